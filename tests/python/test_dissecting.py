@@ -62,7 +62,7 @@ def test_an_exchange_that_is_not_there_cannot_be_shown() -> None:
 
 def test_a_file_that_is_no_capture_is_refused_with_one_remedy(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("no capture at all")
-    with pytest.raises(UsageError, match="no capture: it begins with") as refused:
+    with pytest.raises(UsageError, match="not a capture file: it begins with") as refused:
         _dissect(tmp_path / "x")
     assert "standard input" not in str(refused.value)
     assert refused.value.remedy == "give a capture in the format pcap or pcapng"

@@ -45,7 +45,7 @@ impl Observer for Counter {
     fn segment(&mut self, _flow: FlowId, _segment: &Segment) {
         self.segments += 1;
     }
-    fn bytes(&mut self, _flow: FlowId, _offset: u64, bytes: &[u8], _carrier: &Segment) {
+    fn bytes(&mut self, _flow: FlowId, _offset: u64, bytes: &[u8], _segment: &Segment) {
         self.bytes += bytes.len() as u64;
     }
     fn gap(&mut self, _flow: FlowId, _direction: Direction, _offset: u64, _bytes: u64) {
@@ -140,9 +140,9 @@ fn read_all(path: &Path, packets: u64) -> f64 {
 /// Seconds for the whole file, and what was in it.
 fn read(path: &Path) -> (f64, Summary) {
     let mut counter = Counter::default();
-    let begun = Instant::now();
+    let started = Instant::now();
     let summary: Summary = wirelab_trace::read_file(path, &mut counter).expect("a capture");
-    let seconds = begun.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     assert_eq!(counter.segments, summary.packets);
     assert_eq!(counter.bytes, summary.flows.payload_bytes);
     assert_eq!((counter.gaps, counter.closed), (0, summary.flows.flows));
@@ -165,7 +165,7 @@ fn dissect(path: &Path) -> Value {
 fn compared_with_tshark(ours: f64, connections: u64) -> Value {
     let file = Temporary::new("tshark.pcapng");
     write_capture(&file.0, TSHARK_PACKETS, connections).expect("a temporary file");
-    let begun = Instant::now();
+    let started = Instant::now();
     let words = [
         "-n",
         "-T",
@@ -178,7 +178,7 @@ fn compared_with_tshark(ours: f64, connections: u64) -> Value {
     ];
     let output = Command::new("tshark").args(words).arg(&file.0).output();
     let output = output.expect("tshark (apt-get install tshark)");
-    let seconds = begun.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     let lines = output.stdout.split(|byte| *byte == b'\n').count() as u64 - 1;
     assert_eq!((lines, output.status.success()), (TSHARK_PACKETS, true));
     let theirs = TSHARK_PACKETS as f64 / seconds;

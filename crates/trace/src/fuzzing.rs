@@ -12,7 +12,7 @@ use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment}
 use crate::flow::{Flows, Limits};
 use crate::output::{Dissector, Options};
 use crate::packet::{Flags, Packet};
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Unit};
+use crate::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
 use crate::protocol::layer::Layer;
 use crate::read::{Summary, read, read_within};
 
@@ -167,10 +167,10 @@ impl Observer for Checker {
         self.last_packet = segment.packet;
     }
 
-    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
-        self.advance(flow, carrier.direction, offset, bytes.len() as u64);
-        assert!(offset + bytes.len() as u64 <= carrier.end());
-        assert!(carrier.packet <= self.last_packet);
+    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], segment: &Segment) {
+        self.advance(flow, segment.direction, offset, bytes.len() as u64);
+        assert!(offset + bytes.len() as u64 <= segment.end());
+        assert!(segment.packet <= self.last_packet);
     }
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
@@ -187,27 +187,27 @@ impl Observer for Checker {
 pub fn fuzz_conversations(data: &[u8]) {
     for from_syn in [true, false] {
         let mut dissector = Dissector::new(Options::default(), DiagnosedCounts::default());
-        let mut tape = Tape::new(&mut dissector);
+        let mut builder = PacketBuilder::new(&mut dissector);
         if from_syn {
-            tape.handshake();
+            builder.handshake();
         }
         let mut rest = data;
         while let [action, length, after @ ..] = rest {
             let (payload, behind) = after.split_at(usize::from(*length).min(after.len()));
             rest = behind;
-            tape.apply(*action, payload);
+            builder.apply(*action, payload);
         }
-        tape.flows.finish(&mut dissector);
+        builder.flows.finish(&mut dissector);
         let (dissection, counts) = dissector.finish("fuzz", &Summary::default());
         assert_eq!(counts.bytes, counts.layers, "every byte has one layer");
-        assert_eq!(counts.begun, counts.concluded, "every call ends");
+        assert_eq!(counts.started, counts.ended, "every call ends");
         assert!(counts.open.is_empty());
         let findings = counts.diagnosis.findings();
         serde_json::to_string(&(dissection, findings)).expect("plain data");
     }
 }
 
-struct Tape<'a> {
+struct PacketBuilder<'a> {
     flows: Flows,
     dissector: &'a mut Dissector<DiagnosedCounts>,
     number: u64,
@@ -215,9 +215,9 @@ struct Tape<'a> {
     snap: usize,
 }
 
-impl<'a> Tape<'a> {
-    fn new(dissector: &'a mut Dissector<DiagnosedCounts>) -> Tape<'a> {
-        Tape {
+impl<'a> PacketBuilder<'a> {
+    fn new(dissector: &'a mut Dissector<DiagnosedCounts>) -> PacketBuilder<'a> {
+        PacketBuilder {
             flows: Flows::new(Limits::default()),
             dissector,
             number: 0,
@@ -290,8 +290,8 @@ struct DiagnosedCounts {
     open: HashMap<FlowId, u64>,
     bytes: u64,
     layers: u64,
-    begun: u64,
-    concluded: u64,
+    started: u64,
+    ended: u64,
 }
 
 impl Observer for DiagnosedCounts {
@@ -304,9 +304,9 @@ impl Observer for DiagnosedCounts {
         self.diagnosis.segment(flow, segment);
     }
 
-    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
+    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], segment: &Segment) {
         self.bytes += bytes.len() as u64;
-        self.diagnosis.bytes(flow, offset, bytes, carrier);
+        self.diagnosis.bytes(flow, offset, bytes, segment);
     }
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
@@ -328,22 +328,22 @@ impl ExchangeObserver for DiagnosedCounts {
         self.diagnosis.exchange(exchange);
     }
 
-    fn begun(&mut self, flow: FlowId, carrier: &Segment) {
-        self.begun += 1;
-        self.diagnosis.begun(flow, carrier);
+    fn call_started(&mut self, flow: FlowId, segment: &Segment) {
+        self.started += 1;
+        self.diagnosis.call_started(flow, segment);
     }
 
-    fn concluded(&mut self, flow: FlowId, ordinal: u64) {
-        self.concluded += 1;
-        self.diagnosis.concluded(flow, ordinal);
+    fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
+        self.ended += 1;
+        self.diagnosis.call_ended(flow, ordinal);
     }
 
-    fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
+    fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
         self.layers += u64::from(bytes);
-        self.diagnosis.layer(flow, layer, bytes, carrier);
+        self.diagnosis.layer(flow, layer, bytes, segment);
     }
 
-    fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
-        self.diagnosis.unit(flow, unit, carrier);
+    fn pdu(&mut self, flow: FlowId, pdu: Pdu, segment: &Segment) {
+        self.diagnosis.pdu(flow, pdu, segment);
     }
 }

@@ -27,7 +27,7 @@ pub enum CaptureError {
         hardware: u16,
     },
     /// A number is too small or too large.
-    #[error("{option} is {value}, not {low} to {high}")]
+    #[error("{option} is {value}, outside the range {low} to {high}")]
     OutOfRange {
         /// Its name.
         option: &'static str,
@@ -39,7 +39,7 @@ pub enum CaptureError {
         high: u32,
     },
     /// There is no memory for the ring.
-    #[error("the ring: {0}")]
+    #[error("allocating the capture ring failed: {0}")]
     Ring(io::Error),
     /// The kernel refused something else.
     #[error("{what}: {source}")]

@@ -27,7 +27,7 @@ pub struct Recording<W: Write> {
     capture: Capture,
     writer: Writer<W>,
     recorded: Recorded,
-    begun_ns: u64,
+    started_ns: u64,
     statistics_at: Instant,
 }
 
@@ -50,7 +50,7 @@ impl<W: Write> Recording<W> {
             capture,
             writer,
             recorded: Recorded::default(),
-            begun_ns: now_ns(),
+            started_ns: now_ns(),
             statistics_at: Instant::now(),
         })
     }
@@ -108,7 +108,7 @@ impl<W: Write> Recording<W> {
         self.drain()?;
         self.recorded.kernel = self.capture.totals()?;
         self.writer.finish(&InterfaceTotals {
-            begun_ns: self.begun_ns,
+            started_ns: self.started_ns,
             ended_ns: now_ns(),
             received: self.recorded.kernel.received,
             drops: self.recorded.kernel.drops,

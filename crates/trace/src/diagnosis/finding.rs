@@ -219,13 +219,13 @@ fn sentence(figures: &Figures) -> String {
         Cause::NagleDelayedAck => format!("the {sender} held back the rest of a message (Nagle's algorithm) until the delayed acknowledgment of the {receiver} came"),
         Cause::IdleRestart => format!("the congestion window of the {sender} had been reduced by a pause and had to grow again"),
         Cause::SlowStart => format!("a message of the {sender} was larger than its congestion window, which had to grow first"),
-        Cause::ReadUntilClose => "nothing but the end of the connection ended the reply".to_string(),
-        Cause::ServerThinkTime => "the server had the whole request and sent nothing, for longer than the way to it and its variation explain".to_string(),
+        Cause::ReadUntilClose => "the reply had no length: only the close of the connection ended it".to_string(),
+        Cause::ServerThinkTime => "the server had the whole request and sent nothing, for longer than the network delay and its variation explain".to_string(),
         Cause::ConnectionPerCall => "a connection was opened for this one exchange".to_string(),
         Cause::SplitWrites => format!("the {sender} sent a message in two writes, the first of less than a segment"),
     };
     let both = if figures.both_ways {
-        " (in other exchanges the other way round)"
+        " (in other exchanges in the opposite direction)"
     } else {
         ""
     };

@@ -136,16 +136,16 @@ impl Flow {
         }
     }
 
-    pub(crate) fn frame(&mut self, frame: Frame, carrier: &Segment) {
-        let carrier = &self.monotonic(carrier);
+    pub(crate) fn frame(&mut self, frame: Frame, segment: &Segment) {
+        let segment = &self.monotonic(segment);
         if !self.tracks_h2_windows {
             return;
         }
         let control = self
             .flow_control
             .get_or_insert_with(|| Box::new(FlowControl::new()));
-        let sender = &self.directions[carrier.direction as usize].sender;
-        if let Some(stall) = control.take(frame, carrier, sender, &self.path) {
+        let sender = &self.directions[segment.direction as usize].sender;
+        if let Some(stall) = control.take(frame, segment, sender, &self.path) {
             self.waiting.push(stall);
         }
     }

@@ -32,7 +32,7 @@ pub use finding::{Finding, Occurrence, Test, Where};
 
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Unit};
+use crate::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::loss::Identifications;
 use causes::windows::Frame;
@@ -212,7 +212,7 @@ impl Observer for Diagnosis {
         }
     }
 
-    fn bytes(&mut self, _flow: FlowId, _offset: u64, _bytes: &[u8], _carrier: &Segment) {}
+    fn bytes(&mut self, _flow: FlowId, _offset: u64, _bytes: &[u8], _segment: &Segment) {}
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
         if let Some(flow) = self.flows.get_mut(flow) {
@@ -257,12 +257,12 @@ impl ExchangeObserver for Diagnosis {
         }
     }
 
-    fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
+    fn pdu(&mut self, flow: FlowId, pdu: Pdu, segment: &Segment) {
         let Some(flow) = self.flows.get_mut(flow) else {
             return;
         };
-        match unit {
-            Unit::Http2 {
+        match pdu {
+            Pdu::Http2 {
                 kind,
                 stream,
                 length,
@@ -274,9 +274,9 @@ impl ExchangeObserver for Diagnosis {
                     length,
                     window,
                 };
-                flow.frame(frame, carrier);
+                flow.frame(frame, segment);
             }
-            Unit::Tls(_) => flow.is_encrypted = true,
+            Pdu::Tls(_) => flow.is_encrypted = true,
             _ => {}
         }
     }

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_is_drawn_back_allows_no_less() {
+    fn a_shrunk_window_does_not_reduce_the_limit() {
         let mut advertised = Advertisements::default();
         assert!(advertised.take(&acknowledgment(10, 0, 1000)));
         assert!(!advertised.take(&acknowledgment(20, 0, 10)));

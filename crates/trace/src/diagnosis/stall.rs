@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_gives_way_to_another_kind() {
+    fn the_oldest_stall_is_evicted_for_another_kind() {
         let mut stalls = Stalls::default();
         for from in 0..STALLS_MAX as u64 {
             stalls.push(stall(from, Cause::TcpWindowExhausted));

@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_the_first_byte_is_negative() {
+    fn offsets_before_the_first_byte_are_negative() {
         let mut numbers = SequenceNumbers::default();
         numbers.begin(99);
         assert_eq!(numbers.offset(99), -1);

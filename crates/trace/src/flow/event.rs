@@ -137,8 +137,8 @@ pub trait Observer {
     /// A segment, in the order of the capture, retransmissions too.
     fn segment(&mut self, flow: FlowId, segment: &Segment);
     /// The next bytes of a direction: in order, each byte once, as far as captured.
-    /// `carrier` is the segment that they came in, which may have come earlier.
-    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment);
+    /// `segment` is the one that they came in, which may have come earlier.
+    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], segment: &Segment);
     /// Bytes of a direction that will never come: lost by the capture, cut off by
     /// its snap length, or given up to save memory. The next bytes follow them.
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64);

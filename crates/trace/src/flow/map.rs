@@ -120,7 +120,7 @@ mod tests {
     proptest! {
         /// As any map, whatever is asked for in whatever order.
         #[test]
-        fn holds_what_was_put_there(steps in prop::collection::vec((0u32..6, 0u8..4), 0..200)) {
+        fn behaves_like_a_map(steps in prop::collection::vec((0u32..6, 0u8..4), 0..200)) {
             let (mut ours, mut known) = (FlowMap::default(), BTreeMap::new());
             for (number, (flow, step)) in steps.into_iter().enumerate() {
                 match step {

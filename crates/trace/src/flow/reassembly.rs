@@ -36,17 +36,17 @@ impl<O: Observer> Output<'_, O> {
     }
 
     #[inline]
-    fn bytes(&mut self, offset: u64, bytes: &[u8], carrier: &Segment) {
+    fn bytes(&mut self, offset: u64, bytes: &[u8], segment: &Segment) {
         if !bytes.is_empty() {
             *self.stream_bytes += bytes.len() as u64;
-            self.observer.bytes(self.flow, offset, bytes, carrier);
+            self.observer.bytes(self.flow, offset, bytes, segment);
         }
     }
 }
 
 #[derive(Debug, Clone)]
 struct Waiting {
-    carrier: Segment,
+    segment: Segment,
     end: u64,
     data: Box<[u8]>,
 }
@@ -88,12 +88,12 @@ impl Reassembly {
         &mut self,
         offset: i64,
         payload: &[u8],
-        carrier: &Segment,
+        segment: &Segment,
         memory: &mut Memory<'_>,
         out: &mut Output<'_, O>,
     ) {
         // The length on the wire: what the snap length cut off becomes a gap at once.
-        let end = offset.saturating_add(i64::from(carrier.bytes)).max(0) as u64;
+        let end = offset.saturating_add(i64::from(segment.bytes)).max(0) as u64;
         // Nothing new: sent again, or a keep-alive.
         if end <= self.next {
             return;
@@ -102,12 +102,12 @@ impl Reassembly {
             // The first copy of a byte counts. Receivers differ in this (Ptacek and
             // Newsham 1998), and honest senders repeat the same bytes.
             let known = (self.next as i64 - offset) as usize;
-            self.deliver(end, payload.get(known..).unwrap_or(&[]), carrier, out);
+            self.deliver(end, payload.get(known..).unwrap_or(&[]), segment, out);
             if !self.waiting.is_empty() {
                 self.deliver_waiting(memory.held, out);
             }
         } else {
-            self.wait(offset as u64, end, payload, carrier, memory, out);
+            self.wait(offset as u64, end, payload, segment, memory, out);
         }
     }
 
@@ -177,10 +177,10 @@ impl Reassembly {
         &mut self,
         end: u64,
         bytes: &[u8],
-        carrier: &Segment,
+        segment: &Segment,
         out: &mut Output<'_, O>,
     ) {
-        out.bytes(self.next, bytes, carrier);
+        out.bytes(self.next, bytes, segment);
         let captured_end = self.next + bytes.len() as u64;
         out.gap(captured_end, end - captured_end);
         self.next = end;
@@ -199,7 +199,7 @@ impl Reassembly {
             if waiting.end > self.next {
                 let known = (self.next - offset) as usize;
                 let bytes = waiting.data.get(known..).unwrap_or(&[]);
-                self.deliver(waiting.end, bytes, &waiting.carrier, out);
+                self.deliver(waiting.end, bytes, &waiting.segment, out);
             }
         }
     }
@@ -210,12 +210,12 @@ impl Reassembly {
         offset: u64,
         end: u64,
         payload: &[u8],
-        carrier: &Segment,
+        segment: &Segment,
         memory: &mut Memory<'_>,
         out: &mut Output<'_, O>,
     ) {
         let waiting = Waiting {
-            carrier: *carrier,
+            segment: *segment,
             end,
             data: payload.into(),
         };
@@ -232,7 +232,7 @@ impl Reassembly {
             self.skip_to(offset, out);
             if end > self.next {
                 let known = (self.next - offset) as usize;
-                self.deliver(end, payload.get(known..).unwrap_or(&[]), carrier, out);
+                self.deliver(end, payload.get(known..).unwrap_or(&[]), segment, out);
             }
             self.deliver_waiting(memory.held, out);
             return;

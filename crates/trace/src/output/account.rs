@@ -7,7 +7,7 @@ use wirelab_wire::giop::Kind as GiopKind;
 
 use crate::flow::event::{Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::protocol::exchange::Unit;
+use crate::protocol::exchange::Pdu;
 use crate::protocol::layer::{Kind, Layer};
 
 /// Packets of one class, with all their headers.
@@ -127,7 +127,7 @@ fn is_repeated(segment: &Segment) -> bool {
 }
 
 /// Units of protocols that are distinguished.
-const UNITS: [&str; 23] = [
+const PDU_NAMES: [&str; 23] = [
     "h2-data",
     "h2-headers",
     "h2-priority",
@@ -153,11 +153,11 @@ const UNITS: [&str; 23] = [
     "tls-record",
 ];
 
-fn place(unit: Unit) -> usize {
-    match unit {
+fn place(pdu: Pdu) -> usize {
+    match pdu {
         // Types 0 to 9 in the order of RFC 9113 section 6; 10 stands for extensions.
-        Unit::Http2 { kind, .. } => usize::from(kind.min(10)),
-        Unit::Giop(kind) => {
+        Pdu::Http2 { kind, .. } => usize::from(kind.min(10)),
+        Pdu::Giop(kind) => {
             11 + match kind {
                 GiopKind::Request => 0,
                 GiopKind::Reply => 1,
@@ -169,10 +169,10 @@ fn place(unit: Unit) -> usize {
                 GiopKind::Fragment => 7,
             }
         }
-        Unit::HttpRequest => 19,
-        Unit::HttpReply(_) => 20,
-        Unit::Raw => 21,
-        Unit::Tls(_) => 22,
+        Pdu::HttpRequest => 19,
+        Pdu::HttpReply(_) => 20,
+        Pdu::Raw => 21,
+        Pdu::Tls(_) => 22,
     }
 }
 
@@ -183,7 +183,7 @@ pub struct Account {
     pub classes: Classes,
     /// Payload bytes by [`Kind`], each byte of the stream once.
     pub layers: [u64; Kind::ALL.len()],
-    units: [u64; UNITS.len()],
+    units: [u64; PDU_NAMES.len()],
     /// Bytes of `layers` that came in segments which count as sent again: the
     /// capture lacks their first sending, or it was not delivered.
     layered_in_repeats: u64,
@@ -194,7 +194,7 @@ impl Default for Account {
         Account {
             classes: Classes::default(),
             layers: [0; Kind::ALL.len()],
-            units: [0; UNITS.len()],
+            units: [0; PDU_NAMES.len()],
             layered_in_repeats: 0,
         }
     }
@@ -209,22 +209,22 @@ impl Account {
 
     /// Bytes of the stream.
     #[inline]
-    pub fn layer(&mut self, layer: Layer, bytes: u32, carrier: &Segment) {
+    pub fn layer(&mut self, layer: Layer, bytes: u32, segment: &Segment) {
         self.layers[layer.kind as usize] += u64::from(bytes);
-        if is_repeated(carrier) {
+        if is_repeated(segment) {
             self.layered_in_repeats += u64::from(bytes);
         }
     }
 
     /// A unit of its protocol.
     #[inline]
-    pub fn unit(&mut self, unit: Unit) {
-        self.units[place(unit)] += 1;
+    pub fn pdu(&mut self, pdu: Pdu) {
+        self.units[place(pdu)] += 1;
     }
 
     /// How many units there were, by kind; kinds without any are left out.
     pub fn units(&self) -> BTreeMap<String, u64> {
-        let known = UNITS.into_iter().zip(self.units);
+        let known = PDU_NAMES.into_iter().zip(self.units);
         let seen = known.filter(|(_, count)| *count > 0);
         seen.map(|(name, count)| (name.to_owned(), count)).collect()
     }

@@ -75,7 +75,7 @@ impl ConnectionCounts {
         }
     }
 
-    pub(super) fn begun(&mut self, flow: FlowId) {
+    pub(super) fn call_started(&mut self, flow: FlowId) {
         if let Some(connection) = self.open.get_mut(flow) {
             connection.exchanges += 1;
             connection.in_flight += 1;
@@ -88,7 +88,7 @@ impl ConnectionCounts {
         self.use_of.closed_by_server += u64::from(exchange.closed_by_server);
     }
 
-    pub(super) fn concluded(&mut self, flow: FlowId) {
+    pub(super) fn call_ended(&mut self, flow: FlowId) {
         if let Some(connection) = self.open.get_mut(flow) {
             connection.in_flight = connection.in_flight.saturating_sub(1);
         }

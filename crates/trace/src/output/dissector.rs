@@ -9,7 +9,7 @@ use super::load::LoadMeter;
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Unit};
+use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use crate::read::Summary;
 use crate::text::counted;
@@ -130,14 +130,14 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         collectors.ladders.segment_done(flow);
     }
 
-    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
+    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], segment: &Segment) {
         if self.collectors.is_chosen(flow) {
             self.collectors
                 .diagnosis
-                .bytes(flow, offset, bytes, carrier);
+                .bytes(flow, offset, bytes, segment);
             let collectors = &mut self.collectors;
             self.protocols
-                .bytes(flow, offset, bytes, carrier, collectors);
+                .bytes(flow, offset, bytes, segment, collectors);
         }
     }
 
@@ -187,18 +187,18 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.diagnosis.exchange(exchange);
     }
 
-    fn begun(&mut self, flow: FlowId, carrier: &Segment) {
-        self.connection_counts.begun(flow);
-        self.ladders.begun(flow, carrier);
-        self.load.begun(flow, carrier);
-        self.diagnosis.begun(flow, carrier);
+    fn call_started(&mut self, flow: FlowId, segment: &Segment) {
+        self.connection_counts.call_started(flow);
+        self.ladders.call_started(flow, segment);
+        self.load.call_started(flow, segment);
+        self.diagnosis.call_started(flow, segment);
     }
 
-    fn concluded(&mut self, flow: FlowId, ordinal: u64) {
-        self.connection_counts.concluded(flow);
-        self.ladders.concluded(flow);
-        self.load.concluded(flow, ordinal);
-        self.diagnosis.concluded(flow, ordinal);
+    fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
+        self.connection_counts.call_ended(flow);
+        self.ladders.call_ended(flow);
+        self.load.call_ended(flow, ordinal);
+        self.diagnosis.call_ended(flow, ordinal);
     }
 
     fn unpaired(&mut self, flow: FlowId, message: Message) {
@@ -206,15 +206,15 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.diagnosis.unpaired(flow, message);
     }
 
-    fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
-        self.accounts[carrier.direction as usize].layer(layer, bytes, carrier);
-        self.ladders.layer(flow, layer, bytes, carrier);
-        self.diagnosis.layer(flow, layer, bytes, carrier);
+    fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
+        self.accounts[segment.direction as usize].layer(layer, bytes, segment);
+        self.ladders.layer(flow, layer, bytes, segment);
+        self.diagnosis.layer(flow, layer, bytes, segment);
     }
 
-    fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
-        self.accounts[carrier.direction as usize].unit(unit);
-        self.diagnosis.unit(flow, unit, carrier);
+    fn pdu(&mut self, flow: FlowId, pdu: Pdu, segment: &Segment) {
+        self.accounts[segment.direction as usize].pdu(pdu);
+        self.diagnosis.pdu(flow, pdu, segment);
     }
 }
 
@@ -259,7 +259,7 @@ fn one_sided_text(flows: &FlowSums) -> Option<String> {
     (2 * one_sided > flows.count).then(|| {
         format!(
             "of {one_sided} of {} only the packets of {whose} were captured: latency, round-trip \
-             times, and all findings that need both a request and its reply cannot be told; packets, \
+             times, and all findings that need both a request and its reply cannot be determined; packets, \
              bytes and retransmissions are those of that side. To have both, capture at one of the \
              two ends, or where both directions pass (a mirror port for both, or the captures of \
              both ways joined by mergecap), without a filter on source or destination",

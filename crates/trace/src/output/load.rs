@@ -68,7 +68,7 @@ impl Correlation {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Begun {
+struct CallInFlight {
     ordinal: u64,
     at_ns: u64,
 }
@@ -77,8 +77,8 @@ struct Begun {
 struct Connection {
     syn_at_ns: Option<u64>,
     ending: bool,
-    begun: u64,
-    in_flight: VecDeque<Begun>,
+    started: u64,
+    in_flight: VecDeque<CallInFlight>,
     untracked: u64,
     /// When the last request began and when its reply ended, while nothing is under way.
     idle_since: Option<(u64, u64)>,
@@ -148,16 +148,16 @@ impl LoadMeter {
         }
     }
 
-    pub(super) fn begun(&mut self, flow: FlowId, carrier: &Segment) {
+    pub(super) fn call_started(&mut self, flow: FlowId, segment: &Segment) {
         let now = self.now_ns;
         // Before `change`: the pause ends with this request, which is under way from
         // now on.
-        self.gap(carrier.packet);
+        self.gap(segment.packet);
         self.change(1);
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
         };
-        if let (0, Some(syn)) = (connection.begun, connection.syn_at_ns) {
+        if let (0, Some(syn)) = (connection.started, connection.syn_at_ns) {
             self.connects.record(now.saturating_sub(syn));
         }
         // The next request follows the reply in a closed loop and the clock in an open
@@ -172,29 +172,31 @@ impl LoadMeter {
             self.coupling
                 .add(log(latency), log(now.saturating_sub(began)));
         }
-        let ordinal = connection.begun;
-        connection.begun += 1;
+        let ordinal = connection.started;
+        connection.started += 1;
         if connection.in_flight.len() < IN_FLIGHT_MAX {
-            let begun = Begun {
+            let started = CallInFlight {
                 ordinal,
                 at_ns: now,
             };
-            connection.in_flight.push_back(begun);
+            connection.in_flight.push_back(started);
         } else {
             connection.untracked += 1;
         }
     }
 
-    pub(super) fn concluded(&mut self, flow: FlowId, ordinal: u64) {
+    pub(super) fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
         let now = self.now_ns;
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
         };
         let mut pending = connection.in_flight.iter();
-        if let Some(place) = pending.position(|begun| begun.ordinal == ordinal) {
-            let begun = connection.in_flight.remove(place);
+        if let Some(place) = pending.position(|started| started.ordinal == ordinal) {
+            let started = connection.in_flight.remove(place);
             let idle_since = connection.in_flight.is_empty() && connection.untracked == 0;
-            connection.idle_since = begun.filter(|_| idle_since).map(|begun| (begun.at_ns, now));
+            connection.idle_since = started
+                .filter(|_| idle_since)
+                .map(|started| (started.at_ns, now));
         } else if connection.untracked > 0 {
             connection.untracked -= 1;
         } else {

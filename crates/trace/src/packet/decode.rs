@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::file::Record;
-use super::link_layer::{Carried, carried};
+use super::link_layer::{LinkPayload, link_payload};
 use super::network::{self, Ip, NoIp, protocol};
 use super::tcp::{self, Flags};
 
@@ -93,11 +93,11 @@ pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
 fn find<'a>(record: &Record<'a>) -> Result<Packet<'a>, Other> {
     // Layer by layer: the first one that cannot be read names the class under which the
     // frame is counted (`OtherPackets`).
-    let link_header_bytes = match carried(record.link_type, record.data) {
-        Carried::Ip { header_bytes } => header_bytes,
-        Carried::Other => return Err(Other::Link),
-        Carried::Cut => return Err(Other::Cut),
-        Carried::Unknown => return Err(Other::UnknownLink),
+    let link_header_bytes = match link_payload(record.link_type, record.data) {
+        LinkPayload::Ip { header_bytes } => header_bytes,
+        LinkPayload::Other => return Err(Other::Link),
+        LinkPayload::Cut => return Err(Other::Cut),
+        LinkPayload::Unknown => return Err(Other::UnknownLink),
     };
     let captured = record.data.get(link_header_bytes..).ok_or(Other::Cut)?;
     // Length on the wire and captured length differ wherever a snap length is set.

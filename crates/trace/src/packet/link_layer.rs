@@ -49,7 +49,7 @@ impl LinkType {
 
 /// What a frame carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carried {
+pub enum LinkPayload {
     /// An IP packet of either version behind a header of this length.
     Ip {
         /// The link's header, bytes.
@@ -65,7 +65,7 @@ pub enum Carried {
 
 /// Finds the IP packet in a frame.
 #[inline]
-pub fn carried(link_type: LinkType, frame: &[u8]) -> Carried {
+pub fn link_payload(link_type: LinkType, frame: &[u8]) -> LinkPayload {
     let found = match link_type {
         LinkType::ETHERNET => ethernet(frame),
         LinkType::LINUX_SLL => cooked(frame),
@@ -74,11 +74,13 @@ pub fn carried(link_type: LinkType, frame: &[u8]) -> Carried {
         LinkType::LOOP => loopback_big_endian(frame),
         // LINKTYPE_RAW holds either version. The version nibble decides
         // (`network::parse`), also in a file that is labelled for one version only.
-        LinkType::RAW | LinkType::IPV4 | LinkType::IPV6 => Some(Carried::Ip { header_bytes: 0 }),
-        other if LinkType::RAW_BSD.contains(&other) => Some(Carried::Ip { header_bytes: 0 }),
-        _ => Some(Carried::Unknown),
+        LinkType::RAW | LinkType::IPV4 | LinkType::IPV6 => {
+            Some(LinkPayload::Ip { header_bytes: 0 })
+        }
+        other if LinkType::RAW_BSD.contains(&other) => Some(LinkPayload::Ip { header_bytes: 0 }),
+        _ => Some(LinkPayload::Unknown),
     };
-    found.unwrap_or(Carried::Cut)
+    found.unwrap_or(LinkPayload::Cut)
 }
 
 const IPV4: u16 = 0x0800;
@@ -93,12 +95,12 @@ const ETHERTYPE_MIN: u16 = 0x0600;
 const SNAP: [u8; 6] = [0xAA, 0xAA, 0x03, 0, 0, 0];
 
 /// Ethernet II and 802.3 with SNAP, with any VLAN tags (IEEE 802.1Q, 802.1ad).
-fn ethernet(frame: &[u8]) -> Option<Carried> {
+fn ethernet(frame: &[u8]) -> Option<LinkPayload> {
     tagged(frame, 12)
 }
 
 /// What the ethertype at `at` states, behind the tags that it may announce.
-fn tagged(frame: &[u8], mut at: usize) -> Option<Carried> {
+fn tagged(frame: &[u8], mut at: usize) -> Option<LinkPayload> {
     // Bounded: a hostile frame may repeat the tag to its end.
     for _ in 0..=TAGS_MAX {
         let ethertype = u16_at(frame, at)?;
@@ -112,21 +114,21 @@ fn tagged(frame: &[u8], mut at: usize) -> Option<Carried> {
             return Some(by_ethertype(ethertype, at + 2));
         }
     }
-    Some(Carried::Other)
+    Some(LinkPayload::Other)
 }
 
-fn snap(frame: &[u8], at: usize) -> Option<Carried> {
+fn snap(frame: &[u8], at: usize) -> Option<LinkPayload> {
     if frame.get(at..at + SNAP.len())? != SNAP {
-        return Some(Carried::Other);
+        return Some(LinkPayload::Other);
     }
     let at = at + SNAP.len();
     Some(by_ethertype(u16_at(frame, at)?, at + 2))
 }
 
-fn by_ethertype(ethertype: u16, header_bytes: usize) -> Carried {
+fn by_ethertype(ethertype: u16, header_bytes: usize) -> LinkPayload {
     match ethertype {
-        IPV4 | IPV6 => Carried::Ip { header_bytes },
-        _ => Carried::Other,
+        IPV4 | IPV6 => LinkPayload::Ip { header_bytes },
+        _ => LinkPayload::Other,
     }
 }
 
@@ -135,12 +137,12 @@ fn is_vlan(ethertype: u16) -> bool {
 }
 
 /// LINKTYPE_LINUX_SLL, as the interface `any` gives it: the protocol is the last field of 16 bytes.
-fn cooked(frame: &[u8]) -> Option<Carried> {
+fn cooked(frame: &[u8]) -> Option<LinkPayload> {
     tagged(frame, 14)
 }
 
 /// LINKTYPE_LINUX_SLL2: the protocol is the first field of 20 bytes.
-fn cooked_2(frame: &[u8]) -> Option<Carried> {
+fn cooked_2(frame: &[u8]) -> Option<LinkPayload> {
     let protocol = u16_at(frame, 0)?;
     if is_vlan(protocol) {
         // The tag's number, and the protocol behind it.
@@ -155,21 +157,21 @@ const AF_INET6: [u32; 5] = [10, 23, 24, 28, 30];
 
 /// BSD loopback, LINKTYPE_NULL: the address family in the byte order of the host. The
 /// file does not state that order, but families are small numbers.
-fn loopback(frame: &[u8]) -> Option<Carried> {
+fn loopback(frame: &[u8]) -> Option<LinkPayload> {
     // The file may come from a host of the other byte order. Families are below 256, so
     // the smaller of both readings is the right one.
     let family = ByteOrder::Little.u32(frame, 0)?;
     Some(by_family(family.min(family.swap_bytes())))
 }
 
-fn loopback_big_endian(frame: &[u8]) -> Option<Carried> {
+fn loopback_big_endian(frame: &[u8]) -> Option<LinkPayload> {
     Some(by_family(ByteOrder::Big.u32(frame, 0)?))
 }
 
-fn by_family(family: u32) -> Carried {
+fn by_family(family: u32) -> LinkPayload {
     if family == AF_INET || AF_INET6.contains(&family) {
-        Carried::Ip { header_bytes: 4 }
+        LinkPayload::Ip { header_bytes: 4 }
     } else {
-        Carried::Other
+        LinkPayload::Other
     }
 }

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_above_the_acknowledgment_are_of_bytes_that_came_once() {
+    fn blocks_above_the_acknowledgment_report_no_duplicate() {
         assert!(!reports_duplicate(&sack(&[(2000, 3000)]), 1000));
         assert!(!reports_duplicate(
             &sack(&[(4000, 5000), (2000, 3000)]),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_below_it_or_inside_the_next_came_twice() {
+    fn a_block_below_the_acknowledgment_or_inside_the_next_reports_a_duplicate() {
         assert!(reports_duplicate(&sack(&[(500, 1000)]), 1000));
         assert!(reports_duplicate(&sack(&[(u32::MAX - 5, 3)]), 10));
         assert!(reports_duplicate(

@@ -116,14 +116,14 @@ impl Calls {
         // Bounds what a client can make this hold that sends requests and gets no
         // replies.
         if self.open.len() == OPEN_MAX {
-            self.conclude(0, Ending::Unseen, cursor.listener);
+            self.finish(0, Ending::Unseen, cursor.listener);
         }
-        let carrier = cursor.first_carrier();
-        let received = carrier.acknowledged;
+        let segment = cursor.first_segment();
+        let received = segment.acknowledged;
         // The acknowledgment number tells what the client had received when it asked.
         // Unchanged since its last request, it did not wait for that reply.
         self.pipelines |= self.received.replace(received) == Some(received);
-        cursor.listener.begun(self.flow, &carrier);
+        cursor.listener.call_started(self.flow, &segment);
         // Its ordinal is that of the request's first byte, so that it agrees with the
         // order in which the client sent.
         let exchange = Exchange {
@@ -197,12 +197,12 @@ impl Calls {
         let done = |call: &Call| call.request_done && call.reply_done;
         let settled = self.open.get(place).is_some_and(done);
         if settled {
-            self.conclude(place, ending, listener);
+            self.finish(place, ending, listener);
         }
         settled
     }
 
-    pub(super) fn conclude(
+    pub(super) fn finish(
         &mut self,
         place: usize,
         ending: Ending,
@@ -210,7 +210,7 @@ impl Calls {
     ) {
         self.report_finished(listener);
         if let Some(mut call) = self.open.remove(place) {
-            listener.concluded(self.flow, call.exchange.ordinal);
+            listener.call_ended(self.flow, call.exchange.ordinal);
             call.exchange.ending = ending;
             // A reply of which no byte was seen is none.
             call.exchange.reply = call.exchange.reply.filter(|reply| reply.segments > 0);
@@ -221,7 +221,7 @@ impl Calls {
     /// The call was none.
     pub(super) fn forget(&mut self, place: usize, listener: &mut impl ExchangeObserver) {
         if let Some(call) = self.open.remove(place) {
-            listener.concluded(self.flow, call.exchange.ordinal);
+            listener.call_ended(self.flow, call.exchange.ordinal);
         }
     }
 
@@ -235,7 +235,7 @@ impl Calls {
         if self.get(place).is_some_and(|call| !call.is_answered()) {
             listener.unpaired(self.flow, Message::Request);
         }
-        self.conclude(place, Ending::Unseen, listener);
+        self.finish(place, Ending::Unseen, listener);
     }
 
     pub(super) fn abandon_all(&mut self, listener: &mut impl ExchangeObserver) {
@@ -260,14 +260,14 @@ impl Calls {
     }
 
     /// All calls are over, in the order of their requests.
-    pub(super) fn conclude_all(
+    pub(super) fn finish_all(
         &mut self,
         ending_of: impl Fn(&Call) -> Ending,
         listener: &mut impl ExchangeObserver,
     ) {
         while let Some(call) = self.open.front() {
             let ending = ending_of(call);
-            self.conclude(0, ending, listener);
+            self.finish(0, ending, listener);
         }
     }
 

@@ -85,14 +85,14 @@ impl Conversation {
         &mut self,
         offset: u64,
         bytes: &[u8],
-        carrier: &Segment,
+        segment: &Segment,
         listener: &mut impl ExchangeObserver,
     ) {
-        self.reached[carrier.direction as usize] = offset + bytes.len() as u64;
+        self.reached[segment.direction as usize] = offset + bytes.len() as u64;
         if matches!(self.parser, Parser::Undetected(_)) {
-            self.detect(offset, bytes, carrier, listener);
+            self.detect(offset, bytes, segment, listener);
         } else {
-            self.parse(offset, bytes, carrier, listener);
+            self.parse(offset, bytes, segment, listener);
         }
     }
 
@@ -111,17 +111,17 @@ impl Conversation {
         &mut self,
         offset: u64,
         bytes: &[u8],
-        carrier: &Segment,
+        segment: &Segment,
         listener: &mut impl ExchangeObserver,
     ) {
-        let side = self.side(carrier.direction);
-        self.beginning[carrier.direction as usize] = false;
+        let side = self.side(segment.direction);
+        self.beginning[segment.direction as usize] = false;
         let calls = &mut self.calls;
         let cursor = &mut Cursor {
             flow: self.flow,
-            carrier,
+            segment,
             offset,
-            pending: &mut self.pending[carrier.direction as usize],
+            pending: &mut self.pending[segment.direction as usize],
             listener,
         };
         match &mut self.parser {
@@ -135,14 +135,14 @@ impl Conversation {
                     self.beginning = [true; 2];
                     if used < bytes.len() {
                         let offset = offset + used as u64;
-                        self.detect(offset, &bytes[used..], carrier, listener);
+                        self.detect(offset, &bytes[used..], segment, listener);
                     }
                 }
             }
             Parser::Http2(http2) => http2.take(side, bytes, calls, cursor),
             Parser::Giop(giop) => giop.take(side, bytes, calls, cursor),
             Parser::Raw(raw) => raw.take(side, bytes, calls, cursor),
-            Parser::Tls(tls) => tls.take(carrier.direction as usize, bytes, cursor),
+            Parser::Tls(tls) => tls.take(segment.direction as usize, bytes, cursor),
             Parser::Unknown(unknown) => unknown.take(side, bytes, calls, cursor),
         }
     }
@@ -151,15 +151,15 @@ impl Conversation {
         &mut self,
         offset: u64,
         bytes: &[u8],
-        carrier: &Segment,
+        segment: &Segment,
         listener: &mut impl ExchangeObserver,
     ) {
         let Parser::Undetected(undetected) = &mut self.parser else {
             return;
         };
-        let beginning = self.beginning[carrier.direction as usize];
+        let beginning = self.beginning[segment.direction as usize];
         // Both directions may wait at once; each is detected by its own bytes.
-        let own = |piece: &&(Segment, Vec<u8>)| piece.0.direction == carrier.direction;
+        let own = |piece: &&(Segment, Vec<u8>)| piece.0.direction == segment.direction;
         let mut first: Vec<u8> = Vec::new();
         let early = undetected.early.iter().filter(own);
         early.for_each(|(_, bytes)| first.extend_from_slice(bytes));
@@ -173,29 +173,29 @@ impl Conversation {
             // Kept with its segment: once the protocol is known, these bytes are parsed
             // with their own times.
             Detection::NeedMore => {
-                undetected.early.push((*carrier, bytes.to_vec()));
+                undetected.early.push((*segment, bytes.to_vec()));
                 return;
             }
             Detection::None if !beginning && undetected.tries < ATTEMPTS_MAX => {
                 // In the middle of something: perhaps the next segment begins with a head.
                 undetected.tries += 1;
                 let early = std::mem::take(&mut undetected.early);
-                for (carrier, bytes) in &early {
+                for (segment, bytes) in &early {
                     let bytes = bytes.len() as u32;
-                    listener.layer(self.flow, Kind::Unknown.into(), bytes, carrier);
+                    listener.layer(self.flow, Kind::Unknown.into(), bytes, segment);
                 }
                 let bytes = bytes.len() as u32;
-                listener.layer(self.flow, Kind::Unknown.into(), bytes, carrier);
+                listener.layer(self.flow, Kind::Unknown.into(), bytes, segment);
                 return;
             }
             _ => {}
         }
         let early = std::mem::take(&mut undetected.early);
-        self.decide(detection, carrier.direction);
-        for (carrier, bytes) in &early {
-            self.parse(carrier.offset, bytes, carrier, listener);
+        self.decide(detection, segment.direction);
+        for (segment, bytes) in &early {
+            self.parse(segment.offset, bytes, segment, listener);
         }
-        self.parse(offset, bytes, carrier, listener);
+        self.parse(offset, bytes, segment, listener);
     }
 
     fn decide(&mut self, detection: Detection, sender: Direction) {
@@ -243,18 +243,18 @@ impl Conversation {
         let pending = &mut self.pending[place];
         let cursor = &mut Cursor {
             flow: self.flow,
-            carrier: &last,
+            segment: &last,
             offset,
             pending,
             listener,
         };
         match &mut self.parser {
             Parser::Undetected(undetected) => {
-                for (carrier, bytes) in undetected.early.drain(..) {
+                for (segment, bytes) in undetected.early.drain(..) {
                     let bytes = bytes.len() as u32;
                     cursor
                         .listener
-                        .layer(self.flow, Kind::Unknown.into(), bytes, &carrier);
+                        .layer(self.flow, Kind::Unknown.into(), bytes, &segment);
                 }
             }
             Parser::Http1(http1) => http1.gap(side, bytes, calls, cursor.listener),
@@ -286,8 +286,9 @@ impl Conversation {
         self.drop_waiting(listener);
         // Where only one direction was captured, a missing reply says nothing about the
         // server.
-        let heard = self.last.iter().all(Option::is_some);
-        let one_way = heard && matches!(&self.parser, Parser::Raw(raw) if raw.is_one_way());
+        let both_directions_seen = self.last.iter().all(Option::is_some);
+        let one_way =
+            both_directions_seen && matches!(&self.parser, Parser::Raw(raw) if raw.is_one_way());
         let unknown = matches!(self.parser, Parser::Unknown(_));
         if !one_way && self.is_ambiguous() {
             self.calls.abandon_unanswered(listener);
@@ -297,10 +298,10 @@ impl Conversation {
         let ending = |call: &Call| match closing {
             _ if one_way && call.request_done => Ending::Framed,
             _ if unknown && call.exchange.reply.is_some() => Ending::UntilClose,
-            Closing::Orderly | Closing::Reset(_) if heard => Ending::Broken,
+            Closing::Orderly | Closing::Reset(_) if both_directions_seen => Ending::Broken,
             _ => Ending::Unseen,
         };
-        self.calls.conclude_all(ending, listener);
+        self.calls.finish_all(ending, listener);
         self.calls.report_finished(listener);
     }
 
@@ -315,9 +316,9 @@ impl Conversation {
             pending.discard_as(self.flow, kind, listener);
         }
         if let Parser::Undetected(undetected) = &mut self.parser {
-            for (carrier, bytes) in undetected.early.drain(..) {
+            for (segment, bytes) in undetected.early.drain(..) {
                 let bytes = bytes.len() as u32;
-                listener.layer(self.flow, Kind::Unknown.into(), bytes, &carrier);
+                listener.layer(self.flow, Kind::Unknown.into(), bytes, &segment);
             }
         }
     }
@@ -325,7 +326,7 @@ impl Conversation {
     /// There is no room for this connection's state.
     pub(super) fn discard_state(&mut self, listener: &mut impl ExchangeObserver) {
         self.drop_waiting(listener);
-        self.calls.conclude_all(|_| Ending::Unseen, listener);
+        self.calls.finish_all(|_| Ending::Unseen, listener);
         // The unknown protocol needs no buffers, so this connection cannot exceed the
         // limit again.
         self.calls = Calls::new(self.flow);
@@ -366,13 +367,13 @@ impl Unknown {
     /// Bytes are missing, perhaps whole messages.
     fn gap(&mut self, calls: &mut Calls, listener: &mut impl ExchangeObserver) {
         self.answering = false;
-        calls.conclude_all(|_| Ending::Unseen, listener);
+        calls.finish_all(|_| Ending::Unseen, listener);
     }
 
     fn end(&mut self, calls: &mut Calls, listener: &mut impl ExchangeObserver) {
         self.answering = false;
         if !calls.is_empty() {
-            calls.conclude(0, Ending::Framed, listener);
+            calls.finish(0, Ending::Framed, listener);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The position in the bytes of one direction, and the bytes that wait for their layer.
 
 use crate::flow::event::{FlowId, Segment};
-use crate::protocol::exchange::{ExchangeObserver, Extent, Unit};
+use crate::protocol::exchange::{ExchangeObserver, Extent, Pdu};
 use crate::protocol::layer::{Kind, Layer};
 
 /// Runs of bytes that wait for their layer at most. A head that arrives in more
@@ -24,8 +24,8 @@ impl Pending {
         listener: &mut impl ExchangeObserver,
     ) {
         let layer = layer.into();
-        for (carrier, bytes) in self.0.drain(..) {
-            listener.layer(flow, layer, bytes, &carrier);
+        for (segment, bytes) in self.0.drain(..) {
+            listener.layer(flow, layer, bytes, &segment);
         }
     }
 }
@@ -33,7 +33,7 @@ impl Pending {
 /// What a parser sees of the bytes that it is given.
 pub(super) struct Cursor<'a, E> {
     pub(super) flow: FlowId,
-    pub(super) carrier: &'a Segment,
+    pub(super) segment: &'a Segment,
     /// Offset of the next byte in its stream.
     pub(super) offset: u64,
     pub(super) pending: &'a mut Pending,
@@ -46,7 +46,7 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
         if bytes > 0 {
             let layer = layer.into();
             self.listener
-                .layer(self.flow, layer, bytes as u32, self.carrier);
+                .layer(self.flow, layer, bytes as u32, self.segment);
             self.offset += bytes as u64;
         }
     }
@@ -55,7 +55,7 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
     #[inline]
     pub(super) fn assign(&mut self, layer: impl Into<Layer>, bytes: usize, extent: &mut Extent) {
         let layer = layer.into();
-        extent.take(self.carrier, self.offset, bytes as u32, layer.kind);
+        extent.take(self.segment, self.offset, bytes as u32, layer.kind);
         self.label(layer, bytes);
     }
 
@@ -81,16 +81,16 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
         self.offset += bytes as u64;
         // One entry per segment, not per byte: a frame head of 9 bytes (HTTP/2) or 12
         // (GIOP) fits even when each byte comes in a segment of its own.
-        self.pending.0.push((*self.carrier, bytes as u32));
+        self.pending.0.push((*self.segment, bytes as u32));
         self.pending.0.len() < PENDING_MAX
     }
 
-    /// The carrier of the first byte that waits, or of the next one.
-    pub(super) fn first_carrier(&self) -> Segment {
+    /// The segment of the first byte that waits, or of the next one.
+    pub(super) fn first_segment(&self) -> Segment {
         self.pending
             .0
             .first()
-            .map_or(*self.carrier, |(carrier, _)| *carrier)
+            .map_or(*self.segment, |(segment, _)| *segment)
     }
 
     /// The first `bytes` that wait are of that layer and belong to a message.
@@ -106,13 +106,13 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
         let mut offset = self.offset - waiting.min(self.offset);
         let mut left = bytes as u64;
         let mut used = 0;
-        for (carrier, waiting) in &mut self.pending.0 {
+        for (segment, waiting) in &mut self.pending.0 {
             let taken = left.min(u64::from(*waiting)) as u32;
             if taken > 0 {
                 if let Some(extent) = extent.as_deref_mut() {
-                    extent.take(carrier, offset, taken, layer.kind);
+                    extent.take(segment, offset, taken, layer.kind);
                 }
-                self.listener.layer(self.flow, layer, taken, carrier);
+                self.listener.layer(self.flow, layer, taken, segment);
             }
             offset += u64::from(taken);
             left -= u64::from(taken);
@@ -134,25 +134,25 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
     }
 
     #[inline]
-    pub(super) fn unit(&mut self, unit: Unit) {
-        self.listener.unit(self.flow, unit, self.carrier);
+    pub(super) fn pdu(&mut self, pdu: Pdu) {
+        self.listener.pdu(self.flow, pdu, self.segment);
     }
 }
 
 impl Extent {
     /// Makes `bytes` at `offset` a part of the message.
     #[inline]
-    fn take(&mut self, carrier: &Segment, offset: u64, bytes: u32, kind: Kind) {
+    fn take(&mut self, segment: &Segment, offset: u64, bytes: u32, kind: Kind) {
         if bytes == 0 {
             return;
         }
         // An empty extent is known by its segments: offset 0 is a valid beginning.
         if self.segments == 0 {
             *self = Extent {
-                first_packet: carrier.packet,
-                first_at_ns: carrier.at_ns,
-                last_packet: carrier.packet,
-                last_at_ns: carrier.at_ns,
+                first_packet: segment.packet,
+                first_at_ns: segment.at_ns,
+                last_packet: segment.packet,
+                last_at_ns: segment.at_ns,
                 start: offset,
                 end: offset,
                 segments: 1,
@@ -160,14 +160,14 @@ impl Extent {
             };
         // Segments count until the body begins. Two of them mean that head and body
         // were written separately.
-        } else if carrier.packet != self.last_packet && self.message_bytes == 0 {
+        } else if segment.packet != self.last_packet && self.message_bytes == 0 {
             self.segments += 1;
         }
         // Out of order, the last packet to come completes the message, not the one with
         // the last byte.
-        if carrier.packet > self.last_packet {
-            self.last_packet = carrier.packet;
-            self.last_at_ns = carrier.at_ns;
+        if segment.packet > self.last_packet {
+            self.last_packet = segment.packet;
+            self.last_at_ns = segment.at_ns;
         }
         self.end = offset + u64::from(bytes);
         if kind.is_overhead() {

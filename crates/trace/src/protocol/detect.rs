@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_these_is_unknown() {
+    fn other_protocols_are_unknown() {
         for bytes in [
             &b"220 mail.example ESMTP ready\r\n"[..],
             b"SSH-2.0-OpenSSH_9.2\r\n and more",

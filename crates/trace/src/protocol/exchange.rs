@@ -133,9 +133,10 @@ impl Exchange {
     }
 }
 
-/// One unit of a protocol whose first bytes have been understood.
+/// A protocol data unit whose first bytes have been read: a head of HTTP/1, a frame of
+/// HTTP/2, a message, a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum Pdu {
     /// The head of a request of HTTP/1.
     HttpRequest,
     /// The head of a reply of HTTP/1, interim ones too; its status.
@@ -175,11 +176,11 @@ pub trait ExchangeObserver {
     /// connection; reported when it is known whether the server closed after it.
     fn exchange(&mut self, exchange: &Exchange);
 
-    /// A request has begun: its first byte came in `carrier`.
-    fn begun(&mut self, _flow: FlowId, _carrier: &Segment) {}
+    /// A request has begun: its first byte came in `segment`.
+    fn call_started(&mut self, _flow: FlowId, _segment: &Segment) {}
 
     /// The exchange of that number is over; [`ExchangeObserver::exchange`] follows, later.
-    fn concluded(&mut self, _flow: FlowId, _ordinal: u64) {}
+    fn call_ended(&mut self, _flow: FlowId, _ordinal: u64) {}
 
     /// A message has no counterpart: the capture lacks it, or does not show which it
     /// is. The exchange of a request is also reported, with [`Ending::Unseen`].
@@ -188,9 +189,9 @@ pub trait ExchangeObserver {
     /// The next bytes of a direction belong to `layer`. Every byte that a flow
     /// hands out is reported once; bytes of one packet may be reported late, when later
     /// ones have shown what they are.
-    fn layer(&mut self, _flow: FlowId, _layer: Layer, _bytes: u32, _carrier: &Segment) {}
+    fn layer(&mut self, _flow: FlowId, _layer: Layer, _bytes: u32, _segment: &Segment) {}
 
     /// A unit of the protocol, at the end of its head (for WINDOW_UPDATE and
     /// SETTINGS of HTTP/2: of its payload).
-    fn unit(&mut self, _flow: FlowId, _unit: Unit, _carrier: &Segment) {}
+    fn pdu(&mut self, _flow: FlowId, _unit: Pdu, _segment: &Segment) {}
 }

@@ -6,7 +6,7 @@ use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Versi
 
 use super::calls::{Calls, name};
 use super::cursor::Cursor;
-use crate::protocol::exchange::{ExchangeObserver, Message, Unit};
+use crate::protocol::exchange::{ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::{Content, Kind};
 
 /// Bytes of a request's or reply's own header that are waited for.
@@ -127,7 +127,7 @@ impl Giop {
             self.desynchronize(*side, calls, cursor);
             return taken;
         };
-        cursor.unit(Unit::Giop(header.kind));
+        cursor.pdu(Pdu::Giop(header.kind));
         self.turn_to(header.kind, side, calls);
         let own = &mut self.sides[*side];
         own.reading = match header.kind {

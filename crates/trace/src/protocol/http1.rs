@@ -10,7 +10,7 @@ use super::calls::{Call, Calls, name};
 use super::cursor::Cursor;
 use super::detect::{Detection, Role, detect};
 use super::pairing::Pairing;
-use crate::protocol::exchange::{Ending, ExchangeObserver, Extent, Protocol, Unit};
+use crate::protocol::exchange::{Ending, ExchangeObserver, Extent, Pdu, Protocol};
 use crate::protocol::layer::{Content, Kind, Layer};
 
 #[derive(Debug)]
@@ -172,7 +172,7 @@ impl Http1 {
         };
         side.partial.clear();
         if known {
-            cursor.unit(Unit::HttpRequest);
+            cursor.pdu(Pdu::HttpRequest);
             // No body (RFC 9112 section 6.3): the request ends with its head.
             if matches!(side.state, State::Head) {
                 self.end(0, calls, cursor);
@@ -209,7 +209,7 @@ impl Http1 {
             return (used, Next::Same);
         };
         side.partial.clear();
-        cursor.unit(Unit::HttpReply(head.status));
+        cursor.pdu(Pdu::HttpReply(head.status));
         // Interim replies precede the final one (RFC 9110 section 15.2).
         if head.status < 200 && head.status != 101 {
             // An interim head is no part of the reply: a client that waits for the

@@ -7,7 +7,7 @@ use super::calls::{Call, Calls};
 use super::cursor::Cursor;
 use super::detect::is_frame;
 use super::fields::{Block, FieldReader};
-use crate::protocol::exchange::{Ending, ExchangeObserver, Message, Unit};
+use crate::protocol::exchange::{Ending, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::{Kind, Layer};
 
 /// Payload of SETTINGS, WINDOW_UPDATE and padding lengths that is kept, bytes.
@@ -177,7 +177,7 @@ impl Http2 {
         cursor: &mut Cursor<'_, E>,
     ) {
         if !matches!(head.kind, kind::SETTINGS | kind::WINDOW_UPDATE) {
-            cursor.unit(unit(head, None));
+            cursor.pdu(pdu(head, None));
         }
         // Stream 0 is the connection itself (RFC 9113 section 5.1.1).
         let mut place = calls.find(head.stream).filter(|_| head.stream > 0);
@@ -271,9 +271,7 @@ impl Http2 {
         let own = &mut self.sides[side];
         own.reading = Reading::Head;
         match head.kind {
-            kind::SETTINGS | kind::WINDOW_UPDATE => {
-                cursor.unit(unit(head, window(head, &own.small)))
-            }
+            kind::SETTINGS | kind::WINDOW_UPDATE => cursor.pdu(pdu(head, window(head, &own.small))),
             kind::RST_STREAM => self.reset(head.stream, calls, cursor),
             kind::HEADERS | kind::CONTINUATION => {
                 if let Some(block) = own.fields.end(head) {
@@ -351,7 +349,7 @@ impl Http2 {
         } else {
             Ending::Broken
         };
-        calls.conclude(place, ending, cursor.listener);
+        calls.finish(place, ending, cursor.listener);
     }
 
     /// Bytes are missing. Inside a payload the thread is kept; what it held is not known.
@@ -464,8 +462,8 @@ fn message<E: ExchangeObserver>(
     cursor.assign(layer, content.len(), call.extent(side));
 }
 
-fn unit(head: FrameHead, window: Option<u32>) -> Unit {
-    Unit::Http2 {
+fn pdu(head: FrameHead, window: Option<u32>) -> Pdu {
+    Pdu::Http2 {
         kind: head.kind,
         stream: head.stream,
         length: head.length,

@@ -87,14 +87,14 @@ impl Protocols {
         flow: FlowId,
         offset: u64,
         bytes: &[u8],
-        carrier: &Segment,
+        segment: &Segment,
         listener: &mut impl ExchangeObserver,
     ) {
         let Some(conversation) = self.flows.get_mut(flow) else {
             return;
         };
-        conversation.bytes(offset, bytes, carrier, listener);
-        conversation.end_if_reached(carrier.direction, listener);
+        conversation.bytes(offset, bytes, segment, listener);
+        conversation.end_if_reached(segment.direction, listener);
         // The sum is kept up to date: adding up all connections per packet would be
         // quadratic.
         let state_bytes = conversation.state_bytes();

@@ -36,14 +36,14 @@ impl Pairing {
     ) {
         // Both are offsets of opposite streams: where the reply begins in its own, and
         // how much of the requests its sender had received.
-        let (start, acknowledged) = (cursor.offset, cursor.carrier.acknowledged);
+        let (start, acknowledged) = (cursor.offset, cursor.segment.acknowledged);
         // The segment with the reply's first byte acknowledges some of the request it
         // answers.
-        let heard = |call: &Call| acknowledged > call.exchange.request.start;
+        let request_received = |call: &Call| acknowledged > call.exchange.request.start;
         if self.is_ambiguous {
             let could = |call: &Call| {
                 let request = &call.exchange.request;
-                heard(call)
+                request_received(call)
                     && acknowledged <= request.end
                     && call.received <= start
                     && !call.reply_done
@@ -65,7 +65,7 @@ impl Pairing {
         let place = calls.unanswered();
         self.answers = place
             .and_then(|place| calls.get(place))
-            .is_some_and(|call| heard(call));
+            .is_some_and(|call| request_received(call));
     }
 
     pub(super) fn answered<'a>(&self, calls: &'a mut Calls) -> Option<&'a mut Call> {
@@ -124,7 +124,7 @@ impl Pairing {
         if side == 0 {
             calls.abandon_all(listener);
         } else if let Some(place) = calls.unanswered().filter(|_| self.answers) {
-            calls.conclude(place, Ending::Unseen, listener);
+            calls.finish(place, Ending::Unseen, listener);
         }
         self.answers = false;
     }

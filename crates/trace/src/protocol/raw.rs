@@ -6,13 +6,13 @@ use super::calls::Calls;
 use super::cursor::Cursor;
 use super::detect::{Detection, detect};
 use super::pairing::Pairing;
-use crate::protocol::exchange::{Ending, ExchangeObserver, Protocol, Unit};
+use crate::protocol::exchange::{Ending, ExchangeObserver, Pdu, Protocol};
 use crate::protocol::layer::{Content, Kind, Layer};
 
 #[derive(Debug, Default)]
 struct Side {
     frames: Frames,
-    begun: bool,
+    started: bool,
     /// What the message is; known by its first byte.
     content: Option<Content>,
     /// Bytes are missing, or were no length: until a length begins a segment.
@@ -91,7 +91,7 @@ impl Raw {
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) {
-        if used > 0 && !self.sides[side].begun {
+        if used > 0 && !self.sides[side].started {
             self.begin(side, calls, cursor);
         }
         let own = &mut self.sides[side];
@@ -106,7 +106,7 @@ impl Raw {
             _ => Kind::RawLengths.into(),
         };
         if matches!(piece, Some(Piece::Start(_))) {
-            cursor.unit(Unit::Raw);
+            cursor.pdu(Pdu::Raw);
         }
         cursor.assign_to(layer, used, self.pairing.extent(side, calls));
     }
@@ -117,7 +117,7 @@ impl Raw {
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) {
-        self.sides[side].begun = true;
+        self.sides[side].started = true;
         self.sides[side].content = None;
         if side == 0 {
             calls.begin(0, cursor);
@@ -130,7 +130,7 @@ impl Raw {
     }
 
     fn end(&mut self, side: usize, calls: &mut Calls, listener: &mut impl ExchangeObserver) {
-        self.sides[side].begun = false;
+        self.sides[side].started = false;
         self.pairing.finish(side, Ending::Framed, calls, listener);
     }
 

@@ -1,7 +1,7 @@
 //! TLS: the records are distinguished, their content is not (RFC 8446 section 5.1).
 
 use super::cursor::Cursor;
-use crate::protocol::exchange::{ExchangeObserver, Unit};
+use crate::protocol::exchange::{ExchangeObserver, Pdu};
 use crate::protocol::layer::Kind;
 
 const HEAD_BYTES: usize = 5;
@@ -85,7 +85,7 @@ impl Side {
         // 24 is the heartbeat of RFC 6520.
         self.lost = major != 3 || !(20..=24).contains(&kind);
         if !self.lost {
-            cursor.unit(Unit::Tls(kind));
+            cursor.pdu(Pdu::Tls(kind));
         }
         used
     }

@@ -83,7 +83,7 @@ fn a_whole_connection() {
 }
 
 #[test]
-fn resets_name_their_side() {
+fn resets_report_their_side() {
     let mut segments = handshake();
     segments.push(reply(5000, 1000, b"").flags(RST));
     let (summary, events) = both(&segments);
@@ -120,7 +120,7 @@ fn a_capture_that_begins_in_the_middle() {
 }
 
 #[test]
-fn one_direction_alone_tells_what_the_other_received() {
+fn acknowledgments_show_the_unseen_direction() {
     let mut ours = vec![request(999, 0, b"").flags(SYN)];
     ours.push(request(1000, 5000, b""));
     ours.extend((0..50).map(|n| request(1000 + n * 3, 5000 + n * 1000, b"abc")));
@@ -250,7 +250,7 @@ fn a_closed_connection_is_reported_after_a_minute() {
 }
 
 #[test]
-fn probes_are_neither_data_nor_sent_again() {
+fn probes_are_neither_data_nor_retransmissions() {
     let mut segments = handshake();
     segments.push(request(1000, 5000, b"abc"));
     segments.push(reply(5000, 1003, b""));
@@ -289,7 +289,7 @@ fn sequence_numbers_wrap_in_the_middle_of_a_stream() {
 }
 
 #[test]
-fn losses_by_the_capture_are_gaps_and_the_stream_goes_on() {
+fn packets_missing_from_the_capture_are_gaps() {
     let mut segments = handshake();
     segments.push(request(1000, 5000, b"aaaa"));
     // 1004 to 1008 were not captured, but acknowledged.
@@ -359,7 +359,7 @@ fn more_connections_than_allowed_are_forgotten_the_longest_idle_first() {
 }
 
 #[test]
-fn idle_connections_are_cheap() {
+fn fifty_thousand_idle_connections_are_kept() {
     let (summary, events) = read(&pcap(false, 1, ETHERNET, &many(50_000)));
     assert_eq!((summary.flows.flows, summary.flows.forgotten), (50_000, 0));
     assert_eq!(events.openings.len(), 50_000);

@@ -71,12 +71,12 @@ impl Observer for Events {
         self.segments.push((flow, *segment));
     }
 
-    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
+    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], segment: &Segment) {
         self.is_open(flow);
         assert!(!bytes.is_empty());
         // Bytes lie inside the segment that is named as theirs.
-        assert!(carrier.offset <= offset && offset + bytes.len() as u64 <= carrier.end());
-        let stream = self.streams.entry((flow, carrier.direction)).or_default();
+        assert!(segment.offset <= offset && offset + bytes.len() as u64 <= segment.end());
+        let stream = self.streams.entry((flow, segment.direction)).or_default();
         // The promise of `Observer`: in order, each byte once.
         assert_eq!(stream.end, offset, "bytes go on where the last ended");
         stream.end += bytes.len() as u64;

@@ -197,7 +197,7 @@ fn written_captures_are_read_by_other_tools() {
             .expect("memory");
     }
     let totals = InterfaceTotals {
-        begun_ns: frames[0].at_ns,
+        started_ns: frames[0].at_ns,
         ended_ns: frames[5].at_ns,
         received: 9,
         drops: 3,
@@ -217,7 +217,7 @@ fn written_captures_are_read_by_other_tools() {
 }
 
 #[test]
-fn a_cut_file_keeps_what_was_read_and_names_the_place() {
+fn a_truncated_file_keeps_complete_frames_and_reports_the_offset() {
     let frames = frames();
     for (bytes, head) in [(pcap(false, 1, 1, &frames), 24), (pcapng(1, &frames), 0)] {
         let whole = records(&bytes).0;
@@ -352,7 +352,7 @@ impl Read for Dribble<'_> {
 }
 
 #[test]
-fn a_pipe_serves_as_well_as_a_file() {
+fn a_pipe_is_read_like_a_file() {
     let bytes = pcapng(1, &frames());
     let mut events = crate::events::Events::keeping_bytes();
     let summary = wirelab_trace::read(Dribble(&bytes, 0), &mut events).expect("a capture");
@@ -373,7 +373,7 @@ impl Read for Broken<'_> {
 }
 
 #[test]
-fn a_failing_disk_is_an_error_with_its_place() {
+fn a_read_error_is_reported_with_its_offset() {
     let bytes = pcapng(1, &frames());
     let mut events = crate::events::Events::keeping_bytes();
     let error = wirelab_trace::read(Broken(&bytes[..200]), &mut events).expect_err("it fails");

@@ -75,7 +75,7 @@ fn segments_that_claim_gigabytes_hold_none() {
 }
 
 #[test]
-fn a_million_interfaces_are_refused() {
+fn too_many_interfaces_are_rejected() {
     let mut blocks = crate::frames::Blocks::new(false);
     for _ in 0..66_000 {
         blocks = blocks.interface(1, 0, &[]);

@@ -114,7 +114,7 @@ fn bsd_loopback_in_any_byte_order() {
 }
 
 #[test]
-fn ip_alone() {
+fn raw_ip_link_types() {
     for v6 in [false, true] {
         reads(RAW, v6, 0, |ip| ip);
     }
@@ -165,7 +165,7 @@ fn extension_headers_of_ipv6_are_of_its_header() {
 }
 
 #[test]
-fn what_ethernet_adds_to_short_frames_is_no_payload() {
+fn ethernet_padding_is_not_payload() {
     let mut frame = request(1, 1, b"").ethernet();
     frame.resize(60, 0);
     assert_eq!(one(frame).1, [(20, 0)]);
@@ -193,7 +193,7 @@ fn a_length_of_zero_means_the_whole_frame() {
 }
 
 #[test]
-fn everything_else_is_counted_by_what_it_is() {
+fn frames_without_tcp_are_counted_by_kind() {
     let counted = |frame: Vec<u8>| one(frame).0;
     let none = OtherPackets::default();
     let udp = ethernet(0x0800, &ipv4(A, B, 17, &[], &[0, 53, 0, 53, 0, 8, 0, 0]));

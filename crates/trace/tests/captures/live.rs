@@ -63,7 +63,7 @@ fn loopback_is_captured_once_and_read_as_wireshark_reads_it() {
 }
 
 #[test]
-fn a_port_filter_leaves_everything_else_out() {
+fn a_port_filter_captures_only_that_port() {
     if !is_root() {
         return;
     }
@@ -139,7 +139,7 @@ fn an_interface_without_link_headers_is_raw_ip() {
 }
 
 #[test]
-fn what_cannot_be_captured_is_refused_by_name() {
+fn invalid_capture_options_are_reported_by_name() {
     if !is_root() {
         return;
     }
@@ -193,9 +193,12 @@ fn dumpcap_captures_the_same_packets() {
         .stderr(Stdio::null())
         .spawn()
         .expect("dumpcap");
-    let begun = Instant::now();
+    let started = Instant::now();
     while theirs.metadata().map_or(0, |file| file.len()) == 0 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "dumpcap begins");
+        assert!(
+            started.elapsed() < Duration::from_secs(30),
+            "dumpcap begins"
+        );
         thread::sleep(Duration::from_millis(20));
     }
     let tap = Tap::begin(&namespace, Options::of("lo"), &ours);

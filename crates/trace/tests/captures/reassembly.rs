@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn little_memory_costs_gaps_and_no_order(
+    fn little_memory_causes_gaps_but_keeps_the_order(
         (stream, pieces) in jumbled(),
         flow_bytes in 0usize..3_000,
     ) {

@@ -41,7 +41,7 @@ fn edited(folder: &Folder, original: &Path, name: &str, arguments: &[&str]) -> P
 }
 
 #[test]
-fn every_transformation_is_judged_alike() {
+fn every_transformation_is_classified_like_wireshark() {
     if !is_root() || !has("tshark") || !has("editcap") {
         return;
     }
@@ -88,7 +88,7 @@ fn drop_every(folder: &Folder, original: &Path, packets: u64, every: u64) {
 }
 
 #[test]
-fn packets_twice_are_sent_again() {
+fn duplicated_packets_are_retransmissions() {
     if !is_root() || !has("tshark") || !has("mergecap") {
         return;
     }

@@ -1,7 +1,7 @@
 //! GIOP.
 
 use wirelab_trace::flow::event::Direction;
-use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::exchange::{Ending, Pdu, Protocol};
 use wirelab_trace::protocol::layer::Kind;
 use wirelab_wire::cdr::{ByteOrder, Writer};
 use wirelab_wire::giop::{
@@ -9,7 +9,7 @@ use wirelab_wire::giop::{
     close_connection, fragment,
 };
 
-use crate::tape::{C, S, Tape};
+use crate::packet_builder::{C, PacketBuilder, S};
 
 const VERSIONS: [Version; 3] = [Version::V10, Version::V11, Version::V12];
 const ORDERS: [ByteOrder; 2] = [ByteOrder::Big, ByteOrder::Little];
@@ -67,17 +67,17 @@ fn reply(version: Version, order: ByteOrder, id: u32, status: ReplyStatus) -> Ve
 }
 
 #[test]
-fn calls_of_all_versions_and_orders_are_cut_alike() {
+fn calls_of_all_versions_and_byte_orders_are_parsed_alike() {
     for (version, order) in VERSIONS.iter().flat_map(|v| ORDERS.map(|o| (*v, o))) {
         let asked = request(version, order, 77, true);
         let answered = reply(version, order, 77, ReplyStatus::NoException);
         for size in [1, 5, 12, 13, 40, 1000] {
-            let played = Tape::new()
+            let dissected = PacketBuilder::new()
                 .pieces(C, &asked, size)
                 .pieces(S, &answered, size)
                 .close(C)
-                .play();
-            let exchange = played.exchange();
+                .dissect();
+            let exchange = dissected.exchange();
             let place = format!("{version:?} {order:?} {size}");
             assert_eq!(exchange.protocol, Protocol::Giop);
             assert_eq!(&*exchange.name, "directDebit", "{place}");
@@ -91,8 +91,8 @@ fn calls_of_all_versions_and_orders_are_cut_alike() {
             assert_eq!(exchange.request.bytes(), asked.len() as u64, "{place}");
             let answer = exchange.reply.expect("a reply");
             assert_eq!(answer.message_bytes, 24, "{place}");
-            let units = [MessageKind::Request, MessageKind::Reply].map(Unit::Giop);
-            assert_eq!(played.heard.units, units);
+            let units = [MessageKind::Request, MessageKind::Reply].map(Pdu::Giop);
+            assert_eq!(dissected.events.units, units);
         }
     }
 }
@@ -117,13 +117,13 @@ fn fragments_belong_to_their_message() {
         ReplyStatus::UserException,
     );
     for size in [1, 7, 80, 1000] {
-        let played = Tape::new()
+        let dissected = PacketBuilder::new()
             .pieces(C, &asked, size)
             .pieces(S, &answered, size)
             .close(C)
-            .play();
-        let [one_way, call] = &played.heard.exchanges[..] else {
-            panic!("{:#?}", played.heard.exchanges);
+            .dissect();
+        let [one_way, call] = &dissected.events.exchanges[..] else {
+            panic!("{:#?}", dissected.events.exchanges);
         };
         assert_eq!((one_way.stream, one_way.reply), (6, None));
         assert_eq!(one_way.ending, Ending::Framed, "nothing was to come");
@@ -141,51 +141,52 @@ fn control_messages_are_overhead_and_no_calls() {
     let located = put(version, order, MessageKind::LocateReply, &[0; 8]);
     let mut close = Vec::new();
     close_connection(&mut close, version);
-    let played = Tape::new()
+    let dissected = PacketBuilder::new()
         .send(C, &locate)
         .send(S, &located)
         .send(C, &request(version, order, 1, true))
         .send(S, &reply(version, order, 1, ReplyStatus::NoException))
         .send(S, &close)
         .close(S)
-        .play();
-    let exchange = played.exchange();
+        .dissect();
+    let exchange = dissected.exchange();
     assert!(exchange.closed_by_server);
-    assert_eq!(played.bytes(Kind::GiopControl), 32 + 20 + 12);
+    assert_eq!(dissected.bytes(Kind::GiopControl), 32 + 20 + 12);
 }
 
 #[test]
 fn in_the_middle_the_first_message_shows_the_client() {
     let (version, order) = (Version::V12, ByteOrder::Big);
-    let played = Tape::middle()
+    let dissected = PacketBuilder::middle()
         .send(C, b"the end of a reply")
         .send(S, &request(version, order, 1, true))
         .send(C, &reply(version, order, 1, ReplyStatus::NoException))
-        .play();
-    assert_eq!(played.exchange().caller, Direction::Reply);
-    assert_eq!(played.exchange().ending, Ending::Framed);
+        .dissect();
+    assert_eq!(dissected.exchange().caller, Direction::Reply);
+    assert_eq!(dissected.exchange().ending, Ending::Framed);
 }
 
 /// Numbers tell which reply is whose: only what is lost is missing, and the one that
 /// came too late behind it.
 #[test]
-fn after_a_lost_request_replies_find_theirs() {
+fn after_a_lost_request_replies_are_paired_by_request_id() {
     let (version, order) = (Version::V12, ByteOrder::Big);
-    let mut tape = Tape::new();
+    let mut builder = PacketBuilder::new();
     for id in 0..8 {
         let asked = request(version, order, id, true);
         if id == 3 {
-            tape.lose(C, &asked);
+            builder.lose(C, &asked);
         } else {
-            tape.send(C, &asked);
+            builder.send(C, &asked);
         }
-        tape.send(S, &reply(version, order, id, ReplyStatus::NoException))
+        builder
+            .send(S, &reply(version, order, id, ReplyStatus::NoException))
             .ack(C);
     }
-    let played = tape.close(C).play();
-    let whole = played.heard.exchanges.iter();
+    let dissected = builder.close(C).dissect();
+    let whole = dissected.events.exchanges.iter();
     let whole = whole.filter(|exchange| exchange.ending == Ending::Framed);
     assert!(whole.map(|exchange| exchange.stream).eq([0, 1, 2, 5, 6, 7]));
-    let unpaired = played.dissection.exchanges.unpaired;
+    let unpaired = dissected.dissection.exchanges.unpaired;
     assert_eq!((unpaired.requests, unpaired.replies), (1, 2));
 }

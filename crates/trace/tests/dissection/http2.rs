@@ -1,12 +1,12 @@
 //! HTTP/2 and gRPC.
 
 use wirelab_trace::flow::event::Direction;
-use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::exchange::{Ending, Pdu, Protocol};
 use wirelab_trace::protocol::layer::Kind;
 use wirelab_wire::http2::frame::{FrameHead, PREFACE, flag, kind, setting, write_frame};
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 
-use crate::tape::{C, S, Tape};
+use crate::packet_builder::{C, PacketBuilder, S};
 
 /// Writes what one side of a connection says.
 struct Side {
@@ -98,18 +98,18 @@ fn greeting() -> Vec<u8> {
 
 /// However the bytes are cut into segments, a call is the same.
 #[test]
-fn segments_do_not_matter() {
+fn segmentation_does_not_change_the_result() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let [asked, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
     let asked = [greeting(), asked].concat();
     let answered = [frame(kind::SETTINGS, 0, 0, &[]), answered].concat();
     for size in 1..asked.len() {
-        let played = Tape::new()
+        let dissected = PacketBuilder::new()
             .pieces(C, &asked, size)
             .pieces(S, &answered, size)
             .close(C)
-            .play();
-        let exchange = played.exchange();
+            .dissect();
+        let exchange = dissected.exchange();
         assert_eq!(&*exchange.name, "POST /a.B/C", "{size}");
         assert_eq!(exchange.status, Some((200, Some(0))), "{size}");
         assert_eq!(exchange.ending, Ending::Framed);
@@ -117,51 +117,51 @@ fn segments_do_not_matter() {
         assert_eq!(exchange.request.message_bytes, CONTENT.len() as u64);
         assert_eq!(exchange.request.start, greeting().len() as u64);
         assert_eq!(exchange.request.end, asked.len() as u64);
-        assert_eq!(played.bytes(Kind::GrpcPrefixes), 10);
-        assert_eq!(played.bytes(Kind::Message), 2 * CONTENT.len() as u64);
-        assert_eq!(played.bytes(Kind::H2Preface), 24);
-        assert_eq!(played.bytes(Kind::H2Settings), 9 + 6 + 9);
-        assert_eq!(played.bytes(Kind::H2Data), 18);
-        assert_eq!(played.bytes(Kind::Unknown), 0);
+        assert_eq!(dissected.bytes(Kind::GrpcPrefixes), 10);
+        assert_eq!(dissected.bytes(Kind::Message), 2 * CONTENT.len() as u64);
+        assert_eq!(dissected.bytes(Kind::H2Preface), 24);
+        assert_eq!(dissected.bytes(Kind::H2Settings), 9 + 6 + 9);
+        assert_eq!(dissected.bytes(Kind::H2Data), 18);
+        assert_eq!(dissected.bytes(Kind::Unknown), 0);
     }
 }
 
 #[test]
-fn units_tell_windows_and_lengths() {
+fn pdus_report_windows_and_lengths() {
     let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
-    let played = Tape::new()
+    let dissected = PacketBuilder::new()
         .send(C, &greeting())
         .pieces(C, &update, 5)
         .send(C, &frame(kind::PING, 0, 0, &[0; 8]))
         .close(C)
-        .play();
-    let unit = |kind, length, window| Unit::Http2 {
+        .dissect();
+    let pdu = |kind, length, window| Pdu::Http2 {
         kind,
         stream: 0,
         length,
         window,
     };
     let expected = [
-        unit(kind::SETTINGS, 6, Some(65_536)),
-        unit(kind::WINDOW_UPDATE, 4, Some(9)),
-        unit(kind::PING, 8, None),
+        pdu(kind::SETTINGS, 6, Some(65_536)),
+        pdu(kind::WINDOW_UPDATE, 4, Some(9)),
+        pdu(kind::PING, 8, None),
     ];
-    assert_eq!(played.heard.units, expected);
-    assert_eq!(played.heard.exchanges, []);
+    assert_eq!(dissected.events.units, expected);
+    assert_eq!(dissected.events.exchanges, []);
 }
 
 #[test]
-fn a_server_may_speak_first() {
+fn a_server_may_send_first() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let [asked, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
-    let played = Tape::new()
+    let dissected = PacketBuilder::new()
         .send(S, &frame(kind::SETTINGS, 0, 0, &[]))
         .send(C, &[greeting(), asked].concat())
         .send(S, &answered)
         .close(C)
-        .play();
-    assert_eq!(played.exchange().protocol, Protocol::Http2);
-    assert_eq!(played.bytes(Kind::Unknown), 0);
+        .dissect();
+    assert_eq!(dissected.exchange().protocol, Protocol::Http2);
+    assert_eq!(dissected.bytes(Kind::Unknown), 0);
 }
 
 #[test]
@@ -183,19 +183,19 @@ fn padding_priority_and_continuations_are_overhead() {
     .concat();
     let [_, answered] = unary(&mut client, &mut server, 1, "/x");
     for size in [1, 2, 3, 10, 1000] {
-        let played = Tape::new()
+        let dissected = PacketBuilder::new()
             .pieces(C, &asked, size)
             .send(S, &answered)
             .close(C)
-            .play();
-        let exchange = played.exchange();
+            .dissect();
+        let exchange = dissected.exchange();
         assert_eq!(&*exchange.name, "POST /a.B/C", "{size}");
         assert_eq!(
             exchange.request.message_bytes,
             CONTENT.len() as u64,
             "{size}"
         );
-        assert_eq!(played.bytes(Kind::H2Data), 9 + 5 + 9, "{size}");
+        assert_eq!(dissected.bytes(Kind::H2Data), 9 + 5 + 9, "{size}");
     }
 }
 
@@ -206,40 +206,40 @@ fn streams_interleave_and_resets_break_them() {
     let [three, answer_three] = unary(&mut client, &mut server, 3, "/a.B/Three");
     let [five, _] = unary(&mut client, &mut server, 5, "/a.B/Five");
     let reset = frame(kind::RST_STREAM, 0, 5, &[0, 0, 0, 8]);
-    let played = Tape::new()
+    let dissected = PacketBuilder::new()
         .send(C, &[greeting(), one, three, five].concat())
         .send(S, &[answer_one, reset, answer_three].concat())
         .close(C)
-        .play();
+        .dissect();
     assert_eq!(
-        played.names(),
+        dissected.names(),
         ["POST /a.B/One", "POST /a.B/Five", "POST /a.B/Three"]
     );
-    let endings = played.heard.exchanges.iter().map(|e| e.ending);
+    let endings = dissected.events.exchanges.iter().map(|e| e.ending);
     assert!(endings.eq([Ending::Framed, Ending::Broken, Ending::Framed]));
-    assert_eq!(played.dissection.exchanges.connections.in_flight_max, 3);
+    assert_eq!(dissected.dissection.exchanges.connections.in_flight_max, 3);
 }
 
 /// Indices count from the youngest entry, so that those inserted since are known.
 #[test]
-fn a_connection_seen_from_its_middle_is_read_as_far_as_can_be() {
+fn a_connection_captured_mid_stream_is_decoded_as_far_as_possible() {
     let (mut client, mut server) = (Side::new(), Side::new());
     unary(&mut client, &mut server, 1, "/a.B/Old");
     let [three, answer_three] = unary(&mut client, &mut server, 3, "/a.B/Old");
     let [five, answer_five] = unary(&mut client, &mut server, 5, "/a.B/New");
     let [seven, answer_seven] = unary(&mut client, &mut server, 7, "/a.B/New");
-    let played = Tape::middle()
+    let dissected = PacketBuilder::middle()
         .send(C, &three)
         .send(S, &answer_three)
         .send(C, &five)
         .send(S, &answer_five)
         .send(C, &seven)
         .send(S, &answer_seven)
-        .play();
-    let names = played.names();
+        .dissect();
+    let names = dissected.names();
     assert_eq!(names.len(), 3);
     assert_eq!(&names[1..], ["POST /a.B/New"; 2]);
-    assert_eq!(played.bytes(Kind::Unknown), 0);
+    assert_eq!(dissected.bytes(Kind::Unknown), 0);
 }
 
 #[test]
@@ -247,20 +247,20 @@ fn in_the_middle_the_fields_show_the_client() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let [one, answer_one] = unary(&mut client, &mut server, 1, "/a.B/One");
     let [three, answer_three] = unary(&mut client, &mut server, 3, "/a.B/Three");
-    let played = Tape::middle()
+    let dissected = PacketBuilder::middle()
         .send(S, &one)
         .send(C, &answer_one)
         .send(S, &three)
         .send(C, &answer_three)
-        .play();
-    let last = played.heard.exchanges.last().expect("an exchange");
+        .dissect();
+    let last = dissected.events.exchanges.last().expect("an exchange");
     assert_eq!(last.caller, Direction::Reply);
     assert_eq!(&*last.name, "POST /a.B/Three");
     assert_eq!(last.status, Some((200, Some(0))));
 }
 
 #[test]
-fn holes_in_data_are_stepped_over() {
+fn gaps_in_data_are_skipped() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let [_, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
     let data = [1; 3000];
@@ -272,7 +272,7 @@ fn holes_in_data_are_stepped_over() {
     };
     let mut client = Side::new();
     let request = client.request("/a.B/C");
-    let played = Tape::new()
+    let dissected = PacketBuilder::new()
         .send(
             C,
             &[
@@ -287,9 +287,9 @@ fn holes_in_data_are_stepped_over() {
         .ack(S)
         .send(S, &answered)
         .close(C)
-        .play();
-    assert_eq!(played.exchange().ending, Ending::Framed);
-    assert_eq!(played.exchange().status, Some((200, Some(0))));
+        .dissect();
+    assert_eq!(dissected.exchange().ending, Ending::Framed);
+    assert_eq!(dissected.exchange().status, Some((200, Some(0))));
 }
 
 /// WINDOW_UPDATE between the frames of a message, and PING between others'.
@@ -303,7 +303,7 @@ fn control_frames_between_the_frames_of_a_message_are_counted() {
     let data = |stream| frame(kind::DATA, flag::END_STREAM, stream, &message(CONTENT));
     let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 1, 0]);
     let ping = frame(kind::PING, 0, 0, &[0; 8]);
-    let played = Tape::new()
+    let dissected = PacketBuilder::new()
         .send(C, &greeting())
         .send(C, &[head(&mut client, 1), update.clone()].concat())
         .send(C, &[data(1), ping.clone(), head(&mut client, 3)].concat())
@@ -311,8 +311,8 @@ fn control_frames_between_the_frames_of_a_message_are_counted() {
         .send(C, &ping)
         .send(C, &[update, data(5), data(3)].concat())
         .close(C)
-        .play();
-    let mut exchanges = played.heard.exchanges.clone();
+        .dissect();
+    let mut exchanges = dissected.events.exchanges.clone();
     exchanges.sort_by_key(|exchange| exchange.stream);
     let between = exchanges
         .iter()
@@ -326,25 +326,25 @@ fn control_frames_between_the_frames_of_a_message_are_counted() {
 #[test]
 fn after_a_lost_request_streams_are_paired_again() {
     let (mut client, mut server) = (Side::new(), Side::new());
-    let mut tape = Tape::new();
-    tape.send(C, &greeting());
+    let mut builder = PacketBuilder::new();
+    builder.send(C, &greeting());
     for call in 0..8 {
         let [asked, answered] = unary(&mut client, &mut server, 2 * call + 1, "/a.B/C");
         if call == 3 {
-            tape.lose(C, &asked);
+            builder.lose(C, &asked);
         } else {
-            tape.send(C, &asked);
+            builder.send(C, &asked);
         }
-        tape.send(S, &answered).ack(C);
+        builder.send(S, &answered).ack(C);
     }
-    let played = tape.close(C).play();
-    let whole = played.heard.exchanges.iter();
+    let dissected = builder.close(C).dissect();
+    let whole = dissected.events.exchanges.iter();
     let whole = whole.filter(|exchange| exchange.ending == Ending::Framed);
     assert!(
         whole
             .map(|exchange| exchange.stream)
             .eq([1, 3, 5, 11, 13, 15])
     );
-    let unpaired = played.dissection.exchanges.unpaired;
+    let unpaired = dissected.dissection.exchanges.unpaired;
     assert_eq!((unpaired.requests, unpaired.replies), (1, 2));
 }

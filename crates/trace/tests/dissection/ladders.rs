@@ -2,31 +2,32 @@
 
 use wirelab_trace::output::{Chosen, Options, Phase, Way};
 
-use crate::tape::{C, S, Tape};
+use crate::packet_builder::{C, PacketBuilder, S};
 
 const ASK: &[u8] = b"GET / HTTP/1.0\r\n\r\n";
 const HEAD: &[u8] = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n";
 
 /// One connection per call, with the stall of a split reply.
-fn stalled(calls: u64) -> Tape {
-    let mut tape = Tape::new();
+fn stalled(calls: u64) -> PacketBuilder {
+    let mut builder = PacketBuilder::new();
     for call in 0..calls {
         if call > 0 {
-            tape.again();
+            builder.next_connection();
         }
-        tape.send(C, ASK)
+        builder
+            .send(C, ASK)
             .send(S, HEAD)
             .wait(40_000 + 1_000 * call)
             .ack(C);
-        tape.send(S, b"body").ack(C).close(S);
+        builder.send(S, b"body").ack(C).close(S);
     }
-    tape
+    builder
 }
 
 #[test]
 fn a_ladder_has_set_up_exchange_and_tear_down() {
-    let played = stalled(1).play();
-    let rungs = &played.dissection.timeline;
+    let dissected = stalled(1).dissect();
+    let rungs = &dissected.dissection.timeline;
     let flags: Vec<&str> = rungs.iter().map(|rung| &*rung.flags).collect();
     let expected = [
         "SYN", "SYN ACK", "ACK", "PSH ACK", "PSH ACK", "ACK", "PSH ACK", "ACK", "FIN ACK",
@@ -49,20 +50,20 @@ fn a_ladder_has_set_up_exchange_and_tear_down() {
     assert_eq!(rungs[4].layers[0].layer, "HTTP head");
     let gaps: f64 = rungs.iter().map(|rung| rung.gap_us).sum();
     assert_eq!(gaps, rungs[10].at_us);
-    let of = played.dissection.timeline_of.expect("a ladder");
+    let of = dissected.dissection.timeline_of.expect("a ladder");
     assert_eq!((of.chosen, of.omitted), (Chosen::Median, 0));
     assert_eq!(of.latency_us, Some(40_300.0));
 }
 
 #[test]
 fn inter_arrival_times_have_mean_and_deviation() {
-    let played = stalled(5).play();
-    let of = played.dissection.interarrival_of;
+    let dissected = stalled(5).dissect();
+    let of = dissected.dissection.interarrival_of;
     assert_eq!(
         (of.exchanges, of.of, of.shapes, of.not_followed),
         (5, 5, 1, 0)
     );
-    let positions = &played.dissection.interarrival;
+    let positions = &dissected.dissection.interarrival;
     assert_eq!(positions.len(), 11);
     let delayed = positions[5].gap_us;
     assert!((delayed.mean - 42_100.0).abs() < 1e-6, "{delayed:?}");
@@ -79,7 +80,7 @@ fn inter_arrival_times_have_mean_and_deviation() {
         (positions[6].bytes_median, positions[0].gap_us.mean),
         (4, 0.0)
     );
-    let median = played.dissection.timeline_of.expect("a ladder");
+    let median = dissected.dissection.timeline_of.expect("a ladder");
     assert_eq!(median.flow, 2, "of five latencies the third");
 }
 
@@ -90,7 +91,7 @@ fn a_ladder_can_be_requested() {
             timeline: Some(number),
             ..Options::default()
         };
-        stalled(3).play_with(options).dissection
+        stalled(3).dissect_with(options).dissection
     };
     let last = asked(3);
     let of = last.timeline_of.expect("a ladder");
@@ -105,16 +106,16 @@ fn a_ladder_can_be_requested() {
 fn exchanges_of_a_connection_that_is_kept() {
     let ask = b"GET / HTTP/1.1\r\n\r\n";
     let reply = [&HEAD.to_vec()[..], b"body"].concat();
-    let mut tape = Tape::new();
+    let mut builder = PacketBuilder::new();
     for _ in 0..10 {
-        tape.send(C, ask).send(S, &reply);
+        builder.send(C, ask).send(S, &reply);
     }
-    tape.ack(C).close(C);
+    builder.ack(C).close(C);
     let options = Options {
         timeline: Some(4),
         ..Options::default()
     };
-    let dissection = tape.play_with(options).dissection;
+    let dissection = builder.dissect_with(options).dissection;
     assert_eq!(dissection.interarrival_of.exchanges, 8);
     assert_eq!(dissection.interarrival_of.shapes, 3);
     assert_eq!(dissection.interarrival.len(), 2);
@@ -132,15 +133,16 @@ fn exchanges_of_a_connection_that_is_kept() {
 }
 
 #[test]
-fn of_a_long_exchange_both_ends_are_shown() {
+fn a_long_exchange_shows_its_beginning_and_end() {
     let body = vec![1; 1_000_000];
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
-    let mut tape = Tape::new();
-    tape.send(C, ASK)
+    let mut builder = PacketBuilder::new();
+    builder
+        .send(C, ASK)
         .send(S, head)
         .pieces(S, &body, 1_000)
         .close(C);
-    let dissection = tape.play().dissection;
+    let dissection = builder.dissect().dissection;
     let of = dissection.timeline_of.expect("a ladder");
     assert!(of.omitted > 700, "{of:?}");
     assert_eq!(
@@ -155,15 +157,16 @@ fn of_a_long_exchange_both_ends_are_shown() {
 }
 
 #[test]
-fn what_is_sent_again_is_noted() {
-    let mut tape = Tape::new();
-    tape.send(C, ASK)
+fn retransmissions_are_noted() {
+    let mut builder = PacketBuilder::new();
+    builder
+        .send(C, ASK)
         .wait(200_000)
         .repeat()
         .send(S, HEAD)
         .send(S, b"body")
         .close(S);
-    let dissection = tape.play().dissection;
+    let dissection = builder.dissect().dissection;
     let notes: Vec<&str> = dissection.timeline.iter().map(|rung| &*rung.note).collect();
     assert_eq!(notes[4], "retransmission");
     assert_eq!(dissection.timeline[4].layers, []);

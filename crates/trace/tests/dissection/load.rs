@@ -2,7 +2,7 @@
 
 use wirelab_trace::output::Load;
 
-use crate::tape::{C, S, Tape};
+use crate::packet_builder::{C, PacketBuilder, S};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -13,18 +13,18 @@ fn latencies() -> impl Iterator<Item = u64> {
     (0..40_u64).map(|n| 200 + n * n * 37 % 1_500)
 }
 
-fn load(tape: &Tape) -> Load {
-    tape.play().dissection.load
+fn load(builder: &PacketBuilder) -> Load {
+    builder.dissect().dissection.load
 }
 
 /// `waits` tells how long the client waits after a reply that took so long.
 fn serial(waits: impl Fn(u64) -> u64) -> Load {
-    let mut tape = Tape::new();
+    let mut builder = PacketBuilder::new();
     for latency in latencies() {
-        tape.send(C, GET).wait(latency).send(S, REPLY);
-        tape.wait(waits(latency));
+        builder.send(C, GET).wait(latency).send(S, REPLY);
+        builder.wait(waits(latency));
     }
-    load(&tape)
+    load(&builder)
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn closed_loop_and_open_loop_clients_are_distinguished() {
 }
 
 #[test]
-fn concurrency_rate_and_latency_are_littles() {
+fn concurrency_rate_and_latency_satisfy_littles_law() {
     let load = serial(|_| 300);
     let latency = latencies().sum::<u64>() as f64 / 40.0 + 100.0;
     assert!((load.latency_mean_us.unwrap() - latency).abs() < 1e-6);
@@ -55,11 +55,11 @@ fn concurrency_rate_and_latency_are_littles() {
 
 #[test]
 fn pauses_with_and_without_outstanding_replies_are_distinguished() {
-    let mut tape = Tape::new();
-    tape.send(C, GET).wait(70_000).send(S, REPLY);
-    tape.send(C, GET).send(S, REPLY).wait(30_000);
-    tape.send(C, GET).send(S, REPLY);
-    let load = load(&tape);
+    let mut builder = PacketBuilder::new();
+    builder.send(C, GET).wait(70_000).send(S, REPLY);
+    builder.send(C, GET).send(S, REPLY).wait(30_000);
+    builder.send(C, GET).send(S, REPLY);
+    let load = load(&builder);
     let (waiting, resting) = (load.pause_waiting.unwrap(), load.pause_resting.unwrap());
     assert_eq!((waiting.us, waiting.packet), (70_100.0, 6));
     assert_eq!((resting.us, resting.packet), (30_100.0, 8));
@@ -67,10 +67,10 @@ fn pauses_with_and_without_outstanding_replies_are_distinguished() {
 
 #[test]
 fn requests_of_a_pipeline_are_under_way_together() {
-    let mut tape = Tape::new();
-    tape.send(C, GET).send(C, GET).send(C, GET);
-    tape.send(S, REPLY).send(S, REPLY).send(S, REPLY);
-    let concurrency = load(&tape).concurrency.unwrap();
+    let mut builder = PacketBuilder::new();
+    builder.send(C, GET).send(C, GET).send(C, GET);
+    builder.send(S, REPLY).send(S, REPLY).send(S, REPLY);
+    let concurrency = load(&builder).concurrency.unwrap();
     assert_eq!(concurrency.max, 3);
     assert!((concurrency.mean - 1.8).abs() < 1e-9, "{concurrency:?}");
     assert!(
@@ -81,14 +81,14 @@ fn requests_of_a_pipeline_are_under_way_together() {
 
 #[test]
 fn a_connection_per_call_is_timed_from_its_syn() {
-    let mut tape = Tape::new();
+    let mut builder = PacketBuilder::new();
     for call in 0..5 {
         if call > 0 {
-            tape.again();
+            builder.next_connection();
         }
-        tape.send(C, GET).send(S, REPLY).close(C);
+        builder.send(C, GET).send(S, REPLY).close(C);
     }
-    let load = load(&tape);
+    let load = load(&builder);
     assert!(load.turnaround_us.is_none() && load.coupling.is_none());
     assert_eq!(load.connect_us.unwrap().n, 5);
     assert!((load.connect_us.unwrap().p50 - 300.0).abs() < 1.0);
@@ -97,16 +97,16 @@ fn a_connection_per_call_is_timed_from_its_syn() {
 
 #[test]
 fn a_request_that_is_never_answered_is_under_way_to_the_end_of_its_connection() {
-    let mut tape = Tape::new();
-    tape.send(C, GET).wait(10_000).reset(S);
-    let load = load(&tape);
+    let mut builder = PacketBuilder::new();
+    builder.send(C, GET).wait(10_000).reset(S);
+    let load = load(&builder);
     assert!((load.latency_mean_us.unwrap() - 10_100.0).abs() < 1e-6);
     assert!(load.per_s.is_none() && load.gap_us.is_none());
 }
 
 #[test]
 fn without_requests_there_is_no_load() {
-    let load = load(&Tape::new());
+    let load = load(&PacketBuilder::new());
     assert_eq!(load.requests, 0);
     assert!(load.concurrency.is_none() && load.latency_mean_us.is_none());
 }

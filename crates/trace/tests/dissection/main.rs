@@ -8,6 +8,6 @@ mod ladders;
 mod load;
 mod one_sided;
 mod others;
+mod packet_builder;
 mod pairing;
 mod sums;
-mod tape;

@@ -1,55 +1,63 @@
 //! Raw messages, TLS, and unknown protocols.
 
-use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::exchange::{Ending, Pdu, Protocol};
 use wirelab_trace::protocol::layer::{Content, Kind};
 
-use crate::tape::{C, S, Tape};
+use crate::packet_builder::{C, PacketBuilder, S};
 
 #[test]
 fn raw_messages_are_answered_in_order() {
     let asked = b"4\n<a/>3\nabc";
     let answered = b"5\n<bc/>0\n";
     for size in 1..asked.len() {
-        let played = Tape::new()
+        let dissected = PacketBuilder::new()
             .pieces(C, asked, size)
             .pieces(S, answered, size)
             .close(C)
-            .play();
-        let sizes = played.heard.exchanges.iter();
+            .dissect();
+        let sizes = dissected.events.exchanges.iter();
         let sizes = sizes.map(|e| (e.request.message_bytes, e.reply.map(|r| r.message_bytes)));
         assert!(sizes.eq([(4, Some(5)), (3, Some(0))]), "{size}");
-        assert_eq!(played.bytes(Kind::RawLengths), 8);
-        assert_eq!(played.heard.units, [Unit::Raw; 4]);
+        assert_eq!(dissected.bytes(Kind::RawLengths), 8);
+        assert_eq!(dissected.events.units, [Pdu::Raw; 4]);
     }
-    let played = Tape::new().send(C, asked).send(S, answered).close(C).play();
-    assert_eq!(played.heard.layers[&4][1], (Content::Xml.into(), 4));
+    let dissected = PacketBuilder::new()
+        .send(C, asked)
+        .send(S, answered)
+        .close(C)
+        .dissect();
+    assert_eq!(dissected.events.layers[&4][1], (Content::Xml.into(), 4));
 }
 
 #[test]
 fn raw_messages_without_replies_are_complete() {
-    let played = Tape::new()
+    let dissected = PacketBuilder::new()
         .send(C, b"3\nabc")
         .ack(S)
         .send(C, b"3\nabc")
         .ack(S)
         .close(C)
-        .play();
-    let endings = played.heard.exchanges.iter().map(|e| (e.ending, e.reply));
+        .dissect();
+    let endings = dissected
+        .events
+        .exchanges
+        .iter()
+        .map(|e| (e.ending, e.reply));
     assert!(endings.eq([(Ending::Framed, None); 2]));
 }
 
 #[test]
-fn holes_in_raw_contents_are_stepped_over() {
-    let played = Tape::new()
+fn gaps_in_raw_contents_are_skipped() {
+    let dissected = PacketBuilder::new()
         .send(C, b"9\nabc")
         .lose(C, b"def")
         .send(C, b"ghi4\nabcd")
         .ack(S)
         .send(S, b"1\nx1\ny")
         .close(C)
-        .play();
-    let sizes = played
-        .heard
+        .dissect();
+    let sizes = dissected
+        .events
         .exchanges
         .iter()
         .map(|e| e.request.message_bytes);
@@ -57,23 +65,28 @@ fn holes_in_raw_contents_are_stepped_over() {
 }
 
 #[test]
-fn records_of_tls_are_seen_and_their_content_is_not() {
+fn tls_records_are_counted_without_their_content() {
     let hello = b"\x16\x03\x01\x00\x04abcd";
     let data = b"\x17\x03\x03\x00\x06secret";
     for size in [1, 3, 5, 100] {
-        let played = Tape::new()
+        let dissected = PacketBuilder::new()
             .pieces(C, hello, size)
             .pieces(S, hello, size)
             .pieces(C, data, size)
             .pieces(S, data, size)
             .close(C)
-            .play();
-        assert_eq!(played.heard.exchanges, []);
-        assert_eq!(played.dissection.flows.list[0].protocol, Protocol::Tls);
-        assert_eq!(played.bytes(Kind::TlsRecords), 20, "{size}");
-        assert_eq!(played.bytes(Kind::TlsHandshake), 8);
+            .dissect();
+        assert_eq!(dissected.events.exchanges, []);
+        assert_eq!(dissected.dissection.flows.list[0].protocol, Protocol::Tls);
+        assert_eq!(dissected.bytes(Kind::TlsRecords), 20, "{size}");
+        assert_eq!(dissected.bytes(Kind::TlsHandshake), 8);
         assert_eq!(
-            played.dissection.accounting.total.payload.encrypted_bytes,
+            dissected
+                .dissection
+                .accounting
+                .total
+                .payload
+                .encrypted_bytes,
             12
         );
     }
@@ -81,7 +94,7 @@ fn records_of_tls_are_seen_and_their_content_is_not() {
 
 #[test]
 fn an_unknown_protocol_is_split_by_change_of_sender() {
-    let played = Tape::new()
+    let dissected = PacketBuilder::new()
         .send(S, b"220 mail.example ESMTP ready and waiting\r\n")
         .send(C, b"ehlo client.example, pleased to meet you\r\n")
         .send(S, b"250-mail.example\r\n")
@@ -89,9 +102,9 @@ fn an_unknown_protocol_is_split_by_change_of_sender() {
         .send(C, b"quit\r\n")
         .send(S, b"221 bye\r\n")
         .close(S)
-        .play();
-    let [first, last] = &played.heard.exchanges[..] else {
-        panic!("{:#?}", played.heard.exchanges);
+        .dissect();
+    let [first, last] = &dissected.events.exchanges[..] else {
+        panic!("{:#?}", dissected.events.exchanges);
     };
     assert_eq!(first.protocol, Protocol::Unknown);
     assert_eq!(
@@ -103,10 +116,11 @@ fn an_unknown_protocol_is_split_by_change_of_sender() {
 }
 
 #[test]
-fn a_port_leaves_other_connections_out() {
-    let mut tape = Tape::new();
-    tape.send(C, b"3\nabc").send(S, b"3\nabc").close(C);
-    tape.again()
+fn a_port_filter_excludes_other_connections() {
+    let mut builder = PacketBuilder::new();
+    builder.send(C, b"3\nabc").send(S, b"3\nabc").close(C);
+    builder
+        .next_connection()
         .send(C, b"4\nabcd")
         .send(S, b"4\nabcd")
         .close(C);
@@ -114,8 +128,8 @@ fn a_port_leaves_other_connections_out() {
         port: Some(40_001),
         ..Default::default()
     };
-    let played = tape.play_with(options);
-    assert_eq!(played.dissection.flows.count, 1);
-    assert_eq!(played.exchange().request.message_bytes, 4);
-    assert_eq!(played.dissection.accounting.total.all.packets.packets, 8);
+    let dissected = builder.dissect_with(options);
+    assert_eq!(dissected.dissection.flows.count, 1);
+    assert_eq!(dissected.exchange().request.message_bytes, 4);
+    assert_eq!(dissected.dissection.accounting.total.all.packets.packets, 8);
 }

@@ -3,7 +3,7 @@
 use wirelab_trace::output::Unpaired;
 use wirelab_trace::protocol::exchange::{Ending, Exchange};
 
-use crate::tape::{C, Played, S, Tape};
+use crate::packet_builder::{C, Dissected, PacketBuilder, S};
 
 /// A request that says its number, and a reply that repeats it by its length.
 type Words = fn(usize) -> [Vec<u8>; 2];
@@ -33,27 +33,27 @@ enum Seen {
 }
 
 /// Calls one after the other, each acknowledged if `acknowledges`.
-fn one_by_one(tape: &mut Tape, words: Words, seen: &[Seen], acknowledges: bool) {
+fn one_by_one(builder: &mut PacketBuilder, words: Words, seen: &[Seen], acknowledges: bool) {
     for (seen, number) in seen.iter().zip(1..) {
         let [asked, answered] = words(number);
         match seen {
-            Seen::Reply => tape.lose(C, &asked),
-            _ => tape.send(C, &asked),
+            Seen::Reply => builder.lose(C, &asked),
+            _ => builder.send(C, &asked),
         };
         match seen {
-            Seen::Request => tape.lose(S, &answered),
-            _ => tape.send(S, &answered),
+            Seen::Request => builder.lose(S, &answered),
+            _ => builder.send(S, &answered),
         };
         if acknowledges {
-            tape.ack(C);
+            builder.ack(C);
         }
     }
 }
 
 /// The numbers of calls with a whole reply; none has the reply of another.
-fn paired(played: &Played) -> Vec<u64> {
+fn paired(dissected: &Dissected) -> Vec<u64> {
     let whole = |exchange: &&Exchange| exchange.ending == Ending::Framed;
-    let exchanges = played.heard.exchanges.iter().filter(whole);
+    let exchanges = dissected.events.exchanges.iter().filter(whole);
     exchanges
         .map(|exchange| {
             let number = exchange.request.message_bytes;
@@ -66,8 +66,8 @@ fn paired(played: &Played) -> Vec<u64> {
         .collect()
 }
 
-fn unpaired(played: &Played) -> (u64, u64) {
-    let Unpaired { requests, replies } = played.dissection.exchanges.unpaired;
+fn unpaired(dissected: &Dissected) -> (u64, u64) {
+    let Unpaired { requests, replies } = dissected.dissection.exchanges.unpaired;
     (requests, replies)
 }
 
@@ -79,11 +79,11 @@ fn after_a_lost_request_calls_are_paired_again() {
         for acknowledges in [true, false] {
             let mut seen = [Seen::Both; 12];
             seen[3] = Seen::Reply;
-            let mut tape = Tape::new();
-            one_by_one(&mut tape, words, &seen, acknowledges);
-            let played = tape.close(C).play();
-            assert_eq!(paired(&played), [1, 2, 3, 6, 7, 8, 9, 10, 11, 12]);
-            assert_eq!(unpaired(&played), (1, 2), "{acknowledges}");
+            let mut builder = PacketBuilder::new();
+            one_by_one(&mut builder, words, &seen, acknowledges);
+            let dissected = builder.close(C).dissect();
+            assert_eq!(paired(&dissected), [1, 2, 3, 6, 7, 8, 9, 10, 11, 12]);
+            assert_eq!(unpaired(&dissected), (1, 2), "{acknowledges}");
         }
     }
 }
@@ -94,18 +94,18 @@ fn after_a_lost_reply_calls_are_paired_again() {
         let mut seen = [Seen::Both; 12];
         seen[3] = Seen::Request;
         seen[8] = Seen::Request;
-        let mut tape = Tape::new();
-        one_by_one(&mut tape, words, &seen, true);
-        let played = tape.close(C).play();
-        assert_eq!(paired(&played), [1, 2, 3, 5, 6, 7, 8, 10, 11, 12]);
-        assert_eq!(unpaired(&played), (2, 0));
+        let mut builder = PacketBuilder::new();
+        one_by_one(&mut builder, words, &seen, true);
+        let dissected = builder.close(C).dissect();
+        assert_eq!(paired(&dissected), [1, 2, 3, 5, 6, 7, 8, 10, 11, 12]);
+        assert_eq!(unpaired(&dissected), (2, 0));
     }
 }
 
 /// Whatever is lost: no call is given the reply of another, and of the last ones,
 /// which are whole, none is lost.
 #[test]
-fn however_much_is_lost_nothing_is_paired_wrongly() {
+fn no_loss_pattern_pairs_a_reply_wrongly() {
     for words in SPOKEN {
         // All 243 ways in which five calls can be seen whole, or lack their request or
         // reply.
@@ -115,15 +115,15 @@ fn however_much_is_lost_nothing_is_paired_wrongly() {
                 .map(|place| [Seen::Both, Seen::Request, Seen::Reply][digit(place)])
                 .collect();
             seen.extend([Seen::Both; 8]);
-            let mut tape = Tape::new();
-            one_by_one(&mut tape, words, &seen, true);
-            let played = tape.close(C).play();
-            let found = paired(&played);
+            let mut builder = PacketBuilder::new();
+            one_by_one(&mut builder, words, &seen, true);
+            let dissected = builder.close(C).dissect();
+            let found = paired(&dissected);
             assert!(
                 found.ends_with(&[9, 10, 11, 12, 13]),
                 "{pattern}: {found:?}"
             );
-            let (requests, replies) = unpaired(&played);
+            let (requests, replies) = unpaired(&dissected);
             let asked = seen.iter().filter(|seen| **seen != Seen::Reply).count() as u64;
             let answered = seen.iter().filter(|seen| **seen != Seen::Request).count() as u64;
             let pairs = found.len() as u64;
@@ -140,51 +140,51 @@ fn however_much_is_lost_nothing_is_paired_wrongly() {
 fn a_capture_that_begins_with_a_reply_has_one_too_many() {
     for words in SPOKEN {
         let [_, answered] = words(30);
-        let mut tape = Tape::middle();
-        tape.send(S, &answered).ack(C);
-        one_by_one(&mut tape, words, &[Seen::Both; 4], true);
-        let played = tape.play();
-        assert_eq!(paired(&played), [1, 2, 3, 4]);
-        assert_eq!(unpaired(&played), (0, 1));
+        let mut builder = PacketBuilder::middle();
+        builder.send(S, &answered).ack(C);
+        one_by_one(&mut builder, words, &[Seen::Both; 4], true);
+        let dissected = builder.dissect();
+        assert_eq!(paired(&dissected), [1, 2, 3, 4]);
+        assert_eq!(unpaired(&dissected), (0, 1));
     }
 }
 
 /// A client that asks before it is answered: which reply is whose, nothing tells
 /// once a message is missing.
 #[test]
-fn pipelined_calls_are_not_paired_by_guess() {
+fn ambiguous_pipelined_calls_are_not_paired() {
     for words in SPOKEN {
-        let mut tape = Tape::new();
+        let mut builder = PacketBuilder::new();
         for (numbers, lost) in [(1..4, 0), (4..7, 4), (7..10, 0)] {
             for number in numbers.clone() {
                 let [asked, _] = words(number);
                 if number == lost {
-                    tape.lose(C, &asked);
+                    builder.lose(C, &asked);
                 } else {
-                    tape.send(C, &asked);
+                    builder.send(C, &asked);
                 }
             }
             for number in numbers {
-                tape.send(S, &words(number)[1]);
+                builder.send(S, &words(number)[1]);
             }
-            tape.ack(C);
+            builder.ack(C);
         }
-        let played = tape.close(C).play();
-        assert_eq!(paired(&played), [1, 2, 3]);
-        assert_eq!(unpaired(&played), (5, 6));
-        assert_eq!(played.heard.exchanges.len(), 8);
+        let dissected = builder.close(C).dissect();
+        assert_eq!(paired(&dissected), [1, 2, 3]);
+        assert_eq!(unpaired(&dissected), (5, 6));
+        assert_eq!(dissected.events.exchanges.len(), 8);
     }
 }
 
 #[test]
-fn a_whole_capture_leaves_nothing_over() {
+fn a_complete_capture_has_no_unpaired_messages() {
     for words in SPOKEN {
-        let mut tape = Tape::new();
-        one_by_one(&mut tape, words, &[Seen::Both; 5], true);
-        let played = tape.send(C, &words(6)[0]).close(C).play();
-        assert_eq!(paired(&played), [1, 2, 3, 4, 5]);
-        assert_eq!(unpaired(&played), (0, 0));
-        let last = played.heard.exchanges.last().expect("six calls");
+        let mut builder = PacketBuilder::new();
+        one_by_one(&mut builder, words, &[Seen::Both; 5], true);
+        let dissected = builder.send(C, &words(6)[0]).close(C).dissect();
+        assert_eq!(paired(&dissected), [1, 2, 3, 4, 5]);
+        assert_eq!(unpaired(&dissected), (0, 0));
+        let last = dissected.events.exchanges.last().expect("six calls");
         assert_eq!(last.ending, Ending::Broken, "a server that never answers");
     }
 }

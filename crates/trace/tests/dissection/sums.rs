@@ -1,11 +1,11 @@
 //! Every payload byte belongs to exactly one kind, whatever is sent.
 //!
-//! [`Tape::play`](crate::tape::Tape::play) itself checks, packet by packet and in
+//! [`PacketBuilder::dissect`](crate::packet_builder::PacketBuilder::dissect) itself checks, packet by packet and in
 //! the document, that the books balance.
 
 use proptest::prelude::*;
 
-use crate::tape::{C, S, Tape};
+use crate::packet_builder::{C, PacketBuilder, S};
 
 /// What sides say: parts of all protocols, and noise.
 fn words() -> impl Strategy<Value = Vec<u8>> {
@@ -31,48 +31,50 @@ fn words() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[derive(Debug, Clone)]
-enum Act {
+enum Action {
     Send(bool, Vec<u8>, usize),
     Lose(bool, Vec<u8>),
     Repeat,
     Snap(usize),
     Fin(bool),
     Reset(bool),
-    Again,
+    NextConnection,
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = Action> {
     prop_oneof![
-        20 => (any::<bool>(), words(), 1_usize..40).prop_map(|(c, w, n)| Act::Send(c, w, n)),
-        2 => (any::<bool>(), words()).prop_map(|(c, w)| Act::Lose(c, w)),
-        2 => Just(Act::Repeat),
-        1 => (0_usize..100).prop_map(Act::Snap),
-        1 => any::<bool>().prop_map(Act::Fin),
-        1 => any::<bool>().prop_map(Act::Reset),
-        1 => Just(Act::Again),
+        20 => (any::<bool>(), words(), 1_usize..40).prop_map(|(c, w, n)| Action::Send(c, w, n)),
+        2 => (any::<bool>(), words()).prop_map(|(c, w)| Action::Lose(c, w)),
+        2 => Just(Action::Repeat),
+        1 => (0_usize..100).prop_map(Action::Snap),
+        1 => any::<bool>().prop_map(Action::Fin),
+        1 => any::<bool>().prop_map(Action::Reset),
+        1 => Just(Action::NextConnection),
     ]
 }
 
-fn tape(from_syn: bool, acts: &[Act]) -> Tape {
+fn builder(from_syn: bool, acts: &[Action]) -> PacketBuilder {
     let side = |client: &bool| if *client { C } else { S };
-    let mut tape = if from_syn {
-        Tape::new()
+    let mut builder = if from_syn {
+        PacketBuilder::new()
     } else {
-        Tape::middle()
+        PacketBuilder::middle()
     };
-    tape.ack(C);
+    builder.ack(C);
     for act in acts {
         match act {
-            Act::Send(client, words, size) => tape.pieces(side(client), words, *size),
-            Act::Lose(client, words) => tape.lose(side(client), words).ack(side(client).opposite()),
-            Act::Repeat => tape.repeat(),
-            Act::Snap(bytes) => tape.snap(*bytes),
-            Act::Fin(client) => tape.fin(side(client)),
-            Act::Reset(client) => tape.reset(side(client)),
-            Act::Again => tape.again(),
+            Action::Send(client, words, size) => builder.pieces(side(client), words, *size),
+            Action::Lose(client, words) => builder
+                .lose(side(client), words)
+                .ack(side(client).opposite()),
+            Action::Repeat => builder.repeat(),
+            Action::Snap(bytes) => builder.snap(*bytes),
+            Action::Fin(client) => builder.fin(side(client)),
+            Action::Reset(client) => builder.reset(side(client)),
+            Action::NextConnection => builder.next_connection(),
         };
     }
-    tape
+    builder
 }
 
 proptest! {
@@ -80,15 +82,15 @@ proptest! {
 
     #[test]
     fn every_byte_belongs_to_one_layer(from_syn: bool, acts in prop::collection::vec(act(), 1..30)) {
-        tape(from_syn, &acts).play();
+        builder(from_syn, &acts).dissect();
     }
 
     /// Without holes, repetitions and a snap length nothing is left over.
     #[test]
     fn no_byte_is_left_without_a_layer(words in prop::collection::vec((any::<bool>(), words(), 1_usize..40), 1..20)) {
-        let acts: Vec<Act> = words.into_iter().map(|(c, w, n)| Act::Send(c, w, n)).collect();
-        let played = tape(true, &acts).play();
-        let payload = &played.dissection.accounting.total.payload;
+        let acts: Vec<Action> = words.into_iter().map(|(c, w, n)| Action::Send(c, w, n)).collect();
+        let dissected = builder(true, &acts).dissect();
+        let payload = &dissected.dissection.accounting.total.payload;
         prop_assert_eq!((payload.unread_bytes, payload.retransmitted_bytes), (0, 0));
     }
 }

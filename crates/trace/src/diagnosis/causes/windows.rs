@@ -121,15 +121,15 @@ impl Windows {
             .or_insert_with(|| Credit::new(initial))
     }
 
-    /// A frame of the same sender begins in `carrier`: the one before it ended in the
+    /// A frame of the same sender begins in `segment`: the one before it ended in the
     /// packet before, or in this one.
-    fn close(&mut self, carrier: &Segment, before: Option<Sent>) {
+    fn close(&mut self, segment: &Segment, before: Option<Sent>) {
         let Some((stream, packet)) = self.open.take() else {
             return;
         };
         let end = match before {
-            Some(before) if packet != carrier.packet => (before.at, before.packet),
-            _ => (carrier.at_ns, carrier.packet),
+            Some(before) if packet != segment.packet => (before.at, before.packet),
+            _ => (segment.at_ns, segment.packet),
         };
         self.connection.last = Some(end);
         if let Some(credit) = self.streams.get_mut(&stream) {
@@ -163,24 +163,24 @@ impl FlowControl {
     pub(crate) fn take(
         &mut self,
         frame: Frame,
-        carrier: &Segment,
+        segment: &Segment,
         sender: &Sender,
         path: &Path,
     ) -> Option<Stall> {
-        let direction = carrier.direction;
+        let direction = segment.direction;
         let before = sender
             .last
-            .filter(|last| last.packet != carrier.packet)
+            .filter(|last| last.packet != segment.packet)
             .or(sender.before_last);
-        self.windows[direction as usize].close(carrier, before);
+        self.windows[direction as usize].close(segment, before);
         let granted = &mut self.windows[direction.opposite() as usize];
         match frame.kind {
-            DATA if frame.length > 0 => self.data(frame, carrier, path),
+            DATA if frame.length > 0 => self.data(frame, segment, path),
             WINDOW_UPDATE => {
                 let bytes = i64::from(frame.window.unwrap_or(0));
                 match frame.stream {
-                    CONNECTION => granted.connection.grant(carrier, bytes),
-                    stream => granted.stream(stream).grant(carrier, bytes),
+                    CONNECTION => granted.connection.grant(segment, bytes),
+                    stream => granted.stream(stream).grant(segment, bytes),
                 }
                 None
             }
@@ -191,7 +191,7 @@ impl FlowControl {
                     let change = initial - granted.initial;
                     granted.initial = initial;
                     for credit in granted.streams.values_mut() {
-                        credit.grant(carrier, change);
+                        credit.grant(segment, change);
                     }
                 }
                 None
@@ -206,46 +206,46 @@ impl FlowControl {
         }
     }
 
-    fn data(&mut self, frame: Frame, carrier: &Segment, path: &Path) -> Option<Stall> {
-        let windows = &mut self.windows[carrier.direction as usize];
+    fn data(&mut self, frame: Frame, segment: &Segment, path: &Path) -> Option<Stall> {
+        let windows = &mut self.windows[segment.direction as usize];
         windows.stream(frame.stream);
         let own = windows.streams.get_mut(&frame.stream)?;
         // Either window may be the limit; the stream's is the more specific answer.
         let stall = [&*own, &windows.connection]
             .into_iter()
-            .find_map(|credit| h2_stall(credit, frame.stream, carrier, path));
+            .find_map(|credit| h2_stall(credit, frame.stream, segment, path));
         own.sent += i64::from(frame.length);
         windows.connection.sent += i64::from(frame.length);
         // Only DATA is flow-controlled; its padding counts (RFC 9113 section 6.9.1).
-        windows.open = Some((frame.stream, carrier.packet));
+        windows.open = Some((frame.stream, segment.packet));
         stall
     }
 }
 
-/// The wait of DATA in `carrier`, if its sender could not have known before that it
+/// The wait of DATA in `segment`, if its sender could not have known before that it
 /// may send it: from the last DATA under the same window.
-fn h2_stall(credit: &Credit, stream: u32, carrier: &Segment, path: &Path) -> Option<Stall> {
+fn h2_stall(credit: &Credit, stream: u32, segment: &Segment, path: &Path) -> Option<Stall> {
     let (from, before) = credit.last?;
     let grant = credit.needed()?;
-    let sender_rtt = path.sender_rtt(carrier.direction);
-    let ns = carrier
+    let sender_rtt = path.sender_rtt(segment.direction);
+    let ns = segment
         .at_ns
         .checked_sub(from)
         .filter(|ns| *ns >= SHORTEST_NS)?;
     let known = grant.at + sender_rtt;
-    if known <= from || carrier.at_ns > known + SENDS_WITHIN_NS.max(sender_rtt / 2) {
+    if known <= from || segment.at_ns > known + SENDS_WITHIN_NS.max(sender_rtt / 2) {
         return None;
     }
     Some(Stall {
         cause: Cause::H2WindowExhausted,
-        direction: carrier.direction,
+        direction: segment.direction,
         from,
         released: grant.at,
-        to: carrier.at_ns,
+        to: segment.at_ns,
         ns,
-        late: (carrier.offset, carrier.end()),
+        late: (segment.offset, segment.end()),
         stream: Some(stream),
-        packets: [before, grant.packet, carrier.packet],
+        packets: [before, grant.packet, segment.packet],
     })
 }
 

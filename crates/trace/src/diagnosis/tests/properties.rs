@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::diagnosis::Diagnosis;
 use crate::flow::event::{Closing, Direction, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Protocol, Unit};
+use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Pdu, Protocol};
 
 const FLOWS: u32 = 3;
 
@@ -59,7 +59,7 @@ fn event() -> impl Strategy<Value = (u32, Event)> {
         1 => any::<bool>().prop_map(Event::Open),
         12 => segment().prop_map(Event::Segment),
         3 => (0..10u8, 0..3u32, any::<u32>(), segment())
-            .prop_map(|(kind, stream, length, carrier)| Event::Frame(kind, stream, length, carrier)),
+            .prop_map(|(kind, stream, length, segment)| Event::Frame(kind, stream, length, segment)),
         3 => (extent(), proptest::option::of(extent()), any::<bool>())
             .prop_map(|(request, reply, until)| Event::Exchange(request, reply, until)),
         1 => (direction(), number()).prop_map(|(way, end)| Event::Gap(way, end)),
@@ -84,15 +84,15 @@ fn observe(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
             );
         }
         Event::Segment(segment) => diagnosis.segment(flow, segment),
-        Event::Frame(kind, stream, length, carrier) => {
+        Event::Frame(kind, stream, length, segment) => {
             let window = Some(*length);
-            let unit = Unit::Http2 {
+            let pdu = Pdu::Http2 {
                 kind: *kind,
                 stream: *stream,
                 length: *length,
                 window,
             };
-            diagnosis.unit(flow, unit, carrier);
+            diagnosis.pdu(flow, pdu, segment);
         }
         Event::Exchange(request, reply, until) => diagnosis.exchange(&Exchange {
             flow,
@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn figures_can_be(events in vec(event(), 1..200)) {
+    fn findings_hold_their_invariants(events in vec(event(), 1..200)) {
         let mut diagnosis = Diagnosis::default();
         for flow in 0..FLOWS {
             observe(&mut diagnosis, flow, &Event::Open(true), 0);

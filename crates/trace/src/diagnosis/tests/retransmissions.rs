@@ -5,13 +5,13 @@ use super::{causes, of};
 use crate::diagnosis::Cause;
 
 #[test]
-fn captured_before_the_loss_both_sendings_are_seen() {
+fn captured_before_the_loss_both_transmissions_are_seen() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     let mark = timeline.mark();
     timeline
         .data(C, 120, 50)
-        .again(C, 0, 120, 214_000)
+        .retransmit(C, 0, 120, 214_000)
         .data(S, 320, 14_000)
         .ack(C, 10);
     timeline.exchange(mark, (50, 50), Some((228_050, 228_050)));
@@ -30,7 +30,7 @@ fn captured_behind_the_loss_there_is_a_hole() {
     timeline.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
     let hole = 2 * 1448;
     timeline.burst(S, 3, 20).ack_only(C, hole, 10);
-    timeline.again(S, hole, 1448, 14_200).ack(C, 10);
+    timeline.retransmit(S, hole, 1448, 14_200).ack(C, 10);
     timeline.exchange(mark, (50, 50), Some((13_950, 28_200)));
     let findings = timeline.findings();
     let found = of(&findings, Cause::DataRetransmission).expect("one");
@@ -38,7 +38,7 @@ fn captured_behind_the_loss_there_is_a_hole() {
 }
 
 #[test]
-fn packets_that_overtake_each_other_were_not_lost() {
+fn reordered_packets_are_not_lost() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     let mark = timeline.mark();
@@ -46,60 +46,60 @@ fn packets_that_overtake_each_other_were_not_lost() {
     let hole = 2 * 1448;
     timeline
         .data(S, 1448, 20)
-        .again(S, hole, 1448, 6_900)
+        .retransmit(S, hole, 1448, 6_900)
         .ack(C, 10);
     timeline.exchange(mark, (50, 50), Some((13_950, 20_900)));
     assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
-fn what_the_network_delivers_twice_was_not_lost() {
+fn network_duplicates_are_not_losses() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     let mark = timeline.mark();
     timeline
         .data(C, 120, 50)
         .data(S, 320, 13_900)
-        .again(S, 0, 320, 300)
+        .retransmit(S, 0, 320, 300)
         .ack(C, 10);
     timeline.exchange(mark, (50, 50), Some((13_950, 13_950)));
     assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
-fn what_was_acknowledged_before_it_was_sent_again_was_sent_in_vain() {
+fn retransmitting_acknowledged_data_is_spurious() {
     let mut timeline = Timeline::new();
     timeline.open(10, 13_800);
     let mark = timeline.mark();
     timeline.data(C, 120, 50).data(S, 320, 100).ack(C, 13_900);
-    timeline.again(S, 0, 320, 230_000).ack(C, 13_900);
+    timeline.retransmit(S, 0, 320, 230_000).ack(C, 13_900);
     timeline.exchange(mark, (50, 50), Some((150, 150)));
     assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
-fn an_acknowledgment_too_soon_is_of_the_first_sending() {
+fn an_acknowledgment_within_half_a_round_trip_is_of_the_first_transmission() {
     let mut timeline = Timeline::new();
     timeline.open(10, 850_000);
     let mark = timeline.mark();
     timeline
         .data(C, 120, 50)
         .data(S, 320, 100)
-        .again(S, 0, 320, 1_050_000);
+        .retransmit(S, 0, 320, 1_050_000);
     timeline.ack(C, 90_000);
     timeline.exchange(mark, (50, 50), Some((150, 150)));
     assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
-fn a_duplicate_that_is_reported_was_sent_in_vain() {
+fn a_duplicate_sack_marks_the_retransmission_as_spurious() {
     let mut timeline = Timeline::new();
     timeline.open(10, 13_800);
     let mark = timeline.mark();
     timeline
         .data(C, 120, 50)
         .data(S, 320, 100)
-        .again(S, 0, 320, 214_000);
+        .retransmit(S, 0, 320, 214_000);
     timeline.reports_duplicate().ack(C, 13_900);
     timeline.exchange(mark, (50, 50), Some((150, 150)));
     assert_eq!(causes(&timeline.findings()), []);
@@ -153,11 +153,11 @@ fn random_ip_identifications_show_no_loss() {
 }
 
 #[test]
-fn of_one_direction_a_repetition_is_still_seen() {
+fn a_one_sided_capture_shows_retransmissions() {
     let mut timeline = Timeline::new();
     timeline.opening(true).hide(C);
     let mark = timeline.mark();
-    timeline.data(S, 320, 100).again(S, 0, 320, 250_000);
+    timeline.data(S, 320, 100).retransmit(S, 0, 320, 250_000);
     timeline.exchange(mark, (50, 50), Some((100, 100)));
     assert_eq!(causes(&timeline.findings()), [Cause::DataRetransmission]);
 }

@@ -13,7 +13,7 @@ fn call(timeline: &mut Timeline, reply_us: u64) {
 }
 
 #[test]
-fn a_server_that_thinks() {
+fn a_slow_server_has_think_time() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     for _ in 0..4 {
@@ -28,7 +28,7 @@ fn a_server_that_thinks() {
 }
 
 #[test]
-fn the_way_to_the_server_is_no_thinking() {
+fn network_delay_is_not_think_time() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     for _ in 0..4 {
@@ -38,7 +38,7 @@ fn the_way_to_the_server_is_no_thinking() {
 }
 
 #[test]
-fn what_a_link_delays_by_chance_is_no_thinking() {
+fn random_link_delay_is_not_think_time() {
     let mut timeline = Timeline::new();
     timeline.open(850_000, 10);
     for more in [10_000, 90_000, 160_000, 200_000] {
@@ -97,7 +97,7 @@ fn waits_found(deviation: f64, calls: u64, thinks_us: impl Fn(u64) -> u64) -> u6
 }
 
 #[test]
-fn jitter_is_no_thinking() {
+fn jitter_is_not_think_time() {
     for deviation in [1_000.0, 2_120.0] {
         for calls in [30, 200] {
             let found = waits_found(deviation, calls, |_| 0);
@@ -109,7 +109,7 @@ fn jitter_is_no_thinking() {
 }
 
 #[test]
-fn thinking_is_found_behind_jitter() {
+fn think_time_is_found_despite_jitter() {
     let calls = 30;
     let always = waits_found(1_000.0, calls, |_| 15_000);
     assert!(always >= 560, "{always} of 580");
@@ -120,7 +120,7 @@ fn thinking_is_found_behind_jitter() {
 }
 
 #[test]
-fn thinking_of_half_a_round_trip_is_found_where_the_link_is_steady() {
+fn think_time_of_half_a_round_trip_is_found_on_a_steady_link() {
     let found = waits_found(100.0, 10, |_| 8_000);
     assert_eq!(found, 20 * 9, "all but the first");
 }
@@ -144,7 +144,7 @@ fn a_reply_behind_another_on_the_same_connection_waits_for_that() {
 }
 
 #[test]
-fn a_request_without_a_reply_is_not_judged() {
+fn a_request_without_a_reply_has_no_think_time() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     let mark = timeline.mark();

@@ -3,7 +3,7 @@
 use crate::diagnosis::{Diagnosis, Finding};
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Protocol, Unit};
+use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Pdu, Protocol};
 
 pub(crate) fn acknowledgment(at: u64, acknowledged: u64, window: u64) -> Segment {
     Segment {
@@ -206,7 +206,7 @@ impl Timeline {
         self
     }
 
-    pub(crate) fn again(
+    pub(crate) fn retransmit(
         &mut self,
         side: Direction,
         offset: u64,
@@ -238,17 +238,17 @@ impl Timeline {
     pub(crate) fn frame(
         &mut self,
         side: Direction,
-        unit: Unit,
+        pdu: Pdu,
         packet_bytes: u32,
         after_us: u64,
     ) -> &mut Self {
         self.data(side, packet_bytes, after_us);
-        let mut carrier = blank(self.us * 1_000, side);
-        carrier.packet = self.packet;
-        carrier.kind = SegmentKind::Data;
-        carrier.offset = self.sent[side as usize] - u64::from(packet_bytes);
-        carrier.bytes = packet_bytes;
-        self.diagnosis.unit(self.flow, unit, &carrier);
+        let mut segment = blank(self.us * 1_000, side);
+        segment.packet = self.packet;
+        segment.kind = SegmentKind::Data;
+        segment.offset = self.sent[side as usize] - u64::from(packet_bytes);
+        segment.bytes = packet_bytes;
+        self.diagnosis.pdu(self.flow, pdu, &segment);
         self
     }
 

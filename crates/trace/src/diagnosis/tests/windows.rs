@@ -3,7 +3,7 @@
 use super::timeline::{C, Mark, S, Timeline};
 use super::{causes, of};
 use crate::diagnosis::{Cause, Finding};
-use crate::protocol::exchange::{Ending, Protocol, Unit};
+use crate::protocol::exchange::{Ending, Pdu, Protocol};
 
 const SEGMENT: u64 = 1448;
 /// From the server to the client and back, us.
@@ -51,7 +51,7 @@ fn call_with_closed_window(closed_us: u64, opened_us: u64) -> Vec<Finding> {
 }
 
 #[test]
-fn a_small_buffer_lets_out_a_window_per_round_trip() {
+fn a_small_window_is_exhausted_once_per_round_trip() {
     let mut timeline = Timeline::new();
     timeline.window(C, 4 * SEGMENT).open(10, FAR_US);
     call(&mut timeline, &[4; 6]);
@@ -71,7 +71,7 @@ fn a_small_buffer_lets_out_a_window_per_round_trip() {
 }
 
 #[test]
-fn a_request_that_meets_a_small_buffer_blames_the_server() {
+fn a_request_limited_by_a_small_window_blames_the_server() {
     let mut timeline = Timeline::new();
     timeline.window(S, 4 * SEGMENT).open(FAR_US, 10);
     let mark = timeline.mark();
@@ -95,7 +95,7 @@ fn a_request_that_meets_a_small_buffer_blames_the_server() {
 }
 
 #[test]
-fn windows_whose_scale_was_cut_off_are_not_known() {
+fn truncated_window_scale_options_leave_windows_unknown() {
     let mut timeline = Timeline::new();
     timeline.cut_options();
     timeline.window(C, 4 * SEGMENT).open(10, FAR_US);
@@ -186,7 +186,7 @@ fn a_sender_that_computes_between_parts_is_not_congested() {
 }
 
 #[test]
-fn after_a_pause_a_grown_window_begins_anew() {
+fn an_idle_restart_resets_a_grown_congestion_window() {
     let mut timeline = Timeline::new();
     timeline.open(10, FAR_US);
     call(&mut timeline, &[10, 20, 40]);
@@ -207,8 +207,8 @@ fn after_a_pause_a_grown_window_begins_anew() {
     );
 }
 
-fn data(length: u32) -> Unit {
-    Unit::Http2 {
+fn data(length: u32) -> Pdu {
+    Pdu::Http2 {
         kind: 0,
         stream: 1,
         length,
@@ -216,8 +216,8 @@ fn data(length: u32) -> Unit {
     }
 }
 
-fn update(stream: u32, bytes: u32) -> Unit {
-    Unit::Http2 {
+fn update(stream: u32, bytes: u32) -> Pdu {
+    Pdu::Http2 {
         kind: 8,
         stream,
         length: 4,
@@ -225,8 +225,8 @@ fn update(stream: u32, bytes: u32) -> Unit {
     }
 }
 
-fn settings(window: u32) -> Unit {
-    Unit::Http2 {
+fn settings(window: u32) -> Pdu {
+    Pdu::Http2 {
         kind: 4,
         stream: 0,
         length: 6,
@@ -274,6 +274,6 @@ fn data_that_waits_for_each_update_has_used_up_the_window() {
 }
 
 #[test]
-fn updates_that_come_before_they_are_needed_hold_nothing_up() {
+fn early_window_updates_cause_no_stall() {
     assert_eq!(causes(&h2_call(65_535, 4, 2_600)), []);
 }

@@ -112,7 +112,7 @@ fn a_round_trip_alone_is_no_delayed_acknowledgment() {
 }
 
 #[test]
-fn a_server_that_computes_for_longer_than_the_acknowledgment_is_delayed_is_not_held() {
+fn a_server_slower_than_the_delayed_acknowledgment_is_not_stalled_by_nagle() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     for _ in 0..5 {
@@ -122,7 +122,7 @@ fn a_server_that_computes_for_longer_than_the_acknowledgment_is_delayed_is_not_h
 }
 
 #[test]
-fn requests_are_held_too() {
+fn requests_are_stalled_by_nagle_too() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     for _ in 0..4 {
@@ -141,7 +141,7 @@ fn requests_are_held_too() {
 }
 
 #[test]
-fn a_next_request_after_a_late_reply_is_not_held() {
+fn a_request_after_a_late_reply_is_not_stalled_by_nagle() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     for _ in 0..4 {
@@ -225,7 +225,7 @@ fn with_control_frame(data_us: u64) -> Option<f64> {
 }
 
 #[test]
-fn a_control_frame_between_two_writes_joins_nothing() {
+fn a_control_frame_between_two_writes_does_not_hide_the_split() {
     let ms = with_control_frame(20).expect("two writes of one message");
     assert!((ms - 0.035).abs() < 1e-6, "{ms}");
     assert_eq!(with_control_frame(9_000), None, "it was not at hand");

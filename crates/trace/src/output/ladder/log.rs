@@ -20,7 +20,7 @@ pub(super) struct Log {
     head: Vec<Step>,
     tail: VecDeque<Step>,
     omitted: u64,
-    begun: u64,
+    started: u64,
     in_flight: u64,
     overlapped: bool,
     /// Complete, waits for the packets up to the next one.
@@ -32,8 +32,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn begun(&self) -> u64 {
-        self.begun
+    pub(super) fn started(&self) -> u64 {
+        self.started
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -92,9 +92,9 @@ impl Log {
     /// An exchange begins with `packet`: what came before it is of no interest
     /// any more where no other is under way. Returns how many were dropped.
     pub(super) fn begin(&mut self, packet: u64) -> usize {
-        let is_first = self.begun == 0;
+        let is_first = self.started == 0;
         let is_alone = self.in_flight == 0;
-        self.begun += 1;
+        self.started += 1;
         self.in_flight += 1;
         self.overlapped = !is_alone;
         if !is_alone {
@@ -114,7 +114,7 @@ impl Log {
         before - self.head.len() - self.tail.len()
     }
 
-    pub(super) fn conclude(&mut self) {
+    pub(super) fn call_ended(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
@@ -157,7 +157,7 @@ impl Log {
         let kept = self.head.len() + self.tail.len();
         *self = Log {
             over: true,
-            begun: self.begun,
+            started: self.started,
             ..Log::default()
         };
         kept

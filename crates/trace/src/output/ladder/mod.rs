@@ -37,7 +37,7 @@ pub(crate) struct Ladders {
     sample: Sample,
     not_followed: u64,
     requested: Option<u64>,
-    begun: u64,
+    started: u64,
     /// Its connection and number there, once it has begun.
     requested_exchange: Option<(FlowId, u64)>,
     requested_ladder: Option<Ladder>,
@@ -71,31 +71,31 @@ impl Ladders {
     }
 
     #[inline]
-    pub(crate) fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
+    pub(crate) fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
         if let Some(log) = self.logs.get_mut(flow) {
-            log.layer(layer, bytes, carrier.packet);
+            log.layer(layer, bytes, segment.packet);
         }
     }
 
-    pub(crate) fn begun(&mut self, flow: FlowId, carrier: &Segment) {
-        self.begun += 1;
+    pub(crate) fn call_started(&mut self, flow: FlowId, segment: &Segment) {
+        self.started += 1;
         let Some(log) = self.logs.get_mut(flow) else {
             return;
         };
-        if self.requested == Some(self.begun) {
-            self.requested_exchange = Some((flow, log.begun()));
+        if self.requested == Some(self.started) {
+            self.requested_exchange = Some((flow, log.started()));
         }
         if !log.is_busy() {
-            self.finish_exchange(flow, carrier.packet);
+            self.finish_exchange(flow, segment.packet);
         }
         if let Some(log) = self.logs.get_mut(flow) {
-            self.steps -= log.begin(carrier.packet);
+            self.steps -= log.begin(segment.packet);
         }
     }
 
-    pub(crate) fn concluded(&mut self, flow: FlowId) {
+    pub(crate) fn call_ended(&mut self, flow: FlowId) {
         if let Some(log) = self.logs.get_mut(flow) {
-            log.conclude();
+            log.call_ended();
         }
     }
 

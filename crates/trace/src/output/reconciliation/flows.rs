@@ -17,7 +17,7 @@ pub(super) struct Known {
     ports: [u16; 2],
     /// Now, and before the capture lacked requests: exchanges are reported late.
     numbering: [Numbering; 2],
-    begun: u64,
+    started: u64,
     /// The connection of the engine, once a call is known to be on it.
     pub(super) place: Option<Place>,
     pub(super) is_answered: bool,
@@ -61,8 +61,8 @@ impl Known {
         }
     }
 
-    pub(super) fn begun(&mut self) {
-        self.begun += 1;
+    pub(super) fn call_started(&mut self) {
+        self.started += 1;
     }
 
     pub(super) fn mark_gap(&mut self) {
@@ -70,7 +70,7 @@ impl Known {
             self.numbering[1] = self.numbering[0];
         }
         self.numbering[0] = Numbering {
-            from: self.begun,
+            from: self.started,
             ordinal_offset: None,
         };
     }
@@ -92,7 +92,7 @@ impl Flows {
                 from: 0,
                 ordinal_offset: opening.from_syn.then_some(0),
             }; 2],
-            begun: 0,
+            started: 0,
             place: None,
             is_answered: false,
             handshake: HandshakeState::Nothing,

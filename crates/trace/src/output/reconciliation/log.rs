@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_counted_and_left_out() {
+    fn malformed_lines_are_counted_and_skipped() {
         for damage in [
             "",
             ",,,,,,,,,,,",
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_names_are_one() {
+    fn names_beyond_the_limit_share_one_entry() {
         let line = |number: usize| LINE.replace("Hello", &format!("Hello{number}"));
         let lines: Vec<String> = (0..100).map(line).collect();
         let mut log = log(&lines.join("\n"));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_is_no_log() {
+    fn a_foreign_file_is_rejected() {
         for text in ["", "a,b,c\n1,2,3\n", &HEAD[1..]] {
             let error = CallLog::new(Cursor::new(text)).expect_err("no log");
             assert!(matches!(error, LogError::Foreign), "{text}");

@@ -27,7 +27,7 @@ pub use phases::Phase;
 use crate::diagnosis::Diagnosis;
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::packet::Packet;
-use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Unit};
+use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Pdu};
 use crate::protocol::layer::Layer;
 use pairs::Pairs;
 
@@ -99,8 +99,8 @@ impl<R: Read> Observer for Reconciler<R> {
         self.diagnosis.segment(flow, segment);
     }
 
-    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
-        self.diagnosis.bytes(flow, offset, bytes, carrier);
+    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], segment: &Segment) {
+        self.diagnosis.bytes(flow, offset, bytes, segment);
     }
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
@@ -120,23 +120,23 @@ impl<R: Read> Listener for Reconciler<R> {
         self.pairs.exchange(exchange, self.diagnosis.attributed());
     }
 
-    fn begun(&mut self, flow: FlowId, carrier: &Segment) {
-        self.pairs.begun(flow);
-        self.diagnosis.begun(flow, carrier);
+    fn call_started(&mut self, flow: FlowId, segment: &Segment) {
+        self.pairs.call_started(flow);
+        self.diagnosis.call_started(flow, segment);
     }
 
-    fn concluded(&mut self, flow: FlowId, ordinal: u64) {
-        self.diagnosis.concluded(flow, ordinal);
+    fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
+        self.diagnosis.call_ended(flow, ordinal);
     }
 
-    fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
-        self.diagnosis.layer(flow, layer, bytes, carrier);
+    fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
+        self.diagnosis.layer(flow, layer, bytes, segment);
     }
 
-    fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
-        if matches!(unit, Unit::Tls(_)) {
+    fn pdu(&mut self, flow: FlowId, pdu: Pdu, segment: &Segment) {
+        if matches!(pdu, Pdu::Tls(_)) {
             self.pairs.is_encrypted(flow);
         }
-        self.diagnosis.unit(flow, unit, carrier);
+        self.diagnosis.pdu(flow, pdu, segment);
     }
 }

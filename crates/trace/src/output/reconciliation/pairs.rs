@@ -73,9 +73,9 @@ impl Pairs {
     }
 
     #[inline]
-    pub(super) fn begun(&mut self, flow: FlowId) {
+    pub(super) fn call_started(&mut self, flow: FlowId) {
         if let Some(known) = self.flows.get_mut(flow) {
-            known.begun();
+            known.call_started();
         }
     }
 
@@ -394,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_go_when_memory_is_full() {
+    fn the_oldest_entries_are_evicted_first() {
         let (mut waiting, mut gone) = (Waiting::default(), Vec::new());
         for number in 0..ALL_MAX + 10 {
             waiting.push((number % 1_000) as u16, number, |old| gone.push(old));

@@ -18,14 +18,14 @@ const STEP: u64 = 1_000_000;
 enum Event {
     Open(FlowId, u16, bool),
     Packet(FlowId, Direction, Flags, u64),
-    Begun(FlowId),
+    CallStarted(FlowId),
     Exchange(Exchange),
     Gap(FlowId),
     Tls(FlowId),
 }
 
 #[derive(Debug, Clone, Default)]
-struct Play {
+struct Scenario {
     lines: Vec<String>,
     events: Vec<Event>,
 }
@@ -60,12 +60,12 @@ fn line(connection: u64, port: u16, ordinal: u64, begin: u64) -> String {
     format!("0,0,{connection},{port},{ordinal},Hello,{intended},{begin},{begin},{first},{done},1")
 }
 
-impl Play {
-    fn new() -> Play {
-        Play::default()
+impl Scenario {
+    fn new() -> Scenario {
+        Scenario::default()
     }
 
-    fn open(mut self, flow: FlowId, port: u16, from_syn: bool) -> Play {
+    fn open(mut self, flow: FlowId, port: u16, from_syn: bool) -> Scenario {
         self.events.push(Event::Open(flow, port, from_syn));
         self
     }
@@ -78,14 +78,14 @@ impl Play {
         count: u64,
         logged: impl Fn(u64) -> bool,
         captured: impl Fn(u64) -> bool,
-    ) -> Play {
+    ) -> Scenario {
         for ordinal in 0..count {
             let begin = BEGIN + u64::from(flow) * 100_000 + ordinal * STEP;
             if logged(ordinal) {
                 self.lines.push(line(u64::from(flow), port, ordinal, begin));
             }
             if captured(ordinal) {
-                self.events.push(Event::Begun(flow));
+                self.events.push(Event::CallStarted(flow));
                 self.events
                     .push(Event::Exchange(exchange(flow, ordinal, begin)));
             }
@@ -142,8 +142,8 @@ fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
         Event::Packet(flow, direction, flags, at_ns) => {
             reconciler.segment(*flow, &segment(*direction, *flags, *at_ns));
         }
-        Event::Begun(flow) => {
-            reconciler.begun(*flow, &segment(Direction::Request, Flags::ACK, BEGIN));
+        Event::CallStarted(flow) => {
+            reconciler.call_started(*flow, &segment(Direction::Request, Flags::ACK, BEGIN));
         }
         Event::Exchange(exchange) => {
             let last = exchange.reply.as_ref().unwrap_or(&exchange.request);
@@ -153,8 +153,8 @@ fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
         }
         Event::Gap(flow) => reconciler.gap(*flow, Direction::Request, 0, 100),
         Event::Tls(flow) => {
-            let carrier = segment(Direction::Request, Flags::ACK, BEGIN);
-            reconciler.unit(*flow, Unit::Tls(22), &carrier);
+            let segment = segment(Direction::Request, Flags::ACK, BEGIN);
+            reconciler.pdu(*flow, Pdu::Tls(22), &segment);
         }
     }
 }
@@ -200,16 +200,17 @@ fn always(_: u64) -> bool {
 
 #[test]
 fn each_call_finds_its_exchange_and_the_figures_are_exact() {
-    let play = Play::new().open(0, 4_000, true).open(1, 4_001, true);
-    let play = play.calls(0, 4_000, 50, always, always);
-    let mut play = play.calls(1, 4_001, 50, always, always);
-    play.events.sort_by_key(|event| match event {
+    let scenario = Scenario::new().open(0, 4_000, true).open(1, 4_001, true);
+    let scenario = scenario.calls(0, 4_000, 50, always, always);
+    let mut scenario = scenario.calls(1, 4_001, 50, always, always);
+    scenario.events.sort_by_key(|event| match event {
         Event::Exchange(exchange) => exchange.request.first_at_ns,
         _ => 0,
     });
-    play.lines
+    scenario
+        .lines
         .sort_by_key(|line| line.split(',').nth(10).map(str::to_owned));
-    let found = play.run();
+    let found = scenario.run();
     assert_eq!(counted(&found), [100, 0, 100, 0]);
     let all = found.all.expect("calls");
     let means: Vec<f64> = all.phases.iter().map(|part| part.spent.mean_us).collect();
@@ -224,91 +225,96 @@ fn each_call_finds_its_exchange_and_the_figures_are_exact() {
 
 #[test]
 fn lines_of_a_thread_may_come_long_after_their_calls() {
-    let mut play = Play::new().open(0, 4_000, true).open(1, 4_001, true);
-    play = play.calls(1, 4_001, 5, always, always);
-    play = play.calls(0, 4_000, 300, always, always);
-    play.lines.rotate_left(5);
-    assert_eq!(counted(&play.run()), [305, 0, 305, 0]);
+    let mut scenario = Scenario::new().open(0, 4_000, true).open(1, 4_001, true);
+    scenario = scenario.calls(1, 4_001, 5, always, always);
+    scenario = scenario.calls(0, 4_000, 300, always, always);
+    scenario.lines.rotate_left(5);
+    assert_eq!(counted(&scenario.run()), [305, 0, 305, 0]);
 }
 
 #[test]
-fn calls_on_other_ports_and_exchanges_of_others_find_nobody() {
-    let play = Play::new().open(0, 4_000, true).open(1, 5_000, true);
-    let play = play.calls(0, 4_001, 20, always, |_| false);
-    let found = play.calls(1, 5_000, 30, |_| false, always).run();
+fn calls_and_exchanges_on_different_ports_are_unmatched() {
+    let scenario = Scenario::new().open(0, 4_000, true).open(1, 5_000, true);
+    let scenario = scenario.calls(0, 4_001, 20, always, |_| false);
+    let found = scenario.calls(1, 5_000, 30, |_| false, always).run();
     assert_eq!(counted(&found), [0, 20, 0, 30]);
     assert!(found.all.is_none() && found.clock_us.is_none());
 }
 
 #[test]
-fn a_call_whose_packets_are_missing_takes_nobody_elses() {
-    let mut play = Play::new().open(0, 4_000, true);
-    play = play.calls(0, 4_000, 20, always, |ordinal| ordinal < 7);
+fn a_call_without_packets_is_not_matched_to_another_exchange() {
+    let mut scenario = Scenario::new().open(0, 4_000, true);
+    scenario = scenario.calls(0, 4_000, 20, always, |ordinal| ordinal < 7);
     // An exchange is reported when the next one begins, so that a gap may come before it.
-    let late = play.events.pop().expect("the last one");
-    play.events.extend([Event::Gap(0), Event::Gap(0), late]);
+    let late = scenario.events.pop().expect("the last one");
+    scenario.events.extend([Event::Gap(0), Event::Gap(0), late]);
     // The capture lacks the calls 7 to 9, so that those behind them have lower numbers.
     for ordinal in 10..20 {
         let of_call = exchange(0, ordinal - 3, BEGIN + ordinal * STEP);
-        play.events
-            .extend([Event::Begun(0), Event::Exchange(of_call)]);
+        scenario
+            .events
+            .extend([Event::CallStarted(0), Event::Exchange(of_call)]);
     }
-    let found = play.run();
+    let found = scenario.run();
     assert_eq!(counted(&found), [17, 3, 17, 0]);
     assert_eq!(found.all.expect("calls").residual.max_us, 0.0);
 }
 
 #[test]
 fn a_capture_that_began_later_numbers_from_its_own_beginning() {
-    let mut play = Play::new().open(0, 4_000, false);
-    play = play.calls(0, 4_000, 20, always, |_| false);
+    let mut scenario = Scenario::new().open(0, 4_000, false);
+    scenario = scenario.calls(0, 4_000, 20, always, |_| false);
     for ordinal in 5..20 {
         let of_call = exchange(0, ordinal - 5, BEGIN + ordinal * STEP);
-        play.events.push(Event::Exchange(of_call));
+        scenario.events.push(Event::Exchange(of_call));
     }
     let now = Event::Packet(0, Direction::Request, Flags::ACK, BEGIN);
-    play.events.insert(0, now);
-    assert_eq!(counted(&play.run()), [15, 5, 15, 0]);
+    scenario.events.insert(0, now);
+    assert_eq!(counted(&scenario.run()), [15, 5, 15, 0]);
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_not_guessed() {
+fn indistinguishable_candidates_are_not_matched() {
     // Two calls under way at the same time, of a capture that saw neither begin.
-    let mut play = Play::new().open(0, 4_000, false);
+    let mut scenario = Scenario::new().open(0, 4_000, false);
     for ordinal in 0..2 {
-        play.lines.push(line(0, 4_000, ordinal, BEGIN + ordinal));
+        scenario
+            .lines
+            .push(line(0, 4_000, ordinal, BEGIN + ordinal));
     }
     let mut late = exchange(0, 0, BEGIN + 10);
     late.request.last_at_ns = late.request.first_at_ns;
-    play.events.push(Event::Exchange(late));
-    assert_eq!(counted(&play.run()), [0, 2, 0, 1]);
+    scenario.events.push(Event::Exchange(late));
+    assert_eq!(counted(&scenario.run()), [0, 2, 0, 1]);
 }
 
 #[test]
 fn a_port_that_is_used_again_is_another_connection() {
-    let mut play = Play::new();
+    let mut scenario = Scenario::new();
     for flow in 0..20u32 {
         let begin = BEGIN + u64::from(flow) * STEP;
-        play = play.open(flow, 4_000, true);
-        play.lines.push(line(u64::from(flow), 4_000, 0, begin));
+        scenario = scenario.open(flow, 4_000, true);
+        scenario.lines.push(line(u64::from(flow), 4_000, 0, begin));
         if flow != 3 {
-            play.events.push(Event::Exchange(exchange(flow, 0, begin)));
+            scenario
+                .events
+                .push(Event::Exchange(exchange(flow, 0, begin)));
         }
     }
-    let found = play.run();
+    let found = scenario.run();
     assert_eq!(counted(&found), [19, 1, 19, 0]);
     assert_eq!(found.all.expect("calls").residual.max_us, 0.0);
 }
 
 /// The engine's stamps moved by a number of nanoseconds.
 fn shifted(by: i64) -> Reconciliation {
-    let mut play = Play::new().open(0, 4_000, true);
-    play = play.calls(0, 4_000, 50, |_| false, always);
+    let mut scenario = Scenario::new().open(0, 4_000, true);
+    scenario = scenario.calls(0, 4_000, 50, |_| false, always);
     for ordinal in 0..50 {
         let begin = (BEGIN + ordinal * STEP).saturating_add_signed(by);
-        play.lines.push(line(0, 4_000, ordinal, begin));
+        scenario.lines.push(line(0, 4_000, ordinal, begin));
     }
-    play.run()
+    scenario.run()
 }
 
 #[test]
@@ -341,20 +347,20 @@ fn a_log_of_another_time_matches_nothing() {
 
 #[test]
 fn encrypted_connections_and_unix_sockets_are_reported() {
-    let mut play = Play::new().open(0, 4_000, true);
-    play.events.push(Event::Tls(0));
-    play = play.calls(0, 4_000, 3, always, |_| false);
-    play = play.calls(1, 0, 4, always, |_| false);
+    let mut scenario = Scenario::new().open(0, 4_000, true);
+    scenario.events.push(Event::Tls(0));
+    scenario = scenario.calls(0, 4_000, 3, always, |_| false);
+    scenario = scenario.calls(1, 0, 4, always, |_| false);
     let end = BEGIN + 10 * STEP;
     let last = Event::Packet(0, Direction::Reply, Flags::ACK, end);
-    play.events.push(last);
-    let found = play.run();
+    scenario.events.push(last);
+    let found = scenario.run();
     assert_eq!((found.calls.encrypted, found.calls.without_port), (3, 4));
 }
 
 #[test]
 fn a_one_way_call_ends_with_its_report_and_a_broken_one_has_no_parts() {
-    let mut play = Play::new().open(0, 4_000, true);
+    let mut scenario = Scenario::new().open(0, 4_000, true);
     for ordinal in 0..3 {
         let begin = BEGIN + ordinal * STEP;
         let mut of_call = exchange(0, ordinal, begin);
@@ -372,10 +378,10 @@ fn a_one_way_call_ends_with_its_report_and_a_broken_one_has_no_parts() {
         } else {
             text
         };
-        play.lines.push(text);
-        play.events.push(Event::Exchange(of_call));
+        scenario.lines.push(text);
+        scenario.events.push(Event::Exchange(of_call));
     }
-    let found = play.run();
+    let found = scenario.run();
     assert_eq!((found.calls.matched, found.calls.unanswered), (2, 1));
     let all = found.all.expect("calls");
     let last = all.phases.last().expect("parts");
@@ -383,8 +389,8 @@ fn a_one_way_call_ends_with_its_report_and_a_broken_one_has_no_parts() {
 }
 
 #[test]
-fn handshakes_tell_where_the_capture_stands() {
-    let mut play = Play::new().open(0, 4_000, true);
+fn handshakes_locate_the_capture_point() {
+    let mut scenario = Scenario::new().open(0, 4_000, true);
     let both = Flags(Flags::SYN.0 | Flags::ACK.0);
     for (direction, flags, at_us) in [
         (Direction::Request, Flags::SYN, 0),
@@ -392,47 +398,47 @@ fn handshakes_tell_where_the_capture_stands() {
         (Direction::Request, Flags::ACK, 13_810),
     ] {
         let at = BEGIN + at_us * 1_000;
-        play.events.push(Event::Packet(0, direction, flags, at));
+        scenario.events.push(Event::Packet(0, direction, flags, at));
     }
-    let found = play.run();
+    let found = scenario.run();
     let us = |found: Option<crate::output::Quantiles>| found.expect("a handshake").p50;
     assert!((us(found.handshake_us.to_server) - 13_800.0).abs() < 10.0);
     assert!((us(found.handshake_us.to_client) - 10.0).abs() < 0.1);
 }
 
 #[test]
-fn memory_is_bounded_whatever_comes() {
+fn memory_is_bounded() {
     // A log of others, and a capture of others, longer than what may wait.
-    let mut play = Play::new();
+    let mut scenario = Scenario::new();
     for flow in 0..40u32 {
-        play = play.open(flow, 4_000 + flow as u16, true);
+        scenario = scenario.open(flow, 4_000 + flow as u16, true);
     }
     for number in 0..200_000u64 {
         let (flow, ordinal) = ((number % 40) as u32, number / 40);
-        play.lines.push(line(
+        scenario.lines.push(line(
             7,
             9_000 + (number % 40) as u16,
             ordinal,
             BEGIN + number * 100,
         ));
-        play.events.push(Event::Exchange(exchange(
+        scenario.events.push(Event::Exchange(exchange(
             flow,
             ordinal,
             BEGIN + number * 100,
         )));
     }
-    let found = play.run();
+    let found = scenario.run();
     assert_eq!(found.calls.given_up, 200_000 - found.calls.unmatched);
     assert_eq!(found.calls.unmatched, 1 << 17);
     assert_eq!(found.exchanges.unmatched, 1 << 17);
 }
 
-fn anything() -> impl Strategy<Value = Play> {
+fn anything() -> impl Strategy<Value = Scenario> {
     let events = prop_oneof![
         (0u32..4, 0u16..4, any::<bool>())
             .prop_map(|(flow, port, syn)| Event::Open(flow, port, syn)),
         (0u32..4).prop_map(Event::Gap),
-        (0u32..4).prop_map(Event::Begun),
+        (0u32..4).prop_map(Event::CallStarted),
         (0u32..4).prop_map(Event::Tls),
         (0u32..4, 0u64..6, any::<[u16; 4]>(), 0..5u8).prop_map(|(flow, ordinal, at, kind)| {
             let mut of_call = exchange(flow, ordinal, BEGIN);
@@ -463,13 +469,13 @@ fn anything() -> impl Strategy<Value = Play> {
     );
     let events = proptest::collection::vec(events, 0..40);
     let lines = proptest::collection::vec(line, 0..40);
-    (events, lines).prop_map(|(events, lines)| Play { lines, events })
+    (events, lines).prop_map(|(events, lines)| Scenario { lines, events })
 }
 
 proptest! {
     /// No event and no log line panics, or makes the books not balance.
     #[test]
-    fn anything_may_come(play in anything()) {
-        play.run();
+    fn random_events_are_handled(scenario in anything()) {
+        scenario.run();
     }
 }

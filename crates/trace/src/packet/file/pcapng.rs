@@ -347,12 +347,12 @@ const NS_PER_S: u128 = 1_000_000_000;
 /// if_tsoffset of draft-ietf-opsawg-pcapng section 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Resolution {
-    unit: Unit,
+    unit: TimestampUnit,
     offset_s: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+enum TimestampUnit {
     /// Nanoseconds of one unit.
     Coarse(u64),
     /// Units of one nanosecond.
@@ -373,14 +373,14 @@ impl Resolution {
     fn new(tsresol: u8) -> Resolution {
         let exponent = u32::from(tsresol & 0x7F);
         let unit = if tsresol & 0x80 != 0 {
-            Unit::Binary(exponent)
+            TimestampUnit::Binary(exponent)
         } else if exponent <= 9 {
-            Unit::Coarse(10u64.pow(9 - exponent))
+            TimestampUnit::Coarse(10u64.pow(9 - exponent))
         } else {
             // 64 bits of anything finer than this are less than a nanosecond, as
             // they are of the finest power of two.
             let per_ns = 10u64.checked_pow(exponent - 9);
-            per_ns.map_or(Unit::Binary(127), Unit::Fine)
+            per_ns.map_or(TimestampUnit::Binary(127), TimestampUnit::Fine)
         };
         Resolution { unit, offset_s: 0 }
     }
@@ -393,9 +393,9 @@ impl Resolution {
     #[inline]
     fn at_ns(self, timestamp: u64) -> u64 {
         let ns = match self.unit {
-            Unit::Coarse(ns) => timestamp.saturating_mul(ns),
-            Unit::Fine(per_ns) => timestamp / per_ns,
-            Unit::Binary(bits) => {
+            TimestampUnit::Coarse(ns) => timestamp.saturating_mul(ns),
+            TimestampUnit::Fine(per_ns) => timestamp / per_ns,
+            TimestampUnit::Binary(bits) => {
                 // 64 times 30 bits need u128. Its shifts are defined up to 127, the
                 // largest exponent of if_tsresol.
                 let ns = (u128::from(timestamp) * NS_PER_S) >> bits;

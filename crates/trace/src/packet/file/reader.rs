@@ -115,7 +115,7 @@ fn unreadable(begin: &[u8]) -> Error {
         [0x04, 0x22, 0x4D, 0x18, ..] => Error::Compressed("lz4"),
         [_, _, _, _, ..] if Pcap::begins(begin) => Pcap::cut(begin.len()),
         [] | [_] | [_, _] | [_, _, _] if Pcap::begins(begin) || Pcapng::begins(begin) => {
-            Error::cut(begin.len(), "the 4 bytes that tell the format")
+            Error::cut(begin.len(), "the 4 bytes that identify the format")
         }
         _ => Error::Foreign(begin[..begin.len().min(8)].to_vec()),
     }

@@ -61,7 +61,7 @@ pub enum Error {
         header: String,
     },
     /// It begins like no capture.
-    #[error("no capture: it begins with {0:02x?}; pcap and pcapng are read")]
+    #[error("not a capture file: it begins with {0:02x?}, but only pcap and pcapng can be read")]
     Foreign(Vec<u8>),
     /// It is compressed.
     #[error("the capture is compressed with {0}")]

@@ -14,7 +14,7 @@ const ENHANCED_PACKET: u32 = 6;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct InterfaceTotals {
     /// When the capture began, nanoseconds since the Unix epoch.
-    pub begun_ns: u64,
+    pub started_ns: u64,
     /// When it ended.
     pub ended_ns: u64,
     /// Packets that passed the filter, those dropped among them.
@@ -77,7 +77,7 @@ impl<W: Write> Writer<W> {
         self.begin(STATISTICS);
         self.u32(0);
         self.time(totals.ended_ns);
-        for (code, at_ns) in [(2, totals.begun_ns), (3, totals.ended_ns)] {
+        for (code, at_ns) in [(2, totals.started_ns), (3, totals.ended_ns)] {
             self.option_head(code, 8);
             self.time(at_ns);
         }

@@ -7,7 +7,7 @@ use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, 
 use wirelab_trace::flow::{Flows, Limits};
 use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::packet::{Flags, Packet};
-use wirelab_trace::protocol::exchange::{Exchange, ExchangeObserver, Unit};
+use wirelab_trace::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
 use wirelab_trace::protocol::layer::{Kind, Layer};
 
 pub const C: Direction = Direction::Request;
@@ -16,7 +16,7 @@ pub const S: Direction = Direction::Reply;
 /// Nanoseconds between packets unless the test says otherwise.
 const STEP_NS: u64 = 100_000;
 
-/// A packet to be played.
+/// A packet to be dissected.
 #[derive(Debug, Clone)]
 struct Sent {
     direction: Direction,
@@ -32,7 +32,7 @@ struct Sent {
 
 /// Packets of connections, one connection after the other.
 #[derive(Debug, Clone)]
-pub struct Tape {
+pub struct PacketBuilder {
     sent: Vec<Sent>,
     now_ns: u64,
     port: u16,
@@ -40,10 +40,10 @@ pub struct Tape {
     snap: usize,
 }
 
-impl Tape {
+impl PacketBuilder {
     /// A connection that is seen from its middle.
-    pub fn middle() -> Tape {
-        Tape {
+    pub fn middle() -> PacketBuilder {
+        PacketBuilder {
             sent: Vec::new(),
             now_ns: 1_000_000_000,
             port: 40_000,
@@ -54,21 +54,21 @@ impl Tape {
     }
 
     /// A connection with its handshake.
-    pub fn new() -> Tape {
-        let mut tape = Tape::middle();
-        tape.handshake();
-        tape
+    pub fn new() -> PacketBuilder {
+        let mut builder = PacketBuilder::middle();
+        builder.handshake();
+        builder
     }
 
     /// A capture that holds only what that side sends.
-    pub fn new_one_way(side: Direction) -> Tape {
-        let mut tape = Tape::new();
-        tape.only(side);
-        tape
+    pub fn new_one_way(side: Direction) -> PacketBuilder {
+        let mut builder = PacketBuilder::new();
+        builder.only(side);
+        builder
     }
 
     /// Of this connection the capture holds only what that side has sent so far.
-    pub fn only(&mut self, side: Direction) -> &mut Tape {
+    pub fn only(&mut self, side: Direction) -> &mut PacketBuilder {
         let port = self.port;
         let keep = |sent: &Sent| sent.port != port || sent.direction == side;
         self.sent.retain(keep);
@@ -76,7 +76,7 @@ impl Tape {
     }
 
     /// Another connection, of which nothing comes but its SYN.
-    pub fn knock(&mut self) -> &mut Tape {
+    pub fn syn_without_answer(&mut self) -> &mut PacketBuilder {
         self.port += 1;
         self.put(C, Flags::SYN, b"");
         self
@@ -93,7 +93,7 @@ impl Tape {
     }
 
     /// Another connection.
-    pub fn again(&mut self) -> &mut Tape {
+    pub fn next_connection(&mut self) -> &mut PacketBuilder {
         self.port += 1;
         self.handshake();
         self
@@ -118,13 +118,13 @@ impl Tape {
     }
 
     /// Time passes, microseconds, before the next packet.
-    pub fn wait(&mut self, us: u64) -> &mut Tape {
+    pub fn wait(&mut self, us: u64) -> &mut PacketBuilder {
         self.now_ns += us * 1_000;
         self
     }
 
     /// One segment.
-    pub fn send(&mut self, direction: Direction, payload: &[u8]) -> &mut Tape {
+    pub fn send(&mut self, direction: Direction, payload: &[u8]) -> &mut PacketBuilder {
         self.put(direction, Flags(Flags::ACK.0 | Flags::PSH.0), payload);
         let place = direction as usize;
         self.next[place] = self.next[place].wrapping_add(payload.len() as u32);
@@ -132,7 +132,12 @@ impl Tape {
     }
 
     /// Many segments of that number of bytes.
-    pub fn pieces(&mut self, direction: Direction, payload: &[u8], size: usize) -> &mut Tape {
+    pub fn pieces(
+        &mut self,
+        direction: Direction,
+        payload: &[u8],
+        size: usize,
+    ) -> &mut PacketBuilder {
         for piece in payload.chunks(size.max(1)) {
             self.send(direction, piece);
         }
@@ -140,7 +145,7 @@ impl Tape {
     }
 
     /// The last segment once more.
-    pub fn repeat(&mut self) -> &mut Tape {
+    pub fn repeat(&mut self) -> &mut PacketBuilder {
         self.now_ns += STEP_NS;
         let mut last = self.sent.last().expect("a packet").clone();
         last.at_ns = self.now_ns;
@@ -149,46 +154,46 @@ impl Tape {
     }
 
     /// A segment that the capture lacks.
-    pub fn lose(&mut self, direction: Direction, payload: &[u8]) -> &mut Tape {
+    pub fn lose(&mut self, direction: Direction, payload: &[u8]) -> &mut PacketBuilder {
         self.send(direction, payload);
         self.sent.pop();
         self
     }
 
     /// Later packets hold that number of bytes of payload at most.
-    pub fn snap(&mut self, bytes: usize) -> &mut Tape {
+    pub fn snap(&mut self, bytes: usize) -> &mut PacketBuilder {
         self.snap = bytes;
         self
     }
 
-    pub fn ack(&mut self, direction: Direction) -> &mut Tape {
+    pub fn ack(&mut self, direction: Direction) -> &mut PacketBuilder {
         self.put(direction, Flags::ACK, b"");
         self
     }
 
-    pub fn fin(&mut self, direction: Direction) -> &mut Tape {
+    pub fn fin(&mut self, direction: Direction) -> &mut PacketBuilder {
         self.put(direction, Flags(Flags::FIN.0 | Flags::ACK.0), b"");
         self.next[direction as usize] += 1;
         self
     }
 
     /// FIN of both sides, that one first, and the acknowledgments.
-    pub fn close(&mut self, first: Direction) -> &mut Tape {
+    pub fn close(&mut self, first: Direction) -> &mut PacketBuilder {
         self.fin(first).fin(first.opposite()).ack(first)
     }
 
-    pub fn reset(&mut self, direction: Direction) -> &mut Tape {
+    pub fn reset(&mut self, direction: Direction) -> &mut PacketBuilder {
         self.put(direction, Flags::RST, b"");
         self
     }
 
-    pub fn play(&self) -> Played {
-        self.play_with(Options::default())
+    pub fn dissect(&self) -> Dissected {
+        self.dissect_with(Options::default())
     }
 
     /// Dissects it, and checks that the books balance.
-    pub fn play_with(&self, options: Options) -> Played {
-        let mut dissector = Dissector::new(options, Heard::default());
+    pub fn dissect_with(&self, options: Options) -> Dissected {
+        let mut dissector = Dissector::new(options, RecordedEvents::default());
         let mut flows = Flows::new(Limits::default());
         let mut summary = Summary::default();
         for (sent, number) in self.sent.iter().zip(1..) {
@@ -221,18 +226,18 @@ impl Tape {
             flows.packet(&packet, &mut dissector);
         }
         flows.finish(&mut dissector);
-        let (dissection, heard) = dissector.finish("tape", &summary);
-        let played = Played { dissection, heard };
-        played.check();
-        played
+        let (dissection, events) = dissector.finish("builder", &summary);
+        let dissected = Dissected { dissection, events };
+        dissected.check();
+        dissected
     }
 }
 
 /// All recorded events.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct RecordedEvents {
     pub exchanges: Vec<Exchange>,
-    pub units: Vec<Unit>,
+    pub units: Vec<Pdu>,
     /// By packet: its layers in order, the same ones in a row together.
     pub layers: BTreeMap<u64, Vec<(Layer, u32)>>,
     /// By packet: payload bytes that are new to its stream.
@@ -241,25 +246,30 @@ pub struct Heard {
 }
 
 #[derive(Debug)]
-pub struct Played {
+pub struct Dissected {
     pub dissection: Dissection,
-    pub heard: Heard,
+    pub events: RecordedEvents,
 }
 
-impl Played {
+impl Dissected {
     pub fn exchange(&self) -> &Exchange {
-        assert_eq!(self.heard.exchanges.len(), 1, "{:#?}", self.heard.exchanges);
-        &self.heard.exchanges[0]
+        assert_eq!(
+            self.events.exchanges.len(),
+            1,
+            "{:#?}",
+            self.events.exchanges
+        );
+        &self.events.exchanges[0]
     }
 
     pub fn names(&self) -> Vec<&str> {
-        let exchanges = self.heard.exchanges.iter();
+        let exchanges = self.events.exchanges.iter();
         exchanges.map(|exchange| &*exchange.name).collect()
     }
 
     /// Payload bytes of a kind, both directions.
     pub fn bytes(&self, kind: Kind) -> u64 {
-        let layers = self.heard.layers.values().flatten();
+        let layers = self.events.layers.values().flatten();
         let own = layers.filter(|(layer, _)| layer.kind == kind);
         own.map(|(_, bytes)| u64::from(*bytes)).sum()
     }
@@ -267,8 +277,8 @@ impl Played {
     /// Every byte that was handed out has one layer, packet by packet; the sums
     /// of the document are those of the packets.
     fn check(&self) {
-        for (packet, fresh) in &self.heard.fresh {
-            let layers = self.heard.layers.get(packet);
+        for (packet, fresh) in &self.events.fresh {
+            let layers = self.events.layers.get(packet);
             let sum: u64 = layers
                 .into_iter()
                 .flatten()
@@ -277,10 +287,10 @@ impl Played {
             assert_eq!(sum, *fresh, "packet {packet}: {layers:?}");
         }
         assert!(
-            self.heard
+            self.events
                 .layers
                 .keys()
-                .all(|packet| self.heard.fresh.contains_key(packet))
+                .all(|packet| self.events.fresh.contains_key(packet))
         );
         let accounting = &self.dissection.accounting;
         for direction in [&accounting.request, &accounting.reply, &accounting.total] {
@@ -299,50 +309,50 @@ impl Played {
             let both = direction.pure_tcp.packets.packets + direction.data.packets.packets;
             assert_eq!(both, direction.all.packets.packets);
         }
-        // `begun` and `concluded` come in pairs; the load meter relies on it.
-        assert_eq!(self.heard.in_flight, 0, "every call that began is over");
+        // `call_started` and `call_ended` come in pairs; the load meter relies on it.
+        assert_eq!(self.events.in_flight, 0, "every call that began is over");
         assert_eq!(
             self.dissection.exchanges.count,
-            self.heard.exchanges.len() as u64
+            self.events.exchanges.len() as u64
         );
     }
 }
 
-impl Observer for Heard {
+impl Observer for RecordedEvents {
     fn opened(&mut self, _: FlowId, _: &Opening) {}
     fn segment(&mut self, _: FlowId, _: &Segment) {}
 
-    fn bytes(&mut self, _: FlowId, _: u64, bytes: &[u8], carrier: &Segment) {
-        *self.fresh.entry(carrier.packet).or_default() += bytes.len() as u64;
+    fn bytes(&mut self, _: FlowId, _: u64, bytes: &[u8], segment: &Segment) {
+        *self.fresh.entry(segment.packet).or_default() += bytes.len() as u64;
     }
 
     fn gap(&mut self, _: FlowId, _: Direction, _: u64, _: u64) {}
     fn closed(&mut self, _: FlowId, _: u64, _: Closing) {}
 }
 
-impl ExchangeObserver for Heard {
+impl ExchangeObserver for RecordedEvents {
     fn exchange(&mut self, exchange: &Exchange) {
         self.exchanges.push(exchange.clone());
     }
 
-    fn begun(&mut self, _: FlowId, _: &Segment) {
+    fn call_started(&mut self, _: FlowId, _: &Segment) {
         self.in_flight += 1;
     }
 
-    fn concluded(&mut self, _: FlowId, _: u64) {
+    fn call_ended(&mut self, _: FlowId, _: u64) {
         self.in_flight -= 1;
     }
 
-    fn layer(&mut self, _: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
+    fn layer(&mut self, _: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
         assert!(bytes > 0);
-        let layers = self.layers.entry(carrier.packet).or_default();
+        let layers = self.layers.entry(segment.packet).or_default();
         match layers.last_mut() {
             Some((last, sum)) if *last == layer => *sum += bytes,
             _ => layers.push((layer, bytes)),
         }
     }
 
-    fn unit(&mut self, _: FlowId, unit: Unit, _: &Segment) {
-        self.units.push(unit);
+    fn pdu(&mut self, _: FlowId, pdu: Pdu, _: &Segment) {
+        self.units.push(pdu);
     }
 }
