@@ -29,7 +29,7 @@ from tests.python.synthetic_run import (
     write_run,
 )
 from wirelab.cli import main
-from wirelab.format.numbers import digits, plain, quantity
+from wirelab.format.numbers import digits, quantity, sanitize
 from wirelab.report.charts.canvas import spread
 from wirelab.report.charts.intervals import Row, interval_picture
 from wirelab.report.charts.stack_style import look
@@ -69,7 +69,7 @@ def test_quantities(value: float, unit: Any, shown: str) -> None:
 
 def test_plain_text_cannot_steer_a_terminal() -> None:
     """Escapes, NUL and marks of direction become visible."""
-    assert plain("a\x1b[31mb\x00c\u202ed\ne") == "a\ufffd[31mb\ufffdc\ufffdd\ne"
+    assert sanitize("a\x1b[31mb\x00c\u202ed\ne") == "a\ufffd[31mb\ufffdc\ufffdd\ne"
 
 
 def test_json_is_complete_and_legal() -> None:

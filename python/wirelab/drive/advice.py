@@ -75,10 +75,10 @@ def _short(group: Json) -> str | None:
 def _none_ended(group: Json) -> str | None:
     if group["ended"] or not group["ok"]:
         return None
-    told = "no call ended within the window, so that there is no rate"
+    reason = "no call ended within the window, so that there is no rate"
     if group.get("calls_planned") is None:
-        return f"{told}: --duration longer than a call"
-    return f"{told}: more --calls, and --max-time longer than they take, or --warmup"
+        return f"{reason}: --duration longer than a call"
+    return f"{reason}: more --calls, and --max-time longer than they take, or --warmup"
 
 
 def _behind(group: Json, in_flight_max: int) -> str | None:

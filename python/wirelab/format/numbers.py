@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, isinf, log10
 from typing import TYPE_CHECKING
 
-from wirelab.format.sanitize import plain as plain
+from wirelab.format.sanitize import sanitize as sanitize
 from wirelab.format.units import format_bytes
 
 if TYPE_CHECKING:

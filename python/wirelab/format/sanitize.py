@@ -9,7 +9,7 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cs"})
 """Unicode's categories of control, format and surrogate characters."""
 
 
-def plain(text: object) -> str:
+def sanitize(text: object) -> str:
     """Text of a service or a file without control characters: no terminal escape, no NUL,
     no mark that turns the direction of writing."""
     return "".join(map(_visible, str(text)))

@@ -57,12 +57,12 @@ engine's without what it spent spinning, with nothing to do.
 
 def before(source: Source) -> list[Section]:
     """Findings and the main picture."""
-    told = (
+    intro = (
         "Points are estimates over the trials, bars their 95 % intervals; "
         f"hollow points are lower bounds (client-bound).{_of_all_calls(source)}"
     )
     drawn = load_panels.panels(source, load_panels.SHOWN)
-    picture = Section("Rate and response over the load", (told,), sections=drawn, legend=True)
+    picture = Section("Rate and response over the load", (intro,), sections=drawn, legend=True)
     found = Section("Findings", points=sentences(source.trials, source.threshold))
     told_first = [Section("Completeness", source.incomplete)] if source.incomplete else []
     return [*told_first, found, *([picture] if drawn else [])]
@@ -117,7 +117,7 @@ def _meanings() -> list[str]:
 
 
 def _cells(source: Source) -> Section:
-    told = (
+    intro = (
         "Below each figure is its 95 % interval, in the same unit, where it is wider than the "
         "figure's digits. p50 and p99 are those of the response time, of all calls and of good "
         "ones where some failed; CPU is per call, and ≥ marks a lower bound (client-bound). Too "
@@ -125,7 +125,7 @@ def _cells(source: Source) -> Section:
         "p99 with less than 1,000. Marks count the trials that a check marked; the reasons are "
         "under Checks."
     )
-    return Section("Every cell", (told,), tables.cell_tables(source))
+    return Section("Every cell", (intro,), tables.cell_tables(source))
 
 
 def _costs(source: Source) -> Section:
@@ -157,14 +157,14 @@ def _comparisons(source: Source) -> Section:
 
 def _distributions(source: Source) -> Section:
     figures, lost = load_panels.distributions(source)
-    told = []
+    intro = []
     if figures:
         about = "One curve per trial, so that the spread between trials shows."
-        told.append(f"{about}{_of_all_calls(source)}")
+        intro.append(f"{about}{_of_all_calls(source)}")
     if lost:
         more = f", and {len(lost) - 1:,} more" if lost[1:] else ""
-        told.append(f"Not shown, because it cannot be read: {lost[0]}{more}.")
-    return Section("Response time by percentile", told, figures=figures, legend=bool(figures))
+        intro.append(f"Not shown, because it cannot be read: {lost[0]}{more}.")
+    return Section("Response time by percentile", intro, figures=figures, legend=bool(figures))
 
 
 def _checks(source: Source) -> Section:
@@ -175,31 +175,31 @@ def _checks(source: Source) -> Section:
     ]
     failed = sum(1 for trial in source.trials if trial.status == "failed")
     there = finished.trials_of(source.trials, source.planned)
-    told = [f"{there}, {failed} failed. Nothing that was measured is left out."]
+    intro = [f"{there}, {failed} failed. Nothing that was measured is left out."]
     if not shown[2].rows:
-        told.append("Every check of every measured trial is ok.")
-    return Section("Checks", told, [table for table in shown if table.rows])
+        intro.append("Every check of every measured trial is ok.")
+    return Section("Checks", intro, [table for table in shown if table.rows])
 
 
 def _repeat(source: Source) -> Section:
     folder = shlex.quote(source.folder.resolve().name)
     commands = [[f"wirelab run {folder}/experiment.yaml --out NEW"], [f"wirelab report {folder}"]]
-    told = (
+    intro = (
         f"The order of the trials follows from seed {source.manifest.get('seed', '—')}. Figures "
         "differ from machine to machine; only ratios within one run count."
     )
-    return Section("How to repeat it", (told,), (Table(["command"], commands),))
+    return Section("How to repeat it", (intro,), (Table(["command"], commands),))
 
 
 def _raw(source: Source) -> Section:
     rows = [
         ["manifest.json", "experiment, seed, machine, versions, hashes"],
         ["trials.jsonl", "one line per finished trial with every figure"],
-        ["trials/<id>/plan.json", "what the engine was told"],
+        ["trials/<id>/plan.json", "the engine's plan"],
         ["trials/<id>/result.json", "what it answered, histograms included"],
         ["trials/<id>/histograms.hlog", "HdrHistogram log, nanoseconds"],
         ["trials/<id>/series.parquet", "runtime metrics and rates over time"],
         ["trials/<id>/service.log, metrics-*.txt", "what the service said"],
     ]
-    told = f"In the run directory {source.folder.resolve().name}:"
-    return Section("Raw data", (told,), (Table(["file", "content"], rows),))
+    intro = f"In the run directory {source.folder.resolve().name}:"
+    return Section("Raw data", (intro,), (Table(["file", "content"], rows),))

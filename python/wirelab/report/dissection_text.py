@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, plain, quantity
+from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.charts import packet_timeline
 from wirelab.report.sections import packet_findings, time_split
 from wirelab.report.sections.packet_findings import Standing
@@ -46,13 +46,13 @@ def lines(document: Json, standing: Standing | None = None) -> Iterator[str]:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(plain(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [
-        ""
-    ]
+    return textwrap.wrap(
+        sanitize(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False
+    ) or [""]
 
 
 def _capture(capture: Json, flows: Json, exchanges: Json) -> Iterator[str]:
-    kinds = ", ".join(map(plain, capture["link_types"])) or "no link"
+    kinds = ", ".join(map(sanitize, capture["link_types"])) or "no link"
     yield from _wrapped(
         f"{counted(capture['packets'], 'packet')}, {capture['bytes']:,} B in "
         f"{quantity(capture['seconds'], 's')} ({kinds}), {capture['tcp_packets']:,} with TCP"
@@ -70,9 +70,9 @@ def _capture(capture: Json, flows: Json, exchanges: Json) -> Iterator[str]:
         ("truncated", "held in part only: {}; what they carry is known in part"),
         ("one_sided", "{}"),
     ):
-        told = capture.get(name)
-        if told:
-            amount = told if isinstance(told, str) else counted(told, "packet")
+        value = capture.get(name)
+        if value:
+            amount = value if isinstance(value, str) else counted(value, "packet")
             yield from _wrapped("! " + words.format(amount), "  ")
     unpaired = exchanges.get("unpaired") or {}
     if any(unpaired.values()):
@@ -90,7 +90,7 @@ def _nothing_to_read(capture: Json, connections: int) -> str | None:
         return "The capture holds no packets."
     unknown = [name for name in capture["link_types"] if name.startswith("linktype-")]
     if unknown and not capture["tcp_packets"]:
-        return f"No packet could be read: {', '.join(map(plain, unknown))} is not known here."
+        return f"No packet could be read: {', '.join(map(sanitize, unknown))} is not known here."
     if not capture["tcp_packets"]:
         return "No packet carries TCP; of others nothing is told."
     if not connections:
@@ -105,7 +105,7 @@ def _calls(named: Sequence[Json]) -> Iterator[str]:
     yield f"{'exchange':<34}{'count':>8}{'p50':>10}{'p99':>10}{'sent':>9}{'back':>9}"
     for call in named[:12]:
         p50, p99 = (percentile(call["latency_us"] or {}, which) for which in ("p50", "p99"))
-        name = plain(call["name"]) or call["protocol"]
+        name = sanitize(call["name"]) or call["protocol"]
         yield (
             f"{_fit(name, 33):<34}{call['count']:>8,}{p50:>10}{p99:>10}"
             f"{digits(call['request_message_bytes'] + call['request_overhead_bytes']):>9}"
@@ -151,14 +151,14 @@ def means(mean: Json) -> list[tuple[str, float | None, float]]:
 
 def _timeline(document: Json) -> Iterator[str]:
     of = document["timeline_of"] or {}
-    title = plain(of.get("name") or "exchange")
+    title = sanitize(of.get("name") or "exchange")
     yield from _wrapped(packet_timeline.caption(document, f"Packets of {title}"))
     yield f"{'packet':>8} {'at':>9} {'gap':>10}     {'flags':<9}{'bytes':>7}  carries"
     for rung in document["timeline"]:
-        carries = ", ".join(filter(None, (packet_timeline.layers(rung), plain(rung["note"]))))
+        carries = ", ".join(filter(None, (packet_timeline.layers(rung), sanitize(rung["note"]))))
         head = (
             f"{rung['packet']:>8} {_time(rung['at_us']):>9} {'+' + _time(rung['gap_us']):>10} "
-            f"{_ARROWS[rung['direction']]} {plain(rung['flags']):<9}{rung['bytes']:>7,}  "
+            f"{_ARROWS[rung['direction']]} {sanitize(rung['flags']):<9}{rung['bytes']:>7,}  "
         )
         yield from _wrapped(head + carries, " " * 50) if carries else [head.rstrip()]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from wirelab.format.numbers import plain
+from wirelab.format.numbers import sanitize
 from wirelab.report.charts.stack_style import Entry
 from wirelab.report.section import WORD_MAX, Picture, Section, jointed, longest_word
 
@@ -49,7 +49,7 @@ class HtmlPage:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.filters["plain"] = plain
+        environment.filters["sanitize"] = sanitize
         environment.filters["drawn"] = _drawn
         environment.filters["unbroken"] = _unbroken
         environment.filters["jointed"] = _jointed
@@ -89,4 +89,4 @@ def _unbroken(text: str) -> bool:
 
 def _jointed(text: str) -> Markup:
     """The text, escaped, with leave to end a line where its parts meet."""
-    return Markup("<wbr>").join(escape(part) for part in jointed(plain(text)))
+    return Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from wirelab.errors import StorageError
 from wirelab.format.counting import plural
-from wirelab.format.numbers import plain
+from wirelab.format.numbers import sanitize
 from wirelab.format.units import format_seconds
 from wirelab.report import contents
 from wirelab.report.html_page import HtmlPage
@@ -100,7 +100,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
 
 def _moment(started: str) -> str:
     """``2024-05-01 10:00:00 UTC``, without fractions."""
-    return f"{plain(started[:19]).replace('T', ' ')} UTC"
+    return f"{sanitize(started[:19]).replace('T', ' ')} UTC"
 
 
 def _range(values: Sequence[int]) -> str:

@@ -200,7 +200,7 @@ def _syn_losses(trials: Sequence[Trial]) -> list[str]:
     for trial in trials:
         by_link.setdefault(trial.point.link, []).append(trial.link)
     losses = ((name, links.syn_losses(of_one)) for name, of_one in by_link.items())
-    return [f"SYNs lost by link {name}: {', '.join(told)}." for name, told in losses if told]
+    return [f"SYNs lost by link {name}: {', '.join(ways)}." for name, ways in losses if ways]
 
 
 _MEANS = {
@@ -219,5 +219,5 @@ def _marked(trials: Sequence[Trial]) -> list[str]:
         return []
     of = sum(trial.status == "measured" for trial in trials)
     shown = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-    told = f"! Marked of {counted(of, 'trial')}: {shown}. Reasons: Checks in the report."
-    return [told, *(f"  {name}: {_MEANS[name]}." for name in counts if name in _MEANS)]
+    heading = f"! Marked of {counted(of, 'trial')}: {shown}. Reasons: Checks in the report."
+    return [heading, *(f"  {name}: {_MEANS[name]}." for name in counts if name in _MEANS)]

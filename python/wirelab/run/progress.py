@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from wirelab.format.console import Console, Line
 from wirelab.format.counting import counted
-from wirelab.format.sanitize import plain
+from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.stack import operations
 from wirelab.stack.link_names import LOOPBACK
@@ -134,7 +134,7 @@ class OnConsole:
         self._failed += trial.status == "failed"
         if trial.status == "failed":
             self.told.add(trial.id)
-            self.note(f"failed: {trial.id}: {plain(trial.reason)}")
+            self.note(f"failed: {trial.id}: {sanitize(trial.reason)}")
         elif not self._console.is_terminal:
             rate = trial.result.get("rate_per_s", 0.0)
             left = time_left(self._left.seconds())

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wirelab.format.numbers import plain, size
+from wirelab.format.numbers import sanitize, size
 from wirelab.stack import operations
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Json, Point
@@ -18,7 +18,7 @@ from wirelab.trial.record import Json, Point
 
 def message(point: Point) -> str:
     """``Hello 150 kB``; ``Reserve``, whose requests have one size."""
-    return plain(operations.words(point.operation, size(point.bytes)))
+    return sanitize(operations.words(point.operation, size(point.bytes)))
 
 
 def load(described: Json) -> str:
@@ -45,7 +45,7 @@ def _amount(described: Json) -> tuple[str, str]:
     if kind in ("constant", "poisson"):
         spacing = "evenly spaced" if kind == "constant" else "Poisson"
         return f"{described.get('rate', 0):,g}", f"calls/s, {spacing}"
-    return plain(described), ""
+    return sanitize(described), ""
 
 
 def _counted(amounts: Sequence[str], kind: str) -> str:
@@ -81,7 +81,7 @@ class Names:
         references = {point.stack for point in every}
         shared = _common([_beside(point) for point in every])
         axes = _common([_axes(reference) for reference in references])
-        told = [plain(f"{name}={value}") for name, value in axes.items()]
+        told = [sanitize(f"{name}={value}") for name, value in axes.items()]
         also = [_option(key, value) for key, value in shared.items()]
         return cls(_stacks(references), tuple(filter(None, (*told, *also))), shared)
 
@@ -123,8 +123,8 @@ def _option(key: str, value: Any) -> str:
 
 def _beside_word(key: str, value: Any) -> str:
     if key.endswith("_bytes") and isinstance(value, int):
-        return plain(f"{key.removesuffix('_bytes')} {size(value)}")
-    return plain(f"{key.replace('_', ' ')} {_value(value)}")
+        return sanitize(f"{key.removesuffix('_bytes')} {size(value)}")
+    return sanitize(f"{key.replace('_', ' ')} {_value(value)}")
 
 
 def _value(value: Any) -> str:
@@ -149,7 +149,7 @@ def _stacks(references: Iterable[str]) -> dict[str, str]:
         for reference, axes in named.items()
     }
     unmistakable = len(set(short.values())) == len(short)
-    return {ref: plain(name if unmistakable else ref) for ref, name in short.items()}
+    return {ref: sanitize(name if unmistakable else ref) for ref, name in short.items()}
 
 
 def _axes(reference: str) -> dict[str, str]:

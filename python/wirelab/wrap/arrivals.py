@@ -34,14 +34,14 @@ class Kind:
     reason: str
 
 
-def kind(load: Json, asked: ToolOptions | None) -> Kind:
+def kind(load: Json, options: ToolOptions | None) -> Kind:
     """``load`` is that of a dissection. The options are believed where the packets do not
     contradict them."""
     concurrency, gaps = load["concurrency"], load["gap_us"]
     if load["requests"] < REQUESTS_MIN or concurrency is None or gaps is None:
         return Kind("untold", f"fewer than {REQUESTS_MIN} requests")
     seen = _by_packets(load)
-    users = asked.users if asked and asked.rate is None else None
+    users = options.users if options and options.rate is None else None
     if seen.name != "closed" and users is not None and concurrency["max"] <= users:
         return Kind(
             "closed",

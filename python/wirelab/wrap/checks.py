@@ -40,8 +40,8 @@ class Case:
     """All that is judged."""
 
     measured: Measured
-    asked: ToolOptions | None
-    told: ToolReport | None
+    options: ToolOptions | None
+    report: ToolReport | None
     kind: Kind
     pairs: list[Pair]
 
@@ -91,8 +91,8 @@ def _link(case: Case) -> Check | None:
     drops = (case.measured.link or {}).get("device_drops")
     if not drops:
         return None
-    told = ", ".join(f"{way} {count:,}" for way, count in drops.items())
-    return Check.judged("link", not any(drops.values()), f"dropped by its devices: {told}")
+    text = ", ".join(f"{way} {count:,}" for way, count in drops.items())
+    return Check.judged("link", not any(drops.values()), f"dropped by its devices: {text}")
 
 
 def _seen(case: Case) -> Check | None:
@@ -110,9 +110,9 @@ def _seen(case: Case) -> Check | None:
 
 
 def _counted(case: Case) -> Check | None:
-    if case.told is None or case.told.requests is None:
+    if case.report is None or case.report.requests is None:
         return None
-    seen, said = case.exchanges, case.told.requests
+    seen, said = case.exchanges, case.report.requests
     allowed = max(COUNT_OFF * seen, case.document["load"]["concurrency"]["max"])
     reason = f"it counts {said:,}, the packets {seen:,}"
     return Check.judged("requests", abs(seen - said) <= allowed, reason)
@@ -120,14 +120,14 @@ def _counted(case: Case) -> Check | None:
 
 def _errors(case: Case) -> Check | None:
     bad = bad_replies(case.document)
-    if case.told is None or case.told.failed is None:
+    if case.report is None or case.report.failed is None:
         return None
-    in_report = counted(case.told.failed, "failure")
+    in_report = counted(case.report.failed, "failure")
     bad_ones = f"{bad:,} bad {plural(bad, 'reply')}"
     reason = f"{bad_ones} in the packets, {in_report} in its report"
-    if not bad and not case.told.failed:
+    if not bad and not case.report.failed:
         return Check("errors", "ok", "none in the packets, none in its report")
-    return Check.judged("errors", bad <= case.told.failed, reason)
+    return Check.judged("errors", bad <= case.report.failed, reason)
 
 
 def bad_replies(document: Json) -> int:
@@ -154,45 +154,45 @@ def _connections(case: Case) -> Check | None:
         f"{counted(case.exchanges, 'request')} on {counted(used['used'], 'connection')}, "
         f"at most {used['exchanges_max']:,} on one"
     )
-    asked = case.asked
-    if asked is None or asked.reuse is None:
+    options = case.options
+    if options is None or options.reuse is None:
         return None
-    options = ", ".join(asked.options) or "its defaults"
-    if not asked.reuse:
+    given = ", ".join(options.options) or "its defaults"
+    if not options.reuse:
         right = used["exchanges_max"] <= 1
-        return Check.judged("connections", right, f"{words}; asked for: one each ({options})")
-    if asked.connections is None:
+        return Check.judged("connections", right, f"{words}; asked for: one each ({given})")
+    if options.connections is None:
         return Check.judged("connections", used["used_once"] < used["used"], words)
-    right = used["used"] <= asked.connections
-    wanted = f"asked for: {asked.connections:,}, kept ({options})"
-    if case.exchanges >= 2 * asked.connections and asked.rate is None:
-        right = right and used["used"] == asked.connections
+    right = used["used"] <= options.connections
+    wanted = f"asked for: {options.connections:,}, kept ({given})"
+    if case.exchanges >= 2 * options.connections and options.rate is None:
+        right = right and used["used"] == options.connections
     return Check.judged("connections", right, f"{words}; {wanted}")
 
 
 def _in_flight(case: Case) -> Check | None:
-    if case.asked is None or case.asked.in_flight is None:
+    if case.options is None or case.options.in_flight is None:
         return None
     seen = case.document["exchanges"]["connections"]["in_flight_max"]
-    allowed = case.asked.in_flight
+    allowed = case.options.in_flight
     reason = f"at most {seen} under way on one connection, {allowed} asked for"
     return Check.judged("in flight", seen <= allowed, reason)
 
 
 def _concurrency(case: Case) -> Check | None:
     concurrency = case.document["load"]["concurrency"]
-    if case.asked is None or case.asked.users is None or concurrency is None:
+    if case.options is None or case.options.users is None or concurrency is None:
         return None
-    users, most = case.asked.users, concurrency["max"]
+    users, most = case.options.users, concurrency["max"]
     reason = f"{counted(users, 'user')} asked for; {concurrency['mean']:.1f} requests under way "
     reason = f"{reason}in the mean, {most} at most"
-    needed = 0 if case.asked.rate or case.exchanges < 4 * users else users / 2
+    needed = 0 if case.options.rate or case.exchanges < 4 * users else users / 2
     return Check.judged("concurrency", needed <= most <= users, reason)
 
 
 def _arrivals(case: Case) -> Check | None:
     """Whether a declared rate was kept while replies were late (coordinated omission)."""
-    load, rate = case.document["load"], case.asked.rate if case.asked else None
+    load, rate = case.document["load"], case.options.rate if case.options else None
     if rate is None:
         return _closed(case)
     held = (load["per_s"] or 0.0) / rate
@@ -225,13 +225,13 @@ def _closed(case: Case) -> Check | None:
 
 
 def _latency(case: Case) -> Check | None:
-    if case.told is None:
+    if case.report is None:
         return None
     if not case.pairs:
         return Check.unmeasurable("latency", "no figure is printed that the packets have too")
     off = [pair for pair in case.pairs if pair.differs]
     worst = max(off or case.pairs, key=lambda pair: abs(pair.tool_s - pair.wire_s))
-    step = case.told.resolution_s
+    step = case.report.resolution_s
     coarse = f" (printed in steps of {quantity(step, 's')})" if step else ""
     reason = (
         f"{worst.name} {quantity(worst.tool_s, 's')}{coarse} by the tool, "
@@ -255,15 +255,15 @@ def _why(pair: Pair) -> str:
 def _connecting(case: Case) -> Check | None:
     """Time that every request spends before its figure begins."""
     added = comparison.connect_s(case.document)
-    if added is None or case.told is None or case.told.has_connect:
+    if added is None or case.report is None or case.report.has_connect:
         return None
     wire = comparison.wire_times(case.document).get("p50")
     if wire is None:
         return None
     share = added / (added + wire)
     reason = (
-        f"{case.told.figure} leaves connecting out: {quantity(added, 's')} from SYN to request in "
-        f"the median, {share:.0%} of what a caller waits ({quantity(added + wire, 's')})"
+        f"{case.report.figure} leaves connecting out: {quantity(added, 's')} from SYN to request "
+        f"in the median, {share:.0%} of what a caller waits ({quantity(added + wire, 's')})"
     )
     return Check.judged("connecting", share <= comparison.OFF, reason)
 
@@ -315,7 +315,7 @@ def verdict(case: Case, checks: list[Check]) -> tuple[bool | None, str]:
     marked = [check.name for check in checks if check.outcome == "marked"]
     if not case.exchanges:
         return False, "Nothing can be said: no request was seen in the packets."
-    if case.told is None:
+    if case.report is None:
         return None, "The tool printed no report that is understood: its figures are not compared."
     if marked:
         return False, f"Not to be trusted as they stand: {', '.join(marked)}."

@@ -65,19 +65,19 @@ def connect_s(document: Json, name: str = "p50") -> float | None:
     return float(connect["p50" if name == "mean" else name]) / 1e6
 
 
-def pairs(told: ToolReport, document: Json) -> list[Pair]:
+def pairs(report: ToolReport, document: Json) -> list[Pair]:
     """Every figure that both have."""
     return [
-        _pair(name, told, wire, connect_s(document, name) if told.has_connect else None)
+        _pair(name, report, wire, connect_s(document, name) if report.has_connect else None)
         for name, wire in wire_times(document).items()
-        if name in told.latency_s
+        if name in report.latency_s
     ]
 
 
-def _pair(name: str, told: ToolReport, wire: float, connect: float | None) -> Pair:
+def _pair(name: str, report: ToolReport, wire: float, connect: float | None) -> Pair:
     """A percentile of a sum is at most about the sum of the percentiles, and at least the
     larger of them: between the two nothing is off."""
-    tool, most = told.latency_s[name], wire + (connect or 0.0)
+    tool, most = report.latency_s[name], wire + (connect or 0.0)
     least = max(wire, connect or 0.0)
-    allowed = max(OFF * most, OFF_S, told.resolution_s)
+    allowed = max(OFF * most, OFF_S, report.resolution_s)
     return Pair(name, tool, most, not least - allowed <= tool <= most + allowed)

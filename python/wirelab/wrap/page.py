@@ -76,7 +76,7 @@ def _trust(result: Json) -> Section:
 
 
 def _connections(document: Json, result: Json) -> Section:
-    wire, asked = result["wire"], result["asked"] or {}
+    wire, options = result["wire"], result["options"] or {}
     used, flows = wire["connections"], wire["flows"]
     rows = [
         ("opened in the capture", f"{flows['opened']:,}"),
@@ -86,21 +86,23 @@ def _connections(document: Json, result: Json) -> Section:
         ("that carried several", f"{flows['reused']:,}"),
         ("requests on one, at most", f"{used['exchanges_max']:,}"),
         ("requests under way on one, at most", f"{used['in_flight_max']:,}"),
-        ("asked for", _asked(asked)),
+        ("asked for", _requested(options)),
     ]
     return Section("Connections", tables=(_values(rows), _flows(document["flows"])))
 
 
-def _asked(asked: Mapping[str, Any]) -> str:
+def _requested(options: Mapping[str, Any]) -> str:
     """What the tool's options ask for, where they are known."""
-    if not asked:
+    if not options:
         return NONE
-    reuse = {True: "connections kept", False: "one connection a request", None: ""}[asked["reuse"]]
-    amounts = ("connection", asked["connections"]), ("user", asked["users"])
-    told = [counted(count, noun) for noun, count in amounts if count is not None]
-    rate = [] if asked["rate"] is None else [f"{digits(asked['rate'])} requests/s"]
-    options = ", ".join(asked["options"]) or "its defaults"
-    return f"{', '.join(filter(None, (*told, *rate, reuse))) or 'nothing'} ({options})"
+    reuse = {True: "connections kept", False: "one connection a request", None: ""}[
+        options["reuse"]
+    ]
+    amounts = ("connection", options["connections"]), ("user", options["users"])
+    requested = [counted(count, noun) for noun, count in amounts if count is not None]
+    rate = [] if options["rate"] is None else [f"{digits(options['rate'])} requests/s"]
+    given = ", ".join(options["options"]) or "its defaults"
+    return f"{', '.join(filter(None, (*requested, *rate, reuse))) or 'nothing'} ({given})"
 
 
 def _flows(flows: Json) -> Table:
@@ -140,8 +142,10 @@ def _requests(result: Json) -> Section:
     left = len(wire["by_name"]) - len(rows)
     more = (f"{left:,} more in wrap.json.",) if left else ()
     endings = ", ".join(f"{name} {count:,}" for name, count in wire["endings"].items() if count)
-    told = f"{counted(wire['exchanges'], 'request')}; {statuses(wire)}; ended: {endings or 'none'}."
-    return Section("Requests", (told, *more), (Table(columns, rows, "", (2, 4, 5, 6, 7)),))
+    summary = (
+        f"{counted(wire['exchanges'], 'request')}; {statuses(wire)}; ended: {endings or 'none'}."
+    )
+    return Section("Requests", (summary, *more), (Table(columns, rows, "", (2, 4, 5, 6, 7)),))
 
 
 def _load(result: Json) -> Section:
@@ -196,22 +200,22 @@ def _latency(result: Json) -> Section | None:
     wire = times_of(result)
     if not wire:
         return None
-    told = (result["told"] or {}).get("latency_s") or {}
+    reported = (result["report"] or {}).get("latency_s") or {}
     tool = result["tool"]["name"] or "the tool"
     differs = {pair["name"]: pair["differs"] for pair in result["compared"]}
     rows = [
         [
             name,
             quantity(wire[name], "s") if name in wire else NONE,
-            quantity(told[name], "s") if name in told else NONE,
-            digits(told[name] / wire[name]) if name in told and wire.get(name) else NONE,
+            quantity(reported[name], "s") if name in reported else NONE,
+            digits(reported[name] / wire[name]) if name in reported and wire.get(name) else NONE,
             {True: "off", False: "agrees", None: "not compared"}[differs.get(name)],
         ]
         for name in NAMES
-        if name in wire or name in told
+        if name in wire or name in reported
     ]
     table = Table(["", "packets", tool, "ratio", "judged"], rows, "", (1, 2, 3))
-    drawn = _curves(wire, told, tool)
+    drawn = _curves(wire, reported, tool)
     figures = () if drawn is None else (drawn,)
     return Section("Latency", (_LATENCY,), (table, *_connecting(result)), figures)
 
@@ -223,10 +227,10 @@ def _connecting(result: Json) -> Iterator[Table]:
         yield _values(rows, "From SYN to the first request")
 
 
-def _curves(wire: Mapping[str, float], told: Mapping[str, float], tool: str) -> Picture | None:
+def _curves(wire: Mapping[str, float], reported: Mapping[str, float], tool: str) -> Picture | None:
     """Both by percentile; None with a single point, which is no curve."""
     stacks = []
-    for index, (label, times) in enumerate((("packets", wire), (tool, told))):
+    for index, (label, times) in enumerate((("packets", wire), (tool, reported))):
         points = [
             (percentile, times[name] * 1e9)
             for name, percentile in _PERCENTILES.items()
@@ -270,8 +274,8 @@ def _output(measured: Measured) -> Section | None:
     if not text:
         return None
     cut = f"The last {OUTPUT_MAX:,} of {counted(len(text), 'character')}."
-    told = (cut,) if len(text) > OUTPUT_MAX else ()
-    return Section("What the tool printed", told, verbatim=text[-OUTPUT_MAX:])
+    notes = (cut,) if len(text) > OUTPUT_MAX else ()
+    return Section("What the tool printed", notes, verbatim=text[-OUTPUT_MAX:])
 
 
 def _values(rows: Rows, caption: str = "") -> Table:

@@ -13,7 +13,7 @@ from wirelab.wrap import checks as judgement
 from wirelab.wrap.checks import Case
 from wirelab.wrap.session import Measured
 
-VERSION = 1
+VERSION = 2
 
 Json = dict[str, Any]
 
@@ -34,8 +34,8 @@ def result(measured: Measured) -> Json:
         "server_cpu_cores": _service_cores(measured),
         "link": measured.link,
         "capture": measured.capture,
-        "asked": case.asked and case.asked.to_json(),
-        "told": case.told and case.told.to_json(),
+        "options": case.options and case.options.to_json(),
+        "report": case.report and case.report.to_json(),
         "wire": {
             **dissection.brief(document),
             "by_name": document["exchanges"]["by_name"],
@@ -52,17 +52,17 @@ def result(measured: Measured) -> Json:
 def case_of(measured: Measured) -> Case:
     """What is judged: options and report of a known tool beside the packets."""
     known = adapters.recognise(measured.command)
-    asked = told = None
+    options = report = None
     if known is not None:
         reader, words = known
-        asked = reader.read_options(words, measured.ran.output)
-        told = None if measured.ran.cut else reader.read_report(measured.ran.output)
+        options = reader.read_options(words, measured.ran.output)
+        report = None if measured.ran.cut else reader.read_report(measured.ran.output)
     return Case(
         measured,
-        asked,
-        told,
-        arrivals.kind(measured.document["load"], asked),
-        comparison.pairs(told, measured.document) if told else [],
+        options,
+        report,
+        arrivals.kind(measured.document["load"], options),
+        comparison.pairs(report, measured.document) if report else [],
     )
 
 

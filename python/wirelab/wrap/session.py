@@ -164,7 +164,7 @@ class _Session:
     def measure(self, out: BinaryIO, err: BinaryIO) -> Measured:
         order = self._order
         link = self._link()
-        service, told = self._service(link)
+        service, service_record = self._service(link)
         command = list(order.command)
         if service is not None:
             command = target.filled(command, _place(order, service.ready.address))
@@ -202,7 +202,7 @@ class _Session:
             capture=caught,
             document=self._dissect(number),
             stopped=self._stopped,
-            service=told,
+            service=service_record,
             service_cpu=cpu if pid else [],
             link=linked,
             machine_busy=busy(),
@@ -236,14 +236,14 @@ class _Session:
             interruption=self._interruption,
         )
         self._stack.enter_context(service)
-        told = {
+        service_record = {
             "stack": str(order.serve),
             "address": service.ready.address,
             "language": service.ready.language,
             "sha256": program.sha256,
             "proof": proof,
         }
-        return service, told
+        return service, service_record
 
     def _proof(self, programs: Programs, stack: Stack) -> Json:
         from wirelab.identity import Admission  # pydantic, which no command without --serve needs

@@ -8,7 +8,7 @@ from typing import Any
 
 from wirelab.checks.link import driver_text
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, plain, quantity
+from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.sections import packet_findings
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.wrap import target
@@ -26,7 +26,7 @@ KINDS = {
     "constant": "open, constant rate",
     "poisson": "open, Poisson",
     "bursts": "open, in bursts",
-    "untold": "not told apart",
+    "untold": "not distinguished",
 }
 
 Json = dict[str, Any]
@@ -52,9 +52,9 @@ def lines(result: Json) -> Iterator[str]:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(plain(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [
-        ""
-    ]
+    return textwrap.wrap(
+        sanitize(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False
+    ) or [""]
 
 
 def _wire(result: Json) -> Iterator[str]:
@@ -104,21 +104,21 @@ def statuses(wire: Json) -> str:
     for named in wire["by_name"]:
         for status, count in named["status"].items():
             counts[status] = counts.get(status, 0) + count
-    told = ", ".join(f"{plain(status)}: {n:,}" for status, n in counts.items())
-    return f"replies {told}" if told else "no reply"
+    replies = ", ".join(f"{sanitize(status)}: {n:,}" for status, n in counts.items())
+    return f"replies {replies}" if replies else "no reply"
 
 
 def _times(result: Json) -> Iterator[str]:
     wire = times_of(result)
     if not wire:
         return
-    told = (result["told"] or {}).get("latency_s") or {}
+    reported = (result["report"] or {}).get("latency_s") or {}
     yield ""
     tool = result["tool"]["name"] or "the tool"
-    yield f"{'Latency':<15}{'packets':>12}{plain(tool):>12}"
+    yield f"{'Latency':<15}{'packets':>12}{sanitize(tool):>12}"
     for name in NAMES:
-        if name in wire or name in told:
-            own = quantity(told[name], "s") if name in told else NONE
+        if name in wire or name in reported:
+            own = quantity(reported[name], "s") if name in reported else NONE
             seen = quantity(wire[name], "s") if name in wire else NONE
             yield f"  {name:<13}{seen:>12}{own:>12}"
     connect = result["load"]["connect_us"]
@@ -148,5 +148,5 @@ def around(result: Json) -> Iterator[tuple[str, str]]:
         yield "server", f"{server:.2f} cores under load"
     if result["link"]:
         rtt = ((result["link"].get("measured") or {}).get("rtt_ms") or {}).get("p50")
-        told = "" if rtt is None else f", round trip {quantity(rtt * 1e6, 'ns')} measured"
-        yield "link", f"{result['link']['name']} by {driver_text(result['link'])}{told}"
+        measured = "" if rtt is None else f", round trip {quantity(rtt * 1e6, 'ns')} measured"
+        yield "link", f"{result['link']['name']} by {driver_text(result['link'])}{measured}"

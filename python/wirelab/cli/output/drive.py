@@ -7,7 +7,7 @@ from typing import Any
 from wirelab.cli.error_handling import folded, out
 from wirelab.format.counting import counted
 from wirelab.format.failures import how
-from wirelab.format.sanitize import plain
+from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
 
 Json = dict[str, Any]
@@ -57,13 +57,13 @@ def _say(text: str, style: str = "") -> None:
 
 def _show_amount(result: Json) -> None:
     planned = result["rate_planned_per_s"]
-    asked = f" (asked for {planned:,.6g})" if planned else ""
+    planned_text = f" (asked for {planned:,.6g})" if planned else ""
     seconds = format_seconds(result["window_s"])
     if result["interrupted"]:
         _say(f"  interrupted after {seconds}; up to then:", "yellow")
     calls = counted(result["calls"], "call")
     _say(f"  {calls} in {seconds}, {result['errors']:,} failed")
-    _say(f"  {result['rate_per_s']:,.6g} good calls/s{asked}")
+    _say(f"  {result['rate_per_s']:,.6g} good calls/s{planned_text}")
 
 
 def _show_errors(result: Json) -> None:
@@ -78,7 +78,7 @@ def _show_errors(result: Json) -> None:
             if example.startswith(f"{kind}: ")
         ]
         for example in words[:EXAMPLES_MAX]:
-            _say(f"      e.g. {plain(example)}", "red")
+            _say(f"      e.g. {sanitize(example)}", "red")
 
 
 def _show_response_times(title: str, result: Json) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
-from wirelab.format.sanitize import plain
+from wirelab.format.sanitize import sanitize
 from wirelab.run import directory as run_directory
 from wirelab.run import finished
 
@@ -39,7 +39,7 @@ def show(run: Run, *, as_json: bool, told: Collection[str] = ()) -> int:
 
 def point(text: str, mark: str = "•", style: str = "") -> None:
     """A sentence behind its mark; the lines that follow are set in."""
-    said = folded(f"{mark} {plain(text)}", out.width)
+    said = folded(f"{mark} {sanitize(text)}", out.width)
     out.print(said, style)
 
 

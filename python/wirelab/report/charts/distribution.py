@@ -12,7 +12,7 @@ from hdrh.histogram import HdrHistogram
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from wirelab.format.numbers import plain, step
+from wirelab.format.numbers import sanitize, step
 from wirelab.report.charts.canvas import (
     POINTS,
     WIDTH,
@@ -93,11 +93,11 @@ def distribution_picture(
         return None
     values = [value for stack in stacks for curve in stack.curves for _, value in curve]
     divisor, unit = step(sorted(values)[len(values) // 2], "ns")
-    named = [plain(stack.label) for stack in stacks]
+    named = [sanitize(stack.label) for stack in stacks]
     if max(map(text_width, named)) > LABEL_WIDTH_MAX:
         named = [stack.look.letter for stack in stacks]
     with canvas() as (figure, axes):
-        axes.set_title(plain(title))
+        axes.set_title(sanitize(title))
         axes.set_xlabel("percentile of calls")
         axes.set_ylabel(f"response time in {unit}")
         scale_values(axes, [value / divisor for value in values])

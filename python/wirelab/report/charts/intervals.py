@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from wirelab.format.numbers import plain
+from wirelab.format.numbers import sanitize
 from wirelab.report.charts.canvas import (
     POINTS,
     WIDTH,
@@ -56,11 +56,11 @@ def line_picture(
 ) -> Picture:
     """Lines with 95 % intervals over a logarithmic x, each labelled at its end."""
     lines = [line for line in lines if line.points]
-    named = [plain(line.label) for line in lines]
+    named = [sanitize(line.label) for line in lines]
     if max(map(text_width, named), default=0.0) > LABEL_WIDTH_MAX:
         named = [line.look.letter for line in lines]
     with canvas() as (figure, axes):
-        axes.set_title(plain(title))
+        axes.set_title(sanitize(title))
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         scale_values(axes, [v for line in lines for _, i in line.points for v in _reach(i)])
@@ -85,7 +85,7 @@ def interval_picture(
     rows = list(rows)
     height = 84.0 + 34.0 * len(rows)
     with canvas(WIDTH, height) as (figure, axes):
-        axes.set_title(plain(title))
+        axes.set_title(sanitize(title))
         axes.set_xlabel(x_label)
         values = [value for row in rows for value in _reach(row.interval)]
         scale_values(axes, [*values, *([] if reference is None else [reference])], axis="x")
@@ -97,7 +97,7 @@ def interval_picture(
         axes.yaxis.set_major_locator(NullLocator())
         axes.spines["left"].set_visible(False)
         figure.subplots_adjust(left=0.04, right=0.95, top=1.0 - 30.0 / height, bottom=48.0 / height)
-        alt = "; ".join(f"{plain(row.label)} {_words(row.interval)}" for row in rows)
+        alt = "; ".join(f"{sanitize(row.label)} {_words(row.interval)}" for row in rows)
         return Picture(to_svg(figure, f"{title} {x_label}"), caption, f"{title}, {x_label}: {alt}")
 
 
@@ -165,7 +165,7 @@ def _dot(axes: Axes, row: Row, place: float) -> None:
         linestyle="none",
     )
     _mark(axes, row.interval.estimate, place, row.look, row.bound)
-    label = plain(row.label)
+    label = sanitize(row.label)
     size = min(POINTS, POINTS * 370.0 / max(1.0, text_width(label)))
     axes.text(
         0.01,
@@ -218,8 +218,8 @@ def _words(interval: Interval) -> str:
 
 
 def _alt(title: str, y_label: str, lines: Sequence[Line]) -> str:
-    told = [
-        f"{plain(line.label)}: " + ", ".join(f"{tick(x)}: {_words(i)}" for x, i in line.points)
+    descriptions = [
+        f"{sanitize(line.label)}: " + ", ".join(f"{tick(x)}: {_words(i)}" for x, i in line.points)
         for line in lines
     ]
-    return f"{title}, {y_label}, estimate and 95 % interval. {'; '.join(told)}."
+    return f"{title}, {y_label}, estimate and 95 % interval. {'; '.join(descriptions)}."

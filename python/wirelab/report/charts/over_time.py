@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from wirelab.format.numbers import plain
+from wirelab.format.numbers import sanitize
 from wirelab.report.charts.canvas import POINTS, WIDTH, canvas, spread, text_width, tick, to_svg
 from wirelab.report.section import Picture
 
@@ -65,7 +65,7 @@ def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> P
         )
         for axes, strip in zip(column, shown, strict=True):
             _draw(axes, strip, window_s)
-        column[0].set_title(plain(title))
+        column[0].set_title(sanitize(title))
         column[-1].set_xlabel("seconds since the window opened")
         alt = f"{title}, over time. {'; '.join(map(_words, shown))}."
         return Picture(to_svg(figure, f"{title} over time"), "", alt)

@@ -9,7 +9,7 @@ from html import escape
 from matplotlib.axes import Axes
 
 from wirelab.format.counting import plural
-from wirelab.format.numbers import plain
+from wirelab.format.numbers import sanitize
 from wirelab.report.charts import load_panels
 from wirelab.report.charts.canvas import POINTS, WIDTH, canvas, text_width, to_svg
 from wirelab.report.charts.stack_style import Entry
@@ -44,8 +44,8 @@ def overview_picture(source: Source) -> str | None:
 
 def _title(source: Source) -> str:
     """The run's question, or its name."""
-    asked = source.experiment.get("about") or source.experiment.get("name")
-    return plain(asked or source.folder.resolve().name)
+    title = source.experiment.get("about") or source.experiment.get("name")
+    return sanitize(title or source.folder.resolve().name)
 
 
 def _width() -> float:
@@ -65,20 +65,20 @@ def _heading(source: Source) -> Picture:
 def _legend(source: Source) -> Picture:
     """Marks and names, and how to read the picture."""
     machine = dict(source.manifest.get("machine") or {})
-    cores = plain(machine.get("cores", "?"))
-    told = [
+    cores = sanitize(machine.get("cores", "?"))
+    notes = [
         "points: estimates; bars: 95 % intervals over trials",
         "hollow points: lower bounds (client-bound)",
-        *(f"in every trial: {plain(what)}" for what in source.names.everywhere),
-        f"{plain(machine.get('cpu') or 'unknown CPU')}, {cores} {plural(cores, 'core')}",
+        *(f"in every trial: {sanitize(what)}" for what in source.names.everywhere),
+        f"{sanitize(machine.get('cpu') or 'unknown CPU')}, {cores} {plural(cores, 'core')}",
     ]
     entries = list(source.legend.values())
-    height = _LINE * (len(entries) + len(told) + 2)
+    height = _LINE * (len(entries) + len(notes) + 2)
     with canvas(WIDTH, height) as (figure, axes):
         _blank(axes, WIDTH, height)
         for place, entry in enumerate(entries, 1):
             _entry(axes, entry, _LINE * place)
-        for place, line in enumerate(told, len(entries) + 1):
+        for place, line in enumerate(notes, len(entries) + 1):
             _text(axes, line, _LINE * (place + 0.5), "#5a5a5a")
         return Picture(to_svg(figure, f"legend {_title(source)}"), "legend")
 
@@ -95,7 +95,7 @@ def _entry(axes: Axes, entry: Entry, y: float) -> None:
     look = entry.look
     axes.plot([8.0, 38.0], [y, y], color=look.colour, linestyle=look.dash)
     axes.plot([23.0], [y], color=look.colour, marker=look.marker, linestyle="none")
-    _text(axes, f"{look.letter}  {plain(entry.name)}", y, "#1b1b1b")
+    _text(axes, f"{look.letter}  {sanitize(entry.name)}", y, "#1b1b1b")
 
 
 def _text(axes: Axes, text: str, y: float, colour: str) -> None:

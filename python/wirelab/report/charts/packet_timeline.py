@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from wirelab.format.counting import counted
-from wirelab.format.numbers import plain, quantity
+from wirelab.format.numbers import quantity, sanitize
 from wirelab.report.section import Picture
 
 Json = dict[str, Any]
@@ -47,14 +47,15 @@ def caption(document: Json, title: str) -> str:
 def alt(rungs: Sequence[Json], title: str) -> str:
     """The ladder in words, for those who cannot see it."""
     return f"{title}, {counted(len(rungs), 'packet')}: " + "; ".join(
-        f"{'client' if _is_request(rung) else 'server'} {plain(rung['flags'])}, {rung['bytes']} B"
+        f"{'client' if _is_request(rung) else 'server'} {sanitize(rung['flags'])}, "
+        f"{rung['bytes']} B"
         for rung in rungs[:12]
     )
 
 
 def layers(rung: Json) -> str:
     """What a packet's payload is: ``HTTP head 120, JSON 51``."""
-    return ", ".join(f"{plain(part['layer'])} {part['bytes']:,}" for part in rung["layers"])
+    return ", ".join(f"{sanitize(part['layer'])} {part['bytes']:,}" for part in rung["layers"])
 
 
 def _is_request(rung: Json) -> bool:
@@ -83,8 +84,12 @@ def _svg(rungs: Sequence[Json]) -> str:
 def _packet(rung: Json, top: int, is_wait: bool) -> list[str]:
     start, end = (CLIENT, SERVER) if _is_request(rung) else (SERVER, CLIENT)
     y, toward = top + 14, 1 if end > start else -1
-    words = f"{plain(rung['flags'])} {rung['bytes']:,} B" if rung["bytes"] else plain(rung["flags"])
-    told = ", ".join(part for part in (layers(rung), plain(rung["note"])) if part)
+    words = (
+        f"{sanitize(rung['flags'])} {rung['bytes']:,} B"
+        if rung["bytes"]
+        else sanitize(rung["flags"])
+    )
+    carried = ", ".join(part for part in (layers(rung), sanitize(rung["note"])) if part)
     head = f"{end},{y + 6} {end - 7 * toward},{y + 2} {end - 7 * toward},{y + 9}"
     return [
         _text(4, y, _at(rung["at_us"]), colour=_SOFT),
@@ -93,7 +98,7 @@ def _packet(rung: Json, top: int, is_wait: bool) -> list[str]:
         _line(start, y + 1, end, y + 6, _INK),
         f'<polygon points="{head}" fill="{_INK}"/>',
         _text((CLIENT + SERVER) // 2, y - 2, words, anchor="middle"),
-        _text(SERVER + 8, y, _cut(told), colour=_INK, title=told),
+        _text(SERVER + 8, y, _cut(carried), colour=_INK, title=carried),
         *([] if rung["phase"] == EXCHANGE else
           [_text(SERVER + 8, y + 11, rung["phase"].replace("-", " "), colour=_SOFT)]),
     ]  # fmt: skip
@@ -121,8 +126,8 @@ def _text(
     weight: str = "400",
     title: str = "",
 ) -> str:
-    told = f"<title>{escape(title, quote=False)}</title>" if title else ""
+    tooltip = f"<title>{escape(title, quote=False)}</title>" if title else ""
     return (
         f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}" font-weight="{weight}">'
-        f"{told}{escape(words, quote=False)}</text>"
+        f"{tooltip}{escape(words, quote=False)}</text>"
     )

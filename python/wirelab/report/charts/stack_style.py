@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-# Okabe & Ito 2008, "Color Universal Design": told apart with every kind of colour blindness.
+# Okabe & Ito 2008, "Color Universal Design": distinguishable with every kind of colour blindness.
 # Yellow is left out, for it is too faint on white; the order puts the strongest contrast first.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")

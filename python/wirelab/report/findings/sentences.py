@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from wirelab.checks.load import client_bound
 from wirelab.format import failures
 from wirelab.format.counting import counted, of_all, plural
-from wirelab.format.numbers import digits, plain, span
+from wirelab.format.numbers import digits, sanitize, span
 from wirelab.report.findings.ranking import Ranking, rankings
 from wirelab.report.findings.statements import EACH_MAX, NOUN, Statements
 from wirelab.statistics.cell import cells
@@ -132,7 +132,7 @@ def _failures(trials: Sequence[Trial]) -> list[str]:
     failed = [trial for trial in trials if trial.status == "failed"]
     if not failed:
         return []
-    reasons = Counter(plain(trial.reason) for trial in failed)
+    reasons = Counter(sanitize(trial.reason) for trial in failed)
     reason, count = reasons.most_common(1)[0]
     others = len(reasons) - 1
     more = f", and {others:,} other {plural(others, 'reason')}" if others else ""

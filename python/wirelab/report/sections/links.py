@@ -1,11 +1,11 @@
-"""Links: what was asked for beside what was measured before each trial."""
+"""Links: what was requested and what was measured before each trial."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
 from wirelab.checks.link import driver_text
-from wirelab.format.numbers import NONE, digits, plain
+from wirelab.format.numbers import NONE, digits, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.stack.link_names import LOOPBACK
@@ -39,18 +39,20 @@ def section(source: Source) -> Section:
 
 def _kind(trial: Trial) -> tuple[str, str, str]:
     congestion = trial.link.get("congestion") or {}
-    both = " / ".join(dict.fromkeys(map(plain, congestion.values()))) or NONE
-    return plain(trial.point.link), plain(driver_text(trial.link)) or NONE, both
+    both = " / ".join(dict.fromkeys(map(sanitize, congestion.values()))) or NONE
+    return sanitize(trial.point.link), sanitize(driver_text(trial.link)) or NONE, both
 
 
 def _row(kind: tuple[str, str, str], trials: Sequence[Trial]) -> list[str]:
     links = [trial.link for trial in trials]
     return [
         *kind,
-        _both(links, lambda asked: asked.get("rtt_ms"), lambda found: _at(found, "rtt_ms", "p50")),
+        _both(
+            links, lambda nominal: nominal.get("rtt_ms"), lambda found: _at(found, "rtt_ms", "p50")
+        ),
         _both(
             links,
-            lambda asked: asked.get("loss_percent"),
+            lambda nominal: nominal.get("loss_percent"),
             lambda found: _at(found, "loss_percent", "value"),
         ),
         _syn_loss(links),
@@ -72,8 +74,8 @@ def syn_losses(links: Sequence[Json]) -> list[str]:
 
 
 def _nominal_syn_loss(links: Sequence[Json]) -> dict[str, float]:
-    told = ((link.get("nominal") or {}).get("syn_loss_percent") for link in links)
-    return next(filter(None, told), {})
+    losses = ((link.get("nominal") or {}).get("syn_loss_percent") for link in links)
+    return next(filter(None, losses), {})
 
 
 def _syns(links: Sequence[Json], way: str) -> str:
@@ -95,12 +97,12 @@ def _rate(links: Sequence[Json], way: str) -> str:
 
 def _both(
     links: Sequence[Json],
-    asked: Callable[[Json], float | None],
-    found: Callable[[Json], float | None],
+    nominal_of: Callable[[Json], float | None],
+    measured_of: Callable[[Json], float | None],
 ) -> str:
     """The nominal figure above the measured ones."""
-    nominal = _range(asked(link.get("nominal") or {}) for link in links)
-    measured = _range(found(link.get("measured") or {}) for link in links)
+    nominal = _range(nominal_of(link.get("nominal") or {}) for link in links)
+    measured = _range(measured_of(link.get("measured") or {}) for link in links)
     return nominal if measured == NONE else f"{nominal}\n{measured}"
 
 

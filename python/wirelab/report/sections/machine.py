@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wirelab.format.numbers import DASH, NONE, digits, plain
+from wirelab.format.numbers import DASH, NONE, digits, sanitize
 from wirelab.process import libraries
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
@@ -119,7 +119,7 @@ def _value(value: Any) -> str:
         return NONE
     if isinstance(value, list):
         return ", ".join(map(str, value)) or NONE
-    return plain(value)
+    return sanitize(value)
 
 
 def _service_table(source: Source) -> Table:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wirelab.format.numbers import NONE, plain, quantity
+from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.run import adaptive as intervention
 from wirelab.run import journal
@@ -133,7 +133,7 @@ def _place(place: Json) -> str:
 
 def _wrapped(text: str, indent: str) -> list[str]:
     return textwrap.wrap(
-        plain(text),
+        sanitize(text),
         WIDTH,
         subsequent_indent=indent,
         break_on_hyphens=False,

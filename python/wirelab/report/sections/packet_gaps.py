@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import plain, quantity, step
+from wirelab.format.numbers import quantity, sanitize, step
 from wirelab.report.charts.canvas import canvas, scale_values, to_svg
 from wirelab.report.section import Picture, Section, Table
 
@@ -58,8 +58,8 @@ def table(document: Json, name: str) -> Table:
         ]
         for row in document["interarrival"]
     ]
-    told = f"{name}: {of_all(of['exchanges'], of['of'], 'exchange')} with this sequence"
-    return Table(columns, rows, told, (3, 4, 5))
+    caption = f"{name}: {of_all(of['exchanges'], of['of'], 'exchange')} with this sequence"
+    return Table(columns, rows, caption, (3, 4, 5))
 
 
 def pictures(document: Json, name: str) -> list[Picture]:
@@ -94,7 +94,7 @@ def _histogram(row: Json, name: str) -> Picture:
     edges, counts = bars(row["gap_histogram"])
     divisor, unit = step(float(row["gap_us"]["mean"]) * 1e3, "ns")
     places = edges * 1e3 / divisor
-    title = f"{row['position']}: {_WAYS[row['direction']]}, {plain(row['flags'])}"
+    title = f"{row['position']}: {_WAYS[row['direction']]}, {sanitize(row['flags'])}"
     with canvas() as (figure, axes):
         axes.set_title(title)
         axes.set_xlabel(f"time since the packet before in {unit}")
@@ -105,7 +105,7 @@ def _histogram(row: Json, name: str) -> Picture:
         axes.set_axisbelow(True)
         axes.bar(places[:-1], counts, np.diff(places), align="edge", color=_COLOUR)
         figure.subplots_adjust(left=0.165, right=0.95, top=0.89, bottom=0.165)
-        told = f"packet {row['position']} of {name}"
+        caption = f"packet {row['position']} of {name}"
         least, most = (quantity(float(edge) * 1e3, "ns") for edge in (edges[0], edges[-1]))
-        words = f"{told}: time since the packet before, {least} to {most}"
-        return Picture(to_svg(figure, f"gaps {told}"), told, words)
+        words = f"{caption}: time since the packet before, {least} to {most}"
+        return Picture(to_svg(figure, f"gaps {caption}"), caption, words)

@@ -19,7 +19,7 @@ from wirelab.trial.record import Trial
 Json = dict[str, Any]
 
 LOSSES = ("capture", "link drops")
-"""Checks that mark a trial of which packets were lost that no profile asked to be."""
+"""Checks that mark a trial of which packets were lost that no profile configured."""
 PICTURES_MAX = 24
 """Exchanges that are drawn; all others are in the trials' own files."""
 
@@ -63,12 +63,12 @@ def _lost(cells: list[Cell]) -> tuple[str, ...]:
     torn = [trial for trial in trials if any(check.name in LOSSES for check in marked(trial))]
     if not torn:
         return ()
-    told = (
+    warning = (
         f"In {of_all(len(torn), len(trials), 'captured trial')} the capture or a device of the "
         "link dropped packets: bytes are too few there, and findings may be missing or wrong. "
         "Checks name the trials."
     )
-    return (told,)
+    return (warning,)
 
 
 def _name(source: Source, cell: Cell) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, plain, quantity
+from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.trial.labels import Names
 
@@ -90,8 +90,8 @@ def _block(names: Names, one: Tested) -> Iterator[str]:
     yield from _wrapped("  " + _cell(names, planned.before), "  ")
     rates = one.occurrences
     left = f"; occurrences {digits(rates[0])} → {digits(rates[1])}" if rates else ""
-    told = f"{_ms(planned.ms_predicted)} less per call ({_of(planned)})"
-    yield from _wrapped(f"  predicted {told}", "    ")
+    change = f"{_ms(planned.ms_predicted)} less per call ({_of(planned)})"
+    yield from _wrapped(f"  predicted {change}", "    ")
     yield from _wrapped(f"  found     {_found(one.found)}{left}", "    ")
 
 
@@ -160,7 +160,7 @@ def _grouped(untested: Iterable[Untested]) -> dict[tuple[str, str], list[Unteste
 
 def _cell(names: Names, spot: Spot) -> str:
     point = spot.point
-    return f"{names.stacks.get(spot.stack, plain(spot.stack))}, {names.setting(point)}"
+    return f"{names.stacks.get(spot.stack, sanitize(spot.stack))}, {names.setting(point)}"
 
 
 def _sentence(words: str) -> str:

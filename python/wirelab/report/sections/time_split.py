@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from wirelab.format.counting import counted, of_all
-from wirelab.format.numbers import NONE, plain, quantity
+from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Picture, Section, Table
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.reconciliation import mean_us, split
@@ -33,7 +33,7 @@ NAMES = {
     "client-read": "client's read",
     "report": "until the report",
 }
-# Okabe & Ito 2008: told apart with every kind of colour blindness; each part is named too.
+# Okabe & Ito 2008: distinguished with every kind of colour blindness; each part is named too.
 _COLOURS = (
     *("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#8C8000"),
     *("#D55E00", "#CC79A7", "#999999", "#000000"),
@@ -63,7 +63,9 @@ def section(source: Source) -> Section:
     """Empty where no call was laid beside its packets; the first trial of each cell."""
     title = "Where a call's time went"
     cells = [
-        (_name(source, cell), trial) for cell in source.cells if (trial := _told(cell)) is not None
+        (_name(source, cell), trial)
+        for cell in source.cells
+        if (trial := _reconciled(cell)) is not None
     ]
     if not cells:
         return Section(title)
@@ -85,7 +87,7 @@ def lines(found: Json, width: int = 80) -> Iterator[str]:
         f"{head:>12}" for head in ("mean", "share", "p50", "p99")
     )
     for operation in found["operations"][:8]:
-        name = f"{plain(operation['name'])}, {operation['calls']:,} calls"
+        name = f"{sanitize(operation['name'])}, {operation['calls']:,} calls"
         for row in _rows(name[:31], operation):
             yield f"{row[0]:<32}" + "".join(f"{figure:>12}" for figure in row[1:])
     if len(found["operations"]) > 8:
@@ -137,7 +139,7 @@ def _without(found: Json) -> Iterator[str]:
         if count:
             yield f"{count:,} {words}"
     if calls["error"]:
-        yield f"the log broke off: {plain(calls['error'])}"
+        yield f"the log broke off: {sanitize(calls['error'])}"
 
 
 def _clocks(found: Json) -> Iterator[str]:
@@ -162,7 +164,7 @@ def _unsplit(found: Json) -> Iterator[str]:
     """Why two captures do not tell the ways from the server."""
     left_out = (found.get("both_ends") or {}).get("left_out")
     if left_out:
-        yield f"the ways are not told from the server: {plain(left_out)}"
+        yield f"the ways cannot be separated from the server: {sanitize(left_out)}"
 
 
 def _us(microseconds: float) -> str:
@@ -174,10 +176,10 @@ def _name(source: Source, cell: Cell) -> str:
     return f"{source.names.stacks[cell.point.stack]}, {source.names.setting(cell.point)}"
 
 
-def _told(cell: Cell) -> Trial | None:
+def _reconciled(cell: Cell) -> Trial | None:
     """The first trial of a cell with calls beside their packets."""
-    told = (trial for trial in cell.measured if _found(trial).get("all"))
-    return next(told, None)
+    reconciled = (trial for trial in cell.measured if _found(trial).get("all"))
+    return next(reconciled, None)
 
 
 def _found(trial: Trial) -> Json:
@@ -199,9 +201,9 @@ def _table(name: str, trial: Trial) -> Table:
         words = f"of it the round trip, {how}"
         row = [words, _us(us), f"{100 * share:.1f} %", NONE, NONE]
         rows.insert(_place_of_way(whole, us), row)
-    told = [f"{name}: {calls['matched']:,} of {calls['logged']:,} calls"]
-    told += [*_without(found), *_clocks(found), *_unsplit(found)]
-    return Table(["part", "mean", "share", "p50", "p99"], rows, "; ".join(told), (1, 2, 3, 4))
+    caption = [f"{name}: {calls['matched']:,} of {calls['logged']:,} calls"]
+    caption += [*_without(found), *_clocks(found), *_unsplit(found)]
+    return Table(["part", "mean", "share", "p50", "p99"], rows, "; ".join(caption), (1, 2, 3, 4))
 
 
 def _place_of_way(whole: Json, us: float) -> int:
@@ -265,8 +267,8 @@ def _legend() -> Iterator[str]:
 
 
 def _bar(name: str, whole: Json, top: int) -> Iterator[str]:
-    told = f"{name}: {_us(whole['response']['mean_us'])}"
-    yield f'<text x="0" y="{top + 12}" fill="{_INK}">{escape(told, quote=False)}</text>'
+    label = f"{name}: {_us(whole['response']['mean_us'])}"
+    yield f'<text x="0" y="{top + 12}" fill="{_INK}">{escape(label, quote=False)}</text>'
     total = sum(part["share"] for part in whole["phases"]) or 1.0
     colours, x = dict(zip(NAMES, _COLOURS, strict=True)), 0.0
     for part in whole["phases"]:
