@@ -61,7 +61,7 @@ fn files_of_which_nothing_can_be_read_are_told_apart() {
         (
             "text",
             b"no capture at all",
-            "no capture",
+            "not a capture file",
             "name a pcap or pcapng file",
         ),
     ];
