@@ -1,5 +1,5 @@
 //! Delays are exact. Alone in its file, for test binaries run one after the
-//! other: a test that spins beside it would be measured too.
+//! other: a test that spins next to it would be measured too.
 
 mod harness;
 

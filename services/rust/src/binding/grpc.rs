@@ -46,7 +46,7 @@ pub(crate) fn operation(target: RequestTarget<'_>) -> Option<Operation> {
     let contract = target.contract;
     let name = target
         .path
-        // `/wirelab.CONTRACT.v1.SERVICE/OPERATION`, taken apart without building a text per call.
+        // `/wirelab.CONTRACT.v1.SERVICE/OPERATION`, split without an allocation per call.
         .strip_prefix("/wirelab.")?
         .strip_prefix(contract.name())?
         .strip_prefix(".v1.")?
@@ -94,7 +94,7 @@ impl Service<http::Request<Body>> for Dispatch {
             }),
             Some(unary) => unary
                 .visit_unary(CallUnary { state, request })
-                .expect("streams were told apart"),
+                .expect("streams are matched above"),
         }
     }
 }

@@ -24,6 +24,7 @@ use crate::service::exchange::{Answer, DeliveryMode, Handler, serve as serve_cal
 use crate::service::state::ServiceState;
 
 /// Place of the size in a message header, in its byte order.
+// CORBA 3.3 part 2, section 9.4.1: the size is the last four of the twelve bytes of a header.
 const SIZE: std::ops::Range<usize> = 8..12;
 
 /// What an endless reply announces, the same in either byte order: 50 MB.
@@ -79,6 +80,7 @@ struct Iiop {
 }
 
 impl Protocol for Iiop {
+    // Replies may overtake each other: the request id says which is which (CORBA 3.3 part 2, 9.4.3).
     const IN_FLIGHT_MAX: usize = 256;
 
     fn receive(&mut self, mut input: &[u8], jobs: &mut VecDeque<Job>) {
@@ -99,6 +101,7 @@ impl Protocol for Iiop {
     }
 
     fn head(&self, _: &[u8]) -> usize {
+        // A GIOP header is always 12 bytes, whatever the version.
         if self.split { HEADER_BYTES } else { 0 }
     }
 
@@ -117,7 +120,9 @@ impl Iiop {
         let mut out = Vec::new();
         match inbound {
             ClientMessage::Request(request) => return Some(self.request(request)),
+            // A hint that a server may pass over (CORBA 3.3 part 2, section 9.4.4).
             ClientMessage::Cancel { .. } => return None,
+            // The peer sends nothing more on this connection (CORBA 3.3 part 2, section 9.4.7).
             ClientMessage::CloseConnection | ClientMessage::MessageError => {
                 return Some(Job::Close);
             }
@@ -149,6 +154,7 @@ impl Iiop {
         }
         if request
             .code_sets
+            // contracts/README.md, IIOP: texts are UTF-8, code set 0x05010001, and no other.
             .is_some_and(|sets| sets.narrow != CODE_SET_UTF8)
         {
             return refuse("CODESET_INCOMPATIBLE");
@@ -243,6 +249,7 @@ struct Serve<'a> {
 
 impl Serve<'_> {
     fn write<O: Unary>(&self, found: Result<O::Reply, CallError>) -> Result<Vec<u8>, Error> {
+        // Header, request id, status and a small reply fit without a second allocation.
         let mut out = Vec::with_capacity(64);
         let reply_to = self.request.reply_to;
         match found {

@@ -18,10 +18,12 @@ use crate::service::exchange::{Delivery, DeliveryMode, deliver};
 use crate::service::state::Arrival;
 
 /// Bytes of the first read on a connection, and of its largest.
+// A page for small messages; a connection that carries large ones grows by doubling.
 const READ_BYTES: usize = 4 << 10;
 const READ_BYTES_MAX: usize = 256 << 10;
 
 /// Requests of one connection that may wait to be served; then nothing more is read.
+// Bounds what a peer can make the service hold by sending without reading.
 const QUEUE_MAX: usize = 256;
 
 /// Bytes of requests of one connection that may be held; then nothing more is
@@ -89,6 +91,7 @@ pub(crate) async fn serve<P: Protocol + 'static>(
             connection = listener.accept() => connection,
             () = shutdown.requested() => break,
         };
+        // A task per connection: one that hangs or is slow never delays another.
         let connection_loop = ConnectionLoop::new(protocol(&connection), connection);
         let (shutdown, open) = (shutdown.clone(), open.clone());
         tokio::spawn(async move {
@@ -142,10 +145,11 @@ impl<P: Protocol> ConnectionLoop<P> {
         let mut by_order = false;
         loop {
             self.begin().await?;
+            // Calls that hang are not waited for: their connection ends with them.
             if self.closing && self.in_flight.is_empty() {
                 break;
             }
-            // TCP's window then tells the peer to wait: memory per connection stays bounded.
+            // The TCP window then closes and the peer waits: memory per connection stays bounded.
             let room = self.jobs.len() < QUEUE_MAX && self.held_bytes < HELD_BYTES_MAX;
             let reads = !self.closing && room;
             let event = tokio::select! {
@@ -167,6 +171,8 @@ impl<P: Protocol> ConnectionLoop<P> {
         if by_order {
             self.write(&self.protocol.close_message()).await?;
         }
+        // FIN after the last byte. Where input was left unread, the kernel sends RST all the same
+        // (RFC 1122 section 4.2.2.13).
         self.connection.shutdown().await
     }
 
@@ -208,6 +214,7 @@ impl<P: Protocol> ConnectionLoop<P> {
             self.closing = true;
             return;
         }
+        // Only new jobs are added up: the older ones are counted already.
         let known = self.jobs.len();
         self.protocol.receive(&self.buffer[..read], &mut self.jobs);
         for job in self.jobs.iter().skip(known) {

@@ -41,7 +41,7 @@ impl Control {
         })))
     }
 
-    /// False for a connection that nobody can give a command to.
+    /// False for a connection that never receives a command.
     pub(crate) fn is_active(&self) -> bool {
         self.0.is_some()
     }
@@ -49,6 +49,7 @@ impl Control {
     /// Gives a command and wakes the connection.
     pub(crate) fn send(&self, command: Command) {
         let Some(state) = &self.0 else { return };
+        // The command before the wake-up: a task that is woken must find it.
         state.command.store(command as u8, Ordering::SeqCst);
         let waker = state
             .waker
@@ -70,6 +71,7 @@ impl Control {
         let mut waker = state.waker.lock().unwrap_or_else(PoisonError::into_inner);
         // Stored before the command is read: a command that comes in between wakes the task.
         *waker = Some(context.waker().clone());
+        // The numbers of the variants; 0 is Carry, and no other value is ever stored.
         match state.command.load(Ordering::SeqCst) {
             1 => Command::Close,
             2 => Command::Reset,
@@ -84,6 +86,7 @@ impl Control {
 #[derive(Debug)]
 pub(crate) struct Gate {
     epoch: Instant,
+    // An atomic and no lock: every read and write of every connection looks at it.
     shut_until_us: AtomicU64,
 }
 
@@ -98,6 +101,7 @@ impl Gate {
 
     /// Shuts the gate for a while and waits for it to open.
     pub(crate) fn shut(&self, time: Duration) {
+        // Microseconds since the gate was made: u64 lasts for 500,000 years.
         let until = (self.epoch.elapsed() + time).as_micros();
         let until = u64::try_from(until).unwrap_or(u64::MAX);
         // A later freeze never shortens one that is under way.

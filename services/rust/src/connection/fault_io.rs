@@ -17,6 +17,7 @@ use crate::connection::header_split::Splitter;
 use crate::connection::socket::Socket;
 
 /// Bytes of garbage that replace a reply.
+// More than the largest frame header and HTTP status line, less than a socket buffer.
 const GARBAGE_BYTES: usize = 4096;
 
 /// What a connection does besides carrying bytes.
@@ -71,6 +72,7 @@ impl FaultIo {
         match command {
             Command::Carry | Command::Close => Poll::Ready(Ok(())),
             Command::Reset => {
+                // SO_LINGER 0: the close that follows the error sends RST and no FIN (tcp(7)).
                 self.socket.reset_on_close()?;
                 Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()))
             }
@@ -108,6 +110,7 @@ impl FaultIo {
 
 /// The same bytes every time; no protocol's reply begins like them.
 fn garbage() -> Vec<u8> {
+    // A fixed seed: two runs with the same fault receive the same bytes.
     let mut generator = SplitMix64::new(0xBAD);
     let words = std::iter::repeat_with(|| generator.next_u64().to_le_bytes());
     words.flatten().take(GARBAGE_BYTES).collect()
@@ -116,6 +119,7 @@ fn garbage() -> Vec<u8> {
 /// The slices, or parts of them, that may go into the next send.
 fn one_send<'a>(mut splitter: Splitter, slices: &'a [io::IoSlice<'_>]) -> Vec<io::IoSlice<'a>> {
     let mut allowed = Vec::with_capacity(slices.len());
+    // The send ends with the slice in which the splitter says so; what follows waits for the next.
     for slice in slices.iter().filter(|slice| !slice.is_empty()) {
         let reach = splitter.walk(slice);
         allowed.push(io::IoSlice::new(&slice[..reach.bytes]));
@@ -128,6 +132,7 @@ fn one_send<'a>(mut splitter: Splitter, slices: &'a [io::IoSlice<'_>]) -> Vec<io
 
 /// Tells the splitter which bytes of `slices` were sent.
 fn follow(splitter: &mut Splitter, slices: &[io::IoSlice<'_>], mut written: usize) {
+    // `written` bytes fill the slices from the first on (writev(2)).
     for slice in slices {
         let sent = slice.len().min(written);
         splitter.walk(&slice[..sent]);
@@ -159,6 +164,7 @@ fn relabelled(bytes: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let mut copy = bytes.to_vec();
+    // Same length, so that no offset that hyper keeps becomes wrong.
     copy[at + MINOR] = b'1';
     Some(copy)
 }
@@ -221,6 +227,7 @@ impl AsyncWrite for FaultIo {
         let this = &mut *self;
         let command = this.io_options.control.poll_command(context);
         ready!(this.execute(context, command))?;
+        // All bytes of the library first: half of a reply must arrive before the FIN.
         ready!(Pin::new(&mut this.socket).poll_flush(context))?;
         if command == Command::Close {
             ready!(Pin::new(&mut this.socket).poll_shutdown(context))?;

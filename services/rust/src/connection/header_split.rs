@@ -50,6 +50,7 @@ pub(crate) enum Http1 {
     /// Within a body; how much is to come.
     Body(u64),
     /// Within a body whose end cannot be known from its header.
+    // Chunked bodies are not parsed: after one the splitter sees no further header.
     Rest,
 }
 
@@ -81,6 +82,8 @@ impl Http1 {
                 }
             },
             Http1::Body(left) => {
+                // A body may end within the bytes: the next reply's header follows it when requests are
+                // pipelined (RFC 9112 section 9.3.2).
                 let taken = bytes
                     .len()
                     .min(usize::try_from(*left).unwrap_or(usize::MAX));
@@ -102,6 +105,7 @@ impl Http1 {
     /// What follows a complete header, by RFC 9112 section 6.3.
     fn after(header: &[u8]) -> Self {
         match content_length(header) {
+            // Nothing to split from: the next bytes are another header.
             Some(0) => Http1::new(),
             Some(length) => Http1::Body(length),
             None => Http1::Rest,
@@ -122,6 +126,7 @@ fn header_end(sent: &[u8], bytes: &[u8]) -> Option<usize> {
 }
 
 fn content_length(header: &[u8]) -> Option<u64> {
+    // Headers of this service are ASCII; RFC 9110 section 5.5 would allow obs-text.
     let text = std::str::from_utf8(header).ok()?;
     text.split("\r\n").find_map(|field| {
         let (name, value) = field.split_once(':')?;
@@ -146,6 +151,7 @@ pub(crate) struct Http2 {
 }
 
 const FRAME_HEADER: usize = 9;
+// Types and flags of frames: RFC 9113 sections 6.2 and 6.10.
 const HEADERS: u8 = 0x1;
 const CONTINUATION: u8 = 0x9;
 const END_STREAM: u8 = 0x1;
@@ -161,6 +167,7 @@ impl Http2 {
                 self.have += 1;
                 at += 1;
                 if self.have == FRAME_HEADER {
+                    // The length is the first 24 bits, without the header itself (RFC 9113 section 4.1).
                     let [high, middle, low] = [self.header[0], self.header[1], self.header[2]];
                     self.left = u32::from_be_bytes([0, high, middle, low]) as usize;
                 }
@@ -189,7 +196,10 @@ impl Http2 {
     fn ends_header(&self) -> bool {
         let (kind, flags) = (self.header[3], self.header[4]);
         match kind {
+            // END_STREAM marks a header without a body: trailers, or a reply that is a header alone.
             HEADERS => flags & END_HEADERS != 0 && flags & END_STREAM == 0,
+            // A CONTINUATION has no END_STREAM flag; that of its HEADERS is not kept, so that a split
+            // after trailers is possible. Trailers of this service fit into one frame.
             CONTINUATION => flags & END_HEADERS != 0,
             _ => false,
         }

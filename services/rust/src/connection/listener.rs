@@ -234,14 +234,14 @@ impl Listener {
 
     /// The next connection. Errors are counted and outlived.
     pub(crate) async fn accept(&self) -> FaultIo {
-        let mut told = false;
+        let mut logged = false;
         loop {
             match self.try_accept().await {
                 Ok(connection) => return connection,
                 Err(error) => {
                     self.metrics.accept_error();
                     if exhausted(&error) {
-                        if !std::mem::replace(&mut told, true) {
+                        if !std::mem::replace(&mut logged, true) {
                             complain!("wirelab: cannot accept for now: {error}");
                         }
                         tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -298,6 +298,7 @@ impl Listener {
 
 /// True when accepting again at once would fail again (accept(2)).
 fn exhausted(error: &io::Error) -> bool {
+    // Limits of the process, of the system and of kernel memory; others concern one connection.
     let exhausted = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     Errno::from_io_error(error).is_some_and(|code| exhausted.contains(&code))
 }

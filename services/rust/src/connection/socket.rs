@@ -35,6 +35,7 @@ impl Socket {
 
     /// Makes the close that follows a reset (RST instead of FIN).
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
+        // A Unix socket has no RST; validation refuses that fault there.
         self.tcp().map_or(Ok(()), TcpStream::set_zero_linger)
     }
 

@@ -24,6 +24,7 @@ use crate::refusal::Refusal;
 use wirelab_stack::{Security, Transport};
 
 /// Time that a client has for its handshake.
+// Long enough for a loaded machine; a peer that never speaks must not hold a descriptor for ever.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What wraps accepted connections; none with security none.
@@ -60,6 +61,7 @@ fn protocols(transport: Transport) -> Vec<Vec<u8>> {
     let names: &[&[u8]] = match transport {
         Transport::Http2 => &[b"h2"],
         Transport::Http11 => &[b"http/1.1"],
+        // Clients that offer ALPN seldom name HTTP/1.0, so that 1.1 is accepted for it too.
         Transport::Http10 => &[b"http/1.0", b"http/1.1"],
         Transport::Tcp => &[],
     };
@@ -72,6 +74,7 @@ fn client_verifier(config: &ServiceConfig) -> Result<Option<Arc<dyn ClientCertVe
         return Ok(None);
     }
     let file = config.tls.client_ca.as_deref();
+    // The lab's own authority alone: the system's authorities sign no client of a measurement.
     let mut roots = RootCertStore::empty();
     for authority in certificates("tls.client_ca", file)? {
         roots
@@ -146,6 +149,7 @@ impl TlsSocket {
         if let TlsSocket::Handshake(accept, deadline) = self {
             let shaken = match Pin::new(accept).poll(context) {
                 Poll::Ready(shaken) => shaken,
+                // The timer is polled too, or its expiry would not wake the task.
                 Poll::Pending => {
                     ready!(deadline.as_mut().poll(context));
                     Err(io::ErrorKind::TimedOut.into())
@@ -169,6 +173,7 @@ impl TlsSocket {
     pub(crate) fn tcp(&self) -> Option<&TcpStream> {
         match self {
             TlsSocket::Open(stream) => stream.get_ref().0.tcp(),
+            // Options of the socket (quickack, linger) are set before the handshake too.
             TlsSocket::Handshake(accept, _) => accept.get_ref()?.tcp(),
             TlsSocket::Failed => None,
         }

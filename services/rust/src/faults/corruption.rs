@@ -35,6 +35,7 @@ impl Corruptor {
         }
     }
 
+    // Counted here and not by the call: only a reply that was really changed counts.
     fn commit(&self, reply: &mut dyn Corrupt) {
         match self.wrong {
             Wrong::Length => reply.shorten(),

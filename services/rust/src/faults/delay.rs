@@ -20,15 +20,15 @@ const SPIN_BELOW: Duration = Duration::from_micros(200);
 /// rest: more than a timer and a sleeping core are usually late.
 const SPIN_LAST_ALONE: Duration = Duration::from_micros(300);
 
-/// Up to this a pause stays awake while it is the only one: a core that slept
+/// Up to this a pause spins while it is the only one: a core that slept
 /// is slower at first, by up to a tenth of a millisecond, which would be
 /// charged to whatever is measured after the pause.
 const BUSY_WAIT_MAX: Duration = Duration::from_millis(20);
 
-/// How long a pause that stays awake spins before others get their turn.
+/// How long a busy pause spins before other tasks get their turn.
 const SPIN_SLICE: Duration = Duration::from_micros(20);
 
-/// What is left to spin after staying awake, and after a sleep while other
+/// What is left to spin after busy-polling, and after a sleep while other
 /// pauses are under way, which must not wait for this one.
 const SPIN_LAST: Duration = Duration::from_micros(80);
 
@@ -49,7 +49,7 @@ impl Delays {
             if given <= BUSY_WAIT_MAX {
                 self.busy_wait(start, given - SPIN_LAST).await;
             }
-            // Alone, a longer spin costs nobody anything and makes up for a timer that is late.
+            // Alone, a longer spin delays no other call and makes up for a timer that is late.
             let rest = if self.alone() {
                 SPIN_LAST_ALONE
             } else {
@@ -116,9 +116,11 @@ async fn sleep(given: Duration) -> io::Result<()> {
 }
 
 fn timer(given: Duration) -> io::Result<OwnedFd> {
+    // CLOEXEC: processes that a test starts must not inherit it.
     let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
     let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
     let once = Itimerspec {
+        // Expires once: an interval of 0 (timerfd_create(2)).
         it_interval: Timespec::default(),
         it_value: Timespec::try_from(given).map_err(io::Error::other)?,
     };
@@ -133,7 +135,7 @@ pub(crate) struct TextCheck {
 }
 
 impl TextCheck {
-    /// Spins so many nanoseconds per 1,000 bytes; none: not at all.
+    /// Spins that number of nanoseconds per 1,000 bytes; none: not at all.
     pub(crate) fn new(ns_per_kb: Option<u64>) -> Self {
         TextCheck {
             ns_per_kb: ns_per_kb.unwrap_or(0),
@@ -172,10 +174,10 @@ mod tests {
             for us in [0, 50, 199, 200, 1999, 5000] {
                 let given = Duration::from_micros(us);
                 let start = Instant::now();
-                let told = delays.wait(given).await;
+                let reported = delays.wait(given).await;
                 assert!(
-                    given <= told && told <= start.elapsed(),
-                    "{told:?} for {given:?}"
+                    given <= reported && reported <= start.elapsed(),
+                    "{reported:?} for {given:?}"
                 );
             }
             assert_eq!(delays.under_way.load(Ordering::Relaxed), 0);

@@ -124,6 +124,7 @@ impl FaultAction {
     /// Place in [`FaultAction::NAMES`]; none for what cannot be counted.
     pub(crate) fn index(self) -> Option<usize> {
         match self {
+            // A process that exits has no metrics page left to show its count.
             FaultAction::Serve | FaultAction::Exit => None,
             FaultAction::Hang => Some(0),
             FaultAction::Reset => Some(1),
@@ -138,12 +139,14 @@ impl FaultAction {
     }
 
     /// Place of a freeze in [`FaultAction::NAMES`].
+    // Not in `index`: a freeze stops the whole service and not one call.
     pub(crate) const FREEZE: usize = 9;
 }
 
 impl FaultSwitches {
     /// What happens to the call with that number, counted from 1.
     pub(crate) fn action(&self, call: u64) -> FaultAction {
+        // By number and not at random: which call fails is the same in every run of a plan.
         let chosen = |switch: Option<Every>| switch.is_some_and(|s| call % s.every == 0);
         // The order of this chain is that of the documentation: exit, hang, reset, garbage, endless,
         // close, wrong.
@@ -169,6 +172,7 @@ impl FaultSwitches {
 
     /// True when a fault needs power over the bytes or the time of a connection.
     pub(crate) fn touch_connections(&self) -> bool {
+        // The others act on messages; only these need a Control, which costs each read and write a lock.
         self.freeze.is_some()
             || self.reset.is_some()
             || self.garbage.is_some()

@@ -61,6 +61,7 @@ impl Default for Book {
 impl Metrics {
     /// Counters that stand still until [`Metrics::open`].
     pub(crate) fn new(contract: Contract) -> Self {
+        // 3 significant digits: 0.1 % of the value, in nanoseconds.
         let delays = Histogram::new(3).expect("3 significant digits are legal");
         Metrics {
             contract,
@@ -111,6 +112,7 @@ impl Metrics {
     /// A connection was accepted.
     pub(crate) fn connection(&self) {
         let mut book = self.book();
+        // The self-call's connection comes before the service is open.
         book.connections += u64::from(book.open);
     }
 
@@ -121,6 +123,7 @@ impl Metrics {
 
     /// What an injected delay really was.
     pub(crate) fn delay(&self, real: Duration) {
+        // Never reached in practice: 2^64 ns are 584 years.
         let ns = u64::try_from(real.as_nanos()).unwrap_or(u64::MAX);
         let mut delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
         delays.record(ns).expect("a histogram of this kind grows");
@@ -172,6 +175,7 @@ impl Metrics {
         let delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
         let quantiles = [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99), ("1", 1.0)]
             .map(|(label, quantile)| (label, delays.value_at_quantile(quantile) as f64 / 1e9));
+        // Of the histogram's buckets, so within its resolution of the true sum.
         let sum = delays.mean() * delays.len() as f64 / 1e9;
         series.summary(
             "wirelab_delay_seconds",

@@ -26,9 +26,11 @@ pub(crate) fn read() -> io::Result<ProcessUsage> {
     let status = fs::read_to_string("/proc/self/status")?;
     Ok(ProcessUsage {
         cpu: cpu(),
+        // The kernel prints these in kB of 1,024 bytes (proc(5)).
         resident_bytes: field(&status, "VmRSS")? * 1024,
         resident_max_bytes: field(&status, "VmHWM")? * 1024,
         threads: field(&status, "Threads")?,
+        // The directory that is being read is open too.
         descriptors: fs::read_dir("/proc/self/fd")?.count().saturating_sub(1),
     })
 }
@@ -43,6 +45,7 @@ fn field(status: &str, name: &str) -> io::Result<u64> {
 }
 
 fn cpu() -> Duration {
+    // The process clock has the resolution of a nanosecond; /proc/self/stat counts in 10 ms.
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(
         time.tv_sec.unsigned_abs(),

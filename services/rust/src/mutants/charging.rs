@@ -188,6 +188,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
 
 /// The nearest multiple of 10.
 fn tens(amount: i32) -> i32 {
+    // Integer division truncates: adding 5 first rounds to the nearest.
     amount.saturating_add(5) / 10 * 10
 }
 
@@ -210,6 +211,7 @@ fn forget(state: &State, cn: i32) {
 
 /// A new confirmation number for nothing.
 fn nothing(state: &State, id: i32) -> Result<i32, ApplicationError> {
+    // One unit there and back: the balance stays, and a number has been given.
     let debited = ask::<ops::DirectDebit>(state, &DirectDebitRequest { id, am: 1 })?;
     let credited = ask::<ops::Credit>(state, &CreditRequest { id, am: 1 })?;
     forget(state, credited.cn);
@@ -242,7 +244,7 @@ fn release_keeps(
     Some(reply)
 }
 
-/// Sets an amount aside that nobody knows of.
+/// Reserves an amount under a number that no caller has.
 fn aside(state: &State, id: i32, am: i32) {
     if let Ok(reply) = ask::<ops::Reserve>(state, &ReserveRequest { id, am }) {
         forget(state, reply.cn);
@@ -278,6 +280,7 @@ fn debit_foreign(
     request: &DebitReservationRequest,
 ) -> Answer<DebitReservationReply> {
     let (owner, _) = *history.reservations.get(&request.res)?;
+    // An unknown account is refused as always, or the mutant would break two things.
     control(state, request.id)?;
     let request = DebitReservationRequest {
         id: owner,
@@ -308,6 +311,7 @@ fn credit_wraps(
         return Some(reply);
     }
     let held = control(state, request.id)?;
+    // Down to what is reserved, below which the model lets no debit go.
     take(state, request.id, held.balance - held.reserved);
     Some(nothing_but_a_number(state).map(|cn| CreditReply { cn }))
 }
@@ -315,6 +319,7 @@ fn credit_wraps(
 /// A new confirmation number from any account that can be debited.
 fn nothing_but_a_number(state: &State) -> Result<i32, ApplicationError> {
     let mut last = Err(ApplicationError::NoAccount);
+    // Bounded by the number of accounts: the first unknown one ends it with NoAccount.
     for id in 1.. {
         last = nothing(state, id);
         if last != Err(ApplicationError::NotEnoughCredit) {
@@ -345,6 +350,7 @@ fn reserve_again(
     let reply = ask::<ops::Reserve>(state, request);
     Some(reply.map(|reply| match history.ended.pop() {
         Some(old) => {
+            // Later calls with the old number reach the reservation that really exists.
             history.aliases.insert(old, reply.res);
             ReserveReply { res: old, ..reply }
         }

@@ -79,6 +79,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Scope::Bindings(&[Binding::Iiop]),
         Act::Bytes(|bytes| {
             if let Some(flags) = bytes.get_mut(GIOP_FLAGS) {
+                // Bit 0 is the byte order, 1 for little-endian.
                 *flags ^= 1;
             }
         }),
@@ -133,8 +134,10 @@ fn quoted_int64(bytes: &mut Vec<u8>) {
             let start = from + at + field.len();
             let digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
             let digits = bytes[start..].iter().take_while(|byte| digit(byte)).count();
+            // The closing mark first, or the opening one would move its place.
             bytes.insert(start + digits, b'"');
             bytes.insert(start, b'"');
+            // Behind the digits: the same field would be found again and again.
             from = start + digits;
         }
     }

@@ -53,6 +53,7 @@ enum Scope {
 }
 
 /// The answer to a request that was answered otherwise.
+// A mutant is a row of a table over all operations, so that its types are erased.
 type Outcome = Result<Box<dyn Any>, ApplicationError>;
 
 /// The one change that makes the mistake.
@@ -101,6 +102,7 @@ pub(crate) fn check(name: &str, contract: Contract, stack: &Stack) -> Result<(),
         let message = format!("there is no mutant {name:?}");
         return refuse(message, format!("use one of {}", names.join(", ")));
     };
+    // A mutant that cannot show would pass the examination and be taken for a gap in it.
     if !mutant.contracts.contains(&contract) {
         let message = format!("{name} does not show in {contract}: {}", mutant.breaks);
         return refuse(message, "use the contract that it breaks".to_owned());
@@ -160,6 +162,7 @@ impl Mutation {
         if let (Act::Reply(change), Ok(reply)) = (self.mutant.act, &mut answer) {
             change(&request, reply);
         }
+        // Refused calls leave no trace: a mutant repeats only numbers that were given.
         if let Ok(reply) = &answer {
             history.note(&request, reply);
         }
@@ -234,6 +237,7 @@ impl CallHistory {
 
     /// The reservation that a number stands for.
     pub(super) fn real(&self, res: i32) -> i32 {
+        // Most numbers stand for themselves.
         self.aliases.get(&res).copied().unwrap_or(res)
     }
 }

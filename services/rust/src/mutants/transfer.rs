@@ -68,6 +68,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "id-53-bits",
         "Submit carries ids as doubles",
         submit!(|_, reply| for refused in &mut reply.refused {
+            // A double has a mantissa of 53 bits: ids beyond 2^53 lose their last digits.
             refused.id = refused.id as f64 as i64;
         }),
     ),

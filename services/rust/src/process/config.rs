@@ -119,6 +119,7 @@ pub struct Store {
 impl Default for Store {
     fn default() -> Self {
         Store {
+            // Defaults of contracts/README.md: the text `Hello, wirelab`, 1,000 accounts.
             hello_bytes: 14,
             accounts: 1_000,
             balance: 1_000_000_000,
@@ -227,6 +228,7 @@ impl ServiceConfig {
             let remedy = remedy(&option);
             Refusal::new(option, error.into_inner().to_string(), remedy)
         })?;
+        // A second value on the line would be ignored in silence.
         input
             .end()
             .map_err(|error| Refusal::new(".", error.to_string(), remedy(".")))?;

@@ -96,7 +96,7 @@ fn run() -> Result<ExitCode, StartError> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
-/// A runtime with so many threads for service code: with one, it is the only
+/// A runtime with that number of threads for service code: with one, it is the only
 /// thread that does anything.
 fn runtime(processors: u32) -> io::Result<Runtime> {
     if processors == 1 {
@@ -159,7 +159,7 @@ async fn serve(
     serving.await.map_err(io::Error::other)?
 }
 
-/// Where one-way stacks tell how far they have come: beside the service.
+/// Where one-way stacks report their progress: a listener next to the service.
 fn report_listener(config: &ServiceConfig) -> Result<Option<TcpListener>, Refusal> {
     if config.stack.reply == Reply::TwoWay {
         return Ok(None);
@@ -249,7 +249,7 @@ fn libraries(stack: &Stack, store: StoreKind) -> Vec<(Role, &'static str)> {
     rows
 }
 
-/// Window that hyper and tonic offer when they are not told (hyper 1.12).
+/// Window that hyper and tonic offer by default (hyper 1.12).
 const H2_WINDOW_DEFAULT: u32 = 1 << 20;
 
 /// What is actually set, as the sockets and libraries have it.

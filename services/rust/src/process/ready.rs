@@ -78,6 +78,7 @@ fn version(name: &str) -> &'static str {
     if name == OWN {
         return env!("CARGO_PKG_VERSION");
     }
+    // Written by build.rs from Cargo.lock: the version that was linked, not the one asked for.
     env!("WIRELAB_LIBRARIES")
         .split(',')
         .filter_map(|entry| entry.split_once('='))
@@ -87,6 +88,7 @@ fn version(name: &str) -> &'static str {
 
 /// The compiler that this service was built by.
 pub(crate) fn runtime() -> String {
+    // Rust has no runtime of its own; the compiler decides how fast the code is.
     format!("rustc {}", env!("WIRELAB_RUSTC"))
 }
 

@@ -68,6 +68,7 @@ impl Shutdown {
     }
 
     fn after_input(&self) {
+        // Whatever follows the configuration is passed over; the end of input is the order.
         if let Err(error) = io::copy(&mut io::stdin().lock(), &mut io::sink()) {
             complain!("wirelab: standard input: {error}");
         }

@@ -18,6 +18,7 @@ use crate::process::config::{Stack, Store, StoreKind};
 use crate::refusal::Refusal;
 
 /// Most threads that may be asked for.
+// More than any machine of a measurement has; it only stops a mistyped number.
 const PROCESSORS_MAX: u32 = 256;
 
 /// The connection's window before any WINDOW_UPDATE (RFC 9113 section 6.9.2);
@@ -30,7 +31,7 @@ const ACCOUNTS_MAX: u32 = 10_000_000;
 /// What an account can hold: an int32.
 const BALANCE_MAX: u32 = i32::MAX as u32;
 
-/// Refuses what cannot be honoured, and tells which contract is to be served.
+/// Refuses what cannot be honoured, and returns the contract to serve.
 ///
 /// # Errors
 /// The first option at fault.
@@ -87,6 +88,7 @@ struct Offer {
     contracts: Vec<String>,
 }
 
+// Compiled in: the lab plans by the same file, so that both refuse the same stacks.
 static MANIFEST: LazyLock<Manifest> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../service.json")).expect("the manifest of this service")
 });
@@ -173,6 +175,7 @@ fn check_rules(config: &ServiceConfig) -> Result<(), Refusal> {
 fn axes(config: &ServiceConfig) -> AxisMap {
     let (stack, socket) = (&config.stack, &config.socket);
     let mut axes = AxisMap::new(stack.binding);
+    // Names of axes are those of python/wirelab/data/stack.json.
     let mut set = |axis, value: &str| axes.set(axis, value).expect("an axis and its value");
     // Every axis that a service honours, so that the rules see the stack as the lab does.
     set("codec", stack.codec.name());
@@ -301,6 +304,7 @@ fn check_database(store: &Store, mutant: bool, contract: Contract) -> Result<(),
             "use at least 1",
         );
     }
+    // Every call that has to wait at all would then be unavailable.
     if store.timeout_ms == 0 {
         return refuse("store.timeout_ms", "no call takes 0 ms", "use at least 1");
     }

@@ -15,6 +15,7 @@ use crate::service::state::{Arrival, ServiceState};
 
 /// What an endless reply adds, and how often.
 const DRIP: [u8; 1024] = [b'.'; 1024];
+// The same rate as over HTTP (binding/http/reply_body.rs).
 const DRIP_EVERY: Duration = Duration::from_millis(10);
 
 /// A handler's answer.
@@ -92,19 +93,21 @@ pub(crate) trait Handler {
     fn wrong_status(&self) -> Self::Message;
 }
 
-/// Serves one call: counts it, lets it suffer its fate, and returns what is to
+/// Serves one call: counts it, applies its fault, and returns what is to
 /// be written.
 pub(crate) async fn serve<H: Handler>(
     state: &ServiceState,
     operation: Operation,
     handler: H,
 ) -> Delivery<H::Message> {
+    // Before the service is open its own self-call must neither count nor fail.
     let Some(arrival) = state.arrive(operation) else {
         return Delivery::whole(handler.answer(state, None).await.message);
     };
     match arrival.action {
         FaultAction::Hang => {
             arrival.fault_injected();
+            // The arrival travels along: in flight until the connection drops it.
             Delivery {
                 hangs: Some(arrival),
                 ..Delivery::new(None, DeliveryMode::Whole)
@@ -127,9 +130,11 @@ async fn answered<H: Handler>(
     arrival: &Arrival,
     handler: H,
 ) -> Delivery<H::Message> {
+    // Made before the handler consumes itself.
     let instead =
         (arrival.action == FaultAction::Wrong(Wrong::Status)).then(|| handler.wrong_status());
     let answer = handler.answer(state, arrival.corruptor().as_ref()).await;
+    // After the work and before the first byte, like a slow backend.
     state.delay(arrival.operation).await;
     if answer.refused {
         arrival.refused();
@@ -160,6 +165,7 @@ pub(crate) async fn deliver(
     match delivery.mode {
         DeliveryMode::Whole | DeliveryMode::Last => send(out, &message, head).await,
         DeliveryMode::Half => {
+            // Half of the framed message: its announced length never arrives.
             send(out, &message[..message.len() / 2], head).await?;
             control.send(Command::Close);
             out.flush().await
@@ -181,6 +187,7 @@ pub(crate) async fn deliver(
 
 async fn send(out: &mut (impl AsyncWrite + Unpin), message: &[u8], head: usize) -> io::Result<()> {
     let (head, body) = message.split_at(head.min(message.len()));
+    // The flush between the two makes them two segments, with Nagle off.
     if !head.is_empty() {
         out.write_all(head).await?;
         out.flush().await?;

@@ -39,6 +39,7 @@ pub(crate) struct ServiceState {
     pub(crate) gate: Arc<Gate>,
     /// A seeded mistake, where there is one.
     pub(crate) mutation: Option<Mutation>,
+    // Private: calls ask `arrive` and `delay`, which decide.
     faults: FaultSwitches,
     delays: Delays,
     text_check: TextCheck,
@@ -75,7 +76,7 @@ impl Arrival {
         self.metrics.error(self.operation);
     }
 
-    /// The fault that is the call's fate was committed.
+    /// The call's fault was injected.
     pub(crate) fn fault_injected(&self) {
         if let Some(fault) = self.action.index() {
             self.metrics.fault(fault);
@@ -113,6 +114,7 @@ impl ServiceState {
     /// A call arrives: it is counted, and the service exits or freezes where
     /// that is switched on for it. None while nothing counts.
     pub(crate) fn arrive(&self, operation: Operation) -> Option<Arrival> {
+        // Counted first: the number chooses the fault.
         let number = self.metrics.begin(operation)?;
         if let Some(freeze) = self.faults.freeze
             && freeze.at_call.get() == number
@@ -143,7 +145,7 @@ impl ServiceState {
         }
     }
 
-    /// The check of Hello's text, as slow as it was told to be.
+    /// The check of Hello's text, as slow as configured.
     pub(crate) fn check_text(&self) {
         if self.text_check.slow() {
             self.text_check.run(self.model.text().len());
@@ -159,12 +161,14 @@ impl ServiceState {
         request: O::Request,
         corruptor: Option<&Corruptor>,
     ) -> Result<O::Reply, CallError> {
+        // The mistake that studies seed to see whether a slow handler is found.
         if O::OPERATION == Operation::Hello {
             self.check_text();
         }
         let found = match (&self.mutation, &self.database) {
             (None, None) => O::answer(&self.model, request).map_err(CallError::from),
             (None, Some(database)) => database.answer::<O>(request).await,
+            // Mutants change the model; validation refuses one next to a database.
             (Some(mutation), _) => mutation
                 .answer::<O>(&self.model, request)
                 .map_err(CallError::from_text),

@@ -276,7 +276,7 @@ impl Service {
         }
     }
 
-    /// Calls Hello once on a connection of its own and tells how it went: the
+    /// Calls Hello once on a connection of its own and returns the result: the
     /// text, or why there is none.
     pub async fn hello(&self) -> Result<String, String> {
         if self.grpc {

@@ -157,7 +157,7 @@ fn is_application_error<B>(grpc: bool, response: &Response<B>) -> bool {
     }
 }
 
-/// Makes a correct reply wrong where its fate is to be wrong as a whole.
+/// Makes a correct reply wrong where the fault concerns it as a whole.
 async fn corrupt<B>(
     grpc: bool,
     arrival: &Arrival,
@@ -223,7 +223,7 @@ where
     Response::from_parts(parts, ReplyBody::half(first, size, control))
 }
 
-/// The reply without an end; its length can then not be told beforehand.
+/// The reply without an end; its length is then not known beforehand.
 fn endless<B>(mut response: Response<B>) -> Response<ReplyBody<B>> {
     // With a length the library would end the body itself.
     response.headers_mut().remove(header::CONTENT_LENGTH);

@@ -106,12 +106,12 @@ async fn http2_connection(
     log(serving.await);
 }
 
-/// How a reply begins and how its end is told.
+/// How a reply begins and how its end is marked.
 #[derive(Debug, Clone, Copy)]
 struct Framing {
     /// The library ends a body by the end of the connection only in HTTP/1.0.
     old: bool,
-    /// The library is told no length.
+    /// No length is passed to the library.
     without_length: bool,
 }
 

@@ -13,13 +13,15 @@ use crate::service::state::Arrival;
 
 /// What an endless reply adds, and how often.
 const DRIP: Bytes = Bytes::from_static(&[b'.'; 1024]);
+// 100 KiB/s: enough to keep a reader busy, little for any link of an experiment.
 const DRIP_EVERY: Duration = Duration::from_millis(10);
 
 /// A reply's body. The call counts as in flight until it has ended.
 pub(crate) struct ReplyBody<B> {
     act: Act<B>,
-    /// The library is told no length.
+    /// No length is passed to the library.
     without_length: bool,
+    // Held for its Drop alone, which ends the call.
     _arrival: Option<Arrival>,
 }
 
@@ -88,7 +90,7 @@ impl<B> ReplyBody<B> {
         self
     }
 
-    /// The same body, whose length the library is not told.
+    /// The same body, whose length is not passed to the library.
     pub(crate) fn without_length(mut self) -> Self {
         self.without_length = true;
         self
@@ -122,6 +124,8 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for ReplyBody<B> {
             },
             Act::Endless(body) => match ready!(Pin::new(body).poll_frame(context)) {
                 Some(Ok(frame)) if frame.is_trailers() => this.stall(),
+                // gRPC ends a message by its length and HTTP by the end of the body: the former stalls
+                // before its trailers, the latter gets more bytes.
                 None => this.drip(context),
                 other => Poll::Ready(other),
             },

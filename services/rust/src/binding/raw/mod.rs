@@ -47,7 +47,7 @@ impl UnaryVisitor for RequestName {
 }
 
 /// Serves until `shutdown`, then until the calls in flight have ended. With
-/// one-way calls `reports` are told of their progress.
+/// one-way calls `reports` receives their progress.
 pub(crate) async fn serve(
     listener: Listener,
     config: &ServiceConfig,
@@ -117,11 +117,13 @@ impl Protocol for Raw {
     }
 
     fn head(&self, message: &[u8]) -> usize {
+        // The length, a line feed, the content (contracts/README.md, Raw).
         let line = memchr::memchr(b'\n', message).filter(|_| self.split);
         line.map_or(0, |end| end + 1)
     }
 
     fn close_message(&self) -> Vec<u8> {
+        // The protocol has no closing message; the end of the connection is one.
         Vec::new()
     }
 
@@ -149,7 +151,7 @@ impl Tokens {
     }
 }
 
-/// Requests are served one after the other, so nobody ever waits for this lock.
+/// Requests are served one after the other, so this lock is never contended.
 type Caches = Option<Arc<Mutex<Tokens>>>;
 
 fn locked(tokens: &Mutex<Tokens>) -> MutexGuard<'_, Tokens> {
@@ -184,8 +186,10 @@ impl Service {
                 .compress(&content)
                 .expect("libraries that compress into memory do not fail"),
         };
+        // Nine digits and a line feed.
         let mut out = Vec::with_capacity(content.len() + 10);
         if mode == DeliveryMode::Endless {
+            // The largest length that a reader accepts, of which only the beginning ever arrives.
             out.extend_from_slice(Prefix::new(CONTENT_BYTES_MAX).as_ref());
             out.extend_from_slice(&content);
         } else {
@@ -207,6 +211,7 @@ impl Service {
         let Some(caches) = caches else {
             return self.envelope(Incoming::text(&plain)).await;
         };
+        // The lock ends with the statement: the encoder of the reply takes it again.
         let decoded = locked(caches).decoder.decode(&plain);
         match decoded {
             Ok(document) => self.envelope(Incoming::tokens(&document)).await,
@@ -243,6 +248,7 @@ impl Service {
     /// The operation that a body asks for.
     fn operation(&self, envelope: &Incoming<'_>) -> Option<Operation> {
         let head = envelope.head();
+        // There is no action: the body alone says which operation is asked for.
         if head.body_namespace != self.state.contract.namespace() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The report listener of one-way stacks: whoever connects is told how far the
+//! The report listener of one-way stacks: each reader receives how far the
 //! service has come with each connection (contracts/README.md, Raw).
 
 use std::collections::HashMap;
@@ -11,17 +11,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use wirelab_wire_own::raw::report::{RECORD_BYTES, Record};
 
-/// Messages after which progress is told at the latest.
-const TELL_AFTER: u64 = 64;
+/// Messages after which progress is reported at the latest.
+// contracts/README.md, Raw, One-way.
+const REPORT_AFTER: u64 = 64;
 
 /// Pause after an accept that failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
-/// Counts by the peer's port. What is not yet told is overtaken by newer
+/// Counts by the peer's port. What is not yet sent is overtaken by newer
 /// counts, so that a slow reader costs no memory.
 type Counts = HashMap<u16, u64>;
 
-/// All that is told.
+/// The counts of all connections, and their readers.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     book: Mutex<Book>,
@@ -45,7 +46,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Reports {
-    fn tell(&self, port: u16, count: u64) {
+    fn report(&self, port: u16, count: u64) {
         let mut book = locked(&self.book);
         book.open.insert(port, count);
         for reader in &book.readers {
@@ -71,23 +72,24 @@ impl Reports {
         }
     }
 
-    /// Tells one reader until it goes away.
+    /// Sends counts to one reader until it closes the connection.
     async fn reader(&self, stream: TcpStream) {
         let reader = Arc::new(Reader::default());
         {
             let mut book = locked(&self.book);
+            // Under the lock of the book, or a count between copy and entry would be lost.
             *locked(&reader.pending) = book.open.clone();
             book.readers.push(Arc::clone(&reader));
         }
         reader.news.notify_one();
         // A reader that goes away is its own affair.
-        let _gone = told(&reader, stream).await;
+        let _gone = send_counts(&reader, stream).await;
         let mut book = locked(&self.book);
         book.readers.retain(|other| !Arc::ptr_eq(other, &reader));
     }
 }
 
-async fn told(reader: &Reader, mut stream: TcpStream) -> io::Result<()> {
+async fn send_counts(reader: &Reader, mut stream: TcpStream) -> io::Result<()> {
     // A report that waits for an acknowledgement would be measured as time of the service.
     stream.set_nodelay(true)?;
     loop {
@@ -119,7 +121,7 @@ pub(crate) struct Progress {
     reports: Arc<Reports>,
     port: u16,
     processed: u64,
-    told: u64,
+    reported: u64,
 }
 
 impl Progress {
@@ -129,22 +131,24 @@ impl Progress {
             reports: Arc::clone(reports),
             port,
             processed: 0,
-            told: 0,
+            reported: 0,
         }
     }
 
     /// One more message; `idle` when no input is waiting.
     pub(crate) fn processed(&mut self, idle: bool) {
         self.processed += 1;
-        if idle || self.processed - self.told >= TELL_AFTER {
-            self.reports.tell(self.port, self.processed);
-            self.told = self.processed;
+        // Idle reports at once: a caller waits for the last count to end its measurement.
+        if idle || self.processed - self.reported >= REPORT_AFTER {
+            self.reports.report(self.port, self.processed);
+            self.reported = self.processed;
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        // The kernel may give the port to another connection, whose count begins at 0.
         self.reports.close(self.port);
     }
 }

@@ -79,7 +79,7 @@ impl UnaryVisitor for Handler {
             };
         }
         match O::OPERATION.rest() {
-            // axum answers HEAD by GET's handler unless told otherwise; the contract has no HEAD.
+            // axum answers HEAD by GET's handler unless configured otherwise; the contract has no HEAD.
             Some(("GET", _)) if O::OPERATION == Operation::Hello => get(hello).head(wrong_method),
             Some(("GET", _)) => get(unary::<O>).head(wrong_method),
             _ => post(unary::<O>),

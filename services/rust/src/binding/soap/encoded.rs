@@ -42,6 +42,7 @@ struct Elements {
 
 impl Elements {
     fn event(&mut self, event: Event<'_>) {
+        // A start tag is held back until its first content: xsi:type is added after the name.
         if let Some(tag) = self.begun.take() {
             self.write(Event::Start(tag));
         }

@@ -119,6 +119,7 @@ impl From<CallError> for Refused {
                 fault: Fault::client(text),
                 application: true,
             },
+            // Server, not Client: the same request may succeed later (SOAP 1.1 section 4.4.1).
             CallError::Unavailable => Refused::from(Fault {
                 code: FaultCode::Server,
                 text: DATABASE_UNAVAILABLE.to_owned(),
@@ -130,6 +131,7 @@ impl From<CallError> for Refused {
 impl Envelopes {
     /// Envelopes of the version and style that were asked for.
     pub(crate) fn new(config: &ServiceConfig) -> Self {
+        // raw has no axis `soap`: its envelopes are of version 1.1.
         let version = config.stack.soap.unwrap_or_default().into();
         let style = match config.stack.codec {
             Codec::SoapRpc => Style::Rpc,
@@ -178,6 +180,7 @@ impl Envelopes {
 
     /// A fault as an envelope.
     pub(crate) fn refuse(&self, state: &ServiceState, refused: &Refused) -> Written {
+        // A mutant changes what the contract demands, not what a broken request gets.
         if !refused.application {
             return self.fault(&refused.fault);
         }
@@ -188,7 +191,7 @@ impl Envelopes {
         self.fault(&fault).mutated(state)
     }
 
-    /// A fault for which nobody is to blame but the fault switch.
+    /// The fault of a fault switch.
     pub(crate) fn injected_fault(&self) -> Written {
         self.fault(&Fault {
             code: FaultCode::Server,

@@ -59,6 +59,7 @@ impl Head {
         form: EnvelopeFormat,
         wanted: Option<&UsernameToken>,
     ) -> Result<(), Fault> {
+        // Before the header: a block of the other version has another meaning of mustUnderstand.
         if self.version != form.version() {
             return Err(Fault {
                 code: FaultCode::VersionMismatch,
@@ -66,6 +67,7 @@ impl Head {
             });
         }
         let known = |block: &HeaderBlock| {
+            // Without a token configured the block is not read, and so not understood.
             wanted.is_some() && block.namespace == WSSE && block.name == "Security"
         };
         let mut blocks = self.blocks.iter();
@@ -75,6 +77,7 @@ impl Head {
                 text: format!("header block {} is not understood", block.name),
             });
         }
+        // No comparison in constant time: name and password of an experiment are in its file.
         if wanted.is_some() && self.token.as_ref() != wanted {
             return Err(Fault::client("authentication failed"));
         }

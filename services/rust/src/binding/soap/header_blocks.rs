@@ -43,6 +43,7 @@ pub(super) fn open_body(
 fn read_header(reader: &mut NsReader<&[u8]>, version: Version) -> Result<Header, XmlError> {
     let mut header = Header::default();
     loop {
+        // The block is read twice: as an element with its attributes, and by serde as a token.
         let before = reader.clone();
         let Some(block) = xml::next_child(reader)? else {
             return Ok(header);
@@ -69,15 +70,18 @@ fn must_understand(
         Version::V11 => "actor",
         Version::V12 => "role",
     };
+    // Without an actor or role a block is meant for the last node: this service.
     let (mut demanded, mut own) = (false, true);
     for attribute in block.tag.attributes() {
         let attribute = attribute.map_err(quick_xml::Error::from)?;
         let (namespace, name) = reader.resolver().resolve_attribute(attribute.key);
+        // Attributes have no default namespace, so that only a prefixed one counts.
         if namespace != ResolveResult::Bound(Namespace(version.namespace())) {
             continue;
         }
         let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
         if name.into_inner() == "mustUnderstand" {
+            // SOAP 1.1 knows 1 and 0, SOAP 1.2 also true and false.
             demanded = matches!(value.trim(), "1" | "true");
         } else if name.into_inner() == role {
             own = OWN_ROLES.contains(&value.trim());

@@ -62,6 +62,8 @@ fn content_type(fields: &HeaderMap) -> Option<ContentType> {
 /// The operation that the action names.
 fn named(contract: Contract, fields: &HeaderMap, content_type: &ContentType) -> Option<Operation> {
     let action = match content_type.version {
+        // A field of its own in SOAP 1.1 (section 6.1.1), a parameter of the media type in SOAP 1.2
+        // (RFC 3902).
         Version::V11 => action_of_field(fields.get("soapaction")?.to_str().ok()?),
         Version::V12 => content_type.action.as_deref()?,
     };
@@ -97,6 +99,7 @@ async fn description(
     RawQuery(query): RawQuery,
     fields: HeaderMap,
 ) -> Response {
+    // `?wsdl` is a convention of the toolkits, in either case.
     if !query.is_some_and(|query| query.eq_ignore_ascii_case("wsdl")) {
         return wrong_method().await;
     }
@@ -104,6 +107,7 @@ async fn description(
         Security::None => "http",
         Security::Tls | Security::Mtls => "https",
     };
+    // Clients generate their endpoint from it, so it must be the address that they reached.
     let host = fields.get(header::HOST).and_then(|host| host.to_str().ok());
     let text = wsdl::described(state.contract, state.stack.codec, scheme, host);
     ([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response()
@@ -132,6 +136,7 @@ async fn call(
         Ok(body) => body,
         Err(error) => return (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()).into_response(),
     };
+    // Not yet an error where it names nothing: the envelope may have the more telling fault.
     let action = named(state.contract, &parts.headers, &content_type);
     let found = answer(&state, &envelopes, &body, action, fault.as_deref());
     found.await.map_or_else(
@@ -148,6 +153,7 @@ async fn answer(
     action: Option<Operation>,
     corruptor: Option<&Corruptor>,
 ) -> Result<Written, Refused> {
+    // In this order: a version mismatch also explains an action that cannot be read.
     let envelope = Incoming::text(body)?;
     envelopes.admit(&envelope)?;
     let Some(operation) = action else {

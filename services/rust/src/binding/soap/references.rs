@@ -15,6 +15,7 @@ use crate::codec::xml::{self, XmlError};
 use wirelab_wire_own::soap::Version;
 
 /// References within references.
+// Axis nests one level per level of the message; a cycle is found after this many steps.
 const DEPTH_MAX: usize = 64;
 
 /// Bytes of a copy, for each byte of the document: room for a text that many records
@@ -36,6 +37,7 @@ pub(super) fn inlined(document: &str) -> Result<String, XmlError> {
     let mut reader = xml::reader(document);
     xml::next_child(&mut reader)?;
     open_body(&mut reader, Version::V11)?;
+    // The first child is the call; independent elements follow it (SOAP 1.1 section 5.1).
     let children = children(document, &mut reader)?;
     let Some((first, others)) = children.split_first() else {
         return Err(XmlError::Structure("a body without an element"));
@@ -60,6 +62,7 @@ fn children(document: &str, reader: &mut NsReader<&[u8]>) -> Result<Vec<Range<us
     while let Some(child) = xml::next_child(reader)? {
         // Behind the start tag; of an empty element that is behind the whole.
         let content = position(reader);
+        // The last `<` before the content: XML allows none within attribute values (XML 1.0, 2.4).
         let tag_begin = document[..content].rfind('<').unwrap_or_default();
         xml::skip(reader, &child)?;
         found.push(tag_begin..position(reader));
@@ -76,6 +79,7 @@ type Targets = HashMap<String, Range<usize>>;
 
 fn targets(document: &str, children: &[Range<usize>]) -> Result<Targets, XmlError> {
     let mut targets = Targets::new();
+    // Only independent elements: an id deeper down is no target of section 5.4.1.
     for place in children {
         let mut reader = Reader::from_str(&document[place.clone()]);
         let (Event::Start(tag) | Event::Empty(tag)) = reader.read_event()? else {
@@ -110,6 +114,7 @@ impl<'de> Copy<'de> {
     /// Copies a part of the document.
     fn events(&mut self, place: Range<usize>, depth: usize) -> Result<(), XmlError> {
         let mut reader = Reader::from_str(&self.document[place]);
+        // `<a href="#1"/>` then reads like `<a href="#1"></a>`, and one case suffices.
         reader.config_mut().expand_empty_elements = true;
         loop {
             let event = reader.read_event()?;
@@ -152,6 +157,7 @@ impl<'de> Copy<'de> {
         }
         let content = reader.read_to_end(opened.name())?;
         let offset = |at: u64| place.start + usize::try_from(at).expect("a document in memory");
+        // The name of the place, not of the target: `multiRef` is no field of the message.
         let name = BytesStart::new(tag.name().into_inner());
         self.write(Event::Start(name.borrow()))?;
         self.events(offset(content.start)..offset(content.end), depth + 1)?;
@@ -162,6 +168,7 @@ impl<'de> Copy<'de> {
         self.out
             .write_event(event)
             .map_err(quick_xml::Error::from)?;
+        // Checked after each event, so that a bomb is stopped within one event of its limit.
         if self.out.get_mut().len() > self.bytes_max {
             return Err(XmlError::Structure(
                 "references make the document grow beyond measure",

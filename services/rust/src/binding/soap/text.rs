@@ -54,6 +54,7 @@ impl<'de> Envelope<'de> {
         let mut reader = xml::reader(document);
         let version = open_root(&mut reader)?;
         let (blocks, token) = open_body(&mut reader, version)?;
+        // serde has to see the start tag of the child again.
         let before = reader.clone();
         let Some(child) = xml::next_child(&mut reader)? else {
             return Err(XmlError::Structure("a body without an element").into());
@@ -88,6 +89,7 @@ impl<'de> Envelope<'de> {
             Style::Encoded => (["", namespace], operation.lower_camel()),
         };
         let head = &self.head;
+        // The action chose the operation; another request in the body is an error of the caller.
         if head.body_name != name || !namespaces.contains(&head.body_namespace.as_str()) {
             return Err(XmlError::Element {
                 expected: format!("{{{}}}{name}", namespaces[0]),
@@ -104,6 +106,7 @@ impl<'de> Envelope<'de> {
     /// The body's child, behind which the envelope must end.
     fn message<T: DeserializeOwned>(self) -> Result<T, XmlError> {
         let (message, input) = xml::read_element(self.reader)?;
+        // The usual envelope ends at once; only others are read a second time.
         if !ends_at_once(&input)? {
             prove_end(self.document)?;
         }

@@ -35,6 +35,7 @@ pub(crate) fn fault(form: EnvelopeFormat, fault: &Fault) -> Vec<u8> {
     let name = format!("{prefix}:Fault");
     envelope(form, None, |out| {
         let written = match form.version() {
+            // The children of a fault are in no namespace in SOAP 1.1, in that of the envelope in 1.2.
             Version::V11 => to_writer_with_root(out, &name, &Fault11::new(&code, &fault.text)),
             Version::V12 => to_writer_with_root(out, &name, &Fault12::new(&code, &fault.text)),
         };
@@ -64,6 +65,7 @@ fn envelope(
         Style::Encoded => encoded::DECLARATIONS,
         Style::Literal | Style::Rpc => "",
     };
+    // Pieces and no `format!`: an envelope is written for every reply.
     for part in [
         "<",
         prefix,
@@ -144,6 +146,8 @@ fn rpc<M: Message>(name: &str, namespace: &str, message: M, out: &mut String) {
         #[serde(flatten)]
         parts: T,
     }
+    // A part of a message stands exactly once, so that a list gets an element around its items
+    // (WS-I Basic Profile 1.1, 4.7).
     let parts: M::Parts = message.into();
     let operation = Operation { namespace, parts };
     to_writer_with_root(out, &format!("w:{name}"), &operation)
@@ -196,6 +200,7 @@ struct Text<'a> {
 impl<'a> Fault12<'a> {
     fn new(value: &'a str, text: &'a str) -> Self {
         let text = Text {
+            // Required by SOAP 1.2 part 1, section 5.4.2.1.
             language: "en",
             text,
         };

@@ -20,6 +20,7 @@ use crate::service::state::ServiceState;
 use wirelab_stack::Binding;
 
 /// Time that the call may take.
+// Generous: a text of 64 MiB may have to be made and sent first, also by a debug build.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why the service cannot answer itself.
@@ -50,6 +51,7 @@ pub(crate) async fn call(
 ) -> Result<(), SelfCallError> {
     let call = async {
         match (own, ready.address.strip_prefix("unix:")) {
+            // A socket pair instead of the port: with mtls the service has no client certificate.
             (Some(own), _) => exchange(own, config, state).await,
             (None, Some(path)) => exchange(UnixStream::connect(path).await?, config, state).await,
             (None, None) => {

@@ -61,6 +61,7 @@ fn request(
 ) -> Request<Full<Bytes>> {
     let mut request = Request::builder()
         .method(method)
+        // Absolute, because HTTP/2 takes scheme and authority from it (RFC 9113 section 8.3.1).
         .uri(format!("http://localhost{path}"))
         .header(header::HOST, "localhost");
     for (name, value) in fields {
@@ -118,6 +119,7 @@ fn grpc<M: Message>(operation: Operation, message: &M) -> Request<Full<Bytes>> {
 async fn check(response: Response<Body>, binding: Binding) -> Result<(), SelfCallError> {
     let status = response.status();
     let head = response.headers().clone();
+    // To its end: gRPC reports its status behind the body.
     let body = response.into_body().collect().await?;
     // An error without a message has its status in the header ("trailers-only").
     let trailers = body.trailers().unwrap_or(&head);

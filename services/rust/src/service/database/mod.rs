@@ -96,7 +96,7 @@ impl Database {
     }
 
     async fn reset(&self, contract: Contract) -> sqlx::Result<()> {
-        // The next group is one more than the largest in SQLite; PostgreSQL has to be told.
+        // The next group is one more than the largest in SQLite; PostgreSQL needs a start value.
         let key = match self.pool {
             Pool::Sqlite(_) => "integer PRIMARY KEY AUTOINCREMENT".to_owned(),
             Pool::Postgres(_) => format!(
