@@ -50,6 +50,14 @@ class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contracts: tuple[str, ...] = ("transfer",)
     stores: tuple[str, ...] = ("memory",)
     """Says nothing where the contract keeps no rows."""
+    repositories: tuple[str, ...] = ()
+    """Values of the configuration's ``options.repository``, with contract petclinic."""
+    fetches: tuple[str, ...] = ()
+    """Values of ``options.fetch``."""
+    mappers: tuple[str, ...] = ()
+    """Values of ``options.mapper``."""
+    validations: tuple[str, ...] = ()
+    """Values of ``options.validation``."""
     server_options: tuple[str, ...] = ()
 
 

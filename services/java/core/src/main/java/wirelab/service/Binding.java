@@ -26,6 +26,16 @@ public interface Binding {
         return List.of();
     }
 
+    /** Classes beside the table's that work for every call of a contract, between wire and store. */
+    default List<String> serverWorkers(Configuration configuration) {
+        return List.of();
+    }
+
+    /** Classes that work for every call between the contract and the driver of its database. */
+    default List<String> storeWorkers(Configuration configuration) {
+        return List.of();
+    }
+
     /**
      * Starts to serve. Throws {@link Refusal} for what only the library could find out, such as a
      * port that is taken.

@@ -1,7 +1,10 @@
 package wirelab.service;
 
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * What the service is asked to be (docs/reference/process.md). Sizes in bytes, times in the unit
@@ -17,7 +20,8 @@ public record Configuration(
         Integer processors,
         Collector collector,
         Tls tls,
-        long delayUs) {
+        long delayUs,
+        Options options) {
 
     /** The service's side of a stack. */
     public record Stack(
@@ -53,6 +57,18 @@ public record Configuration(
     /** PEM files. */
     public record Tls(String certificate, String key, String clientCa) {}
 
+    /** How {@code petclinic} works inside; {@code given} are the keys that the configuration names. */
+    public record Options(String repository, String fetch, String mapper, String validation, List<String> given) {
+        Map<String, String> asMap() {
+            Map<String, String> all = new LinkedHashMap<>();
+            all.put("repository", repository);
+            all.put("fetch", fetch);
+            all.put("mapper", mapper);
+            all.put("validation", validation);
+            return all;
+        }
+    }
+
     private static final int STORE_BYTES_MAX = 64 << 20;
     private static final int POOL_MAX = 10_000;
     private static final int STORE_TIMEOUT_MS = 2000;
@@ -79,12 +95,13 @@ public record Configuration(
                     "write one JSON object on one line of standard input (docs/reference/process.md)");
         }
         Section top = Section.of("", json, List.of("contract", "stack", "listen", "metrics_listen",
-                "store", "socket", "processors", "collector", "faults", "tls"));
+                "store", "socket", "processors", "collector", "faults", "tls", "options"));
         Stack stack = stack(top);
         Configuration configuration = new Configuration(
                 top.text("contract", ""), stack, top.text("listen", ""),
                 top.text("metrics_listen", "127.0.0.1:0"), store(top), socket(top),
-                boxed(top.integer("processors", 1, PROCESSORS_MAX)), collector(top), tls(top), delayUs(top));
+                boxed(top.integer("processors", 1, PROCESSORS_MAX)), collector(top), tls(top), delayUs(top),
+                options(top));
         Offer.check(configuration);
         return configuration;
     }
@@ -126,6 +143,14 @@ public record Configuration(
                         store.text("url", null),
                         boxed(store.integer("pool", 1, POOL_MAX)),
                         (int) store.integer("timeout_ms", 1, STORE_TIMEOUT_MS_MAX, STORE_TIMEOUT_MS)));
+    }
+
+    private static Options options(Section top) throws Refusal {
+        String[] keys = {"repository", "fetch", "mapper", "validation"};
+        Section options = top.section("options", keys);
+        return new Options(options.text("repository", "spring-data"), options.text("fetch", "eager"),
+                options.text("mapper", "on"), options.text("validation", "on"),
+                Stream.of(keys).filter(options::has).toList());
     }
 
     private static Socket socket(Section top) throws Refusal {

@@ -25,11 +25,15 @@ record Offer(
         List<String> ends,
         List<String> sockets,
         List<String> contracts,
-        List<String> stores) {
+        List<String> stores,
+        List<String> repositories,
+        List<String> fetches,
+        List<String> mappers,
+        List<String> validations) {
 
     private static final List<String> COLLECTORS = List.of("serial", "parallel", "g1", "zgc");
 
-    private static final List<String> STORED_CONTRACTS = List.of("records");
+    private static final List<String> STORED_CONTRACTS = List.of("records", "petclinic");
 
     /** HikariConfig.SOFT_TIMEOUT_FLOOR. */
     private static final int POOL_TIMEOUT_MS_MIN = 250;
@@ -60,7 +64,11 @@ record Offer(
                 words(fields, "end_of_message", "content-length"),
                 words(fields, "sockets", "tcp"),
                 words(fields, "contracts"),
-                words(fields, "stores", "memory"));
+                words(fields, "stores", "memory"),
+                words(fields, "repositories"),
+                words(fields, "fetches"),
+                words(fields, "mappers"),
+                words(fields, "validations"));
     }
 
     private static List<String> words(Map<?, ?> fields, String key, String... absent) {
@@ -87,7 +95,11 @@ record Offer(
                 union(own, Offer::ends),
                 union(own, Offer::sockets),
                 union(own, Offer::contracts),
-                union(own, Offer::stores));
+                union(own, Offer::stores),
+                union(own, Offer::repositories),
+                union(own, Offer::fetches),
+                union(own, Offer::mappers),
+                union(own, Offer::validations));
     }
 
     /** The entries of a binding that have a codec. */
@@ -159,6 +171,39 @@ record Offer(
         checkWindow(wanted.socket().tcpWindow());
         checkLogin(wanted);
         checkDatabase(wanted);
+        checkOptions(wanted);
+    }
+
+    /** The entries that have a configuration's binding, codec and contract. */
+    private static List<Offer> serving(Configuration wanted) {
+        return with(wanted.stack().binding(), wanted.stack().codec()).stream()
+                .filter(entry -> entry.contracts.contains(wanted.contract()))
+                .toList();
+    }
+
+    private static void checkOptions(Configuration wanted) throws Refusal {
+        Configuration.Options options = wanted.options();
+        if (!wanted.contract().equals("petclinic")) {
+            if (!options.given().isEmpty()) {
+                throw new Refusal("options." + options.given().get(0), "only contract petclinic has options",
+                        "leave it out, or use contract=petclinic");
+            }
+            return;
+        }
+        List<Offer> entries = serving(wanted);
+        String who = wanted.stack().binding() + "@java";
+        word("options.repository", options.repository(), union(entries, Offer::repositories), who);
+        word("options.fetch", options.fetch(), union(entries, Offer::fetches), who);
+        word("options.mapper", options.mapper(), union(entries, Offer::mappers), who);
+        word("options.validation", options.validation(), union(entries, Offer::validations), who);
+        if (wanted.store().database().isMemory()) {
+            for (String key : List.of("repository", "fetch")) {
+                if (options.given().contains(key)) {
+                    throw new Refusal("options." + key, "rows in memory are read without any library",
+                            "leave it out, or use a store.kind other than memory");
+                }
+            }
+        }
     }
 
     private static void checkDatabase(Configuration wanted) throws Refusal {
@@ -166,7 +211,7 @@ record Offer(
         Configuration.Stack stack = wanted.stack();
         boolean stored = STORED_CONTRACTS.contains(wanted.contract());
         word("store.kind", database.kind(),
-                stored ? union(with(stack.binding(), stack.codec()), Offer::stores) : List.of("memory"),
+                stored ? union(serving(wanted), Offer::stores) : List.of("memory"),
                 stack.binding() + "@java with contract " + wanted.contract());
         if (database.isMemory()) {
             return;

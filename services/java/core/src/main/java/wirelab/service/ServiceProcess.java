@@ -13,6 +13,7 @@ import wirelab.service.contract.Calendar;
 import wirelab.service.contract.Charging;
 import wirelab.service.contract.MemoryRecordStore;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.Petclinic;
 import wirelab.service.contract.RecordStore;
 import wirelab.service.contract.Records;
 import wirelab.service.contract.Transfer;
@@ -84,6 +85,7 @@ public final class ServiceProcess {
             case "transfer" -> new Transfer(store.helloBytes());
             case "charging" -> new Charging(store.accounts(), store.balance());
             case "records" -> new Records(records(store.database()));
+            case "petclinic" -> new Petclinic();
             default -> new Calendar();
         };
     }
@@ -99,6 +101,9 @@ public final class ServiceProcess {
         set.put("writes", "joined");
         if (model.pool() != null) {
             set.put("store_pool", model.pool().max());
+        }
+        if (configuration.contract().equals("petclinic")) {
+            set.put("options", configuration.options().asMap());
         }
         if (configuration.delayUs() > 0) {
             set.put("delay_us", configuration.delayUs());

@@ -25,9 +25,11 @@ public final class Bench implements AutoCloseable {
 
     private final Binding.Running running;
     private final Calls calls;
+    private final Model model;
 
-    private Bench(Binding.Running running, Calls calls) {
+    private Bench(Binding.Running running, Calls calls, Model model) {
         this.running = running;
+        this.model = model;
         this.calls = calls;
     }
 
@@ -42,7 +44,7 @@ public final class Bench implements AutoCloseable {
         Model model = ServiceProcess.model(configuration);
         Calls calls = new Calls(model.operations(), configuration.delayUs());
         Binding binding = Binding.installed();
-        Bench bench = new Bench(binding.start(configuration, model, calls), calls);
+        Bench bench = new Bench(binding.start(configuration, model, calls), calls, model);
         bench.running.callSelf();
         calls.reset();
         return bench;
@@ -156,5 +158,6 @@ public final class Bench implements AutoCloseable {
     @Override
     public void close() {
         running.stop(1000);
+        model.close();
     }
 }

@@ -39,6 +39,12 @@ class LauncherTest {
         }
     }
 
+    @Test
+    void petclinicOverRestIsAModuleOfItsOwn() throws Exception {
+        String flags = launch("{\"contract\":\"petclinic\",\"stack\":{\"binding\":\"rest\",\"codec\":\"json\"}}").get(0);
+        assertTrue(flags.contains("/lib/wirelab-java-petclinic-1.jar"), flags);
+    }
+
     /** The folder bears the process's id; those of processes that have ended are removed, others are not. */
     @Test
     void temporaryFilesHaveAFolderOfTheProcessAlone() throws Exception {

@@ -56,6 +56,8 @@ public final class ConnectionPool {
                 config.addDataSourceProperty("busy_timeout", String.valueOf(database.timeoutMs()));
                 config.addDataSourceProperty("transaction_mode", "IMMEDIATE");
                 config.addDataSourceProperty("foreign_keys", "true");
+                // LIKE as in the other databases.
+                config.setConnectionInitSql("PRAGMA case_sensitive_like = true");
             }
             case "h2" -> {
                 config.setJdbcUrl("jdbc:h2:mem:wirelab;DB_CLOSE_DELAY=-1");

@@ -31,13 +31,14 @@ final class DatabaseRecordStore implements RecordStore {
     private static final String COUNT = "SELECT count(*) FROM allocations";
 
     private final HikariDataSource pool;
-    private final Outage outage = new Outage();
+    private final Outage outage;
 
     /** The last group given: the service alone writes the table. */
     private final AtomicInteger group = new AtomicInteger(Records.FIRST_NEW_GROUP - 1);
 
     private DatabaseRecordStore(HikariDataSource pool) {
         this.pool = pool;
+        outage = new Outage(pool);
     }
 
     /** Makes both tables anew. */

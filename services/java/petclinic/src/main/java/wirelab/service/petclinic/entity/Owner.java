@@ -1,0 +1,52 @@
+package wirelab.service.petclinic.entity;
+
+import jakarta.persistence.Column;
+import jakarta.persistence.Entity;
+import jakarta.persistence.FetchType;
+import jakarta.persistence.GeneratedValue;
+import jakarta.persistence.GenerationType;
+import jakarta.persistence.Id;
+import jakarta.persistence.OneToMany;
+import jakarta.persistence.Table;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
+import jakarta.validation.constraints.Size;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** An owner of pets. */
+@Entity
+@Table(name = "owners")
+public class Owner {
+    @Id
+    @GeneratedValue(strategy = GenerationType.IDENTITY)
+    public Integer id;
+
+    @NotNull
+    @Pattern(regexp = Limits.PERSON)
+    @Column(name = "first_name")
+    public String firstName;
+
+    @NotNull
+    @Pattern(regexp = Limits.PERSON)
+    @Column(name = "last_name")
+    public String lastName;
+
+    @NotNull
+    @Size(min = 1, max = 255)
+    @Column(name = "address")
+    public String address;
+
+    @NotNull
+    @Size(min = 1, max = 80)
+    @Column(name = "city")
+    public String city;
+
+    @NotNull
+    @Pattern(regexp = Limits.TELEPHONE)
+    @Column(name = "telephone")
+    public String telephone;
+
+    @OneToMany(mappedBy = "owner", fetch = FetchType.EAGER)
+    public Set<Pet> pets = new LinkedHashSet<>();
+}

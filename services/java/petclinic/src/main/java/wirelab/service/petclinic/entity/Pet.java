@@ -1,0 +1,48 @@
+package wirelab.service.petclinic.entity;
+
+import jakarta.persistence.Column;
+import jakarta.persistence.Convert;
+import jakarta.persistence.Entity;
+import jakarta.persistence.FetchType;
+import jakarta.persistence.GeneratedValue;
+import jakarta.persistence.GenerationType;
+import jakarta.persistence.Id;
+import jakarta.persistence.JoinColumn;
+import jakarta.persistence.ManyToOne;
+import jakarta.persistence.OneToMany;
+import jakarta.persistence.Table;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Size;
+import java.time.LocalDate;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** A pet. */
+@Entity
+@Table(name = "pets")
+public class Pet {
+    @Id
+    @GeneratedValue(strategy = GenerationType.IDENTITY)
+    public Integer id;
+
+    @NotNull
+    @Size(min = 1, max = 30)
+    @Column(name = "name")
+    public String name;
+
+    @NotNull
+    @Convert(converter = IsoDate.class)
+    @Column(name = "birth_date")
+    public LocalDate birthDate;
+
+    @ManyToOne
+    @JoinColumn(name = "type_id")
+    public PetType type;
+
+    @ManyToOne
+    @JoinColumn(name = "owner_id")
+    public Owner owner;
+
+    @OneToMany(mappedBy = "pet", fetch = FetchType.EAGER)
+    public Set<Visit> visits = new LinkedHashSet<>();
+}

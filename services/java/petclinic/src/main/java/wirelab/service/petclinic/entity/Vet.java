@@ -1,0 +1,42 @@
+package wirelab.service.petclinic.entity;
+
+import jakarta.persistence.Column;
+import jakarta.persistence.Entity;
+import jakarta.persistence.FetchType;
+import jakarta.persistence.GeneratedValue;
+import jakarta.persistence.GenerationType;
+import jakarta.persistence.Id;
+import jakarta.persistence.JoinColumn;
+import jakarta.persistence.JoinTable;
+import jakarta.persistence.ManyToMany;
+import jakarta.persistence.Table;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** A veterinarian. */
+@Entity
+@Table(name = "vets")
+public class Vet {
+    @Id
+    @GeneratedValue(strategy = GenerationType.IDENTITY)
+    public Integer id;
+
+    @NotNull
+    @Pattern(regexp = Limits.PERSON)
+    @Column(name = "first_name")
+    public String firstName;
+
+    @NotNull
+    @Pattern(regexp = Limits.PERSON)
+    @Column(name = "last_name")
+    public String lastName;
+
+    @ManyToMany(fetch = FetchType.EAGER)
+    @JoinTable(
+            name = "vet_specialties",
+            joinColumns = @JoinColumn(name = "vet_id"),
+            inverseJoinColumns = @JoinColumn(name = "specialty_id"))
+    public Set<Specialty> specialties = new LinkedHashSet<>();
+}

@@ -1,0 +1,23 @@
+package wirelab.service.petclinic.message;
+
+import java.util.List;
+import wirelab.service.Configuration;
+
+/** The codecs. */
+public final class Codecs {
+    private Codecs() {}
+
+    /** The messages of a stack. */
+    public static Messages of(Configuration configuration) {
+        Limiter limiter = new Limiter(configuration.options().validation().equals("on"));
+        return new MappedJson(limiter);
+    }
+
+    /** Classes that read and write its messages. */
+    public static List<String> workers(Configuration.Stack stack) {
+        return stack.codec().equals("json")
+                ? List.of("com.fasterxml.jackson.databind.ObjectMapper",
+                        "com.fasterxml.jackson.core.json.ReaderBasedJsonParser")
+                : List.of("com.google.protobuf.CodedInputStream");
+    }
+}

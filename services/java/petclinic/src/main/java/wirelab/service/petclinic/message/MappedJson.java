@@ -1,0 +1,148 @@
+package wirelab.service.petclinic.message;
+
+import java.util.List;
+import wirelab.service.petclinic.ClinicError;
+import wirelab.service.petclinic.entity.Owner;
+import wirelab.service.petclinic.entity.Pet;
+import wirelab.service.petclinic.entity.PetType;
+import wirelab.service.petclinic.entity.Specialty;
+import wirelab.service.petclinic.entity.Vet;
+import wirelab.service.petclinic.entity.Visit;
+import wirelab.service.petclinic.message.Dtos.NameFields;
+import wirelab.service.petclinic.message.Dtos.OwnerFields;
+import wirelab.service.petclinic.message.Dtos.PetFields;
+import wirelab.service.petclinic.message.Dtos.VetFields;
+import wirelab.service.petclinic.message.Dtos.VisitFields;
+
+/** JSON through data transfer objects. */
+final class MappedJson implements Messages {
+    private final Limiter limiter;
+
+    MappedJson(Limiter limiter) {
+        this.limiter = limiter;
+    }
+
+    @Override
+    public String mediaType() {
+        return Json.MEDIA_TYPE;
+    }
+
+    @Override
+    public byte[] write(Object reply) {
+        return Json.write(reply);
+    }
+
+    @Override
+    public byte[] error(String text) {
+        return Json.error(text);
+    }
+
+    @Override
+    public Object read(String operation, byte[] body) throws Malformed {
+        return switch (operation) {
+            case "AddPetType" -> withoutId(Json.read(body, NameFields.class));
+            case "UpdatePetType", "AddSpecialty", "UpdateSpecialty" -> Json.read(body, NameFields.class);
+            case "AddVet", "UpdateVet" -> Json.read(body, VetFields.class);
+            case "AddOwner", "UpdateOwner" -> Json.read(body, OwnerFields.class);
+            case "AddPet", "UpdatePet", "AddPetToOwner" -> Json.read(body, PetFields.class);
+            default -> Json.read(body, VisitFields.class);
+        };
+    }
+
+    private static NameFields withoutId(NameFields fields) {
+        if (fields.id() != 0) {
+            throw ClinicError.invalid();
+        }
+        return fields;
+    }
+
+    @Override
+    public PetType petType(Object request) {
+        return Mapper.petType(limiter.checked((NameFields) request));
+    }
+
+    @Override
+    public Specialty specialty(Object request) {
+        return Mapper.specialty(limiter.checked((NameFields) request));
+    }
+
+    @Override
+    public Vet vet(Object request) {
+        return Mapper.vet(limiter.checked((VetFields) request));
+    }
+
+    @Override
+    public Owner owner(Object request) {
+        return Mapper.owner(limiter.checked((OwnerFields) request));
+    }
+
+    @Override
+    public Pet pet(Object request) {
+        return Mapper.pet(limiter.checked((PetFields) request));
+    }
+
+    @Override
+    public Visit visit(Object request) {
+        return Mapper.visit(limiter.checked((VisitFields) request));
+    }
+
+    @Override
+    public Object reply(PetType row) {
+        return Mapper.dto(row);
+    }
+
+    @Override
+    public Object reply(Specialty row) {
+        return Mapper.dto(row);
+    }
+
+    @Override
+    public Object reply(Vet row) {
+        return Mapper.dto(row);
+    }
+
+    @Override
+    public Object reply(Owner row) {
+        return Mapper.dto(row);
+    }
+
+    @Override
+    public Object reply(Pet row) {
+        return Mapper.dto(row);
+    }
+
+    @Override
+    public Object reply(Visit row) {
+        return Mapper.dto(row);
+    }
+
+    @Override
+    public Object petTypes(List<PetType> rows) {
+        return rows.stream().map(Mapper::dto).toList();
+    }
+
+    @Override
+    public Object specialties(List<Specialty> rows) {
+        return rows.stream().map(Mapper::dto).toList();
+    }
+
+    @Override
+    public Object vets(List<Vet> rows) {
+        return rows.stream().map(Mapper::dto).toList();
+    }
+
+    @Override
+    public Object owners(List<Owner> rows) {
+        return rows.stream().map(Mapper::dto).toList();
+    }
+
+    @Override
+    public Object pets(List<Pet> rows) {
+        return rows.stream().map(Mapper::dto).toList();
+    }
+
+    @Override
+    public Object visits(List<Visit> rows) {
+        return rows.stream().map(Mapper::dto).toList();
+    }
+}

@@ -1,0 +1,15 @@
+package wirelab.service.petclinic.store;
+
+import java.util.List;
+import wirelab.service.petclinic.entity.Owner;
+
+/** The owners. */
+public interface OwnerTable extends Table<Owner> {
+    /** Those whose last name begins so, with their pets and visits, in the order of their ids. */
+    List<Owner> named(String prefix);
+
+    @Override
+    default List<Owner> all() {
+        return named("");
+    }
+}

@@ -1,0 +1,24 @@
+package wirelab.service.petclinic.store;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** Rows through Spring Data JPA. */
+@Configuration(proxyBeanMethods = false)
+@Import(HibernateConfiguration.class)
+@EnableJpaRepositories(considerNestedRepositories = true)
+public class SpringDataConfiguration {
+    /** The tables. */
+    @Bean
+    Repositories repositories(
+            PlatformTransactionManager transactionManager, HikariDataSource pool, BeanFactory beans,
+            wirelab.service.Configuration configuration) {
+        return new SpringDataRepositories(
+                transactionManager, pool, beans, configuration.options().fetch().equals("join"));
+    }
+}

@@ -1,0 +1,223 @@
+package wirelab.service.petclinic.store;
+
+import com.zaxxer.hikari.HikariDataSource;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.data.domain.Sort;
+import org.springframework.data.jpa.repository.JpaRepository;
+import org.springframework.data.jpa.repository.Modifying;
+import org.springframework.data.jpa.repository.Query;
+import org.springframework.transaction.PlatformTransactionManager;
+import wirelab.service.petclinic.entity.Owner;
+import wirelab.service.petclinic.entity.Pet;
+import wirelab.service.petclinic.entity.PetType;
+import wirelab.service.petclinic.entity.Specialty;
+import wirelab.service.petclinic.entity.Vet;
+import wirelab.service.petclinic.entity.Visit;
+
+/** The tables through Spring Data JPA. */
+public final class SpringDataRepositories implements Repositories {
+    /** Spring Data's part of {@link #petTypes}. */
+    public interface PetTypes extends JpaRepository<PetType, Integer> {
+        /** Deletes visits. */
+        @Modifying @Query(Queries.DELETE_VISITS_OF_TYPE) int deleteVisits(int id);
+
+        /** Deletes pets. */
+        @Modifying @Query(Queries.DELETE_PETS_OF_TYPE) int deletePets(int id);
+
+        /** Deletes the type. */
+        @Modifying @Query(Queries.DELETE_TYPE) int deleteRow(int id);
+    }
+
+    /** Spring Data's part of {@link #specialties}. */
+    public interface Specialties extends JpaRepository<Specialty, Integer> {
+        /** Takes it from its vets. */
+        @Modifying @Query(value = Queries.UNLINK_SPECIALTY, nativeQuery = true) int unlink(int id);
+
+        /** Deletes the specialty. */
+        @Modifying @Query(Queries.DELETE_SPECIALTY) int deleteRow(int id);
+    }
+
+    /** Spring Data's part of {@link #vets}. */
+    public interface Vets extends JpaRepository<Vet, Integer> {
+        /** Takes the specialties from it. */
+        @Modifying @Query(value = Queries.UNLINK_VET, nativeQuery = true) int unlink(int id);
+
+        /** Deletes the vet. */
+        @Modifying @Query(Queries.DELETE_VET) int deleteRow(int id);
+    }
+
+    /** Spring Data's part of {@link #owners}. */
+    public interface Owners extends JpaRepository<Owner, Integer> {
+        /** By the beginning of the last name. */
+        @Query(Queries.OWNERS_NAMED) List<Owner> named(String prefix);
+
+        /** The same in one statement. */
+        @Query(Queries.OWNERS_NAMED_JOINED) List<Owner> namedJoined(String prefix);
+
+        /** Deletes visits. */
+        @Modifying @Query(Queries.DELETE_VISITS_OF_OWNER) int deleteVisits(int id);
+
+        /** Deletes pets. */
+        @Modifying @Query(Queries.DELETE_PETS_OF_OWNER) int deletePets(int id);
+
+        /** Deletes the owner. */
+        @Modifying @Query(Queries.DELETE_OWNER) int deleteRow(int id);
+    }
+
+    /** Spring Data's part of {@link #pets}. */
+    public interface Pets extends JpaRepository<Pet, Integer> {
+        /** Deletes visits. */
+        @Modifying @Query(Queries.DELETE_VISITS_OF_PET) int deleteVisits(int id);
+
+        /** Deletes the pet. */
+        @Modifying @Query(Queries.DELETE_PET) int deleteRow(int id);
+    }
+
+    /** Spring Data's part of {@link #visits}. */
+    public interface Visits extends JpaRepository<Visit, Integer> {
+        /** Deletes the visit. */
+        @Modifying @Query(Queries.DELETE_VISIT) int deleteRow(int id);
+    }
+
+    private static class Rows<E> implements Table<E> {
+        private final JpaRepository<E, Integer> repository;
+        private final IntUnaryOperator deletion;
+
+        Rows(JpaRepository<E, Integer> repository, IntUnaryOperator deletion) {
+            this.repository = repository;
+            this.deletion = deletion;
+        }
+
+        @Override
+        public List<E> all() {
+            return repository.findAll(Sort.by("id"));
+        }
+
+        @Override
+        public E find(int id) {
+            return repository.findById(id).orElse(null);
+        }
+
+        @Override
+        public void insert(E row) {
+            repository.save(row);
+        }
+
+        @Override
+        public void update(E row) {
+            repository.save(row);
+        }
+
+        @Override
+        public boolean delete(int id) {
+            return deletion.applyAsInt(id) > 0;
+        }
+    }
+
+    private static final class OwnerRows extends Rows<Owner> implements OwnerTable {
+        private final Owners owners;
+        private final boolean join;
+
+        OwnerRows(Owners owners, boolean join) {
+            super(owners, id -> {
+                owners.deleteVisits(id);
+                owners.deletePets(id);
+                return owners.deleteRow(id);
+            });
+            this.owners = owners;
+            this.join = join;
+        }
+
+        @Override
+        public List<Owner> all() {
+            return named("");
+        }
+
+        @Override
+        public List<Owner> named(String prefix) {
+            String pattern = Queries.prefix(prefix);
+            return join ? owners.namedJoined(pattern) : owners.named(pattern);
+        }
+    }
+
+    private final Transactions transactions;
+    private final Table<PetType> petTypes;
+    private final Table<Specialty> specialties;
+    private final Table<Vet> vets;
+    private final OwnerTable owners;
+    private final Table<Pet> pets;
+    private final Table<Visit> visits;
+
+    /** Over the repositories that Spring has made; {@code join} reads lists of owners by one statement. */
+    public SpringDataRepositories(
+            PlatformTransactionManager manager, HikariDataSource pool, BeanFactory beans, boolean join) {
+        transactions = new Transactions(manager, pool);
+        PetTypes types = beans.getBean(PetTypes.class);
+        petTypes = new Rows<>(types, id -> {
+            types.deleteVisits(id);
+            types.deletePets(id);
+            return types.deleteRow(id);
+        });
+        Specialties ofSpecialties = beans.getBean(Specialties.class);
+        specialties = new Rows<>(ofSpecialties, id -> {
+            ofSpecialties.unlink(id);
+            return ofSpecialties.deleteRow(id);
+        });
+        Vets ofVets = beans.getBean(Vets.class);
+        vets = new Rows<>(ofVets, id -> {
+            ofVets.unlink(id);
+            return ofVets.deleteRow(id);
+        });
+        owners = new OwnerRows(beans.getBean(Owners.class), join);
+        Pets ofPets = beans.getBean(Pets.class);
+        pets = new Rows<>(ofPets, id -> {
+            ofPets.deleteVisits(id);
+            return ofPets.deleteRow(id);
+        });
+        Visits ofVisits = beans.getBean(Visits.class);
+        visits = new Rows<>(ofVisits, ofVisits::deleteRow);
+    }
+
+    @Override
+    public Table<PetType> petTypes() {
+        return petTypes;
+    }
+
+    @Override
+    public Table<Specialty> specialties() {
+        return specialties;
+    }
+
+    @Override
+    public Table<Vet> vets() {
+        return vets;
+    }
+
+    @Override
+    public OwnerTable owners() {
+        return owners;
+    }
+
+    @Override
+    public Table<Pet> pets() {
+        return pets;
+    }
+
+    @Override
+    public Table<Visit> visits() {
+        return visits;
+    }
+
+    @Override
+    public <T> T read(Supplier<T> work) {
+        return transactions.read(work);
+    }
+
+    @Override
+    public <T> T write(Supplier<T> work) {
+        return transactions.write(work);
+    }
+}

@@ -1,0 +1,81 @@
+package wirelab.service.petclinic.web;
+
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import wirelab.service.petclinic.ClinicService;
+import wirelab.service.petclinic.message.Messages;
+
+/** Owners, and through them their pets and visits. */
+@RestController
+@RequestMapping(Answers.PREFIX + "owners")
+final class OwnerController {
+    private final ClinicService clinic;
+    private final Messages messages;
+    private final Answers answers;
+
+    OwnerController(ClinicService clinic, Messages messages, Answers answers) {
+        this.clinic = clinic;
+        this.messages = messages;
+        this.answers = answers;
+    }
+
+    @GetMapping
+    ResponseEntity<Object> list(@RequestParam(defaultValue = "") String lastName) {
+        return answers.found("ListOwners", () -> clinic.listOwners(lastName, messages::owners));
+    }
+
+    @PostMapping
+    ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
+        return answers.created("AddOwner", "owners", body,
+                request -> clinic.addOwner(messages.owner(request), row -> answers.made(row.id, messages.reply(row))));
+    }
+
+    @GetMapping("/{id}")
+    ResponseEntity<Object> get(@PathVariable String id) {
+        int row = Answers.id(id);
+        return answers.found("GetOwner", () -> clinic.getOwner(row, messages::reply));
+    }
+
+    @PutMapping("/{id}")
+    ResponseEntity<Object> update(@PathVariable String id, @RequestBody(required = false) byte[] body) {
+        int row = Answers.id(id);
+        return answers.changed("UpdateOwner", body, request -> clinic.updateOwner(row, messages.owner(request)));
+    }
+
+    @DeleteMapping("/{id}")
+    ResponseEntity<Object> delete(@PathVariable String id) {
+        int row = Answers.id(id);
+        return answers.deleted("DeleteOwner", () -> clinic.deleteOwner(row));
+    }
+
+    @PostMapping("/{ownerId}/pets")
+    ResponseEntity<Object> addPet(@PathVariable String ownerId, @RequestBody(required = false) byte[] body) {
+        int owner = Answers.id(ownerId);
+        return answers.created("AddPetToOwner", "pets", body, request ->
+                clinic.addPetToOwner(owner, messages.pet(request), row -> answers.made(row.id, messages.reply(row))));
+    }
+
+    @GetMapping("/{ownerId}/pets/{petId}")
+    ResponseEntity<Object> pet(@PathVariable String ownerId, @PathVariable String petId) {
+        int owner = Answers.id(ownerId);
+        int pet = Answers.id(petId);
+        return answers.found("GetOwnersPet", () -> clinic.getOwnersPet(owner, pet, messages::reply));
+    }
+
+    @PostMapping("/{ownerId}/pets/{petId}/visits")
+    ResponseEntity<Object> addVisit(
+            @PathVariable String ownerId, @PathVariable String petId, @RequestBody(required = false) byte[] body) {
+        int owner = Answers.id(ownerId);
+        int pet = Answers.id(petId);
+        return answers.created("AddVisitToOwner", "visits", body, request -> clinic.addVisitToOwner(
+                owner, pet, messages.visit(request), row -> answers.made(row.id, messages.reply(row))));
+    }
+}

@@ -1,0 +1,57 @@
+package wirelab.service.petclinic.web;
+
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+import wirelab.service.petclinic.ClinicService;
+import wirelab.service.petclinic.message.Messages;
+
+/** Operations on rows of kind PetType. */
+@RestController
+@RequestMapping(Answers.PREFIX + "pettypes")
+final class PetTypeController {
+    private final ClinicService clinic;
+    private final Messages messages;
+    private final Answers answers;
+
+    PetTypeController(ClinicService clinic, Messages messages, Answers answers) {
+        this.clinic = clinic;
+        this.messages = messages;
+        this.answers = answers;
+    }
+
+    @GetMapping
+    ResponseEntity<Object> list() {
+        return answers.found("ListPetTypes", () -> clinic.listPetTypes(messages::petTypes));
+    }
+
+    @PostMapping
+    ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
+        return answers.created("AddPetType", "pettypes", body,
+                request -> clinic.addPetType(messages.petType(request), row -> answers.made(row.id, messages.reply(row))));
+    }
+
+    @GetMapping("/{id}")
+    ResponseEntity<Object> get(@PathVariable String id) {
+        int row = Answers.id(id);
+        return answers.found("GetPetType", () -> clinic.getPetType(row, messages::reply));
+    }
+
+    @PutMapping("/{id}")
+    ResponseEntity<Object> update(@PathVariable String id, @RequestBody(required = false) byte[] body) {
+        int row = Answers.id(id);
+        return answers.changed("UpdatePetType", body, request -> clinic.updatePetType(row, messages.petType(request)));
+    }
+
+    @DeleteMapping("/{id}")
+    ResponseEntity<Object> delete(@PathVariable String id) {
+        int row = Answers.id(id);
+        return answers.deleted("DeletePetType", () -> clinic.deletePetType(row));
+    }
+}

@@ -1,0 +1,78 @@
+package wirelab.service.petclinic;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import wirelab.service.Bench;
+
+/** A service of {@code petclinic} in JSON, and calls to it. */
+final class Clinic implements AutoCloseable {
+    static final String API = "/petclinic/api";
+
+    private final Bench bench;
+
+    private Clinic(Bench bench) {
+        this.bench = bench;
+    }
+
+    static Clinic start(String store, String options) throws Exception {
+        return new Clinic(Bench.start("petclinic", "{\"binding\":\"rest\",\"codec\":\"json\"}",
+                "\"store\":" + store + ",\"options\":" + options));
+    }
+
+    Bench bench() {
+        return bench;
+    }
+
+    Bench.Reply call(String method, String path, String body) throws Exception {
+        return bench.http(method + " " + API + path + " HTTP/1.1" + (body == null ? "" : "\r\nContent-Type: application/json"),
+                body == null ? null : body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** A reply of status 200. */
+    Object get(String path) throws Exception {
+        Bench.Reply reply = call("GET", path, null);
+        assertEquals(200, reply.status(), path);
+        return Bench.value(reply.text());
+    }
+
+    String text(String path) throws Exception {
+        return call("GET", path, null).text();
+    }
+
+    Map<?, ?> one(String path) throws Exception {
+        return (Map<?, ?>) get(path);
+    }
+
+    List<?> all(String path) throws Exception {
+        return (List<?>) get(path);
+    }
+
+    /** A new row's id; 201 with its path, or 200 for AddPet. */
+    int add(String path, String body, String location) throws Exception {
+        Bench.Reply reply = call("POST", path, body);
+        int id = (Integer) ((Map<?, ?>) Bench.value(reply.text())).get("id");
+        assertEquals(location == null ? 200 : 201, reply.status(), reply.text());
+        assertEquals(location != null, reply.head().contains("Location: " + API + "/" + location + "/" + id + "\r\n"),
+                reply.head());
+        return id;
+    }
+
+    void status(int wanted, String method, String path, String body) throws Exception {
+        Bench.Reply reply = call(method, path, body);
+        assertEquals(wanted, reply.status(), method + " " + path + " " + body + ": " + reply.text());
+        if (wanted == 204 || wanted == 404) {
+            assertEquals("", reply.text());
+        }
+        if (wanted == 400) {
+            assertEquals(true, reply.head().contains("\r\nerrors: "), reply.head());
+        }
+    }
+
+    @Override
+    public void close() {
+        bench.close();
+    }
+}
