@@ -160,7 +160,7 @@ def test_streams_of_one_connection_are_counted() -> None:
     assert 1 < document["wire"]["connections"]["in_flight_max"] <= 5
     # A GET is no gRPC call. The status of HTTP is 200, that of gRPC is in the trailers, which
     # h2load does not read: it counts 300 successes.
-    assert (document["wire"]["bad_replies"], document["report"]["failed"]) == (300, 0)
+    assert (document["wire"]["bad_replies"], document["tool_report"]["failed"]) == (300, 0)
     assert _checks(document)["errors"] == "marked"
 
 

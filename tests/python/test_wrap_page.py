@@ -100,7 +100,7 @@ def test_every_part_of_the_terminals_report_is_there() -> None:
 def test_the_tools_figures_stand_beside_those_of_the_packets() -> None:
     given = measured(dissected())
     record = wrapping.result(given)
-    assert record["report"] is not None
+    assert record["tool_report"] is not None
     words = Elements(page.html(given, record)).words.split("\n")
     head = words.index("ratio")
     assert words[head - 2 : head] == ["packets", "ab"]

@@ -76,7 +76,7 @@ def _trust(result: Json) -> Section:
 
 
 def _connections(document: Json, result: Json) -> Section:
-    wire, options = result["wire"], result["options"] or {}
+    wire, options = result["wire"], result["tool_options"] or {}
     used, flows = wire["connections"], wire["flows"]
     rows = [
         ("opened in the capture", f"{flows['opened']:,}"),
@@ -200,7 +200,7 @@ def _latency(result: Json) -> Section | None:
     wire = times_of(result)
     if not wire:
         return None
-    reported = (result["report"] or {}).get("latency_s") or {}
+    reported = (result["tool_report"] or {}).get("latency_s") or {}
     tool = result["tool"]["name"] or "the tool"
     differs = {pair["name"]: pair["differs"] for pair in result["compared"]}
     rows = [

@@ -34,8 +34,8 @@ def result(measured: Measured) -> Json:
         "server_cpu_cores": _service_cores(measured),
         "link": measured.link,
         "capture": measured.capture,
-        "options": case.options and case.options.to_json(),
-        "report": case.report and case.report.to_json(),
+        "tool_options": case.options and case.options.to_json(),
+        "tool_report": case.report and case.report.to_json(),
         "wire": {
             **dissection.brief(document),
             "by_name": document["exchanges"]["by_name"],

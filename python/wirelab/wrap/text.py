@@ -112,7 +112,7 @@ def _times(result: Json) -> Iterator[str]:
     wire = times_of(result)
     if not wire:
         return
-    reported = (result["report"] or {}).get("latency_s") or {}
+    reported = (result["tool_report"] or {}).get("latency_s") or {}
     yield ""
     tool = result["tool"]["name"] or "the tool"
     yield f"{'Latency':<15}{'packets':>12}{sanitize(tool):>12}"
