@@ -30,7 +30,7 @@ class OperationsTest {
     Path folder;
 
     @ParameterizedTest
-    @CsvSource({"memory,,", "h2,spring-data,eager", "hsqldb,spring-data,eager", "sqlite,spring-data,eager"})
+    @CsvSource({"memory,,", "h2,spring-data,eager", "h2,spring-data,join", "hsqldb,spring-data,eager", "sqlite,spring-data,eager"})
     void everyOperationAnswersByTheContract(String kind, String repository, String fetch) throws Exception {
         String url = kind.equals("sqlite") ? ",\"url\":\"" + folder.resolve("clinic.db") + "\"" : "";
         String options = repository == null
