@@ -197,7 +197,8 @@ impl UnaryVisitor for ReadReply<'_> {
         let reply = self.format.read_reply::<O>(self.body);
         let reply = reply.map_err(|error| error.to_string())?;
         let ours = self.format.write_reply::<O>(&reply);
-        if !ours.is_empty() {
+        // Nothing has no fields, and a list alone is no object to compare by field.
+        if !ours.is_empty() && !ours.starts_with(b"[") {
             complete::check(self.format, &ours, self.body)?;
         }
         Ok(reply.into())
