@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use wirelab_stack::CodecFamily;
-use wirelab_wire::codec::{Codec, MessageFormat, Object, object};
+use wirelab_wire::codec::{Codec, MessageFormat, Object, document};
 
 /// Compares a reply with what our writer writes for the same message.
 ///
@@ -22,7 +22,7 @@ pub(crate) fn check(format: MessageFormat, ours: &[u8], theirs: &[u8]) -> Result
 }
 
 fn objects(codec: Codec, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
-    let parsed = |bytes| object(codec, bytes).map_err(|error| error.to_string());
+    let parsed = |bytes| document(codec, bytes).map_err(|error| error.to_string());
     match missing(&parsed(ours)?, &parsed(theirs)?) {
         Some(name) => Err(absent(&name)),
         None => Ok(()),
@@ -110,5 +110,17 @@ mod tests {
         assert_eq!(json(br#"{"b":[{"c":""},{"c":"x","d":1}],"a":0}"#), Ok(()));
         let missing = json(br#"{"a":0,"b":[{},{"c":"x"}]}"#);
         assert!(missing.unwrap_err().starts_with("c is missing"));
+    }
+
+    #[test]
+    fn a_list_of_json_is_searched_like_an_object() {
+        let ours = br#"[{"id":1,"pets":[{"name":""}]}]"#;
+        let json = |theirs: &[u8]| objects(Codec::Json, ours, theirs);
+        assert_eq!(
+            json(br#"[{"pets":[{"name":"","type":{}}],"id":1}]"#),
+            Ok(())
+        );
+        let missing = json(br#"[{"id":1,"pets":[{}]}]"#);
+        assert!(missing.unwrap_err().starts_with("name is missing"));
     }
 }

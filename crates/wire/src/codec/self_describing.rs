@@ -24,37 +24,35 @@ pub(super) fn has_view(codec: Codec) -> bool {
 /// The document is proven to be UTF-8 once (RFC 8259 section 8.1), strings
 /// that are passed over included.
 pub(super) fn parse_json<'a, M: Deserialize<'a>>(body: &'a [u8]) -> Result<M, Mismatch> {
-    let text = std::str::from_utf8(body).map_err(|error| {
-        Mismatch::malformed(
-            Codec::Json,
-            error.valid_up_to(),
-            "not UTF-8 (RFC 8259 section 8.1)",
-        )
-    })?;
     // `Object` refuses arrays, which serde would take for structs.
-    let parsed = serde_json::from_str::<Object<M>>(text);
-    parsed.map(|object| object.0).map_err(|error| {
-        let offset = offset_of(body, error.line(), error.column());
-        Mismatch::malformed(Codec::Json, offset, &error.to_string())
-    })
+    let parsed = serde_json::from_str::<Object<M>>(json_text(body)?);
+    parsed
+        .map(|object| object.0)
+        .map_err(|error| malformed_json(body, &error))
 }
 
 /// Parses a JSON array into the message whose only field is that list.
 pub(super) fn parse_json_list<M: Message>(body: &[u8]) -> Result<M, Mismatch> {
-    let text = std::str::from_utf8(body)
-        .map_err(|error| Mismatch::malformed(Codec::Json, error.valid_up_to(), "not UTF-8"))?;
-    let malformed = |error: serde_json::Error| {
-        let offset = offset_of(body, error.line(), error.column());
-        Mismatch::malformed(Codec::Json, offset, &error.to_string())
-    };
-    let mut input = serde_json::Deserializer::from_str(text);
+    let mut input = serde_json::Deserializer::from_str(json_text(body)?);
     let list = OnlyField {
         name: list_field::<M>(),
         value: Some(&mut input),
     };
-    let message = M::deserialize(MapAccessDeserializer::new(list)).map_err(malformed)?;
-    input.end().map_err(malformed)?;
+    let message = M::deserialize(MapAccessDeserializer::new(list));
+    let message = message.map_err(|error| malformed_json(body, &error))?;
+    input.end().map_err(|error| malformed_json(body, &error))?;
     Ok(message)
+}
+
+fn json_text(body: &[u8]) -> Result<&str, Mismatch> {
+    const NOT_UTF8: &str = "not UTF-8 (RFC 8259 section 8.1)";
+    let text = std::str::from_utf8(body);
+    text.map_err(|error| Mismatch::malformed(Codec::Json, error.valid_up_to(), NOT_UTF8))
+}
+
+fn malformed_json(body: &[u8], error: &serde_json::Error) -> Mismatch {
+    let offset = offset_of(body, error.line(), error.column());
+    Mismatch::malformed(Codec::Json, offset, &error.to_string())
 }
 
 /// The JSON array of a message's only list.
@@ -137,15 +135,22 @@ pub(super) fn append<M: Message>(codec: Codec, message: &M, out: &mut Vec<u8>) {
     }
 }
 
-/// Any document of JSON, CBOR or MessagePack, for those who ask for the names in it.
+/// Any document of JSON, CBOR or MessagePack, for those who ask for the names in it. In JSON
+/// it may be an array: the lists of petclinic are.
 ///
 /// # Errors
-/// [`Mismatch::Malformed`] when the bytes are no map.
+/// [`Mismatch::Malformed`] when the bytes are no document.
 ///
 /// # Panics
 /// With a codec that is not self-describing.
-pub fn object(codec: Codec, bytes: &[u8]) -> Result<Value, Mismatch> {
-    parse(codec, bytes)
+pub fn document(codec: Codec, bytes: &[u8]) -> Result<Value, Mismatch> {
+    match codec {
+        Codec::Json => {
+            let parsed = serde_json::from_str(json_text(bytes)?);
+            parsed.map_err(|error| malformed_json(bytes, &error))
+        }
+        _ => parse(codec, bytes),
+    }
 }
 
 /// A document of JSON in a self-describing codec; base64 stays text.

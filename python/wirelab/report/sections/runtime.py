@@ -123,8 +123,11 @@ def _pictures(source: Source) -> tuple[list[Picture], list[str]]:
             except UnreadableSeries as error:
                 lost.append(str(error))
                 continue
-            found.append(read)
-        window_s = max((float(trial.result["window_s"]) for trial in cell.measured), default=0.0)
+            if read:
+                found.append(read)
+        if not found:
+            continue
+        window_s = max(float(trial.result["window_s"]) for trial in cell.measured)
         picture = over_time_picture(_strips(found), _title(source, cell), window_s)
         if picture is not None:
             pictures.append(picture)
