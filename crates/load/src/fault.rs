@@ -20,10 +20,10 @@ pub(crate) fn internal(message: &str) -> Fault {
     }
 }
 
-pub(crate) fn too_many_connections(wanted: u64, limit: u64) -> Fault {
+pub(crate) fn too_many_connections(needed: u64, limit: u64) -> Fault {
     Fault {
         kind: FaultKind::Limit,
-        message: format!("{wanted} connections need more than the {limit} open files allowed"),
+        message: format!("{needed} connections need more than the {limit} open files allowed"),
         remedy: "ask for fewer connections, or raise the limit (ulimit -n)".into(),
     }
 }

@@ -30,7 +30,7 @@ use crate::spec::{self, share};
 const NOTICE_NS: u64 = 20_000_000;
 
 /// An interrupted run waits this long for calls under way.
-const HURRY_NS: u64 = 500_000_000;
+const INTERRUPT_DRAIN_NS: u64 = 500_000_000;
 
 /// Descriptors that are not connections.
 const SPARE_FILES: u64 = 64;
@@ -75,7 +75,7 @@ pub fn run(
     }
     let threads = spawn(plan, &specs, &shared, log.as_ref(), began)
         .map_err(|error| fault::machine(&error))?;
-    coordinator.conduct(began);
+    coordinator.run_phases(began);
     let groups = join(threads, shared.window())?;
     Ok(coordinator.outcome(groups))
 }
@@ -103,10 +103,10 @@ fn by_time(plan: &Plan) -> bool {
 }
 
 fn check_limits(plan: &Plan, specs: &[Spec]) -> Result<(), Fault> {
-    let wanted: u64 = specs.iter().map(|spec| spec.connections_max as u64).sum();
+    let needed: u64 = specs.iter().map(|spec| spec.connections_max as u64).sum();
     let limit = open_files_max();
-    if wanted + SPARE_FILES > limit {
-        return Err(fault::too_many_connections(wanted, limit));
+    if needed + SPARE_FILES > limit {
+        return Err(fault::too_many_connections(needed, limit));
     }
     debug_assert_eq!(plan.groups.len(), specs.len());
     Ok(())
@@ -267,7 +267,7 @@ struct Coordinator<'a, F: FnMut(Progress)> {
 }
 
 impl<F: FnMut(Progress)> Coordinator<'_, F> {
-    fn conduct(&mut self, began: u64) {
+    fn run_phases(&mut self, began: u64) {
         if warm(self.plan) {
             self.warm_up(began);
         }
@@ -352,7 +352,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let (now, end) = (now_ns(), self.shared.window().end);
         if self.stopped() && now < bound {
             self.interrupted = true;
-            self.shared.close_window(now, HURRY_NS);
+            self.shared.close_window(now, INTERRUPT_DRAIN_NS);
         } else if by_calls && !self.shared.all_finished() {
             self.shared.close_window(end.min(now), self.drain_ns());
         } else if by_calls && end != UNSET {
@@ -372,8 +372,13 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         if self.stopped() && !self.shared.all_finished() {
             self.interrupted = true;
             self.shared
-                .close_window(self.shared.window().end.min(now_ns()), HURRY_NS);
-            self.wait_for("drain", now, now_ns() + 2 * HURRY_NS, Shared::all_finished);
+                .close_window(self.shared.window().end.min(now_ns()), INTERRUPT_DRAIN_NS);
+            self.wait_for(
+                "drain",
+                now,
+                now_ns() + 2 * INTERRUPT_DRAIN_NS,
+                Shared::all_finished,
+            );
         }
     }
 

@@ -132,17 +132,17 @@ fn script(
             authority: authority.to_owned(),
             ..request.clone()
         };
-        check_request(group.stack.binding, &request).map_err(|words| {
+        check_request(group.stack.binding, &request).map_err(|reason| {
             fault::plan(
-                format!("request: {words}"),
+                format!("request: {reason}"),
                 "change the method, path or header",
             )
         })?;
         requests.push(Arc::new(request));
     }
-    Ok(match &prepared.making {
+    Ok(match &prepared.builder {
         None => Script::Same(requests.remove(0)),
-        Some(making) => Script::Varying(Box::new(Varying::new(making.clone(), requests))),
+        Some(builder) => Script::Varying(Box::new(Varying::new(builder.clone(), requests))),
     })
 }
 
@@ -321,15 +321,15 @@ fn places(in_flight_max: u32) -> Result<usize, Fault> {
 }
 
 fn connections_max(stack: &Stack, in_flight_max: usize, threads: u32) -> Result<usize, Fault> {
-    let wanted = match stack.connection {
+    let needed = match stack.connection {
         Connection::Close => in_flight_max,
         Connection::Keep => connections_needed(in_flight_max, stack.in_flight, threads),
         Connection::Pool(count) => count as usize,
     };
-    match wanted >= threads as usize {
-        true => Ok(wanted),
+    match needed >= threads as usize {
+        true => Ok(needed),
         false => refuse(
-            format!("threads = {threads} with {wanted} connections: a thread would have none"),
+            format!("threads = {threads} with {needed} connections: a thread would have none"),
             "use as many threads as connections at most",
         ),
     }

@@ -235,7 +235,7 @@ ErrorCode = Literal[
     "application_error",
     "unfinished",
 ]
-"""The cause of a failed call. Programs decide by it; the words of `error_examples` are for
+"""The cause of a failed call. Programs decide by it; the texts in `error_examples` are for
 people and may change."""
 
 FaultKind = Literal["plan", "limit", "connect", "internal"]

@@ -95,7 +95,7 @@ class ClosedLoad(
     stages: tuple[Stage, ...] = ()
     """How many of the users call, over time, from 0 at the beginning: user k, counted from 0,
     while the level is above k. Empty: all of them, always."""
-    think: ThinkTime = "constant"
+    think: Distribution = "constant"
     """How pauses are distributed."""
     think_s: float = 0.0
     """Mean pause of a user between calls, in seconds."""
@@ -156,7 +156,7 @@ class BurstsLoad(
     """Calls of a burst."""
     gap_s: float
     """Seconds from the last arrival of a burst to the first of the next, on average."""
-    gaps: ThinkTime = "constant"
+    gaps: Distribution = "constant"
     """How gaps are distributed."""
     in_flight_max: int
     """Calls in flight at most; the others wait in an unbounded queue."""
@@ -438,11 +438,11 @@ class GrpcWorkload(
     """Path of the .proto file that defines it; needed for `message`."""
 
 
+Distribution = Literal["constant", "exponential", "uniform"]
+"""The distribution of pauses and gaps around their mean."""
+
 Load = ClosedLoad | ConstantLoad | StagesLoad | BurstsLoad | PoissonLoad
 """The arrival process."""
-
-ThinkTime = Literal["constant", "exponential", "uniform"]
-"""The distribution of pauses and gaps around their mean."""
 
 Wait = Literal["sleep", "adaptive", "spin"]
 """How threads wait. Time spent spinning is reported apart (`spin_s` of the result)."""

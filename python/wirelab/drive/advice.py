@@ -118,7 +118,10 @@ def _certificate(target: Stack | Server, group: Json, authority: Path | None) ->
     if "certificate_unknown_issuer" in codes and authority is not None:
         return f"{authority} (--ca) does not hold the authority of the server's certificate"
     if "certificate_unknown_issuer" in codes:
-        return "nobody vouches for the server's certificate: give its authority with --ca FILE"
+        return (
+            "the server's certificate is not signed by a known authority: "
+            "name that authority with --ca FILE"
+        )
     return None
 
 

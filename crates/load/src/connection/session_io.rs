@@ -7,7 +7,7 @@ use wirelab_wire::{CallId, Request};
 
 use crate::connection::any_session::AnySession;
 use crate::connection::socket::{Read, Socket};
-use crate::connection::tls::{Opened, Tls, unwanted_record};
+use crate::connection::tls::{Opened, Tls, unexpected_record};
 use crate::reactor::clock::now_ns;
 use crate::reactor::poll::{Interest, Poll};
 use crate::record::call_log::Place;
@@ -42,7 +42,7 @@ pub(crate) struct Connection {
     /// A reply has come whole on it.
     pub(crate) served: bool,
     /// The peer has sent something.
-    heard: bool,
+    received_any: bool,
     /// No call may be begun on it any more: they go elsewhere now.
     pub(crate) retired: bool,
     interest: Interest,
@@ -101,7 +101,7 @@ impl Connection {
             begun: 0,
             place: Place::default(),
             served: false,
-            heard: false,
+            received_any: false,
             retired: false,
             interest: Interest::ReadWrite,
             rest: Vec::new(),
@@ -214,7 +214,7 @@ impl Connection {
 
     /// How long the handshake of TLS took, when it has just ended.
     #[inline]
-    pub(crate) fn shaken(&mut self, now: u64) -> Option<u64> {
+    pub(crate) fn handshake_done(&mut self, now: u64) -> Option<u64> {
         match &self.tls {
             Some(tls) if tls.ready() => self.establish(now),
             _ => None,
@@ -231,9 +231,9 @@ impl Connection {
     #[inline]
     pub(crate) fn receive(&mut self, input: &[u8], events: &mut Events<'_>) -> Received {
         let session = &mut self.session;
-        let first = !std::mem::replace(&mut self.heard, true);
+        let first = !std::mem::replace(&mut self.received_any, true);
         let Some(tls) = &mut self.tls else {
-            if first && let Some(error) = unwanted_record(input) {
+            if first && let Some(error) = unexpected_record(input) {
                 return Received::Insecure(error);
             }
             if first {
@@ -262,7 +262,7 @@ impl Connection {
 
     /// Its caches are not the peer's any more: nothing can be read on it.
     #[inline]
-    pub(crate) fn out_of_step(&self) -> bool {
+    pub(crate) fn out_of_sync(&self) -> bool {
         self.tokens
             .as_ref()
             .is_some_and(|tokens| tokens.decoder.out_of_sync())
@@ -270,7 +270,7 @@ impl Connection {
 
     /// The stream of bytes has ended. With TLS that alone says nothing: anyone
     /// on the way can end it (RFC 8446 section 6.1).
-    pub(crate) fn cut_off(&self) -> Option<io::Error> {
+    pub(crate) fn truncation_error(&self) -> Option<io::Error> {
         self.tls.as_ref()?;
         Some(io::Error::new(
             io::ErrorKind::UnexpectedEof,
@@ -345,13 +345,13 @@ impl Connection {
     /// the socket is being connected.
     #[inline]
     pub(crate) fn update_interest(&mut self, poll: &Poll, token: u64) -> io::Result<()> {
-        let wanted = match self.rest.is_empty() && self.open {
+        let interest = match self.rest.is_empty() && self.open {
             true => Interest::Read,
             false => Interest::ReadWrite,
         };
-        if wanted != self.interest {
-            self.interest = wanted;
-            poll.modify(&self.socket, token, wanted)?;
+        if interest != self.interest {
+            self.interest = interest;
+            poll.modify(&self.socket, token, interest)?;
         }
         Ok(())
     }

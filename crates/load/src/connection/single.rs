@@ -95,7 +95,7 @@ struct Open {
     tokens: Tokens,
 }
 
-fn in_words(fault: &Fault) -> String {
+fn fault_text(fault: &Fault) -> String {
     format!("{}; {}", fault.message, fault.remedy)
 }
 
@@ -148,7 +148,7 @@ impl Single {
     pub fn call(&mut self, call: &Call) -> Result<RawResponse, String> {
         let messages = self.format.encode(call);
         let messages = messages.map_err(|error: Unsupported| error.to_string())?;
-        let head = head::of_call(&self.group.stack, call).map_err(|fault| in_words(&fault))?;
+        let head = head::of_call(&self.group.stack, call).map_err(|fault| fault_text(&fault))?;
         self.exchange(head, &messages)
     }
 
@@ -159,7 +159,10 @@ impl Single {
     /// As [`Single::call`].
     pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<RawResponse, String> {
         let head = head::of_operation(&self.group.stack, operation);
-        self.exchange(head.map_err(|fault| in_words(&fault))?, &[message.to_vec()])
+        self.exchange(
+            head.map_err(|fault| fault_text(&fault))?,
+            &[message.to_vec()],
+        )
     }
 
     fn exchange(&mut self, head: Request, messages: &[Vec<u8>]) -> Result<RawResponse, String> {
@@ -171,12 +174,12 @@ impl Single {
                 .map_err(|error| format!("connect: {error}"))?,
         };
         let request = self.request(head, messages, &mut open.tokens)?;
-        let mut heard = open.exchange(&Arc::new(request), deadline)?;
-        if heard.end.is_some() {
-            self.unwrap(&mut heard, &mut open.tokens)?;
+        let mut response = open.exchange(&Arc::new(request), deadline)?;
+        if response.end.is_some() {
+            self.unwrap(&mut response, &mut open.tokens)?;
             self.open = Some(open).filter(|_| !self.group.stack.closes());
         }
-        Ok(heard)
+        Ok(response)
     }
 
     fn request(
@@ -210,22 +213,21 @@ impl Single {
 
     /// Contents of raw say nothing of their compression, and tokens need the
     /// connection's caches.
-    fn unwrap(&self, heard: &mut RawResponse, tokens: &mut Tokens) -> Result<(), String> {
+    fn unwrap(&self, response: &mut RawResponse, tokens: &mut Tokens) -> Result<(), String> {
         if self.group.stack.binding != Binding::Raw {
             return Ok(());
         }
-        heard.body = match self.group.stack.compression {
-            Compression::None => std::mem::take(&mut heard.body),
-            Compression::Gzip => {
-                gzip::decompress(&heard.body, CONTENT_BYTES_MAX).map_err(|e| e.to_string())?
-            }
-            Compression::Zstd => {
-                zstd::decompress(&heard.body, CONTENT_BYTES_MAX).map_err(|e| e.to_string())?
-            }
-        };
+        response.body =
+            match self.group.stack.compression {
+                Compression::None => std::mem::take(&mut response.body),
+                Compression::Gzip => gzip::decompress(&response.body, CONTENT_BYTES_MAX)
+                    .map_err(|e| e.to_string())?,
+                Compression::Zstd => zstd::decompress(&response.body, CONTENT_BYTES_MAX)
+                    .map_err(|e| e.to_string())?,
+            };
         if self.group.stack.codec == Codec::TokenXml {
-            let document = tokens.decoder.decode(&heard.body);
-            heard.body = token_xml::to_xml(&document.map_err(|error| error.to_string())?);
+            let document = tokens.decoder.decode(&response.body);
+            response.body = token_xml::to_xml(&document.map_err(|error| error.to_string())?);
         }
         Ok(())
     }
@@ -248,24 +250,24 @@ impl Open {
         request: &Arc<Request>,
         deadline: Instant,
     ) -> Result<RawResponse, String> {
-        let mut heard = RawResponse::default();
+        let mut response = RawResponse::default();
         let mut input = vec![0; INPUT_BYTES];
         let mut due = Vec::new();
         self.session.send(0, request);
-        while !heard.over() {
+        while !response.over() {
             if let Err(error) = self.write(&mut due) {
                 // The reply may have come before the service closed.
-                return self.last_words(heard, &mut input, &error);
+                return self.read_remaining(response, &mut input, &error);
             }
             wait(&self.socket, !due.is_empty(), deadline)?;
             match self.socket.read(&mut input) {
                 Ok(Read::Empty) => {}
-                Ok(Read::Bytes(0)) => self.session.closed(&mut heard),
-                Ok(Read::Bytes(length)) => self.take(&input[..length], &mut heard)?,
+                Ok(Read::Bytes(0)) => self.session.closed(&mut response),
+                Ok(Read::Bytes(length)) => self.take(&input[..length], &mut response)?,
                 Err(error) => return Err(error.to_string()),
             }
         }
-        Ok(heard)
+        Ok(response)
     }
 
     /// Writes until there is nothing to write, or the socket takes no more.
@@ -298,37 +300,37 @@ impl Open {
         Ok(())
     }
 
-    fn take(&mut self, input: &[u8], heard: &mut RawResponse) -> Result<(), String> {
+    fn take(&mut self, input: &[u8], response: &mut RawResponse) -> Result<(), String> {
         let session = &mut self.session;
         let Some(tls) = &mut self.tls else {
             return session
-                .receive(input, heard)
+                .receive(input, response)
                 .map_err(|error| error.to_string());
         };
         let mut broken = Ok(());
         let opened = tls.open(input, |plain| {
-            broken = session.receive(plain, heard);
+            broken = session.receive(plain, response);
             broken.is_ok()
         });
         broken.map_err(|error| error.to_string())?;
         if opened.map_err(|error| error.to_string())? == Opened::Ended {
-            session.closed(heard);
+            session.closed(response);
         }
         Ok(())
     }
 
     /// Reads what there is after a write has failed.
-    fn last_words(
+    fn read_remaining(
         &mut self,
-        mut heard: RawResponse,
+        mut response: RawResponse,
         input: &mut [u8],
         error: &io::Error,
     ) -> Result<RawResponse, String> {
         while let Ok(Read::Bytes(length @ 1..)) = self.socket.read(input) {
-            self.take(&input[..length], &mut heard)?;
+            self.take(&input[..length], &mut response)?;
         }
-        match heard.over() {
-            true => Ok(heard),
+        match response.over() {
+            true => Ok(response),
             false => Err(error.to_string()),
         }
     }

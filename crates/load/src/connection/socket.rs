@@ -99,8 +99,8 @@ impl Socket {
     }
 
     /// Asks the kernel to stamp what arrives, on whatever socket.
-    pub(crate) fn ask_for_stamps(&self, wanted: bool) -> io::Result<()> {
-        let flags = match wanted {
+    pub(crate) fn request_stamps(&self, enable: bool) -> io::Result<()> {
+        let flags = match enable {
             true => libc::SOF_TIMESTAMPING_RX_SOFTWARE,
             false => 0,
         };
@@ -108,7 +108,7 @@ impl Socket {
     }
 
     /// Has [`Socket::read_stamped`] show the stamps while some socket
-    /// [asks](Socket::ask_for_stamps) for them.
+    /// [requests](Socket::request_stamps) for them.
     pub(crate) fn show_stamps(&self) -> io::Result<()> {
         self.set_timestamping(libc::SOF_TIMESTAMPING_SOFTWARE)
     }

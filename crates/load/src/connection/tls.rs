@@ -23,7 +23,7 @@ pub(crate) struct Tls {
     connection: ClientConnection,
     must_choose: bool,
     /// The server has sent something.
-    heard: bool,
+    received_any: bool,
 }
 
 /// The content types of a record (RFC 8446 section 5.1).
@@ -32,7 +32,7 @@ const RECORD_TYPES: std::ops::RangeInclusive<u8> = 20..=23;
 /// Why the first bytes of a connection without TLS are no protocol of ours, where they are a
 /// record: the server refuses in its own words what it took for a bad handshake. None of the
 /// protocols of sessions begins so.
-pub(crate) fn unwanted_record(input: &[u8]) -> Option<io::Error> {
+pub(crate) fn unexpected_record(input: &[u8]) -> Option<io::Error> {
     let is_record = matches!(input, [kind, 3, 0..=4, ..] if RECORD_TYPES.contains(kind));
     is_record.then(|| {
         CodedError::io(
@@ -67,7 +67,7 @@ impl Tls {
         Ok(Tls {
             connection,
             must_choose,
-            heard: false,
+            received_any: false,
         })
     }
 
@@ -99,11 +99,11 @@ impl Tls {
         mut input: &[u8],
         mut sink: impl FnMut(&[u8]) -> bool,
     ) -> io::Result<Opened> {
-        if let ([kind, ..], false) = (input, self.heard) {
+        if let ([kind, ..], false) = (input, self.received_any) {
             if !RECORD_TYPES.contains(kind) {
                 return Err(no_record(input));
             }
-            self.heard = true;
+            self.received_any = true;
         }
         while !input.is_empty() {
             // Nothing is taken any more once the peer has sent close_notify.
@@ -117,14 +117,14 @@ impl Tls {
             if handshaking && !self.connection.is_handshaking() {
                 self.check_protocol()?;
             }
-            if self.hand_on(&mut sink)? == Opened::Ended {
+            if self.deliver(&mut sink)? == Opened::Ended {
                 return Ok(Opened::Ended);
             }
         }
         Ok(Opened::Open)
     }
 
-    fn hand_on(&mut self, sink: &mut impl FnMut(&[u8]) -> bool) -> io::Result<Opened> {
+    fn deliver(&mut self, sink: &mut impl FnMut(&[u8]) -> bool) -> io::Result<Opened> {
         let mut reader = self.connection.reader();
         loop {
             let length = match reader.fill_buf() {

@@ -18,7 +18,7 @@ impl Group {
             }
         });
         if now >= span.end {
-            self.demand.send_home(span);
+            self.demand.discard_late(span);
         }
         self.begin_waiting(turn)?;
         self.connections.end_pause(now);

@@ -38,14 +38,14 @@ impl Group {
                     hops,
                     ..call.waiting
                 };
-                self.demand.go_on(waiting);
+                self.demand.requeue(waiting);
                 self.calls.release(id);
                 continue;
             }
             // `done` is intended for the next call of the user.
             let (user, done) = (call.waiting.user, call.done);
             match self.spec.script.after(call, &mut self.sequences) {
-                Next::Another(waiting) => self.demand.go_on(waiting),
+                Next::Another(waiting) => self.demand.requeue(waiting),
                 Next::Arrival => self.demand.call_ended(user, done, span),
                 Next::Over { arrival, failed } => {
                     self.record_sequence(arrival, done, failed, span);
@@ -58,7 +58,7 @@ impl Group {
         }
         self.ended = ended;
         if self.forward.next.is_some() {
-            self.move_on(span);
+            self.follow_forward(span);
         }
     }
 
@@ -77,7 +77,7 @@ impl Group {
 
     /// Calls go elsewhere from now on, and connections to where they went end.
     #[cold]
-    fn move_on(&mut self, span: Span) {
+    fn follow_forward(&mut self, span: Span) {
         let Some((target, key)) = self.forward.next.take() else {
             return;
         };
@@ -91,7 +91,7 @@ impl Group {
     /// Nobody is where calls were sent: they go where they went at first
     /// (CORBA 3.3 part 2, section 9.4.3.2).
     #[cold]
-    pub(super) fn move_back(&mut self, span: Span) {
+    pub(super) fn return_to_origin(&mut self, span: Span) {
         if let Some((target, sessions)) = self.forward.origin.take() {
             (self.spec.target, self.spec.sessions) = (target, sessions);
             self.retire(span);
@@ -132,7 +132,7 @@ impl Group {
         }
         self.close(slot, kind, Some(error), span);
         if !connection_was_made {
-            self.move_back(span);
+            self.return_to_origin(span);
         }
     }
 
@@ -180,13 +180,13 @@ impl Group {
             return Ok(());
         };
         // A session forgets a cancelled call: nobody else would end it.
-        let goes_on = connection.session.cancel(id);
-        let words = format!(
+        let usable = connection.session.cancel(id);
+        let reason = format!(
             "no complete reply within {} s",
             seconds(self.spec.timeout_ns)
         );
-        self.fail(&[id], ErrorKind::Timeout, &words, turn.span);
-        if goes_on {
+        self.fail(&[id], ErrorKind::Timeout, &reason, turn.span);
+        if usable {
             return self.serve(slot, turn);
         }
         // The other calls of a pipeline cannot be answered any more either.
@@ -194,10 +194,10 @@ impl Group {
         Ok(())
     }
 
-    fn fail(&mut self, ids: &[CallId], kind: ErrorKind, words: &str, span: Span) {
+    fn fail(&mut self, ids: &[CallId], kind: ErrorKind, reason: &str, span: Span) {
         let mut events = self.events(kind, span);
         for id in ids {
-            events.finish(*id, Err(Rejection::new(kind, words)));
+            events.finish(*id, Err(Rejection::new(kind, reason)));
         }
         self.settle(span);
     }
@@ -205,8 +205,8 @@ impl Group {
     /// The drain is over: what is still under way is counted as unfinished.
     pub(crate) fn abandon(&mut self, span: Span) {
         let ids = self.calls.all();
-        let words = "still under way when the drain ended";
-        self.fail(&ids, ErrorKind::Unfinished, words, span);
+        let reason = "still under way when the drain ended";
+        self.fail(&ids, ErrorKind::Unfinished, reason, span);
         while let Some(waiting) = self.demand.next(span) {
             let cause = (ErrorKind::Unfinished, ErrorCode::Unfinished);
             self.fail_unsent(waiting, cause, span, || {
@@ -221,7 +221,7 @@ impl Group {
         waiting: Waiting,
         cause: (ErrorKind, ErrorCode),
         span: Span,
-        words: impl FnOnce() -> String,
+        reason: impl FnOnce() -> String,
     ) -> u64 {
         let now = now_ns();
         self.totals.ended += 1;
@@ -233,7 +233,7 @@ impl Group {
             recorder.ended(now - span.start, false);
         }
         if span.contains(waiting.arrival) {
-            recorder.failure(cause, now.saturating_sub(waiting.intended), words);
+            recorder.failure(cause, now.saturating_sub(waiting.intended), reason);
         } else if waiting.arrival < span.start {
             self.totals.warmup += 1;
         }

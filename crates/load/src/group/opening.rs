@@ -43,7 +43,7 @@ impl Group {
             Err(error) if is_limit(&error) => return Err(error),
             Err(error) => {
                 self.refuse_waiting(ErrorKind::Refused, turn.span, &error);
-                self.move_back(turn.span);
+                self.return_to_origin(turn.span);
                 return Ok(());
             }
         };

@@ -99,7 +99,7 @@ impl Group {
         let since = self
             .report
             .as_ref()
-            .and_then(|report| report.waited_since());
+            .and_then(|report| report.connecting_since());
         if since.is_some_and(|since| now.saturating_sub(since) > self.spec.timeout_ns) {
             self.lose_report(&io::ErrorKind::TimedOut.into(), span);
         }

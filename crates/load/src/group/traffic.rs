@@ -80,7 +80,7 @@ impl Group {
         let Some(connection) = self.connections.get(slot) else {
             return;
         };
-        match connection.cut_off() {
+        match connection.truncation_error() {
             Some(error) => self.broken(slot, &error, span),
             None => self.close(slot, ErrorKind::Closed, None, span),
         }
@@ -117,19 +117,19 @@ impl Group {
         events.tokens = connection.tokens.take();
         let mut received = connection.receive(&turn.input[..length], &mut events);
         connection.tokens = events.tokens.take();
-        if connection.out_of_step() {
+        if connection.out_of_sync() {
             received = Received::Broken;
         }
         let whole = matches!(received, Received::Fine | Received::Ended);
         connection.served |= whole && events.answered;
-        let (started, connect_ns) = (connection.started, connection.shaken(at));
+        let (started, connect_ns) = (connection.started, connection.handshake_done(at));
         if let Some(ns) = connect_ns {
             self.connected(started, ns, turn.span);
         }
         self.settle(turn.span);
         match received {
-            Received::Fine => self.go_on(slot, turn),
-            Received::Broken => self.part(slot, turn),
+            Received::Fine => self.proceed(slot, turn),
+            Received::Broken => self.close_gracefully(slot, turn),
             Received::Ended => {
                 self.close(slot, ErrorKind::Closed, None, turn.span);
                 Ok(())
@@ -142,12 +142,12 @@ impl Group {
     }
 
     #[inline]
-    fn go_on(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+    fn proceed(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
         if connection.spent(self.spec.keep) {
-            return self.part(slot, turn);
+            return self.close_gracefully(slot, turn);
         }
         connection.socket.rearm_quickack()?;
         self.serve(slot, turn)
@@ -155,7 +155,7 @@ impl Group {
 
     /// Ends a connection from our side. What the session still wants to say
     /// (GOAWAY) goes out if it can.
-    fn part(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+    fn close_gracefully(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
         self.flush(slot, turn)?;
         self.close(slot, ErrorKind::Closed, None, turn.span);
         Ok(())

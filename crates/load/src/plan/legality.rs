@@ -71,9 +71,9 @@ fn check_tls(group: &Group) -> Result<(), Fault> {
     Ok(())
 }
 
-/// An option that is wanted exactly where something else is.
-fn belongs(name: &str, given: bool, wanted: bool, to: &str, how: &str) -> Result<(), Fault> {
-    match (given, wanted) {
+/// An option that is required exactly where something else is.
+fn belongs(name: &str, given: bool, required: bool, to: &str, how: &str) -> Result<(), Fault> {
+    match (given, required) {
         (true, false) => refuse(
             format!("{name}: belongs to {to}"),
             format!("leave {name} out, or use {to}"),

@@ -16,7 +16,7 @@ pub enum Load {
         think_s: f64,
         /// How pauses are distributed.
         #[serde(default)]
-        think: ThinkTime,
+        think: Distribution,
         /// Calls that a user makes back to back before each pause.
         #[serde(default = "one")]
         calls_per_pause: u32,
@@ -62,7 +62,7 @@ pub enum Load {
         gap_s: f64,
         /// How gaps are distributed.
         #[serde(default)]
-        gaps: ThinkTime,
+        gaps: Distribution,
         /// Calls in flight at most; the others wait in an unbounded queue.
         in_flight_max: u32,
         /// Seed of the gaps.
@@ -93,7 +93,7 @@ pub struct Stage {
 /// The distribution of pauses and gaps around their mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ThinkTime {
+pub enum Distribution {
     /// Always the mean.
     #[default]
     Constant,
@@ -114,7 +114,7 @@ impl Load {
         Load::Closed {
             users,
             think_s: 0.0,
-            think: ThinkTime::Constant,
+            think: Distribution::Constant,
             calls_per_pause: 1,
             iterations: None,
             stages: Vec::new(),

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_stack::Stack;
 
-pub use load::{Load, Stage, ThinkTime, Warmup, Window};
+pub use load::{Distribution, Load, Stage, Warmup, Window};
 pub use workload::Workload;
 
 /// Everything one engine process does in one trial.

@@ -42,7 +42,7 @@ pub(crate) struct Ready {
 const POLL_NS_MAX: u64 = 5_000;
 
 /// The result of a spin.
-pub(crate) struct Spun {
+pub(crate) struct SpinResult {
     /// How many are ready.
     pub(crate) found: usize,
     /// When it was last seen that nothing was.
@@ -101,7 +101,7 @@ impl Poll {
     }
 
     /// Polls from `now` until something is ready or it is `until`.
-    pub(crate) fn spin(&mut self, now: u64, until: u64) -> io::Result<Spun> {
+    pub(crate) fn spin(&mut self, now: u64, until: u64) -> io::Result<SpinResult> {
         let (mut seen, mut spin_ns) = (now, 0);
         loop {
             let found = self.wait(0)?;
@@ -111,7 +111,7 @@ impl Poll {
                 seen = at;
             }
             if found > 0 || seen >= until {
-                return Ok(Spun {
+                return Ok(SpinResult {
                     found,
                     seen,
                     spin_ns,

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::plan::Wait;
 use crate::reactor::clock::now_ns;
-use crate::reactor::poll::{Poll, Spun};
+use crate::reactor::poll::{Poll, SpinResult};
 use crate::reactor::spin_policy::SpinPolicy;
 use crate::reactor::wakeup::Wakeup;
 
@@ -42,7 +42,7 @@ impl Poller {
         if spin == 0 {
             return self.sleep(poll, now, due);
         }
-        let Spun { found, seen, .. } = self.spin(poll, now, due.min(now + spin))?;
+        let SpinResult { found, seen, .. } = self.spin(poll, now, due.min(now + spin))?;
         if found > 0 {
             self.spin_policy.waited(Some(seen - now));
             return Ok(found);
@@ -53,10 +53,10 @@ impl Poller {
         self.sleep(poll, seen, due)
     }
 
-    fn spin(&mut self, poll: &mut Poll, now: u64, until: u64) -> io::Result<Spun> {
-        let spun = poll.spin(now, until)?;
-        self.spin_ns += spun.spin_ns;
-        Ok(spun)
+    fn spin(&mut self, poll: &mut Poll, now: u64, until: u64) -> io::Result<SpinResult> {
+        let result = poll.spin(now, until)?;
+        self.spin_ns += result.spin_ns;
+        Ok(result)
     }
 
     fn sleep(&mut self, poll: &mut Poll, now: u64, due: u64) -> io::Result<usize> {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     /// One for which something was always ready.
-    fn taught(poll: &mut Poll, wait: Wait) -> Poller {
+    fn trained(poll: &mut Poll, wait: Wait) -> Poller {
         let mut poller = Poller::new(wait);
         for _ in 0..8_000 {
             assert_eq!(poller.wait(poll, now_ns() + MS).unwrap(), 1);
@@ -113,7 +113,7 @@ mod tests {
     fn after_spinning_in_vain_it_still_sleeps_until_what_is_due() {
         let (mut poll, near, mut far) = socket_in_poll();
         far.write_all(b"x").expect("room for a byte");
-        let mut poller = taught(&mut poll, Wait::Adaptive);
+        let mut poller = trained(&mut poll, Wait::Adaptive);
         std::io::Read::read_exact(&mut &near, &mut [0]).expect("the byte");
         let due = now_ns() + 50 * MS;
         assert_eq!(poller.wait(&mut poll, due).unwrap(), 0);
@@ -125,7 +125,7 @@ mod tests {
     fn a_thread_that_shares_its_core_never_spins() {
         let (mut poll, near, mut far) = socket_in_poll();
         far.write_all(b"x").expect("room for a byte");
-        let mut poller = taught(&mut poll, Wait::Sleep);
+        let mut poller = trained(&mut poll, Wait::Sleep);
         std::io::Read::read_exact(&mut &near, &mut [0]).expect("the byte");
         assert_eq!(poller.wait(&mut poll, now_ns() + 5 * MS).unwrap(), 0);
         assert_eq!(poller.spin_ns, 0);

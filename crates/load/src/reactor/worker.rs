@@ -32,7 +32,7 @@ pub(crate) fn run(
     waiting: Wait,
     shared: &Shared,
 ) -> io::Result<Vec<Group>> {
-    let mut leaving = Leaving {
+    let mut exit_guard = ExitGuard {
         shared,
         thread,
         done: false,
@@ -42,19 +42,19 @@ pub(crate) fn run(
     }
     sharpen_timers();
     turn_until_done(&mut groups, thread, waiting, shared)?;
-    leaving.done = true;
+    exit_guard.done = true;
     Ok(groups)
 }
 
 /// Tells the others when a thread leaves, however it leaves: they must not
 /// measure on without it.
-struct Leaving<'a> {
+struct ExitGuard<'a> {
     shared: &'a Shared,
     thread: usize,
     done: bool,
 }
 
-impl Drop for Leaving<'_> {
+impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
         if !self.done {
             self.shared.broken.store(true, Relaxed);
@@ -143,7 +143,7 @@ mod tests {
         let shared = Shared::new(2, Vec::new());
         let panicked = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
-                let _leaving = Leaving {
+                let _exit_guard = ExitGuard {
                     shared: &shared,
                     thread: 1,
                     done: false,

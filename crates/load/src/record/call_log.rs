@@ -200,7 +200,7 @@ mod tests {
         assert!(
             outcome
                 .error
-                .is_some_and(|words| words.contains("No space left"))
+                .is_some_and(|reason| reason.contains("No space left"))
         );
     }
 }

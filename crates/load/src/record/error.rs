@@ -55,7 +55,7 @@ impl ErrorKind {
     }
 }
 
-/// The cause of a failed call. Programs decide by it; the words of
+/// The cause of a failed call. Programs decide by it; the texts in
 /// `error_examples` are for people and may change.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -80,9 +80,9 @@ pub enum ErrorCode {
     /// No TLS was wanted, and the server answered with a TLS record, or with
     /// an HTTP error that names HTTPS.
     PeerWantsTls,
-    /// No known authority vouches for the certificate of the server.
+    /// The certificate of the server is not signed by a known authority.
     CertificateUnknownIssuer,
-    /// The certificate of the server is that of an authority.
+    /// The certificate of the server is that of an authority (CA), not of a server.
     CertificateCaAsEndEntity,
     /// TLS failed for another reason.
     TlsFailed,

@@ -86,7 +86,7 @@ impl Replies for Events<'_> {
 
     fn failed(&mut self, call: CallId, failure: Failure) {
         if let Failure::Forwarded { ior, .. } = &failure {
-            return self.sent_elsewhere(call, ior);
+            return self.forwarded(call, ior);
         }
         let kind = match &failure {
             Failure::Reset(_) => ErrorKind::Reset,
@@ -95,7 +95,7 @@ impl Replies for Events<'_> {
             }
             Failure::Unprocessed | Failure::Truncated | Failure::Closed => self.kind_of_closed,
         };
-        let words = match (kind, self.cause) {
+        let reason = match (kind, self.cause) {
             (ErrorKind::Timeout, None) => {
                 "no complete reply when the connection ended with a call that timed out".into()
             }
@@ -111,13 +111,13 @@ impl Replies for Events<'_> {
             (_, Some(error)) => code_of(kind, error),
             (_, None) => kind.code(),
         };
-        self.finish(call, Err(Rejection::new(kind, words).coded(code)));
+        self.finish(call, Err(Rejection::new(kind, reason).coded(code)));
     }
 }
 
 impl Events<'_> {
     /// The call goes on at another address, if it may.
-    fn sent_elsewhere(&mut self, id: CallId, ior: &str) {
+    fn forwarded(&mut self, id: CallId, ior: &str) {
         self.answered = true;
         let call = self.calls.get(id);
         match self.forward.follow(ior, call.waiting.hops) {
@@ -125,7 +125,7 @@ impl Events<'_> {
                 call.again = true;
                 self.ended.push(id);
             }
-            Err(words) => self.finish(id, Err(Rejection::new(ErrorKind::Protocol, words))),
+            Err(reason) => self.finish(id, Err(Rejection::new(ErrorKind::Protocol, reason))),
         }
     }
 
@@ -159,7 +159,7 @@ impl Events<'_> {
         let response = done.saturating_sub(intended);
         if let Err(rejection) = verdict {
             let cause = (rejection.kind, rejection.code);
-            return recorder.failure(cause, response, || rejection.words);
+            return recorder.failure(cause, response, || rejection.reason);
         }
         recorder.time(Time::Response, response);
         // A reply may overtake the stamp of its own request's last byte.

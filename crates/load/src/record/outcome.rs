@@ -43,7 +43,7 @@ impl Default for Merged {
 
 impl Merged {
     pub(crate) fn add(&mut self, mut group: Group, span: Span) {
-        self.call_log = both_logs(self.call_log.take(), group.end_lines());
+        self.call_log = merge_logs(self.call_log.take(), group.end_lines());
         self.queue_max += group.demand.queue_max;
         self.end = self.end.max(group.own(span).end);
         self.totals.sent += group.totals.sent;
@@ -139,10 +139,13 @@ impl Merged {
 /// What came of the log of calls, which all groups share.
 pub(crate) fn call_log(groups: &[Merged]) -> Option<CallLogOutcome> {
     let logs = groups.iter().map(|group| group.call_log.clone());
-    logs.fold(None, both_logs)
+    logs.fold(None, merge_logs)
 }
 
-fn both_logs(one: Option<CallLogOutcome>, other: Option<CallLogOutcome>) -> Option<CallLogOutcome> {
+fn merge_logs(
+    one: Option<CallLogOutcome>,
+    other: Option<CallLogOutcome>,
+) -> Option<CallLogOutcome> {
     match (one, other) {
         (Some(one), Some(other)) => Some(CallLogOutcome {
             calls: one.calls + other.calls,

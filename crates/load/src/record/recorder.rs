@@ -151,7 +151,7 @@ impl Recorder {
         &mut self,
         (kind, code): (ErrorKind, ErrorCode),
         response_ns: u64,
-        words: impl FnOnce() -> String,
+        reason: impl FnOnce() -> String,
     ) {
         self.time(Time::Response, response_ns);
         let histogram = self.failed.get_or_insert_with(new_histogram);
@@ -160,7 +160,7 @@ impl Recorder {
         let count = self.errors.entry(kind).or_default();
         *count += 1;
         if *count <= WORDED_MAX && self.examples.len() < EXAMPLES_MAX {
-            self.example(format!("{}: {}", kind.name(), words()));
+            self.example(format!("{}: {}", kind.name(), reason()));
         }
     }
 

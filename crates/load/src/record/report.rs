@@ -15,7 +15,7 @@ pub(crate) const REPORT_SLOT: u32 = u32::MAX;
 /// A report connection, and whose port is whose.
 pub(crate) struct Report {
     target: Target,
-    line: Option<Line>,
+    connection: Option<ReportConnection>,
     /// Slots of connections by their local port.
     slots: HashMap<u16, u32>,
     /// What the last receive reported, in its order.
@@ -23,7 +23,7 @@ pub(crate) struct Report {
 }
 
 /// A connection to the service's reports.
-struct Line {
+struct ReportConnection {
     socket: Socket,
     started: u64,
     open: bool,
@@ -34,7 +34,7 @@ impl Report {
     pub(crate) fn new(target: Target) -> Report {
         Report {
             target,
-            line: None,
+            connection: None,
             slots: HashMap::new(),
             records: Vec::new(),
         }
@@ -42,17 +42,21 @@ impl Report {
 
     /// Calls may be sent: what becomes of them will be reported.
     pub(crate) fn is_open(&self) -> bool {
-        self.line.as_ref().is_some_and(|line| line.open)
+        self.connection
+            .as_ref()
+            .is_some_and(|connection| connection.open)
     }
 
     pub(crate) fn is_opening(&self) -> bool {
-        self.line.as_ref().is_some_and(|line| !line.open)
+        self.connection
+            .as_ref()
+            .is_some_and(|connection| !connection.open)
     }
 
     /// When it was asked for, as long as it is not there.
-    pub(crate) fn waited_since(&self) -> Option<u64> {
-        let line = self.line.as_ref()?;
-        (!line.open).then_some(line.started)
+    pub(crate) fn connecting_since(&self) -> Option<u64> {
+        let connection = self.connection.as_ref()?;
+        (!connection.open).then_some(connection.started)
     }
 
     /// Starts to connect.
@@ -62,7 +66,7 @@ impl Report {
     pub(crate) fn connect(&mut self, poll: &Poll, token: u64, now: u64) -> io::Result<()> {
         let socket = Socket::connect(&self.target, SocketOptions::default())?;
         poll.add(&socket, token, Interest::ReadWrite)?;
-        self.line = Some(Line {
+        self.connection = Some(ReportConnection {
             socket,
             started: now,
             open: false,
@@ -76,14 +80,18 @@ impl Report {
     /// # Errors
     /// Why it failed.
     pub(crate) fn opened(&mut self, poll: &Poll, token: u64) -> io::Result<()> {
-        let Some(line) = self.line.as_mut().filter(|line| !line.open) else {
+        let Some(connection) = self
+            .connection
+            .as_mut()
+            .filter(|connection| !connection.open)
+        else {
             return Ok(());
         };
-        if let Some(error) = line.socket.take_error() {
+        if let Some(error) = connection.socket.take_error() {
             return Err(error);
         }
-        line.open = true;
-        poll.modify(&line.socket, token, Interest::Read)
+        connection.open = true;
+        poll.modify(&connection.socket, token, Interest::Read)
     }
 
     /// Reads once, as much as `input` takes, and returns what was reported.
@@ -93,17 +101,17 @@ impl Report {
     pub(crate) fn read(&mut self, input: &mut [u8]) -> io::Result<Vec<Record>> {
         let mut records = std::mem::take(&mut self.records);
         records.clear();
-        let Some(line) = &mut self.line else {
+        let Some(connection) = &mut self.connection else {
             return Ok(records);
         };
-        let length = match line.socket.read(input)? {
+        let length = match connection.socket.read(input)? {
             Read::Empty => return Ok(records),
             Read::Bytes(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Read::Bytes(length) => length,
         };
         let mut rest = &input[..length];
         loop {
-            match line.parser.next(&mut rest) {
+            match connection.parser.next(&mut rest) {
                 Ok(Some(record)) => records.push(record),
                 Ok(None) => return Ok(records),
                 Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
@@ -118,7 +126,7 @@ impl Report {
 
     /// The connection is of no use any more.
     pub(crate) fn lose(&mut self) {
-        self.line = None;
+        self.connection = None;
         self.slots.clear();
     }
 

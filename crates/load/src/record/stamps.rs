@@ -20,8 +20,8 @@ const STAMPS: u32 = 128;
 #[derive(Default)]
 pub(crate) struct Stamps {
     /// The one that asks. Connections show stamps, but do not ask for them.
-    asker: Option<Socket>,
-    asks: bool,
+    requester: Option<Socket>,
+    enabled: bool,
     left: u32,
     next_turn: u64,
 }
@@ -29,9 +29,9 @@ pub(crate) struct Stamps {
 impl Stamps {
     /// There is a connection to be stamped.
     pub(crate) fn need(&mut self) -> io::Result<()> {
-        if self.asker.is_none() {
-            self.asker = Some(Socket::unconnected()?);
-            self.ask(self.left > 0)?;
+        if self.requester.is_none() {
+            self.requester = Some(Socket::unconnected()?);
+            self.enable(self.left > 0)?;
         }
         Ok(())
     }
@@ -49,7 +49,7 @@ impl Stamps {
     fn begin(&mut self, now: u64) -> io::Result<()> {
         self.next_turn = now + TURN_NS;
         self.left = STAMPS;
-        self.ask(true)
+        self.enable(true)
     }
 
     /// Whether this stamp is one of the turn's.
@@ -60,17 +60,17 @@ impl Stamps {
         }
         self.left -= 1;
         if self.left == 0 {
-            self.ask(false)?;
+            self.enable(false)?;
         }
         Ok(true)
     }
 
-    fn ask(&mut self, wanted: bool) -> io::Result<()> {
-        let Some(asker) = self.asker.as_ref().filter(|_| self.asks != wanted) else {
+    fn enable(&mut self, enable: bool) -> io::Result<()> {
+        let Some(requester) = self.requester.as_ref().filter(|_| self.enabled != enable) else {
             return Ok(());
         };
-        self.asks = wanted;
-        asker.ask_for_stamps(wanted)
+        self.enabled = enable;
+        requester.request_stamps(enable)
     }
 }
 
@@ -89,9 +89,9 @@ mod tests {
         stamps.need().expect("a socket");
         for turn in 1..4 {
             stamps.advance(turn * TURN_NS).unwrap();
-            assert!(stamps.asks);
+            assert!(stamps.enabled);
             assert_eq!(taken(&mut stamps, 10_000), STAMPS as usize);
-            assert!(!stamps.asks);
+            assert!(!stamps.enabled);
             stamps.advance(turn * TURN_NS + TURN_NS - 1).unwrap();
             assert_eq!(taken(&mut stamps, 10), 0);
         }
@@ -103,9 +103,9 @@ mod tests {
         stamps.need().expect("a socket");
         for turn in 1..100 {
             stamps.advance(turn * TURN_NS).unwrap();
-            assert!(stamps.asks);
+            assert!(stamps.enabled);
             assert_eq!(taken(&mut stamps, 100), 100);
-            assert!(stamps.asks);
+            assert!(stamps.enabled);
         }
     }
 
@@ -113,9 +113,9 @@ mod tests {
     fn without_a_connection_to_stamp_nobody_asks() {
         let mut stamps = Stamps::default();
         stamps.advance(TURN_NS).unwrap();
-        assert!(!stamps.asks);
+        assert!(!stamps.enabled);
         // One comes in mid-turn.
         stamps.need().expect("a socket");
-        assert!(stamps.asks);
+        assert!(stamps.enabled);
     }
 }

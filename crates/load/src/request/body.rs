@@ -75,7 +75,7 @@ impl BodyWriter {
     }
 
     /// Compresses a message that lies in `out` alone, as the stack says.
-    pub(crate) fn squeeze(&self, out: &mut Vec<u8>) {
+    pub(crate) fn compress_in_place(&self, out: &mut Vec<u8>) {
         if let Some(compressed) = compress(self.compression, out) {
             *out = compressed;
         }

@@ -33,11 +33,14 @@ impl Forward {
     /// In words, when the call must not be made there.
     pub(crate) fn follow(&mut self, ior: &str, hops: u8) -> Result<(), String> {
         if hops >= HOPS_MAX {
-            return Err(format!("sent elsewhere more than {HOPS_MAX} times"));
+            return Err(format!(
+                "forwarded (LOCATION_FORWARD) more than {HOPS_MAX} times"
+            ));
         }
-        let object = Object::read(ior).map_err(|error| format!("sent elsewhere: {error}"))?;
+        let object =
+            Object::read(ior).map_err(|error| format!("forwarded (LOCATION_FORWARD): {error}"))?;
         let target = object.target(self.any_target);
-        let target = target.map_err(|error| format!("sent elsewhere: {error}"))?;
+        let target = target.map_err(|error| format!("forwarded (LOCATION_FORWARD): {error}"))?;
         self.next = Some((target, object.key));
         Ok(())
     }
@@ -59,16 +62,16 @@ mod tests {
         assert_eq!(forward.follow(&ior("::1"), HOPS_MAX - 1), Ok(()));
         let expected = Target::parse("[::1]:9", false).unwrap();
         assert_eq!(forward.next.take(), Some((expected, b"key".to_vec())));
-        let words = forward.follow(&ior("127.0.0.1"), HOPS_MAX).unwrap_err();
-        assert!(words.contains("more than 8 times"), "{words}");
+        let reason = forward.follow(&ior("127.0.0.1"), HOPS_MAX).unwrap_err();
+        assert!(reason.contains("more than 8 times"), "{reason}");
         assert_eq!(forward.next, None);
     }
 
     #[test]
     fn no_service_sends_calls_to_other_machines() {
         let mut forward = Forward::new(false);
-        let words = forward.follow(&ior("192.0.2.1"), 0).unwrap_err();
-        assert!(words.contains("192.0.2.1:9 is not a loopback"), "{words}");
+        let reason = forward.follow(&ior("192.0.2.1"), 0).unwrap_err();
+        assert!(reason.contains("192.0.2.1:9 is not a loopback"), "{reason}");
         assert!(forward.follow("IOR:nonsense", 0).is_err());
         assert_eq!(Forward::new(true).follow(&ior("192.0.2.1"), 0), Ok(()));
     }

@@ -20,9 +20,9 @@ impl Object {
     /// # Errors
     /// When it is neither, or leads nowhere over TCP.
     pub(crate) fn parse(text: &str) -> Result<Object, Fault> {
-        Object::read(text).map_err(|words| {
+        Object::read(text).map_err(|reason| {
             fault::plan(
-                format!("object: {words}"),
+                format!("object: {reason}"),
                 "give the ior of the service's ready line, or corbaloc:iiop:1.2@127.0.0.1:PORT/KEY",
             )
         })

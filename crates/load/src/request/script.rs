@@ -25,7 +25,7 @@ pub(crate) enum Script {
 
 /// How requests that differ from call to call come about.
 #[derive(Debug, Clone)]
-pub(crate) struct Making {
+pub(crate) struct RequestBuilder {
     pub(crate) generator: RequestGenerator,
     pub(crate) format: MessageFormat,
     pub(crate) writer: BodyWriter,
@@ -38,7 +38,7 @@ pub(crate) struct Making {
 /// Requests that differ from call to call.
 #[derive(Debug, Clone)]
 pub(crate) struct Varying {
-    making: Making,
+    builder: RequestBuilder,
     /// By step, everything but the body.
     templates: Vec<Arc<Request>>,
     /// By step, requests that nobody holds any more.
@@ -66,7 +66,7 @@ impl Script {
         match self {
             Script::Same(_) => None,
             Script::Varying(varying) => {
-                let documents = varying.making.documents?;
+                let documents = varying.builder.documents?;
                 Some(Box::new(Tokens::new(documents.cache)))
             }
         }
@@ -92,7 +92,7 @@ impl Script {
     /// where every arrival is a new user, `users` is 0.
     pub(crate) fn number(&mut self, users: usize, numbers: Numbers) {
         if let Script::Varying(varying) = self {
-            varying.making.generator.number(users, numbers);
+            varying.builder.generator.number(users, numbers);
         }
     }
 
@@ -100,12 +100,12 @@ impl Script {
     pub(crate) fn is_sequence(&self) -> bool {
         match self {
             Script::Same(_) => false,
-            Script::Varying(varying) => varying.making.generator.is_sequence(),
+            Script::Varying(varying) => varying.builder.generator.is_sequence(),
         }
     }
 }
 
-impl Making {
+impl RequestBuilder {
     /// Appends the body of a call, or of the prepared one.
     fn write(&self, typed: Option<&Typed>, tokens: Option<&mut Tokens>, out: &mut Vec<u8>) {
         let (Some(source), Some(tokens)) = (self.documents, tokens) else {
@@ -117,14 +117,14 @@ impl Making {
             (None, Some(prepared)) => prepared.write(tokens, out),
             (None, None) => unreachable!("a call is made or prepared"),
         }
-        self.writer.squeeze(out);
+        self.writer.compress_in_place(out);
     }
 }
 
 impl Varying {
-    pub(crate) fn new(making: Making, templates: Vec<Arc<Request>>) -> Varying {
+    pub(crate) fn new(builder: RequestBuilder, templates: Vec<Arc<Request>>) -> Varying {
         Varying {
-            making,
+            builder,
             free: vec![Vec::new(); templates.len()],
             templates,
             body: Vec::new(),
@@ -137,13 +137,13 @@ impl Varying {
         sequences: &mut Sequences,
         tokens: Option<&mut Tokens>,
     ) -> &'a Arc<Request> {
-        let (step, typed) = self.making.generator.next(&mut call.waiting, sequences);
+        let (step, typed) = self.builder.generator.next(&mut call.waiting, sequences);
         call.step = step;
         self.body.clear();
-        self.making.write(typed.as_ref(), tokens, &mut self.body);
+        self.builder.write(typed.as_ref(), tokens, &mut self.body);
         let request = self.with_body(step);
         let expected = typed.map(|typed| {
-            Expected::of(self.making.format, &typed).expect("the workload was checked")
+            Expected::of(self.builder.format, &typed).expect("the workload was checked")
         });
         let varied = call.reply.varied.get_or_insert_default();
         **varied = Varied {
@@ -179,7 +179,7 @@ impl Varying {
 
     fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
         self.recycle(call);
-        if !self.making.generator.is_sequence() {
+        if !self.builder.generator.is_sequence() {
             return Next::Arrival;
         }
         let Waiting {

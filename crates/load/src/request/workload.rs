@@ -17,10 +17,10 @@ use crate::request::body::{BodyWriter, compress};
 use crate::request::head;
 use crate::request::message_format::{encoding, media_type, message_format};
 use crate::request::request_generator::RequestGenerator;
-use crate::request::script::Making;
+use crate::request::script::RequestBuilder;
 use crate::request::step::Step;
 use crate::request::tokens::DocumentSource;
-use crate::validate::{Framing, Validator, Wanted};
+use crate::validate::{Expectation, Framing, Validator};
 
 /// Seed of the contents of requests.
 const SEED: u64 = 0;
@@ -31,7 +31,7 @@ pub struct Prepared {
     pub(crate) requests: Vec<Request>,
     pub(crate) steps: Vec<Step>,
     /// How bodies are made call by call; None: there is one request, and it is whole.
-    pub(crate) making: Option<Making>,
+    pub(crate) builder: Option<RequestBuilder>,
 }
 
 /// Makes the request of `group`. A gRPC message given as JSON must have been
@@ -112,8 +112,8 @@ fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
         request.body = writer.body(call).map_err(unsupported)?.into();
     }
     let expected = Expected::of(format, call).map_err(unsupported)?;
-    let wanted = Wanted::Same(Box::new(expected));
-    let making = documents(stack).map(|documents| Making {
+    let expectation = Expectation::Same(Box::new(expected));
+    let builder = documents(stack).map(|documents| RequestBuilder {
         generator: RequestGenerator::Same(operation),
         format,
         writer,
@@ -122,8 +122,8 @@ fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
     });
     Ok(Prepared {
         requests: vec![request],
-        steps: vec![step(group, operation, 0, wanted)],
-        making,
+        steps: vec![step(group, operation, 0, expectation)],
+        builder,
     })
 }
 
@@ -208,12 +208,17 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Prepared, Fault
             names.len() - 1
         });
         let always = always || at < last;
-        steps.push(step(group, operation, place, Wanted::EachCall { always }));
+        steps.push(step(
+            group,
+            operation,
+            place,
+            Expectation::EachCall { always },
+        ));
     }
     Ok(Prepared {
         requests,
         steps,
-        making: Some(Making {
+        builder: Some(RequestBuilder {
             generator,
             format,
             writer: BodyWriter::new(stack, format).called_by(group),
@@ -224,10 +229,10 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Prepared, Fault
 }
 
 /// A kind of calls of a contract, with the validator of its replies.
-fn step(group: &Group, operation: Operation, place: usize, wanted: Wanted) -> Step {
+fn step(group: &Group, operation: Operation, place: usize, expectation: Expectation) -> Step {
     let validator = match group.stack.reply {
-        Reply::TwoWay => validator(&group.stack, operation, wanted),
-        Reply::OneWay => Validator::new(Framing::Whole, Wanted::Anything, false),
+        Reply::TwoWay => validator(&group.stack, operation, expectation),
+        Reply::OneWay => Validator::new(Framing::Whole, Expectation::Anything, false),
     };
     Step {
         operation: place,
@@ -236,15 +241,15 @@ fn step(group: &Group, operation: Operation, place: usize, wanted: Wanted) -> St
     }
 }
 
-fn validator(stack: &Stack, operation: Operation, wanted: Wanted) -> Validator {
+fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> Validator {
     let framing = match stack.binding {
         Binding::Grpc => Framing::Grpc,
         _ => Framing::Whole,
     };
     // The caches of tokens must follow every reply.
     let decode = stack.work == Work::Decode || stack.codec == Codec::TokenXml;
-    let mut validator = Validator::new(framing, wanted, decode);
-    validator.takes_repeats = stack.work == Work::Frame;
+    let mut validator = Validator::new(framing, expectation, decode);
+    validator.accepts_repeats = stack.work == Work::Frame;
     let route = match stack.binding {
         Binding::Rest => operation.route(),
         _ => None,
@@ -263,7 +268,7 @@ fn validator(stack: &Stack, operation: Operation, wanted: Wanted) -> Validator {
 }
 
 /// One request to a third party's service.
-fn of_stranger(request: Request, name: &str, validator: Validator) -> Prepared {
+fn third_party(request: Request, name: &str, validator: Validator) -> Prepared {
     Prepared {
         requests: vec![request],
         steps: vec![Step {
@@ -271,7 +276,7 @@ fn of_stranger(request: Request, name: &str, validator: Validator) -> Prepared {
             name: name.to_owned(),
             validator: Arc::new(validator),
         }],
-        making: None,
+        builder: None,
     }
 }
 
@@ -295,8 +300,11 @@ fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
     }
     let mut fields = lower_case(headers);
     fields.extend(head::accepts(stack));
-    let mut validator =
-        Validator::new(Framing::Whole, Wanted::Anything, stack.work == Work::Decode);
+    let mut validator = Validator::new(
+        Framing::Whole,
+        Expectation::Anything,
+        stack.work == Work::Decode,
+    );
     validator.status = *expect_status;
     validator.length = *expect_length;
     let mut body = decode_base64(body_base64)?;
@@ -311,7 +319,7 @@ fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
         body: body.into(),
         ..Request::default()
     };
-    Ok(of_stranger(request, path, validator))
+    Ok(third_party(request, path, validator))
 }
 
 fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
@@ -344,10 +352,14 @@ fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
     let mut request = head::grpc(stack, &path);
     request.body = body.into();
     request.fields.extend(lower_case(metadata));
-    let mut validator = Validator::new(Framing::Grpc, Wanted::Anything, stack.work == Work::Decode);
+    let mut validator = Validator::new(
+        Framing::Grpc,
+        Expectation::Anything,
+        stack.work == Work::Decode,
+    );
     validator.status = Some(200);
     validator.content_type = Some(ContentType::Grpc);
-    Ok(of_stranger(request, &path, validator))
+    Ok(third_party(request, &path, validator))
 }
 
 fn lower_case(fields: &[(String, String)]) -> Vec<(String, String)> {

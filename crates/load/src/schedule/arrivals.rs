@@ -178,7 +178,7 @@ impl Iterator for Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Stage, ThinkTime};
+    use crate::plan::{Distribution, Stage};
 
     fn constant(rate: f64) -> Load {
         Load::Constant {
@@ -246,11 +246,11 @@ mod tests {
             in_flight_max: 1,
             seed: 3,
         };
-        let even = of_all_threads(&load(Some(1000.0), ThinkTime::Constant), 2, 10);
+        let even = of_all_threads(&load(Some(1000.0), Distribution::Constant), 2, 10);
         let expected = (0..4_u64)
             .flat_map(|burst| (0..5_u64).map(move |k| burst * 1_004_000_000 + k * 1_000_000));
         assert_eq!(even, expected.collect::<Vec<_>>());
-        let at_once = of_all_threads(&load(None, ThinkTime::Exponential), 3, 5000);
+        let at_once = of_all_threads(&load(None, Distribution::Exponential), 3, 5000);
         let starts: Vec<u64> = at_once.chunks(5).map(|burst| burst[0]).collect();
         assert!(
             at_once

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use crate::plan::ThinkTime;
+use crate::plan::Distribution;
 use crate::reactor::clock::UNSET;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::quota::Quota;
-use crate::schedule::stages::Stages;
+use crate::schedule::stages::{Presence, Stages};
 use crate::schedule::think::Think;
 use crate::shared::Span;
 
@@ -80,26 +80,6 @@ struct Schedule {
     step: u32,
 }
 
-/// How many users call, over time.
-struct Presence {
-    stages: Stages,
-    /// When the load began, nanoseconds.
-    origin: u64,
-}
-
-impl Presence {
-    /// When the user may call next, from `at` on; None: never again.
-    fn next(&self, user: u32, at: u64) -> Option<u64> {
-        let since = at.saturating_sub(self.origin) as f64 / 1e9;
-        let active = self.stages.active_from(user, since)?;
-        // What is not later is now, whatever the division has rounded away.
-        Some(match active <= since {
-            true => at,
-            false => self.origin + (active * 1e9) as u64,
-        })
-    }
-}
-
 /// What users of a closed load do besides calling.
 #[derive(Debug, Clone)]
 pub(crate) struct Behaviour {
@@ -126,10 +106,7 @@ impl Demand {
         now: u64,
     ) -> Demand {
         let number = |k: u32| numbers.first.wrapping_add(k.wrapping_mul(numbers.step));
-        let presence = behaviour.stages.map(|stages| Presence {
-            stages,
-            origin: now,
-        });
+        let presence = behaviour.stages.map(|stages| Presence::new(stages, now));
         let begins = |user: u32| match &presence {
             Some(presence) => presence.next(user, now).map(|at| Reverse((at, user))),
             None => Some(Reverse((now, user))),
@@ -166,7 +143,7 @@ impl Demand {
             queue_max: 0,
             admitted: VecDeque::new(),
             thinking: BinaryHeap::new(),
-            think: Think::new(0.0, ThinkTime::Constant, 0, 0),
+            think: Think::new(0.0, Distribution::Constant, 0, 0),
             calls_per_pause: 1,
             iterations: u32::MAX,
             made: Vec::new(),
@@ -194,11 +171,11 @@ impl Demand {
         if self.think.is_none() && self.made.is_empty() && self.presence.is_none() {
             return self.arrived(user, done, span);
         }
-        self.goes_on(user, done, span);
+        self.pause_or_end(user, done, span);
     }
 
     /// The same of a user who may pause, or end, or is not wanted for some time.
-    fn goes_on(&mut self, user: u32, done: u64, span: Span) {
+    fn pause_or_end(&mut self, user: u32, done: u64, span: Span) {
         let place = user.wrapping_sub(self.numbers.first) / self.numbers.step;
         let made = self.made.get_mut(place as usize).map_or(0, |made| {
             *made += 1;
@@ -252,7 +229,7 @@ impl Demand {
     /// A call whose arrival has been admitted goes on: the next of a sequence,
     /// or one that must be made again elsewhere.
     #[inline]
-    pub(crate) fn go_on(&mut self, waiting: Waiting) {
+    pub(crate) fn requeue(&mut self, waiting: Waiting) {
         self.admitted.push_back(waiting);
     }
 
@@ -358,7 +335,7 @@ impl Demand {
     }
 
     /// Forgets who waits to begin a call that the window does not hold.
-    pub(crate) fn send_home(&mut self, span: Span) {
+    pub(crate) fn discard_late(&mut self, span: Span) {
         let over = |waiting: &Waiting| waiting.intended >= span.end;
         while self.queue.back().is_some_and(over) {
             self.queue.pop_back();
@@ -401,7 +378,7 @@ mod tests {
     /// Users who only pause.
     fn steady(think_s: f64) -> Behaviour {
         Behaviour {
-            think: Think::new(think_s, ThinkTime::Constant, 0, 0),
+            think: Think::new(think_s, Distribution::Constant, 0, 0),
             calls_per_pause: 1,
             iterations: None,
             stages: None,
@@ -538,7 +515,7 @@ mod tests {
         behind.arrive(9000, WARM, |_, _| {});
         assert_eq!(full_at(&behind), Some(5000), "though all of them wait");
         let own = behind.own(WARM);
-        behind.send_home(own);
+        behind.discard_late(own);
         assert_eq!(std::iter::from_fn(|| behind.next(own)).count(), 4);
     }
 
@@ -614,12 +591,12 @@ mod tests {
             intended: 90,
             ..first
         };
-        users.go_on(second);
+        users.requeue(second);
         assert_eq!(users.next(ALWAYS), Some(second));
         assert_eq!(users.next(ALWAYS), Some(Waiting::arrival(4, 5)));
-        users.go_on(second);
+        users.requeue(second);
         let over = Span { start: 0, end: 80 };
-        users.send_home(over);
+        users.discard_late(over);
         assert!(users.exhausted() && users.waiting());
         assert_eq!(users.next(over), Some(second));
         assert_eq!(users.next(over), None);

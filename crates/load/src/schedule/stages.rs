@@ -33,21 +33,19 @@ impl Segment {
         f64::midpoint(self.from, self.to) * (self.end - self.start)
     }
 
-    /// When the area since its start is `wanted`, which is at most [`Segment::area`].
-    fn time_of(&self, wanted: f64) -> f64 {
+    /// When the area since its start is `area`, which is at most [`Segment::area`].
+    fn time_of(&self, area: f64) -> f64 {
         let slope = match self.end > self.start {
             true => (self.to - self.from) / (self.end - self.start),
             false => return self.end,
         };
-        // from t + slope t^2 / 2 = wanted, solved in the form that does not cancel where the
+        // from t + slope t^2 / 2 = area, solved in the form that does not cancel where the
         // slope is small (Press et al., Numerical Recipes, 5.6).
-        let root = (self.from * self.from + 2.0 * slope * wanted)
-            .max(0.0)
-            .sqrt();
+        let root = (self.from * self.from + 2.0 * slope * area).max(0.0).sqrt();
         let sum = self.from + root;
         match sum > 0.0 {
-            true => self.start + 2.0 * wanted / sum,
-            // Nothing is wanted, at a level of 0.
+            true => self.start + 2.0 * area / sum,
+            // An area of 0 at a level of 0: 0 / 0 would be NaN.
             false => self.start,
         }
     }
@@ -82,11 +80,11 @@ impl Stages {
         segment.map_or(self.last, |segment| segment.level(at))
     }
 
-    /// When the area under the level reaches `wanted`: the time of the arrival of that
+    /// When the area under the level reaches `area`: the time of the arrival of that
     /// number. None: not before the end.
     #[must_use]
-    pub fn time_of(&self, wanted: f64) -> Option<f64> {
-        let mut left = wanted;
+    pub fn time_of(&self, area: f64) -> Option<f64> {
+        let mut left = area;
         for segment in &self.segments {
             let area = segment.area();
             if left < area {
@@ -114,6 +112,32 @@ impl Stages {
         }
         let end = self.segments.last().map_or(0.0, |segment| segment.end);
         (self.last > user).then_some(at.max(end))
+    }
+}
+
+/// How many users call, over time.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    stages: Stages,
+    /// When the load began, nanoseconds.
+    origin: u64,
+}
+
+impl Presence {
+    /// Users of a load that began at `origin`, nanoseconds.
+    pub(crate) fn new(stages: Stages, origin: u64) -> Presence {
+        Presence { stages, origin }
+    }
+
+    /// When the user may call next, from `at` on; None: never again.
+    pub(crate) fn next(&self, user: u32, at: u64) -> Option<u64> {
+        let since = at.saturating_sub(self.origin) as f64 / 1e9;
+        let active = self.stages.active_from(user, since)?;
+        // What is not later is now, whatever the division has rounded away.
+        Some(match active <= since {
+            true => at,
+            false => self.origin + (active * 1e9) as u64,
+        })
     }
 }
 

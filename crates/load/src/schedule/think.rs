@@ -2,20 +2,20 @@
 
 use wirelab_contract::texts::SplitMix64;
 
-use crate::plan::ThinkTime;
+use crate::plan::Distribution;
 
 /// Pauses of the users of one thread.
 #[derive(Debug, Clone)]
 pub struct Think {
     mean_ns: f64,
-    distribution: ThinkTime,
+    distribution: Distribution,
     random: SplitMix64,
 }
 
 impl Think {
     /// Pauses with a mean in seconds; `thread` keeps the threads' pauses apart.
     #[must_use]
-    pub fn new(mean_s: f64, distribution: ThinkTime, seed: u64, thread: u32) -> Think {
+    pub fn new(mean_s: f64, distribution: Distribution, seed: u64, thread: u32) -> Think {
         Think {
             mean_ns: mean_s * 1e9,
             distribution,
@@ -33,10 +33,10 @@ impl Think {
     /// The next pause, in nanoseconds.
     pub fn next_ns(&mut self) -> u64 {
         let factor = match self.distribution {
-            ThinkTime::Constant => 1.0,
-            ThinkTime::Exponential => -(1.0 - self.random.unit()).ln(),
+            Distribution::Constant => 1.0,
+            Distribution::Exponential => -(1.0 - self.random.unit()).ln(),
             // From half to one and a half of the mean.
-            ThinkTime::Uniform => 0.5 + self.random.unit(),
+            Distribution::Uniform => 0.5 + self.random.unit(),
         };
         (self.mean_ns * factor) as u64
     }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     /// Mean and standard deviation of many pauses, as shares of the mean asked for.
-    fn shape(distribution: ThinkTime) -> (f64, f64) {
+    fn shape(distribution: Distribution) -> (f64, f64) {
         let mut think = Think::new(0.01, distribution, 7, 0);
         let pauses: Vec<f64> = (0..100_000).map(|_| think.next_ns() as f64 / 1e7).collect();
         let mean = pauses.iter().sum::<f64>() / pauses.len() as f64;
@@ -59,9 +59,9 @@ mod tests {
     fn pauses_have_the_mean_and_the_deviation_of_their_distribution() {
         // Five standard errors of the mean and of the deviation of 100,000 pauses.
         for (distribution, deviation) in [
-            (ThinkTime::Constant, 0.0),
-            (ThinkTime::Exponential, 1.0),
-            (ThinkTime::Uniform, (1.0_f64 / 12.0).sqrt()),
+            (Distribution::Constant, 0.0),
+            (Distribution::Exponential, 1.0),
+            (Distribution::Uniform, (1.0_f64 / 12.0).sqrt()),
         ] {
             let (mean, spread) = shape(distribution);
             assert!((mean - 1.0).abs() < 0.016, "{distribution:?}: {mean}");

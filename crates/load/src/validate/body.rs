@@ -3,7 +3,7 @@
 use wirelab_wire::Encoding;
 use wirelab_wire::grpc::Piece;
 
-use super::{Framing, Validator, Wanted};
+use super::{Expectation, Framing, Validator};
 use crate::record::error::ErrorKind;
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
@@ -39,11 +39,11 @@ impl Validator {
     fn whole(&self, state: &mut ReplyState, chunk: &[u8], tokens: Option<&mut Tokens>) {
         let offset = state.length as usize;
         state.length += chunk.len() as u64;
-        if !self.looks_inside(state) {
+        if !self.decodes(state) {
             return;
         }
-        if let (Some(wanted), Encoding::Identity) = (self.verbatim(), state.head.encoding) {
-            return state.compare(wanted, offset, chunk);
+        if let (Some(expected), Encoding::Identity) = (self.verbatim(), state.head.encoding) {
+            return state.compare(expected, offset, chunk);
         }
         let alone = state.kept.is_empty() && state.head.content_length == Some(chunk.len() as u64);
         if alone && !state.checked {
@@ -56,8 +56,8 @@ impl Validator {
 
     /// The body of a right reply, where the codec leaves no choice.
     fn verbatim(&self) -> Option<&[u8]> {
-        match &self.wanted {
-            Wanted::Same(expected) => expected.verbatim(),
+        match &self.expectation {
+            Expectation::Same(expected) => expected.verbatim(),
             _ => None,
         }
     }
@@ -93,7 +93,7 @@ impl Validator {
 
     fn data(&self, state: &mut ReplyState, data: &[u8]) {
         state.length += data.len() as u64;
-        if !self.looks_inside(state) {
+        if !self.decodes(state) {
             return;
         }
         if state.kept.is_empty() && data.len() == state.due as usize {
@@ -105,7 +105,7 @@ impl Validator {
     }
 
     fn message_ended(&self, state: &mut ReplyState) {
-        if self.looks_inside(state) && !state.checked {
+        if self.decodes(state) && !state.checked {
             let kept = std::mem::take(&mut state.kept);
             self.check(
                 state,

@@ -7,7 +7,7 @@ use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::codec::{Expected, Mismatch};
 use wirelab_wire::{Encoding, gzip, zstd};
 
-use super::{MESSAGE_BYTES_MAX, Rejection, Validator, Wanted};
+use super::{Expectation, MESSAGE_BYTES_MAX, Rejection, Validator};
 use crate::record::error::ErrorKind;
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
@@ -27,7 +27,7 @@ impl Validator {
             false => Encoding::Identity,
         };
         let verdict = plain(message, encoding)
-            .map_err(|words| Rejection::new(ErrorKind::Wrong, words))
+            .map_err(|reason| Rejection::new(ErrorKind::Wrong, reason))
             .and_then(|message| self.check_plain(state, index, &message, tokens));
         if let Err(rejection) = verdict {
             state.reject(rejection);
@@ -42,16 +42,18 @@ impl Validator {
         tokens: Option<&mut Tokens>,
     ) -> Result<(), Rejection> {
         let order = state.head.byte_order;
-        match (&self.wanted, tokens) {
-            (Wanted::Anything, _) => Ok(()),
-            (Wanted::Same(expected), None) => expected
+        match (&self.expectation, tokens) {
+            (Expectation::Anything, _) => Ok(()),
+            (Expectation::Same(expected), None) => expected
                 .check_ordered(order, index, message)
                 .map_err(rejected),
-            (Wanted::Same(expected), Some(tokens)) if self.takes_repeats => {
+            (Expectation::Same(expected), Some(tokens)) if self.accepts_repeats => {
                 read_unless_repeated(expected, order, message, tokens)
             }
-            (Wanted::Same(expected), tokens) => read(expected, order, message, tokens).map(drop),
-            (Wanted::EachCall { .. }, tokens) => {
+            (Expectation::Same(expected), tokens) => {
+                read(expected, order, message, tokens).map(drop)
+            }
+            (Expectation::EachCall { .. }, tokens) => {
                 let varied = state.varied.as_mut();
                 let varied = varied.expect("a call that differs from others was made");
                 let expected = varied.expected.as_ref();
@@ -99,8 +101,8 @@ fn read_unless_repeated(
 fn rejected(mismatch: Mismatch) -> Rejection {
     match mismatch {
         Mismatch::Fault { code, text, .. } => {
-            let words = format!("fault {code}: {}", text.escape_debug());
-            Rejection::new(ErrorKind::Application, words)
+            let reason = format!("fault {code}: {}", text.escape_debug());
+            Rejection::new(ErrorKind::Application, reason)
         }
         other => Rejection::new(ErrorKind::Wrong, other.to_string()),
     }

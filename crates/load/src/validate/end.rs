@@ -7,7 +7,7 @@ use wirelab_wire::codec::Mismatch;
 use wirelab_wire::giop::SystemException;
 
 use super::content::plain;
-use super::{Framing, Rejection, UNKNOWN, Validator, Wanted};
+use super::{Expectation, Framing, Rejection, UNKNOWN, Validator};
 use crate::record::error::{ErrorCode, ErrorKind};
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
@@ -26,7 +26,7 @@ impl Validator {
     ) -> Result<(), Rejection> {
         if self.framing == Framing::Grpc {
             self.grpc_ended(state, end);
-        } else if state.bad.is_none() && self.looks_inside(state) && !state.checked {
+        } else if state.bad.is_none() && self.decodes(state) && !state.checked {
             let kept = std::mem::take(&mut state.kept);
             self.check(state, 0, &kept, true, tokens);
             state.kept = kept;
@@ -52,7 +52,7 @@ impl Validator {
         };
         match self.text_of_error(state) {
             Some(text) => Rejection {
-                words: format!("{}: {}", rejection.words, text.escape_debug()),
+                reason: format!("{}: {}", rejection.reason, text.escape_debug()),
                 ..rejection
             },
             None => rejection.with_body(&state.kept),
@@ -99,14 +99,14 @@ impl Validator {
         if let Err(error) = state.deframer.finish() {
             return state.fail(ErrorKind::Protocol, error.to_string());
         }
-        let wanted = match &self.wanted {
-            Wanted::Anything => return,
-            Wanted::Same(expected) => expected.messages(),
-            Wanted::EachCall { .. } => 1,
+        let expected = match &self.expectation {
+            Expectation::Anything => return,
+            Expectation::Same(expected) => expected.messages(),
+            Expectation::EachCall { .. } => 1,
         };
-        if wanted != state.messages as usize {
-            let words = format!("{} messages, the contract says {wanted}", state.messages);
-            state.fail(ErrorKind::Wrong, words);
+        if expected != state.messages as usize {
+            let reason = format!("{} messages, the contract says {expected}", state.messages);
+            state.fail(ErrorKind::Wrong, reason);
         }
     }
 
@@ -114,7 +114,7 @@ impl Validator {
     #[inline]
     fn length(&self, state: &mut ReplyState) {
         let learned = self.learned.load(Relaxed);
-        let wanted = match (self.length, learned) {
+        let expected = match (self.length, learned) {
             (Some(length), _) => length,
             (None, UNKNOWN) => {
                 self.learned.store(state.length, Relaxed);
@@ -125,15 +125,15 @@ impl Validator {
         // A full decode has validated more than the length, and another length
         // may be right (other white space); frame work has only the length.
         // Of replies that differ from call to call no length can be learned.
-        let validated = match self.wanted {
-            Wanted::Anything => self.length.is_none(),
-            Wanted::Same(_) => self.decode,
-            Wanted::EachCall { .. } => true,
+        let validated = match self.expectation {
+            Expectation::Anything => self.length.is_none(),
+            Expectation::Same(_) => self.decode,
+            Expectation::EachCall { .. } => true,
         };
-        if state.length != wanted && !validated {
+        if state.length != expected && !validated {
             state.fail(
                 ErrorKind::Wrong,
-                format!("{} bytes instead of {wanted}", state.length),
+                format!("{} bytes instead of {expected}", state.length),
             );
         }
     }

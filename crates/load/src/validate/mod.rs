@@ -38,7 +38,7 @@ pub(crate) enum Framing {
 
 /// What the contract says of the replies.
 #[derive(Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum Expectation {
     /// Nothing: the service is a third party's.
     Anything,
     /// The same of every reply.
@@ -55,30 +55,30 @@ pub(crate) enum Wanted {
 #[derive(Debug)]
 pub(crate) struct Validator {
     pub(crate) framing: Framing,
-    /// Status wanted; None: any 2xx.
+    /// Status expected; None: any 2xx.
     pub(crate) status: Option<u16>,
-    /// Content type wanted; None: any.
+    /// Content type expected; None: any.
     pub(crate) content_type: Option<ContentType>,
     /// How replies may be compressed; None: in any way that we can undo.
     pub(crate) encoding: Option<Encoding>,
     /// How all replies are compressed, where no head says it; none of these
     /// has a status either (raw).
     pub(crate) imposed: Option<Encoding>,
-    /// Length of the body wanted, in bytes.
+    /// Length of the body expected, in bytes.
     pub(crate) length: Option<u64>,
-    pub(crate) wanted: Wanted,
+    pub(crate) expectation: Expectation,
     /// How an application error is read.
     pub(crate) errors: Option<(MessageFormat, Operation)>,
     /// Decode every reply (work=decode).
     pub(crate) decode: bool,
     /// Tokens that equal the last right reply to the byte need not be
     /// read again (work=frame with token-xml).
-    pub(crate) takes_repeats: bool,
+    pub(crate) accepts_repeats: bool,
     learned: AtomicU64,
 }
 
 impl Validator {
-    pub(crate) fn new(framing: Framing, wanted: Wanted, decode: bool) -> Validator {
+    pub(crate) fn new(framing: Framing, expectation: Expectation, decode: bool) -> Validator {
         Validator {
             framing,
             status: None,
@@ -86,28 +86,28 @@ impl Validator {
             encoding: None,
             imposed: None,
             length: None,
-            wanted,
+            expectation,
             errors: None,
             decode,
-            takes_repeats: false,
+            accepts_repeats: false,
             learned: AtomicU64::new(UNKNOWN),
         }
     }
 
     /// True when this reply is decoded and compared.
     #[inline]
-    fn looks_inside(&self, state: &ReplyState) -> bool {
-        match self.wanted {
-            Wanted::Anything => false,
-            Wanted::Same(_) => self.decode || self.is_unlike(state),
-            Wanted::EachCall { always } => self.decode || always,
+    fn decodes(&self, state: &ReplyState) -> bool {
+        match self.expectation {
+            Expectation::Anything => false,
+            Expectation::Same(_) => self.decode || self.differs_from_learned(state),
+            Expectation::EachCall { always } => self.decode || always,
         }
     }
 
     /// Nothing is known of right replies yet; or it is longer or shorter than
     /// they are, and only its content can say that it is an error.
     #[inline]
-    fn is_unlike(&self, state: &ReplyState) -> bool {
+    fn differs_from_learned(&self, state: &ReplyState) -> bool {
         let learned = self.learned.load(Relaxed);
         let other = state.head.content_length != Some(learned);
         learned == UNKNOWN || (self.imposed.is_some() && other)
@@ -120,16 +120,16 @@ impl Validator {
             state.head.encoding = encoding;
         }
         let head = state.head;
-        let wanted = match self.status {
+        let expected = match self.status {
             Some(status) => head.status == status,
             None => (200..300).contains(&head.status),
         };
-        if !wanted {
+        if !expected {
             return state.fail(ErrorKind::Application, refusal(&head));
         }
         if self
             .content_type
-            .is_some_and(|wanted| wanted != head.content_type)
+            .is_some_and(|expected| expected != head.content_type)
         {
             state.fail(
                 ErrorKind::Wrong,
@@ -137,7 +137,7 @@ impl Validator {
             );
         }
         let known = match self.encoding {
-            Some(wanted) => wanted == head.encoding || head.encoding == Encoding::Identity,
+            Some(expected) => expected == head.encoding || head.encoding == Encoding::Identity,
             None => head.encoding != Encoding::Other,
         };
         if !known {

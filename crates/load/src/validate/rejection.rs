@@ -13,15 +13,15 @@ const SHOWN_BYTES: usize = 160;
 pub(crate) struct Rejection {
     pub(crate) kind: ErrorKind,
     pub(crate) code: ErrorCode,
-    pub(crate) words: String,
+    pub(crate) reason: String,
 }
 
 impl Rejection {
-    pub(crate) fn new(kind: ErrorKind, words: impl Into<String>) -> Rejection {
+    pub(crate) fn new(kind: ErrorKind, reason: impl Into<String>) -> Rejection {
         Rejection {
             kind,
             code: kind.code(),
-            words: words.into(),
+            reason: reason.into(),
         }
     }
 
@@ -33,7 +33,7 @@ impl Rejection {
     pub(super) fn with_body(mut self, body: &[u8]) -> Rejection {
         if !body.is_empty() {
             let shown = &body[..body.len().min(SHOWN_BYTES)];
-            self.words = format!("{}: {}", self.words, shown.escape_ascii());
+            self.reason = format!("{}: {}", self.reason, shown.escape_ascii());
         }
         self
     }

@@ -68,9 +68,9 @@ impl ReplyState {
         self.kept.clear();
     }
 
-    pub(crate) fn fail(&mut self, kind: ErrorKind, words: impl Into<String>) {
+    pub(crate) fn fail(&mut self, kind: ErrorKind, reason: impl Into<String>) {
         if self.bad.is_none() {
-            self.bad = Some(Box::new(Rejection::new(kind, words)));
+            self.bad = Some(Box::new(Rejection::new(kind, reason)));
         }
     }
 
@@ -81,17 +81,17 @@ impl ReplyState {
 
     /// Judges a body of which every byte is known while it arrives, without
     /// keeping it: as a whole at its last byte, in parts before.
-    pub(crate) fn compare(&mut self, wanted: &[u8], offset: usize, chunk: &[u8]) {
+    pub(crate) fn compare(&mut self, expected: &[u8], offset: usize, chunk: &[u8]) {
         let end = offset + chunk.len();
-        match wanted.get(offset..end) {
-            Some(part) if part == chunk => self.checked = end == wanted.len(),
+        match expected.get(offset..end) {
+            Some(part) if part == chunk => self.checked = end == expected.len(),
             Some(_) => self.fail(
                 ErrorKind::Wrong,
                 format!("the text differs in bytes {offset} to {end}"),
             ),
             None => self.fail(
                 ErrorKind::Wrong,
-                format!("the text is longer than {} bytes", wanted.len()),
+                format!("the text is longer than {} bytes", expected.len()),
             ),
         }
     }

@@ -8,9 +8,9 @@ use wirelab_wire::{End, gzip};
 use super::*;
 use crate::request::tokens::Tokens;
 
-fn expected(codec: Codec, operation: Operation, bytes: u64) -> Wanted {
+fn expected(codec: Codec, operation: Operation, bytes: u64) -> Expectation {
     let call = workload::call(operation, bytes, 10, 0).unwrap();
-    Wanted::Same(Box::new(Expected::of(codec, &call).unwrap()))
+    Expectation::Same(Box::new(Expected::of(codec, &call).unwrap()))
 }
 
 fn text(decode: bool) -> Validator {
@@ -229,7 +229,7 @@ fn an_error_shows_what_the_service_said_escaped() {
     validator.body(&mut state, b"<b>\x00oops", None);
     let rejection = validator.end(&mut state, End::default(), None).unwrap_err();
     assert_eq!(rejection.kind, ErrorKind::Application);
-    assert_eq!(rejection.words, "HTTP status 500: <b>\\x00oops");
+    assert_eq!(rejection.reason, "HTTP status 500: <b>\\x00oops");
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike(
 
     let call = workload::call(Operation::Deploy, 0, 1, 0).unwrap();
     let format = MessageFormat::from(Codec::SoapLiteral);
-    let wanted = Wanted::Same(Box::new(Expected::of(format, &call).unwrap()));
-    let mut validator = Validator::new(Framing::Whole, wanted, false);
+    let expectation = Expectation::Same(Box::new(Expected::of(format, &call).unwrap()));
+    let mut validator = Validator::new(Framing::Whole, expectation, false);
     (validator.status, validator.imposed) = (Some(200), Some(Encoding::Identity));
     validator.errors = Some((format, Operation::Deploy));
     let Ok(Reply::Deploy(right)) = call.answer() else {
@@ -258,7 +258,7 @@ fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike(
         assert_eq!(reply(&validator, &[&right], End::default()), Ok(()));
         let rejection = reply(&validator, &[&fault], End::default()).unwrap_err();
         assert_eq!(rejection.kind, ErrorKind::Application);
-        assert!(rejection.words.contains("no room"), "{rejection:?}");
+        assert!(rejection.reason.contains("no room"), "{rejection:?}");
         let (one, other) = fault.split_at(40);
         let rejection = reply(&validator, &[one, other], End::default()).unwrap_err();
         assert_eq!(rejection.kind, ErrorKind::Application);
@@ -279,7 +279,7 @@ fn tokens_that_differ_or_mean_something_else_are_read() {
         expected(Codec::TokenXml, Operation::Submit, 200),
         true,
     );
-    validator.takes_repeats = true;
+    validator.accepts_repeats = true;
     let (mut encoder, mut tokens) = (
         Encoder::new(TokenCache::NamesAndTexts),
         Tokens::new(TokenCache::NamesAndTexts),
