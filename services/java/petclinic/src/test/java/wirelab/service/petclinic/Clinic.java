@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import wirelab.service.Bench;
 
-/** A service of {@code petclinic} in JSON, and calls to it. */
+/** A service of {@code petclinic}, and calls to it; those by texts are of JSON. */
 final class Clinic implements AutoCloseable {
     static final String API = "/petclinic/api";
 
@@ -18,7 +18,11 @@ final class Clinic implements AutoCloseable {
     }
 
     static Clinic start(String store, String options) throws Exception {
-        return new Clinic(Bench.start("petclinic", "{\"binding\":\"rest\",\"codec\":\"json\"}",
+        return start("json", store, options);
+    }
+
+    static Clinic start(String codec, String store, String options) throws Exception {
+        return new Clinic(Bench.start("petclinic", "{\"binding\":\"rest\",\"codec\":\"" + codec + "\"}",
                 "\"store\":" + store + ",\"options\":" + options));
     }
 
@@ -29,6 +33,11 @@ final class Clinic implements AutoCloseable {
     Bench.Reply call(String method, String path, String body) throws Exception {
         return bench.http(method + " " + API + path + " HTTP/1.1" + (body == null ? "" : "\r\nContent-Type: application/json"),
                 body == null ? null : body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    Bench.Reply post(String path, String codec, byte[] body) throws Exception {
+        String type = codec.equals("json") ? "application/json" : "application/x-protobuf";
+        return bench.http("POST " + API + path + " HTTP/1.1\r\nContent-Type: " + type, body);
     }
 
     /** A reply of status 200. */

@@ -11,7 +11,9 @@ import jakarta.persistence.Table;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Pattern;
 import jakarta.validation.constraints.Size;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /** An owner of pets. */
@@ -49,4 +51,16 @@ public class Owner {
 
     @OneToMany(mappedBy = "owner", fetch = FetchType.EAGER)
     public Set<Pet> pets = new LinkedHashSet<>();
+
+    /** Its pets in the order of their names, those of one name in the order of their ids. */
+    public List<Pet> petsInOrder() {
+        return inOrder(pets);
+    }
+
+    /** As {@link #petsInOrder}. */
+    public static List<Pet> inOrder(Set<Pet> pets) {
+        return pets.stream()
+                .sorted(Comparator.comparing((Pet pet) -> pet.name).thenComparing(pet -> pet.id))
+                .toList();
+    }
 }

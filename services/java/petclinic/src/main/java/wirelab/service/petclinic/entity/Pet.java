@@ -14,7 +14,9 @@ import jakarta.persistence.Table;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Size;
 import java.time.LocalDate;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /** A pet. */
@@ -45,4 +47,14 @@ public class Pet {
 
     @OneToMany(mappedBy = "pet", fetch = FetchType.EAGER)
     public Set<Visit> visits = new LinkedHashSet<>();
+
+    /** Its visits in the order of their ids. */
+    public List<Visit> visitsInOrder() {
+        return inOrder(visits);
+    }
+
+    /** As {@link #visitsInOrder}. */
+    public static List<Visit> inOrder(Set<Visit> visits) {
+        return visits.stream().sorted(Comparator.comparing(visit -> visit.id)).toList();
+    }
 }

@@ -12,7 +12,9 @@ import jakarta.persistence.ManyToMany;
 import jakarta.persistence.Table;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Pattern;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /** A veterinarian. */
@@ -39,4 +41,16 @@ public class Vet {
             joinColumns = @JoinColumn(name = "vet_id"),
             inverseJoinColumns = @JoinColumn(name = "specialty_id"))
     public Set<Specialty> specialties = new LinkedHashSet<>();
+
+    /** Its specialties in the order of their names. */
+    public List<Specialty> specialtiesInOrder() {
+        return inOrder(specialties);
+    }
+
+    /** As {@link #specialtiesInOrder}. */
+    public static List<Specialty> inOrder(Set<Specialty> specialties) {
+        return specialties.stream()
+                .sorted(Comparator.comparing((Specialty each) -> each.name).thenComparing(each -> each.id))
+                .toList();
+    }
 }

@@ -10,7 +10,11 @@ public final class Codecs {
     /** The messages of a stack. */
     public static Messages of(Configuration configuration) {
         Limiter limiter = new Limiter(configuration.options().validation().equals("on"));
-        return new MappedJson(limiter);
+        boolean mapped = configuration.options().mapper().equals("on");
+        if (configuration.stack().codec().equals("protobuf")) {
+            return mapped ? new MappedProtobuf(limiter) : new DirectProtobuf(limiter);
+        }
+        return mapped ? new MappedJson(limiter) : new DirectJson(limiter);
     }
 
     /** Classes that read and write its messages. */

@@ -42,10 +42,14 @@ final class Json {
     private Json() {}
 
     static <T> T read(byte[] body, Class<T> message) throws Messages.Malformed {
+        return read(MAPPER, body, message);
+    }
+
+    static <T> T read(ObjectMapper mapper, byte[] body, Class<T> message) throws Messages.Malformed {
         try {
             // Strictly: Jackson's own decoder takes surrogates and overlong forms of UTF-8.
             String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString();
-            T read = MAPPER.readValue(text, message);
+            T read = mapper.readValue(text, message);
             if (read == null) {
                 throw new Messages.Malformed("null is no object");
             }
@@ -58,8 +62,12 @@ final class Json {
     }
 
     static byte[] write(Object reply) {
+        return write(MAPPER, reply);
+    }
+
+    static byte[] write(ObjectMapper mapper, Object reply) {
         try {
-            return MAPPER.writeValueAsBytes(reply);
+            return mapper.writeValueAsBytes(reply);
         } catch (JsonProcessingException error) {
             throw new IllegalStateException("a reply that cannot be written", error);
         }

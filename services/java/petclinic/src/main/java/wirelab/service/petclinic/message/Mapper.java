@@ -1,10 +1,8 @@
 package wirelab.service.petclinic.message;
 
-import java.time.LocalDate;
-import java.util.Comparator;
-import java.util.List;
-import wirelab.service.petclinic.ClinicError;
-import wirelab.service.petclinic.entity.IsoDate;
+import static wirelab.service.petclinic.message.Fields.day;
+import static wirelab.service.petclinic.message.Fields.text;
+
 import wirelab.service.petclinic.entity.Owner;
 import wirelab.service.petclinic.entity.Pet;
 import wirelab.service.petclinic.entity.PetType;
@@ -24,7 +22,7 @@ import wirelab.service.petclinic.message.Dtos.VetFields;
 import wirelab.service.petclinic.message.Dtos.VisitDto;
 import wirelab.service.petclinic.message.Dtos.VisitFields;
 
-/** From entities to data transfer objects and back, and the order of lists within a message. */
+/** From entities to data transfer objects and back. */
 final class Mapper {
     private Mapper() {}
 
@@ -37,7 +35,8 @@ final class Mapper {
     }
 
     static VetDto dto(Vet row) {
-        return new VetDto(row.id, row.firstName, row.lastName, sorted(row).stream().map(Mapper::dto).toList());
+        return new VetDto(row.id, row.firstName, row.lastName,
+                row.specialtiesInOrder().stream().map(Mapper::dto).toList());
     }
 
     static VisitDto dto(Visit row) {
@@ -46,31 +45,12 @@ final class Mapper {
 
     static PetDto dto(Pet row) {
         return new PetDto(row.id, row.name, row.birthDate.toString(), dto(row.type), row.owner.id,
-                sorted(row).stream().map(Mapper::dto).toList());
+                row.visitsInOrder().stream().map(Mapper::dto).toList());
     }
 
     static OwnerDto dto(Owner row) {
         return new OwnerDto(row.id, row.firstName, row.lastName, row.address, row.city, row.telephone,
-                sorted(row).stream().map(Mapper::dto).toList());
-    }
-
-    /** Specialties in the order of their names. */
-    static List<Specialty> sorted(Vet row) {
-        return row.specialties.stream()
-                .sorted(Comparator.comparing((Specialty each) -> each.name).thenComparing(each -> each.id))
-                .toList();
-    }
-
-    /** Pets in the order of their names, those of one name in the order of their ids. */
-    static List<Pet> sorted(Owner row) {
-        return row.pets.stream()
-                .sorted(Comparator.comparing((Pet each) -> each.name).thenComparing(each -> each.id))
-                .toList();
-    }
-
-    /** Visits in the order of their ids. */
-    static List<Visit> sorted(Pet row) {
-        return row.visits.stream().sorted(Comparator.comparing(each -> each.id)).toList();
+                row.petsInOrder().stream().map(Mapper::dto).toList());
     }
 
     static PetType petType(NameFields fields) {
@@ -120,21 +100,7 @@ final class Mapper {
         return row;
     }
 
-    /** An absent field is as its zero. */
-    private static String text(String field) {
-        return field == null ? "" : field;
-    }
-
     private static int id(Named row) {
         return row == null ? 0 : row.id();
-    }
-
-    /** A day; without one no row can be stored, whatever is validated. */
-    static LocalDate day(String text) {
-        LocalDate day = IsoDate.parse(text);
-        if (day == null) {
-            throw ClinicError.invalid();
-        }
-        return day;
     }
 }

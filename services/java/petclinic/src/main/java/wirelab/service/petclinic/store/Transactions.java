@@ -2,6 +2,7 @@ package wirelab.service.petclinic.store;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.function.Supplier;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -11,8 +12,8 @@ import wirelab.service.store.Outage;
 
 /** Spring's transactions, and what failures of a database mean to a caller. */
 final class Transactions {
-    /** Class 23 of SQLSTATE: integrity constraint violation. */
-    private static final String INTEGRITY = "23";
+    /** Classes of SQLSTATE: integrity constraint violation, and data exception, such as a text that is too long. */
+    private static final List<String> REFUSED = List.of("23", "22");
 
     /** SQLITE_CONSTRAINT; the driver gives no SQLSTATE. */
     private static final int SQLITE_CONSTRAINT = 19;
@@ -59,8 +60,9 @@ final class Transactions {
         if (cause == null) {
             return error instanceof StoreUnavailable ? error : outage.failed(error);
         }
-        boolean integrity = cause.getSQLState() != null && cause.getSQLState().startsWith(INTEGRITY)
+        String state = cause.getSQLState();
+        boolean refused = state != null && REFUSED.stream().anyMatch(state::startsWith)
                 || cause.getErrorCode() == SQLITE_CONSTRAINT && cause.getMessage().contains("CONSTRAINT");
-        return integrity ? ClinicError.invalid() : outage.failed(error);
+        return refused ? ClinicError.invalid() : outage.failed(error);
     }
 }

@@ -1,0 +1,77 @@
+package wirelab.service.petclinic.message;
+
+import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.Message;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.Map;
+import wirelab.petclinic.v1.AddOwnerRequest;
+import wirelab.petclinic.v1.AddPetRequest;
+import wirelab.petclinic.v1.AddPetToOwnerRequest;
+import wirelab.petclinic.v1.AddPetTypeRequest;
+import wirelab.petclinic.v1.AddSpecialtyRequest;
+import wirelab.petclinic.v1.AddVetRequest;
+import wirelab.petclinic.v1.AddVisitRequest;
+import wirelab.petclinic.v1.AddVisitToOwnerRequest;
+import wirelab.petclinic.v1.UpdateOwnerRequest;
+import wirelab.petclinic.v1.UpdatePetRequest;
+import wirelab.petclinic.v1.UpdatePetTypeRequest;
+import wirelab.petclinic.v1.UpdateSpecialtyRequest;
+import wirelab.petclinic.v1.UpdateVetRequest;
+import wirelab.petclinic.v1.UpdateVisitRequest;
+import wirelab.service.protobuf.CountedItems;
+
+/** Protocol Buffers by their own library: requests and replies are the generated messages. */
+abstract class ProtobufMessages implements Messages {
+    /** The messages that come as bodies. */
+    private static final Map<String, Message> REQUESTS = Map.ofEntries(
+            Map.entry("AddPetType", AddPetTypeRequest.getDefaultInstance()),
+            Map.entry("UpdatePetType", UpdatePetTypeRequest.getDefaultInstance()),
+            Map.entry("AddSpecialty", AddSpecialtyRequest.getDefaultInstance()),
+            Map.entry("UpdateSpecialty", UpdateSpecialtyRequest.getDefaultInstance()),
+            Map.entry("AddVet", AddVetRequest.getDefaultInstance()),
+            Map.entry("UpdateVet", UpdateVetRequest.getDefaultInstance()),
+            Map.entry("AddOwner", AddOwnerRequest.getDefaultInstance()),
+            Map.entry("UpdateOwner", UpdateOwnerRequest.getDefaultInstance()),
+            Map.entry("AddPet", AddPetRequest.getDefaultInstance()),
+            Map.entry("UpdatePet", UpdatePetRequest.getDefaultInstance()),
+            Map.entry("AddPetToOwner", AddPetToOwnerRequest.getDefaultInstance()),
+            Map.entry("AddVisit", AddVisitRequest.getDefaultInstance()),
+            Map.entry("UpdateVisit", UpdateVisitRequest.getDefaultInstance()),
+            Map.entry("AddVisitToOwner", AddVisitToOwnerRequest.getDefaultInstance()));
+
+    @Override
+    public final String mediaType() {
+        return "application/x-protobuf";
+    }
+
+    @Override
+    public final Object read(String operation, byte[] body) throws Malformed {
+        Message prototype = REQUESTS.get(operation);
+        try {
+            CountedItems.check(prototype.getDescriptorForType(), body);
+            return prototype.getParserForType().parseFrom(body);
+        } catch (IOException error) {
+            throw new Malformed(error.getMessage());
+        }
+    }
+
+    @Override
+    public final byte[] write(Object reply) {
+        return ((Message) reply).toByteArray();
+    }
+
+    /** A message {@code { string error = 1; }}. */
+    @Override
+    public final byte[] error(String text) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+            out.writeString(1, text);
+            out.flush();
+        } catch (IOException impossible) {
+            throw new AssertionError("a ByteArrayOutputStream never fails", impossible);
+        }
+        return bytes.toByteArray();
+    }
+}
