@@ -1,4 +1,4 @@
-//! Charging against the words of contracts/README.md.
+//! Charging against the text of contracts/README.md.
 
 use std::collections::HashSet;
 
@@ -110,7 +110,7 @@ fn a_reservation_ends_once_and_belongs_to_its_account() {
 }
 
 #[test]
-fn of_several_errors_the_first_is_told() {
+fn of_several_errors_the_first_is_reported() {
     use ApplicationError::{Amount, NoAccount, NotEnoughCredit, UnknownReservation};
     let state = state();
     for am in [0, -1, i32::MIN] {
@@ -154,7 +154,7 @@ fn a_million_unconfirmed_actions_are_kept_and_no_more() {
     assert_eq!(reserve(&state, 1, 1), Err(full));
     assert_eq!(debit_reservation(&state, 1, 1, first.res), Err(full));
     assert_eq!(release(&state, first.res), Err(full));
-    // What comes before it in the contract is told first.
+    // What comes before it in the contract is reported first.
     let short = debit(&state, 3, 1_000_000_001);
     assert_eq!(short, Err(ApplicationError::NotEnoughCredit));
     let unknown = release(&state, 0);
@@ -295,7 +295,7 @@ proptest! {
         steps in prop::collection::vec((0_u8..6, 1_i32..4, -5_i32..700, 0_usize..4), 0..120)
     ) {
         let state = state();
-        let mut books: Vec<Book> = (0..3)
+        let mut ledger: Vec<Book> = (0..3)
             .map(|_| Book { balance: BALANCE.into(), reserved: 0 })
             .collect();
         let mut open: Vec<(i32, i32, i32)> = Vec::new();
@@ -310,23 +310,23 @@ proptest! {
                 4 => Call::DebitReservation(DebitReservationRequest { id: owner, am, res }),
                 _ => Call::ReleaseRes(ReleaseResRequest { res }),
             };
-            let book = &mut books[(owner - 1) as usize];
+            let book = &mut ledger[(owner - 1) as usize];
             match state.answer(&call) {
                 Ok(Reply::DebitReservation(_)) => {
                     book.balance -= i64::from(am);
                     book.reserved -= i64::from(open.remove(at).1);
                 }
                 Ok(Reply::ReleaseRes(_)) => book.reserved -= i64::from(open.remove(at).1),
-                Ok(Reply::Credit(_)) => books[(id - 1) as usize].balance += i64::from(am),
-                Ok(Reply::DirectDebit(_)) => books[(id - 1) as usize].balance -= i64::from(am),
+                Ok(Reply::Credit(_)) => ledger[(id - 1) as usize].balance += i64::from(am),
+                Ok(Reply::DirectDebit(_)) => ledger[(id - 1) as usize].balance -= i64::from(am),
                 Ok(Reply::Reserve(reply)) => {
-                    books[(id - 1) as usize].reserved += i64::from(am);
+                    ledger[(id - 1) as usize].reserved += i64::from(am);
                     open.push((id, am, reply.res));
                 }
                 Ok(other) => prop_assert!(false, "{:?}", other),
                 Err(_) => {}
             }
-            for (id, book) in (1..).zip(&books) {
+            for (id, book) in (1..).zip(&ledger) {
                 let (balance, reserved) = held(&state, id);
                 prop_assert_eq!((book.balance, book.reserved), (balance.into(), reserved.into()));
                 prop_assert!(0 <= reserved && reserved <= balance);

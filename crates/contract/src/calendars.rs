@@ -27,7 +27,7 @@ pub const TEXT_BYTES_MAX: usize = 1024;
 /// Owners that a service keeps.
 pub const OWNERS_MAX: usize = 10_000;
 
-/// Hexadecimal digits of the digest that Deploy tells.
+/// Hexadecimal digits of the digest that Deploy returns.
 const DIGEST_DIGITS: usize = 49;
 
 /// Parts with a lock each.

@@ -1,4 +1,4 @@
-//! Calendar against the words of contracts/README.md.
+//! Calendar against the text of contracts/README.md.
 
 use proptest::prelude::*;
 
@@ -68,7 +68,7 @@ fn entries_come_by_slot_and_a_later_booking_replaces() {
 }
 
 #[test]
-fn of_several_errors_the_first_is_told() {
+fn of_several_errors_the_first_is_reported() {
     let calendars = Calendars::new();
     let long = "é".repeat(TEXT_BYTES_MAX / 2) + ".";
     let mut wrong = BookRequest {
@@ -77,23 +77,23 @@ fn of_several_errors_the_first_is_told() {
         ..BookRequest::default()
     };
     wrong.slot = 48;
-    let mut told = |mend: &dyn Fn(&mut BookRequest)| {
+    let mut first_error = |repair: &dyn Fn(&mut BookRequest)| {
         let error = calendars.book(&wrong).unwrap_err();
-        mend(&mut wrong);
+        repair(&mut wrong);
         error
     };
     use ApplicationError as E;
-    assert_eq!(told(&|r| r.owner = long.clone()), E::EmptyOwner);
-    assert_eq!(told(&|r| r.day = 365), E::Day);
-    assert_eq!(told(&|r| r.day = 1), E::Day);
-    assert_eq!(told(&|r| r.slot = -1), E::Slot);
-    assert_eq!(told(&|r| r.slot = 0), E::Slot);
-    assert_eq!(told(&|r| r.title = long.clone()), E::EmptyTitle);
-    assert_eq!(told(&|r| r.owner.truncate(1024)), E::TextTooLong);
-    assert_eq!(told(&|r| r.title.truncate(1024)), E::TextTooLong);
-    assert_eq!(told(&|r| r.note.truncate(1024)), E::TextTooLong);
-    assert_eq!(told(&|r| r.weight = f64::NEG_INFINITY), E::Weight);
-    assert_eq!(told(&|r| r.weight = f64::MIN_POSITIVE), E::Weight);
+    assert_eq!(first_error(&|r| r.owner = long.clone()), E::EmptyOwner);
+    assert_eq!(first_error(&|r| r.day = 365), E::Day);
+    assert_eq!(first_error(&|r| r.day = 1), E::Day);
+    assert_eq!(first_error(&|r| r.slot = -1), E::Slot);
+    assert_eq!(first_error(&|r| r.slot = 0), E::Slot);
+    assert_eq!(first_error(&|r| r.title = long.clone()), E::EmptyTitle);
+    assert_eq!(first_error(&|r| r.owner.truncate(1024)), E::TextTooLong);
+    assert_eq!(first_error(&|r| r.title.truncate(1024)), E::TextTooLong);
+    assert_eq!(first_error(&|r| r.note.truncate(1024)), E::TextTooLong);
+    assert_eq!(first_error(&|r| r.weight = f64::NEG_INFINITY), E::Weight);
+    assert_eq!(first_error(&|r| r.weight = f64::MIN_POSITIVE), E::Weight);
     assert!(calendars.book(&wrong).is_ok());
 }
 
@@ -175,8 +175,8 @@ proptest! {
                 let found = entries(&calendars, owner, day);
                 let found: Vec<_> = found.into_iter().map(|e| (e.slot, e.title)).collect();
                 let day = map.range((owner, day, 0)..=(owner, day, 47));
-                let wanted: Vec<_> = day.map(|(key, title)| (key.2, title.clone())).collect();
-                prop_assert_eq!(found, wanted);
+                let expected: Vec<_> = day.map(|(key, title)| (key.2, title.clone())).collect();
+                prop_assert_eq!(found, expected);
             }
         }
     }

@@ -2,18 +2,18 @@
 
 /// Writes a line to standard error, formatted as by `format!`. `eprintln!` panics where
 /// that cannot be written: on a full disk, of all moments, the reason and the exit code
-/// would be lost. This loses the words alone.
+/// would be lost. This loses the message alone.
 #[macro_export]
 macro_rules! complain {
-    ($($words:tt)+) => {
-        $crate::complaint::say(::core::format_args!($($words)+))
+    ($($message:tt)+) => {
+        $crate::complaint::say(::core::format_args!($($message)+))
     };
 }
 
 /// What [`complain!`] does; in one piece, so that lines of several threads do not mix.
-pub fn say(words: std::fmt::Arguments<'_>) {
+pub fn say(message: std::fmt::Arguments<'_>) {
     use std::io::Write;
-    let line = format!("{words}\n");
-    // Nobody is left to be told.
+    let line = format!("{message}\n");
+    // Standard error is closed, so there is nowhere left to report this.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! The model against the words of contracts/README.md.
+//! The model against the text of contracts/README.md.
 
 use super::*;
 use crate::operation::Operation;

@@ -1,5 +1,5 @@
 //! How a process of the lab refuses a configuration that it cannot honour
-//! (docs/reference/process.md): the same words from every one.
+//! (docs/reference/process.md): the same text from every one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

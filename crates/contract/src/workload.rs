@@ -258,14 +258,14 @@ impl RecordWriter {
         };
         record.remark.extend(std::iter::repeat_n('.', self.filler));
         if self.made % 16 == 2 {
-            self.spoil(&mut record);
+            self.corrupt(&mut record);
         }
         self.made += 1;
         record
     }
 
     /// Makes a record that must be refused, each reason in turn.
-    fn spoil(&mut self, record: &mut Record) {
+    fn corrupt(&mut self, record: &mut Record) {
         match self.made / 16 % 3 {
             0 => record.quantity = 0,
             1 => record.item.clear(),

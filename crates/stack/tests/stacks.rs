@@ -168,18 +168,18 @@ fn impossible_stacks_are_refused_with_the_smallest_repair() {
             "token_source=message",
         ),
     ] {
-        let said = parsed(&impossible).expect_err("refused");
-        assert!(said.contains(reason), "{impossible}: {said}");
+        let message = parsed(&impossible).expect_err("refused");
+        assert!(message.contains(reason), "{impossible}: {message}");
         assert!(
-            said.contains(&format!("use {repair}")),
-            "{impossible}: {said}"
+            message.contains(&format!("use {repair}")),
+            "{impossible}: {message}"
         );
     }
 }
 
 #[test]
 fn what_the_table_lacks_is_refused_by_name() {
-    for (wrong, said) in [
+    for (wrong, name) in [
         (json!({"codec": "json"}), "binding"),
         (json!({"binding": "smtp"}), "smtp"),
         (json!({"binding": "rest", "colour": "red"}), "colour"),
@@ -199,7 +199,7 @@ fn what_the_table_lacks_is_refused_by_name() {
         ),
     ] {
         let found = parsed(&wrong).expect_err("refused");
-        assert!(found.contains(said), "{wrong}: {found}");
+        assert!(found.contains(name), "{wrong}: {found}");
     }
 }
 

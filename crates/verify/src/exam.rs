@@ -14,7 +14,7 @@ use crate::{calendar, charging, money, petclinic, records, transfer};
 /// limits on numbers of things kept.
 ///
 /// # Errors
-/// When the service cannot be connected to, in words.
+/// When no connection to the service can be made; the text states why.
 pub fn examine(
     contract: Contract,
     store: &Store,

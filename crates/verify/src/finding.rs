@@ -27,9 +27,9 @@ pub struct Finding {
     pub name: String,
     /// The call, shortened.
     pub call: String,
-    /// What the model says, shortened.
+    /// The answer of the model, shortened.
     pub expected: String,
-    /// What the subject said, shortened.
+    /// The response of the subject, shortened.
     pub found: String,
 }
 

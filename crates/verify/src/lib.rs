@@ -1,4 +1,4 @@
-//! The differential test: a service beside the canonical model, call by call.
+//! The differential test: a service is compared with the canonical model, call by call.
 //!
 //! [`examine`] generates calls of a contract, good and bad, gives each to the
 //! model and to a [`Subject`], and compares the two answers. What it knows of
@@ -26,4 +26,4 @@ mod walk;
 
 pub use exam::examine;
 pub use finding::{Exam, Finding, Section};
-pub use subject::{Said, Subject, Subjects};
+pub use subject::{Response, Subject, Subjects};

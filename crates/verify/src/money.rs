@@ -9,7 +9,7 @@ use wirelab_contract::{Reply, State};
 
 use crate::charging::control;
 use crate::finding::{Exam, Finding, Section};
-use crate::subject::{Said, Subject, Subjects};
+use crate::subject::{Response, Subject, Subjects};
 
 /// Connections at the same time.
 const CONNECTIONS: usize = 8;
@@ -80,10 +80,10 @@ fn sequence(subject: &mut dyn Subject, function: Function, account: i32) -> Opti
     for step in 0..function.steps().len() {
         let call = function.next(step, account, &carried)?;
         match subject.call(&call) {
-            Said::Reply(reply) => carried.take(&reply),
+            Response::Reply(reply) => carried.take(&reply),
             other => {
                 return Some(Finding {
-                    name: format!("{function} beside {} other connections", CONNECTIONS - 1),
+                    name: format!("{function} next to {} other connections", CONNECTIONS - 1),
                     call: format!("{call:?}"),
                     expected: "a reply".into(),
                     found: format!("{other:?}"),
@@ -97,17 +97,17 @@ fn sequence(subject: &mut dyn Subject, function: Function, account: i32) -> Opti
 /// The account as it must be now.
 fn balance(model: &State, subject: &mut dyn Subject, id: i32) -> Option<Finding> {
     let call = control(id);
-    let Ok(Reply::CreditControl(mut wanted)) = model.answer(&call) else {
+    let Ok(Reply::CreditControl(mut expected)) = model.answer(&call) else {
         return None;
     };
-    wanted.balance += change(id);
-    let said = subject.call(&call);
-    let expected = Said::Reply(Reply::CreditControl(wanted));
-    (said != expected).then(|| Finding {
+    expected.balance += change(id);
+    let response = subject.call(&call);
+    let expected = Response::Reply(Reply::CreditControl(expected));
+    (response != expected).then(|| Finding {
         name: "the balance after concurrent sequences".into(),
         call: format!("{call:?}"),
         expected: format!("{expected:?}"),
-        found: format!("{said:?}"),
+        found: format!("{response:?}"),
     })
 }
 

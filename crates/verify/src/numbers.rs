@@ -1,4 +1,4 @@
-//! Numbers that a service chooses, beside those that the model chose.
+//! Numbers that a service chooses, mapped to those of the model.
 
 use std::collections::{HashMap, HashSet};
 

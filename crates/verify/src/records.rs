@@ -11,7 +11,7 @@ use wirelab_contract::texts::SplitMix64;
 use wirelab_contract::{Call, Reply};
 
 use crate::finding::{Exam, Finding, Section};
-use crate::subject::{Said, Subject, Subjects};
+use crate::subject::{Response, Subject, Subjects};
 use crate::walk::Walk;
 
 /// Allocations of the generated sequence.
@@ -103,7 +103,7 @@ pub(crate) fn limits(walk: &mut Walk) {
 /// team is found as it was answered, and the count grows by the stored teams.
 ///
 /// # Errors
-/// When the service cannot be connected to, in words.
+/// When no connection to the service can be made; the text states why.
 pub(crate) fn concurrency(subjects: &dyn Subjects) -> Result<Exam, String> {
     let mut findings = Vec::new();
     let mut subject = subjects.connect()?;
@@ -121,15 +121,15 @@ pub(crate) fn concurrency(subjects: &dyn Subjects) -> Result<Exam, String> {
         let expected = Reply::FindAllocation(wirelab_contract::records::FindAllocationReply {
             team_details: Some(team.clone()),
         });
-        let said = subject.call(&find(team.group_id));
-        if said != Said::Reply(expected.clone()) {
-            findings.push(finding(&format!("{expected:?}"), &format!("{said:?}")));
+        let response = subject.call(&find(team.group_id));
+        if response != Response::Reply(expected.clone()) {
+            findings.push(finding(&format!("{expected:?}"), &format!("{response:?}")));
         }
     }
     let after = counted(&mut *subject, &mut findings);
     if after - before != stored.len() as i64 {
-        let wanted = format!("{} teams more", stored.len());
-        findings.push(finding(&wanted, &format!("{} more", after - before)));
+        let expected = format!("{} teams more", stored.len());
+        findings.push(finding(&expected, &format!("{} more", after - before)));
     }
     findings.truncate(FINDINGS_MAX);
     Ok(Exam {
@@ -171,11 +171,11 @@ fn caller(subjects: &dyn Subjects, number: i32) -> Result<Stored, String> {
             course_code: "CS31245".to_owned(),
         };
         match subject.call(&Call::Allocate(request.clone())) {
-            Said::Reply(Reply::Allocate(reply)) => {
+            Response::Reply(Reply::Allocate(reply)) => {
                 let team = reply.team_details.unwrap_or_default();
-                let wanted = expected(&request, team.group_id);
-                if team != wanted {
-                    findings.push(finding(&format!("{wanted:?}"), &format!("{team:?}")));
+                let expected = expected(&request, team.group_id);
+                if team != expected {
+                    findings.push(finding(&format!("{expected:?}"), &format!("{team:?}")));
                 }
                 stored.push(team);
             }
@@ -200,7 +200,7 @@ fn expected(request: &AllocateRequest, group_id: i32) -> Team {
 
 fn counted(subject: &mut dyn Subject, findings: &mut Vec<Finding>) -> i64 {
     match subject.call(&count()) {
-        Said::Reply(Reply::CountAllocations(reply)) => reply.count,
+        Response::Reply(Reply::CountAllocations(reply)) => reply.count,
         other => {
             findings.push(finding("a count", &format!("{other:?}")));
             0

@@ -2,9 +2,9 @@
 
 use wirelab_contract::{Call, Reply};
 
-/// What a subject said to a call.
+/// The response of a subject to a call.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum Response {
     /// A whole and well-formed reply.
     Reply(Reply),
     /// The chunks of a download, in their order.
@@ -13,13 +13,13 @@ pub enum Said {
     /// demands (status, fault code, exception).
     Error(String),
     /// Anything else: a wrong status or form, a broken connection, silence.
-    Nonsense(String),
+    Invalid(String),
 }
 
 /// One connection to a service with a store of its own, not used before.
 pub trait Subject {
-    /// Makes one call and waits for what is said to it.
-    fn call(&mut self, call: &Call) -> Said;
+    /// Makes one call and waits for its response.
+    fn call(&mut self, call: &Call) -> Response;
 
     /// Whether its stack has a form for this call: streams exist in gRPC only,
     /// and JSON has no NaN.
@@ -34,6 +34,6 @@ pub trait Subjects: Sync {
     /// One more connection to the same service.
     ///
     /// # Errors
-    /// When it cannot be reached, in words.
+    /// When it cannot be reached; the text states why.
     fn connect(&self) -> Result<Box<dyn Subject + Send>, String>;
 }

@@ -4,7 +4,7 @@ use wirelab_contract::{ApplicationError, Call, Reply, State};
 
 use crate::finding::Finding;
 use crate::numbers::Numbers;
-use crate::subject::{Said, Subject};
+use crate::subject::{Response, Subject};
 
 /// Findings of one section after which it is clear enough.
 const FINDINGS_MAX: usize = 20;
@@ -12,7 +12,7 @@ const FINDINGS_MAX: usize = 20;
 /// Characters of a value that a finding shows.
 const EXCERPT: usize = 160;
 
-/// A service that is given calls, with the model at its side.
+/// A service and the model, given the same calls.
 pub(crate) struct Walk<'a> {
     model: &'a State,
     subject: &'a mut dyn Subject,
@@ -38,8 +38,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Gives `call` to both. `name` says what is tried. The model's answer
-    /// comes back, with the model's numbers.
+    /// Gives `call` to both and returns the answer of the model, with the numbers of
+    /// the model. `name` describes the attempt.
     pub(crate) fn step(&mut self, name: &str, call: &Call) -> Result<Reply, ApplicationError> {
         let expected = self.model.answer(call);
         if self.findings.len() >= FINDINGS_MAX || !self.subject.carries(call) {
@@ -47,12 +47,12 @@ impl<'a> Walk<'a> {
         }
         self.calls += 1;
         let sent = self.numbers.translated(call);
-        let said = self.subject.call(&sent);
-        if let Err((wanted, found)) = self.judge(&expected, said, &sent) {
+        let response = self.subject.call(&sent);
+        if let Err((expected, found)) = self.compare(&expected, response, &sent) {
             self.findings.push(Finding {
                 name: name.to_owned(),
                 call: excerpt(&format!("{call:?}")),
-                expected: wanted,
+                expected,
                 found,
             });
         }
@@ -60,64 +60,64 @@ impl<'a> Walk<'a> {
     }
 
     /// Gives `call`, which no reader must take, to the subject alone: any
-    /// refusal will do but one in words that the contract has for something
-    /// else, which would tell that it was read all the same.
+    /// refusal passes, except the text of another error of the contract, which would
+    /// show that the call was read.
     pub(crate) fn unread(&mut self, name: &str, call: &Call) {
         if self.findings.len() >= FINDINGS_MAX || !self.subject.carries(call) {
             return;
         }
         let expected = self.model.answer(call).err().map(|error| error.to_string());
         self.calls += 1;
-        let said = self.subject.call(call);
-        let read = match &said {
-            Said::Reply(_) | Said::Chunks(_) => true,
-            Said::Error(text) => {
+        let response = self.subject.call(call);
+        let read = match &response {
+            Response::Reply(_) | Response::Chunks(_) => true,
+            Response::Error(text) => {
                 Some(text) != expected.as_ref() && text.parse::<ApplicationError>().is_ok()
             }
-            Said::Nonsense(_) => false,
+            Response::Invalid(_) => false,
         };
         if read {
             self.findings.push(Finding {
                 name: name.to_owned(),
                 call: excerpt(&format!("{call:?}")),
                 expected: expected.unwrap_or_else(|| "a refusal".to_owned()),
-                found: excerpt(&format!("{said:?}")),
+                found: excerpt(&format!("{response:?}")),
             });
         }
     }
 
-    /// Compares what was said to `sent` with what the model says; the words of
-    /// both where they differ.
-    fn judge(
+    /// Compares the response to `sent` with the answer of the model. The error holds
+    /// the texts of both.
+    fn compare(
         &mut self,
         expected: &Result<Reply, ApplicationError>,
-        said: Said,
+        response: Response,
         sent: &Call,
     ) -> Result<(), (String, String)> {
-        match (expected, said) {
-            (Ok(Reply::Download(chunks)), Said::Chunks(found)) => {
-                let wanted: Vec<Vec<u8>> = chunks.clone().map(|chunk| chunk.data).collect();
-                same(&lengths(&wanted), &lengths(&found))?;
-                if wanted == found {
+        match (expected, response) {
+            (Ok(Reply::Download(chunks)), Response::Chunks(found)) => {
+                let expected: Vec<Vec<u8>> = chunks.clone().map(|chunk| chunk.data).collect();
+                same(&lengths(&expected), &lengths(&found))?;
+                if expected == found {
                     return Ok(());
                 }
                 Err(("the pattern".into(), "other bytes in the chunks".into()))
             }
-            (Ok(wanted), Said::Reply(mut found)) => {
+            (Ok(expected), Response::Reply(mut found)) => {
                 self.numbers
-                    .learn(wanted, &mut found, sent)
+                    .learn(expected, &mut found, sent)
                     .map_err(|error| ("a number of its own".to_owned(), error))?;
-                same_reply(wanted, &found)
+                same_reply(expected, &found)
             }
-            (Err(wanted), Said::Error(found)) => {
-                same(&format!("error: {wanted}"), &format!("error: {found}"))
+            (Err(expected), Response::Error(found)) => {
+                same(&format!("error: {expected}"), &format!("error: {found}"))
             }
-            (wanted, said) => {
-                let wanted = match wanted {
+            (expected, response) => {
+                let expected = match expected {
                     Ok(reply) => excerpt(&format!("{reply:?}")),
                     Err(error) => format!("error: {error}"),
                 };
-                Err((wanted, excerpt(&format!("{said:?}"))))
+                Err((expected, excerpt(&format!("{response:?}"))))
             }
         }
     }
@@ -129,20 +129,20 @@ fn lengths(chunks: &[Vec<u8>]) -> String {
     format!("{} chunks, {whole} bytes, the last of {last}", chunks.len())
 }
 
-fn same(wanted: &str, found: &str) -> Result<(), (String, String)> {
-    match wanted == found {
+fn same(expected: &str, found: &str) -> Result<(), (String, String)> {
+    match expected == found {
         true => Ok(()),
-        false => Err((excerpt(wanted), excerpt(found))),
+        false => Err((excerpt(expected), excerpt(found))),
     }
 }
 
 /// Replies are equal, or shown from where they begin to differ.
-fn same_reply(wanted: &Reply, found: &Reply) -> Result<(), (String, String)> {
-    if wanted == found {
+fn same_reply(expected: &Reply, found: &Reply) -> Result<(), (String, String)> {
+    if expected == found {
         return Ok(());
     }
-    let (wanted, found) = (format!("{wanted:?}"), format!("{found:?}"));
-    let both = wanted.chars().zip(found.chars());
+    let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
+    let both = expected.chars().zip(found.chars());
     let equal = both.take_while(|(a, b)| a == b).count();
     let from = |text: &str| -> String {
         let start = equal.saturating_sub(40);
@@ -153,7 +153,7 @@ fn same_reply(wanted: &Reply, found: &Reply) -> Result<(), (String, String)> {
             shown
         }
     };
-    Err((from(&wanted), from(&found)))
+    Err((from(&expected), from(&found)))
 }
 
 /// The beginning of a long text.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wirelab_contract::lists::ITEMS_MAX;
 use wirelab_contract::{ApplicationError, Call, Contract, Reply, State, Store};
-use wirelab_verify::{Exam, Said, Section, Subject, Subjects, examine};
+use wirelab_verify::{Exam, Response, Section, Subject, Subjects, examine};
 
 /// What a wrong service makes of a right answer.
 type Wrong = fn(&Call, Result<Reply, ApplicationError>) -> Result<Reply, ApplicationError>;
@@ -39,11 +39,13 @@ impl Subjects for Service {
 }
 
 impl Subject for Connection {
-    fn call(&mut self, call: &Call) -> Said {
+    fn call(&mut self, call: &Call) -> Response {
         match (self.wrong)(call, self.state.answer(call)) {
-            Ok(Reply::Download(chunks)) => Said::Chunks(chunks.map(|chunk| chunk.data).collect()),
-            Ok(reply) => Said::Reply(reply),
-            Err(error) => Said::Error(error.to_string()),
+            Ok(Reply::Download(chunks)) => {
+                Response::Chunks(chunks.map(|chunk| chunk.data).collect())
+            }
+            Ok(reply) => Response::Reply(reply),
+            Err(error) => Response::Error(error.to_string()),
         }
     }
 }
@@ -193,14 +195,14 @@ fn a_list_that_was_read_beyond_its_bound_is_found() {
 }
 
 #[test]
-fn a_service_that_cannot_be_reached_is_said() {
-    struct Nobody;
-    impl Subjects for Nobody {
+fn a_service_that_cannot_be_reached_is_an_error() {
+    struct Unreachable;
+    impl Subjects for Unreachable {
         fn connect(&self) -> Result<Box<dyn Subject + Send>, String> {
-            Err("nobody is there".into())
+            Err("connection refused".into())
         }
     }
     let store = Store::default();
-    let said = examine(Contract::Transfer, &store, &Nobody, 1, false);
-    assert_eq!(said.unwrap_err(), "nobody is there");
+    let exams = examine(Contract::Transfer, &store, &Unreachable, 1, false);
+    assert_eq!(exams.unwrap_err(), "connection refused");
 }

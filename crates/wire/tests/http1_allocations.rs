@@ -14,12 +14,12 @@ use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
 
 /// Notes where bodies lie, and that they came.
 #[derive(Default)]
-struct Places {
+struct BodyOffsets {
     ends: usize,
     bodies: Vec<(usize, usize)>,
 }
 
-impl Replies for Places {
+impl Replies for BodyOffsets {
     fn first(&mut self, _: CallId) {}
     fn head(&mut self, _: CallId, _: &Head) {}
     fn body(&mut self, _: CallId, chunk: &[u8]) {
@@ -47,23 +47,23 @@ fn a_call_whose_reply_comes_whole_allocates_nothing() {
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nhello";
     let mut session = Http1::new(Options::default()).unwrap();
     let mut out = Vec::with_capacity(1024);
-    let mut places = Places {
+    let mut offsets = BodyOffsets {
         bodies: Vec::with_capacity(2_000),
-        ..Places::default()
+        ..BodyOffsets::default()
     };
-    let mut round = |places: &mut Places| {
+    let mut round = |offsets: &mut BodyOffsets| {
         out.clear();
         session.send(0, &request);
         assert!(!session.pump(&mut out));
-        session.receive(reply, places).unwrap();
+        session.receive(reply, offsets).unwrap();
     };
-    round(&mut places);
-    let allocated = allocated_by(|| (0..1_000).for_each(|_| round(&mut places)));
+    round(&mut offsets);
+    let allocated = allocated_by(|| (0..1_000).for_each(|_| round(&mut offsets)));
     assert_eq!(allocated, (0, 0));
-    assert_eq!(places.ends, 1_001);
+    assert_eq!(offsets.ends, 1_001);
     let lies_at = reply.as_ptr() as usize + reply.len() - 5;
     assert!(
-        places.bodies.iter().all(|&place| place == (lies_at, 5)),
+        offsets.bodies.iter().all(|&offset| offset == (lies_at, 5)),
         "bodies are not copied"
     );
 }

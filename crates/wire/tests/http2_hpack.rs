@@ -281,7 +281,7 @@ fn the_examples_of_appendix_c_encode() {
     }
 }
 
-/// What the decoder makes of a block, in words.
+/// The result of the decoder for a block, as text.
 fn verdict(table_max: u32, section_max: u32, block: &[u8]) -> String {
     match decode(&mut Decoder::new(table_max, section_max), block) {
         Ok(fields) => format!("{} fields", fields.len()),

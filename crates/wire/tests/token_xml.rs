@@ -202,11 +202,11 @@ fn warm_booking(cache: TokenCache) -> (usize, usize) {
         };
         let document = Document::of_request(Operation::Book, &request);
         assert_eq!(token_xml::to_xml(&document).len(), 652);
-        let asked = requests.carry(&document).len();
-        let answered = replies
+        let request = requests.carry(&document).len();
+        let reply = replies
             .carry(&Document::of_reply(Operation::Book, &reply))
             .len();
-        sizes = (asked, answered);
+        sizes = (request, reply);
     }
     sizes
 }
@@ -216,8 +216,8 @@ fn warm_booking(cache: TokenCache) -> (usize, usize) {
 /// save less; texts that repeat are sent once where they are cached too.
 #[test]
 fn a_warm_booking_takes_less_than_a_quarter_only_where_texts_are_cached() {
-    let share = |(asked, answered): (usize, usize)| {
-        (asked + answered + 2 * HEADERS) as f64 / (652 + 464 + 2 * HEADERS) as f64
+    let share = |(request, reply): (usize, usize)| {
+        (request + reply + 2 * HEADERS) as f64 / (652 + 464 + 2 * HEADERS) as f64
     };
     let names = share(warm_booking(TokenCache::Names));
     let texts = share(warm_booking(TokenCache::NamesAndTexts));

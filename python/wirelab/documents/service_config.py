@@ -174,7 +174,7 @@ class Stack(
     compression: Compression = "none"
     """Compression of messages."""
     end_of_message: EndOfMessage = "content-length"
-    """How the end of a reply is told."""
+    """How the end of a reply is marked."""
     reply: Reply = "two-way"
     """Whether calls are answered."""
     security: Security = "none"

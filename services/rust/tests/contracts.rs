@@ -118,7 +118,7 @@ fn each_representation_has_its_errors() {
 #[test]
 fn grpc_serves_charging_and_calendar() {
     let service = charging(&grpc(), json!({}));
-    let diary = Service::start(&grpc(), json!({"contract": "calendar"}));
+    let calendar = Service::start(&grpc(), json!({"contract": "calendar"}));
     block_on(async {
         let endpoint = format!("http://{}", service.address());
         let mut client = ChargingClient::connect(endpoint).await.unwrap();
@@ -144,7 +144,7 @@ fn grpc_serves_charging_and_calendar() {
         assert_eq!(refused.code(), Code::InvalidArgument);
         assert_eq!(refused.message(), "unknown reservation");
 
-        let endpoint = format!("http://{}", diary.address());
+        let endpoint = format!("http://{}", calendar.address());
         let mut client = CalendarClient::connect(endpoint).await.unwrap();
         let booking = BookRequest {
             owner: "öwner".to_owned(),
@@ -166,7 +166,7 @@ fn grpc_serves_charging_and_calendar() {
         assert_eq!(entries[0].title, booking.title);
     });
     assert_eq!(service.metric("wirelab_money_total"), 2500.0);
-    assert!(!diary.metrics().contains("wirelab_money_total"));
+    assert!(!calendar.metrics().contains("wirelab_money_total"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use wirelab_contract::transfer::HelloRequest;
 const CALLS: usize = 9;
 
 #[test]
-fn delays_are_as_long_as_asked_for_and_told_truly() {
+fn delays_are_as_long_as_requested_and_reported_exactly() {
     for stack in [rest("json"), grpc()] {
         for us in [100, 1000, 5000] {
             let service = Service::start(&stack, json!({"faults": {"delay_us": us}}));

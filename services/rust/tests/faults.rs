@@ -300,8 +300,8 @@ fn a_call_hangs_while_others_are_answered() {
         assert_eq!(block_on(service.hello()).unwrap(), TEXT);
         block_on(async {
             let mut hanging = std::pin::pin!(service.hello());
-            let patience = Duration::from_millis(200);
-            assert!(tokio::time::timeout(patience, &mut hanging).await.is_err());
+            let limit = Duration::from_millis(200);
+            assert!(tokio::time::timeout(limit, &mut hanging).await.is_err());
             assert_eq!(service.hello().await.unwrap(), TEXT);
             assert_eq!(service.metric("wirelab_calls_in_flight"), 1.0);
         });
@@ -316,8 +316,8 @@ fn a_call_hangs_while_others_are_answered() {
 fn an_endless_reply_begins_and_does_not_end() {
     for stack in [rest("text"), rest("json"), rest2("text"), grpc()] {
         let service = start(&stack, json!({"endless": {"every": 1}}));
-        let patience = Duration::from_millis(300);
-        let reply = block_on(async { tokio::time::timeout(patience, service.hello()).await });
+        let limit = Duration::from_millis(300);
+        let reply = block_on(async { tokio::time::timeout(limit, service.hello()).await });
         assert!(reply.is_err(), "{stack}: {reply:?}");
         assert_eq!(committed(&service, "endless"), 1.0);
     }

@@ -207,7 +207,7 @@ fn the_reference_names_type_place_and_key() {
 }
 
 #[test]
-fn what_is_not_there_is_told_so() {
+fn what_does_not_exist_is_an_exception() {
     let service = start(json!({}));
     let mut stream = service.connect();
     for (message, exception) in [

@@ -61,15 +61,15 @@ fn a_list_beyond_its_bound_is_refused_by_rest() {
 
 #[test]
 fn a_list_beyond_its_bound_is_refused_in_envelopes() {
-    let asked = envelope();
+    let request = envelope();
     refuses(&soap("soap-literal"), |service| {
         let action = "\"urn:wirelab:transfer:v1#Submit\"";
         let fields = [("content-type", "text/xml"), ("soapaction", action)];
-        service.post("/transfer/soap", &fields, asked.as_bytes())
+        service.post("/transfer/soap", &fields, request.as_bytes())
     });
     refuses(&raw("soap-literal"), |service| {
         let mut stream = service.connect();
-        write!(stream, "{}\n{asked}", asked.len()).unwrap();
+        write!(stream, "{}\n{request}", request.len()).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
         let mut reply = String::new();
         stream.read_to_string(&mut reply).unwrap();

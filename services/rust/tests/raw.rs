@@ -217,13 +217,13 @@ fn wait_for(reports: &mut TcpStream, port: u16, count: u64) {
     loop {
         let mut record = [0; 12];
         reports.read_exact(&mut record).expect("a record");
-        let told = u32::from_be_bytes(record[..4].try_into().unwrap());
+        let reported_port = u32::from_be_bytes(record[..4].try_into().unwrap());
         let reached = u64::from_be_bytes(record[4..].try_into().unwrap());
         assert!(
-            told != u32::from(port) || reached <= count,
+            reported_port != u32::from(port) || reached <= count,
             "{reached} of {count}"
         );
-        if (told, reached) == (u32::from(port), count) {
+        if (reported_port, reached) == (u32::from(port), count) {
             return;
         }
     }
@@ -250,7 +250,7 @@ fn one_way_calls_are_reported_and_not_answered() {
     // What the contract refuses counts too.
     other.write_all(&framed(control(9999).as_bytes())).unwrap();
     wait_for(&mut reports, other.local_addr().unwrap().port(), 1);
-    // A late reader is told where things stand.
+    // A late reader receives the counts so far.
     let mut late = TcpStream::connect(address).unwrap();
     late.set_read_timeout(Some(Duration::from_secs(10)))
         .unwrap();

@@ -228,7 +228,7 @@ fn only_what_is_served_can_be_asked_for() {
 }
 
 #[test]
-fn a_wrong_method_is_told_the_right_one() {
+fn a_wrong_method_gets_the_right_one_in_allow() {
     let service = Service::start(&rest("json"), json!({}));
     block_on(async {
         let mut http = service.http().await;

@@ -45,11 +45,11 @@ fn hello_http1(stream: &mut TcpStream, end: &[u8]) {
     }
 }
 
-/// Reads until a frame is found that `wanted` wants.
-fn read_until(stream: &mut TcpStream, wanted: impl Fn(&Frame) -> bool) -> Vec<Frame> {
+/// Reads until a frame is found that `matches` accepts.
+fn read_until(stream: &mut TcpStream, matches: impl Fn(&Frame) -> bool) -> Vec<Frame> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
-    while !frames(&bytes).iter().any(&wanted) {
+    while !frames(&bytes).iter().any(&matches) {
         let read = stream.read(&mut buffer).unwrap();
         assert!(read > 0);
         bytes.extend_from_slice(&buffer[..read]);
@@ -165,10 +165,10 @@ fn the_http2_window_is_the_one_that_was_asked_for() {
             assert_eq!(offered_window(&service), Some(window), "{stack}");
         }
         let service = Service::start(&stack, json!({}));
-        let told = service.ready["set"]["h2_window"].as_u64().unwrap();
+        let reported = service.ready["set"]["h2_window"].as_u64().unwrap();
         assert_eq!(
             offered_window(&service).map(u64::from),
-            Some(told),
+            Some(reported),
             "{stack}"
         );
     }

@@ -99,14 +99,14 @@ impl Route {
     pub fn parameters<'a>(&self, path: &'a str) -> Option<Vec<(&'static str, &'a str)>> {
         let mut given = path.strip_prefix(self.prefix)?.split('/');
         let mut parameters = Vec::new();
-        for wanted in self.template.split('/') {
+        for expected in self.template.split('/') {
             let found = given.next()?;
-            match wanted
+            match expected
                 .strip_prefix('{')
                 .and_then(|name| name.strip_suffix('}'))
             {
                 Some(name) => parameters.push((name, found)),
-                None if wanted == found => {}
+                None if expected == found => {}
                 None => return None,
             }
         }

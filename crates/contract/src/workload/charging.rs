@@ -24,7 +24,7 @@ pub const RESERVED_AMOUNT: i32 = 520;
 /// reply's numbers are carried into the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Function {
-    /// One call that tells the balance.
+    /// One call that returns the balance.
     CreditControl,
     /// Takes an amount: 2 calls.
     DirectDebit,

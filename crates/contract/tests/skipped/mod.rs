@@ -9,6 +9,6 @@ use std::thread;
 pub fn skipped(reason: impl Display) {
     let thread = thread::current();
     let line = format!("{}: skipped: {reason}\n", thread.name().unwrap_or("test"));
-    // Nobody is left to be told.
+    // Standard error is closed, so there is nowhere left to report this.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }

@@ -6,7 +6,7 @@ use wirelab_load::plan::Group;
 use wirelab_load::result::Fault;
 use wirelab_load::{RawResponse, Single};
 use wirelab_stack::{Binding, Codec};
-use wirelab_verify::{Said, Subject, Subjects};
+use wirelab_verify::{Response, Subject, Subjects};
 
 use super::document::Document;
 use super::observed;
@@ -48,7 +48,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    fn observed(&self, operation: Operation, response: Result<RawResponse, String>) -> Said {
+    fn observed(&self, operation: Operation, response: Result<RawResponse, String>) -> Response {
         match response {
             Ok(response) => observed::of(
                 self.binding,
@@ -56,19 +56,19 @@ impl Connection {
                 operation,
                 &response,
             ),
-            Err(words) => Said::Nonsense(words),
+            Err(reason) => Response::Invalid(reason),
         }
     }
 
     /// Sends a message that another writer wrote.
-    pub(crate) fn send(&mut self, operation: Operation, message: &[u8]) -> Said {
+    pub(crate) fn send(&mut self, operation: Operation, message: &[u8]) -> Response {
         let response = self.single.send(operation, message);
         self.observed(operation, response)
     }
 }
 
 impl Subject for Connection {
-    fn call(&mut self, call: &Call) -> Said {
+    fn call(&mut self, call: &Call) -> Response {
         let response = self.single.call(call);
         self.observed(call.operation(), response)
     }

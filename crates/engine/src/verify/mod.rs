@@ -22,10 +22,10 @@ use document::refused;
 /// A document is small; a larger one is a mistake or an attack.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
 
-/// The one line of the answer.
+/// The one line of output.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-enum Said {
+enum VerifyEvent {
     Verified { exams: Vec<Exam> },
     Error(Fault),
 }
@@ -33,11 +33,11 @@ enum Said {
 pub(crate) fn verify() -> ExitCode {
     interrupt::die_with_parent();
     let (observed, code) = match read().and_then(|document| exams(&document)) {
-        Ok(exams) => (Said::Verified { exams }, 0),
+        Ok(exams) => (VerifyEvent::Verified { exams }, 0),
         Err(fault) => {
             let code = fault.exit_code();
             complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
-            (Said::Error(fault), code)
+            (VerifyEvent::Error(fault), code)
         }
     };
     match print(&observed) {
@@ -73,7 +73,7 @@ fn read() -> Result<Document, Fault> {
     serde_json::from_str(&text).map_err(|error| refused(format!("document: {error}")))
 }
 
-fn print(observed: &Said) -> io::Result<()> {
+fn print(observed: &VerifyEvent) -> io::Result<()> {
     let mut line = serde_json::to_vec(observed)?;
     line.push(b'\n');
     let mut out = io::stdout().lock();

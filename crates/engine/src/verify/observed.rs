@@ -3,7 +3,7 @@
 use wirelab_contract::{ApplicationError, Contract, Operation, Reply, Unary, UnaryVisitor};
 use wirelab_load::RawResponse;
 use wirelab_stack::Binding;
-use wirelab_verify::Said;
+use wirelab_verify::Response;
 use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::grpc::{Deframer, Piece};
 use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
@@ -18,18 +18,18 @@ const REPLY_BYTES_MAX: usize = 256 << 20;
 const INVALID_ARGUMENT: u32 = 3;
 
 /// Reads a reply by the rules of its binding. Anything that is not exactly as
-/// the contract says is nonsense, with the reason.
+/// the contract says is invalid, with the reason.
 pub(crate) fn of(
     binding: Binding,
     format: MessageFormat,
     operation: Operation,
     response: &RawResponse,
-) -> Said {
+) -> Response {
     let observed = match binding {
         Binding::Grpc => grpc(format, operation, response),
         _ => whole(binding, format, operation, response),
     };
-    observed.unwrap_or_else(Said::Nonsense)
+    observed.unwrap_or_else(Response::Invalid)
 }
 
 fn head(response: &RawResponse) -> Result<&Head, String> {
@@ -47,31 +47,33 @@ fn whole(
     format: MessageFormat,
     operation: Operation,
     response: &RawResponse,
-) -> Result<Said, String> {
+) -> Result<Response, String> {
     let head = head(response)?;
     let body = plain(head, &response.body)?;
     let format = format.in_order(head.byte_order.unwrap_or(format.order));
     let error = |status: &str| match format.read_error(operation, &body) {
-        Ok(text) => Ok(Said::Error(text)),
+        Ok(text) => Ok(Response::Error(text)),
         Err(mismatch) => Err(format!("{status}: {mismatch}")),
     };
     match (binding, head.status) {
         // Raw has no status: what is no reply may be a fault.
         (Binding::Raw, _) => match read(format, operation, &body) {
-            Ok(reply) => Ok(Said::Reply(reply)),
-            Err(words) => error(&words),
+            Ok(reply) => Ok(Response::Reply(reply)),
+            Err(reason) => error(&reason),
         },
         (Binding::Rest, status) if operation.contract() == Contract::Petclinic => {
             let route = operation.route().ok_or("an operation without a route")?;
             match status {
-                404 if body.is_empty() => Ok(Said::Error(ApplicationError::NotFound.to_string())),
+                404 if body.is_empty() => {
+                    Ok(Response::Error(ApplicationError::NotFound.to_string()))
+                }
                 404 => Err("status 404 with a body".to_owned()),
-                400 => Ok(Said::Error(ApplicationError::Invalid.to_string())),
-                _ if status == route.status => read(format, operation, &body).map(Said::Reply),
+                400 => Ok(Response::Error(ApplicationError::Invalid.to_string())),
+                _ if status == route.status => read(format, operation, &body).map(Response::Reply),
                 _ => Err(format!("status {status}, the route says {}", route.status)),
             }
         }
-        (_, 200) => read(format, operation, &body).map(Said::Reply),
+        (_, 200) => read(format, operation, &body).map(Response::Reply),
         (_, status) if status == status_of_errors(binding, format) => error("status of an error"),
         (_, status) => Err(format!(
             "status {status}: {}",
@@ -93,7 +95,7 @@ fn grpc(
     format: MessageFormat,
     operation: Operation,
     response: &RawResponse,
-) -> Result<Said, String> {
+) -> Result<Response, String> {
     let head = head(response)?;
     let end = response.end.as_ref().ok_or("a reply without trailers")?;
     match (head.status, end.grpc_status) {
@@ -104,7 +106,7 @@ fn grpc(
                 Ok(error) if error.grpc_status() != status => {
                     Err(format!("grpc-status {status} for {text:?}"))
                 }
-                _ => Ok(Said::Error(text.to_owned())),
+                _ => Ok(Response::Error(text.to_owned())),
             };
         }
         (status, grpc_status) => {
@@ -117,10 +119,10 @@ fn grpc(
     let messages = messages(head, &response.body)?;
     if operation == Operation::Download {
         let chunks = messages.iter().map(|message| chunk(format, message));
-        return chunks.collect::<Result<_, _>>().map(Said::Chunks);
+        return chunks.collect::<Result<_, _>>().map(Response::Chunks);
     }
     match messages.as_slice() {
-        [message] => read(format, operation, message).map(Said::Reply),
+        [message] => read(format, operation, message).map(Response::Reply),
         several => Err(format!("{} messages", several.len())),
     }
 }

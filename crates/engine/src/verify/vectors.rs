@@ -9,7 +9,7 @@ use wirelab_contract::{
     ApplicationError, Call, Contract, Operation, Reply, State, Store, Unary, UnaryVisitor,
 };
 use wirelab_stack::{Binding, Codec};
-use wirelab_verify::{Exam, Finding, Said, Section, Subject as _};
+use wirelab_verify::{Exam, Finding, Response, Section, Subject as _};
 use wirelab_wire::codec::transcode;
 
 use super::connection::{Connection, Service};
@@ -99,8 +99,8 @@ impl Sender {
             self.calls += 1;
             let observed = self.connection.send(operation, &message);
             let right = match (&expected, &observed) {
-                (Ok(reply), Said::Reply(found)) => reply == found,
-                (Err(error), Said::Error(text)) => error.to_string() == *text,
+                (Ok(reply), Response::Reply(found)) => reply == found,
+                (Err(error), Response::Error(text)) => error.to_string() == *text,
                 _ => false,
             };
             if !right {
@@ -155,21 +155,21 @@ impl Sender {
         };
         self.calls += 2;
         let observed = self.connection.send(operation, &message);
-        if let Said::Reply(_) | Said::Chunks(_) = observed {
+        if let Response::Reply(_) | Response::Chunks(_) = observed {
             self.finding(&refused.why, &message, "a refusal", &observed);
         }
         let Some((good, expected)) = good_call(operation) else {
             return Ok(());
         };
         let after = self.connection.call(&good);
-        if after != Said::Reply(expected) {
+        if after != Response::Reply(expected) {
             let name = format!("a good call after {}", refused.why);
             self.finding(&name, &message, "a reply", &after);
         }
         Ok(())
     }
 
-    fn finding(&mut self, name: &str, message: &[u8], expected: &str, observed: &Said) {
+    fn finding(&mut self, name: &str, message: &[u8], expected: &str, observed: &Response) {
         self.findings.push(Finding {
             name: name.to_owned(),
             call: excerpt(&String::from_utf8_lossy(message)),

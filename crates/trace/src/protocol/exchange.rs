@@ -3,7 +3,7 @@
 use crate::flow::event::{Direction, FlowId, Segment};
 use crate::protocol::layer::Layer;
 
-/// The protocols that are told apart.
+/// The protocols that are distinguished.
 #[derive(
     Debug,
     Clone,

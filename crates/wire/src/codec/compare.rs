@@ -132,17 +132,17 @@ pub(super) fn replies(expected: &Reply, found: &Reply) -> Result<(), Mismatch> {
 
 /// A decoded reply to Allocate, whose group is the service's choice but positive.
 pub(super) fn allocation(expected: &Reply, found: &mut Reply) -> Result<(), Mismatch> {
-    let (Reply::Allocate(wanted), Reply::Allocate(reply)) = (expected, &mut *found) else {
+    let (Reply::Allocate(model), Reply::Allocate(reply)) = (expected, &mut *found) else {
         return replies(expected, found);
     };
-    let (Some(wanted), Some(team)) = (&wanted.team_details, &mut reply.team_details) else {
+    let (Some(expected_team), Some(team)) = (&model.team_details, &mut reply.team_details) else {
         return replies(expected, found);
     };
     let group = team.group_id;
     if group < 1 {
         return Err(Mismatch::number("teamDetails.groupId", 1, group.into()));
     }
-    team.group_id = wanted.group_id;
+    team.group_id = expected_team.group_id;
     replies(expected, found)?;
     if let Reply::Allocate(reply) = found
         && let Some(team) = &mut reply.team_details

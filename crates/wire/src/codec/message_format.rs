@@ -352,10 +352,10 @@ impl MessageFormat {
         let mut reader = cdr::Reader::new(self.order, body, 0);
         let id = reader.string().map_err(malformed)?;
         // Repository ids of format IDL: prefix, name with scopes, version (CORBA part 1, 14.7).
-        let wanted = format!("IDL:wirelab/{contract}_v1/ApplicationError:1.0");
-        if id != wanted {
-            let (wanted, id) = (wanted.as_bytes(), id.as_bytes());
-            return Err(Mismatch::differs("exception", wanted, id));
+        let expected = format!("IDL:wirelab/{contract}_v1/ApplicationError:1.0");
+        if id != expected {
+            let (expected, id) = (expected.as_bytes(), id.as_bytes());
+            return Err(Mismatch::differs("exception", expected, id));
         }
         let message = reader.string().map_err(malformed)?;
         reader.finish().map_err(malformed)?;

@@ -295,14 +295,14 @@ impl Session for Http1 {
     }
 
     fn cancel(&mut self, call: CallId) -> bool {
-        let Some(place) = self.pending.iter().position(|pending| pending.call == call) else {
+        let Some(position) = self.pending.iter().position(|pending| pending.call == call) else {
             return true;
         };
         // HTTP/1.x cannot name a reply, so that the rest of the stream loses its meaning.
-        self.pending.remove(place);
+        self.pending.remove(position);
         self.send_queue.clear();
         self.input_ignored = true;
-        if place == 0 {
+        if position == 0 {
             // The calls behind it have not been answered by a single byte.
             self.state = State::Head;
             self.first_byte_reported = false;

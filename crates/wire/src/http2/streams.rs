@@ -117,13 +117,13 @@ impl Streams {
         self.slots.iter_mut().flatten()
     }
 
-    /// Slots in use whose stream `wanted` picks, in the order of their streams;
+    /// Slots in use whose stream `matches` picks, in the order of their streams;
     /// those not yet opened come last.
-    pub(super) fn slots_where(&self, wanted: impl Fn(&Stream) -> bool) -> Vec<u32> {
+    pub(super) fn slots_where(&self, matches: impl Fn(&Stream) -> bool) -> Vec<u32> {
         let mut picked: Vec<(u32, u32)> = (0..)
             .zip(&self.slots)
             .filter_map(|(slot, stream)| Some((slot, stream.as_ref()?)))
-            .filter(|(_, stream)| wanted(stream))
+            .filter(|(_, stream)| matches(stream))
             // Identifier 0 (not opened) wraps to the highest key and sorts last.
             .map(|(slot, stream)| (stream.id.wrapping_sub(1), slot))
             .collect();

@@ -31,7 +31,7 @@ pub(super) fn length(document: &str) -> Result<usize, Error> {
 
 fn check(content: &str) -> Result<(), Error> {
     // Production 23 fixes the order; `any` below consumes what precedes the match.
-    let mut wanted = ["version", "encoding", "standalone"].iter();
+    let mut names = ["version", "encoding", "standalone"].iter();
     let (mut at, mut count) = (0, 0);
     loop {
         let begin = chars::spaces_end(content.as_bytes(), at);
@@ -39,7 +39,7 @@ fn check(content: &str) -> Result<(), Error> {
             break;
         }
         let pair = RawAttribute::read(content, begin).map_err(|_| bad("attributes"))?;
-        let in_order = wanted.any(|wanted| *wanted == pair.name.whole);
+        let in_order = names.any(|name| *name == pair.name.whole);
         if begin == at || !in_order || (count == 0) != (pair.name.whole == "version") {
             return Err(bad("attributes"));
         }

@@ -56,11 +56,11 @@ pub(super) fn value_end_offset(block: &[u8; BLOCK]) -> usize {
     offset_of_any(block, *b"\"<&")
 }
 
-/// How many bytes stand before the first of those that are wanted; all where
+/// How many bytes stand before the first of those that are searched for; all where
 /// there is none.
 #[inline(always)]
-pub(super) fn offset_of_any<const N: usize>(block: &[u8; BLOCK], wanted: [u8; N]) -> usize {
-    let all = wanted.map(|byte| [byte; BLOCK]);
+pub(super) fn offset_of_any<const N: usize>(block: &[u8; BLOCK], needles: [u8; N]) -> usize {
+    let all = needles.map(|byte| [byte; BLOCK]);
     (equal_mask(block, all.each_ref()) | 1 << BLOCK).trailing_zeros() as usize
 }
 
@@ -195,17 +195,17 @@ fn is_special(byte: u8) -> bool {
 /// Where the first of three bytes lies, from `at` on; the end of the bytes
 /// where there is none.
 #[inline]
-pub(super) fn find_any(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
+pub(super) fn find_any(bytes: &[u8], at: usize, needles: [u8; 3]) -> usize {
     let mut at = at;
     while let Some(block) = block(bytes, at) {
-        let before = offset_of_any(block, wanted);
+        let before = offset_of_any(block, needles);
         at += before;
         if before < BLOCK {
             return at;
         }
     }
     let last = bytes.get(at..).unwrap_or_default();
-    let found = last.iter().position(|byte| wanted.contains(byte));
+    let found = last.iter().position(|byte| needles.contains(byte));
     at + found.unwrap_or(last.len())
 }
 
@@ -249,15 +249,15 @@ mod tests {
 
     #[test]
     fn every_byte_is_classified_at_every_offset() {
-        for (byte, place) in (0..=255_u8).flat_map(|byte| (0..BLOCK).map(move |at| (byte, at))) {
+        for (byte, offset) in (0..=255_u8).flat_map(|byte| (0..BLOCK).map(move |at| (byte, at))) {
             let mut block = [b'x'; BLOCK];
-            block[place] = byte;
+            block[offset] = byte;
             let special = b"<>&\r".contains(&byte);
-            let expected = if special { place } else { BLOCK };
-            assert_eq!(special_offset(&block), expected, "{byte} at {place}");
-            let other = place > 0 && !byte.is_ascii_alphabetic();
-            let expected = if other { place - 1 } else { BLOCK - 1 };
-            assert_eq!(letters_after_first(&block), expected, "{byte} at {place}");
+            let expected = if special { offset } else { BLOCK };
+            assert_eq!(special_offset(&block), expected, "{byte} at {offset}");
+            let other = offset > 0 && !byte.is_ascii_alphabetic();
+            let expected = if other { offset - 1 } else { BLOCK - 1 };
+            assert_eq!(letters_after_first(&block), expected, "{byte} at {offset}");
         }
     }
 

@@ -64,8 +64,8 @@ fn append<const N: usize>(out: &mut Vec<u8>, pieces: [&[u8]; N]) {
     // there while `out` is borrowed, and the loop has initialized all bytes up to `at`.
     unsafe {
         for piece in pieces {
-            let place = out.as_mut_ptr().add(at);
-            std::ptr::copy_nonoverlapping(piece.as_ptr(), place, piece.len());
+            let target = out.as_mut_ptr().add(at);
+            std::ptr::copy_nonoverlapping(piece.as_ptr(), target, piece.len());
             at += piece.len();
         }
         out.set_len(at);

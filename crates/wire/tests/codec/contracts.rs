@@ -382,9 +382,9 @@ fn application_errors_are_validated_in_every_format() {
         let expected = Expected::of_response(format, Operation::Hello, refused).unwrap();
         assert!(expected.read(None, &body).is_err(), "{format:?}");
         assert!(expected.check_error(None, &body).is_err(), "{format:?}");
-        let wanted = Expected::of(format, &hello).unwrap();
+        let expected = Expected::of(format, &hello).unwrap();
         let error = error_body(format, Operation::Hello, "no");
-        assert!(wanted.check_error(None, &error).is_err(), "{format:?}");
+        assert!(expected.check_error(None, &error).is_err(), "{format:?}");
     }
 }
 

@@ -96,7 +96,7 @@ fn interesting(random: &mut Random, input: &mut [u8], at: usize) {
     if random.below(2) == 0 {
         bytes[..width].reverse();
     }
-    for (place, byte) in input.iter_mut().skip(at).zip(&bytes[..width]) {
-        *place = *byte;
+    for (target, byte) in input.iter_mut().skip(at).zip(&bytes[..width]) {
+        *target = *byte;
     }
 }

@@ -77,9 +77,9 @@ fn attempt(name: &str, target: fn(&[u8]), input: &[u8], limits: Limits) {
     let took = begun.elapsed();
     let held_max = limits.held_base + limits.held_per_byte * input.len();
     let fault = if let Err(panic) = outcome {
-        let words = panic.downcast_ref::<String>().cloned();
-        let words = words.or(panic.downcast_ref::<&str>().map(ToString::to_string));
-        words.unwrap_or_default()
+        let message = panic.downcast_ref::<String>().cloned();
+        let message = message.or(panic.downcast_ref::<&str>().map(ToString::to_string));
+        message.unwrap_or_default()
     } else if took >= limits.time_max {
         format!("took {took:?}")
     } else if held > held_max {

@@ -81,14 +81,14 @@ fn encodings(seeds: &mut Vec<Seed>) {
             &name,
             text("xml").as_bytes().to_vec(),
         );
-        for (place, variant) in vector["xml_variants"]
+        for (index, variant) in vector["xml_variants"]
             .as_array()
             .unwrap()
             .iter()
             .enumerate()
         {
             let variant = variant.as_str().unwrap().as_bytes().to_vec();
-            add(seeds, "xml", &format!("{name} variant {place}"), variant);
+            add(seeds, "xml", &format!("{name} variant {index}"), variant);
         }
     }
 }

@@ -276,10 +276,10 @@ proptest! {
 
     #[test]
     fn pieces_do_not_matter(
-        first in reply(), second in reply(), places in proptest::collection::vec(0.0..1.0, 0..12)
+        first in reply(), second in reply(), fractions in proptest::collection::vec(0.0..1.0, 0..12)
     ) {
         let input = [first, second].concat();
-        let mut cuts: Vec<usize> = places.iter().map(|p: &f64| (p * input.len() as f64) as usize).collect();
+        let mut cuts: Vec<usize> = fractions.iter().map(|p: &f64| (p * input.len() as f64) as usize).collect();
         cuts.sort_unstable();
         let whole = events_with_cuts(&input, &[]);
         prop_assert_eq!(&events_with_cuts(&input, &cuts), &whole);

@@ -39,15 +39,18 @@ fn carried<M: Message>(message: &M) {
     // Any operation of the contract will do: the forms take what they are given.
     let operation = Operation::all_of(M::CONTRACT).next().unwrap();
     for format in formats() {
-        let mut asked = Vec::new();
-        soap::write_request(format, operation, message, None, &mut asked);
-        let read = soap::read_request::<M>(format, operation, &asked);
+        let mut request = Vec::new();
+        soap::write_request(format, operation, message, None, &mut request);
+        let read = soap::read_request::<M>(format, operation, &request);
         assert_eq!(read.as_ref(), Ok(message));
         let mut answered = Vec::new();
         soap::write_reply(format, operation, message, &mut answered);
         let read = soap::read_reply(format, operation, &answered);
         assert_eq!(read, Ok(Response::Message(message.clone())));
-        assert_eq!(token_xml::to_xml(&token_xml::parse(&asked).unwrap()), asked);
+        assert_eq!(
+            token_xml::to_xml(&token_xml::parse(&request).unwrap()),
+            request
+        );
     }
     let direct = Document::of_reply(operation, message);
     let mut text = Vec::new();

@@ -37,18 +37,18 @@ impl TypeVisitor for Accepted<'_> {
     fn visit<M: Message>(self) {
         let row = self.0;
         let what = format!("{}, {}", text(row, "message"), text(row, "name"));
-        let wanted: M = read_hexadecimal(text(row, "protobuf"));
+        let expected: M = read_hexadecimal(text(row, "protobuf"));
         let variants = rows(row, "xml_variants").iter();
         let documents = variants.map(|variant| variant.as_str().expect("a document"));
         for document in documents.chain([text(row, "xml")]) {
             let found = read::<M>(document.as_bytes());
             let found = found.unwrap_or_else(|error| panic!("{what}: {error}: {document}"));
-            assert_eq!(same(&found), same(&wanted), "{what}: {document}");
+            assert_eq!(same(&found), same(&expected), "{what}: {document}");
         }
         // xsd:double has its own names for what is not finite, quick-xml those of Rust.
         if !text(row, "xml").contains("INF") {
-            let again = read::<M>(&write(&wanted)).expect("what was written");
-            assert_eq!(same(&again), same(&wanted), "{what}");
+            let again = read::<M>(&write(&expected)).expect("what was written");
+            assert_eq!(same(&again), same(&expected), "{what}");
         }
     }
 }

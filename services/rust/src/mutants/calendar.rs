@@ -133,7 +133,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "digest-shortened",
-        "Deploy tells 48 digits",
+        "Deploy returns 48 digits",
         Act::Reply(|_, reply| change(reply, |reply: &mut DeployReply| _ = reply.status.pop())),
     ),
     mutant(

@@ -144,7 +144,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "error-text-changed",
-        "an unknown account is reported in other words",
+        "an unknown account is reported with another text",
         Act::Error(|error| (error == ApplicationError::NoAccount).then_some("account not found")),
     ),
     mutant(
@@ -167,13 +167,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         }),
     ),
     mutant(
-        "reserved-untold",
-        "CreditControl tells a reserved amount of 0",
+        "reserved-unreported",
+        "CreditControl returns a reserved amount of 0",
         Act::Reply(|_, reply| change(reply, |reply: &mut CreditControlReply| reply.reserved = 0)),
     ),
     mutant(
         "unknown-account-opened",
-        "CreditControl tells an unknown account's balance as 0",
+        "CreditControl returns an unknown account's balance as 0",
         instead!(CreditControl, |_, state, request: &CreditControlRequest| {
             let known = control(state, request.id).is_some();
             (!known).then_some(Ok(CreditControlReply::default()))

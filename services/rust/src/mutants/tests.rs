@@ -9,7 +9,7 @@ use wirelab_wire_own::soap::FaultCode;
 
 use super::*;
 
-/// What a service answers, in words, with and without a mutant.
+/// The text of the answer of a service, with and without a mutant.
 struct Service {
     state: State,
     mutation: Option<Mutation>,
@@ -230,7 +230,7 @@ fn names_are_distinct_and_there_are_enough() {
     assert_eq!(names.len(), count);
     assert!(count >= 30, "{count} mutants");
     for mutant in all() {
-        let words = mutant.name.split('-').all(|word| !word.is_empty());
-        assert!(words && !mutant.breaks.is_empty(), "{}", mutant.name);
+        let well_named = mutant.name.split('-').all(|word| !word.is_empty());
+        assert!(well_named && !mutant.breaks.is_empty(), "{}", mutant.name);
     }
 }

@@ -147,7 +147,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "sha-upper-case",
-        "Upload tells its digest in upper case",
+        "Upload returns its digest in upper case",
         Act::Reply(|_, reply| {
             change(reply, |reply: &mut UploadReply| {
                 reply.sha256.make_ascii_uppercase()
@@ -202,11 +202,11 @@ fn swap_reasons(reply: &mut SubmitReply) {
 }
 
 /// Accepts records that were refused.
-fn accept(request: &SubmitRequest, reply: &mut SubmitReply, wanted: fn(&Record) -> bool) {
+fn accept(request: &SubmitRequest, reply: &mut SubmitReply, accepted: fn(&Record) -> bool) {
     let mut refused = std::mem::take(&mut reply.refused).into_iter();
     let bad = |record: &&Record| record.quantity <= 0 || record.item.is_empty();
     for (record, refusal) in request.records.iter().filter(bad).zip(refused.by_ref()) {
-        if wanted(record) {
+        if accepted(record) {
             reply.accepted += 1;
             reply.quantity_total += i64::from(record.quantity);
         } else {

@@ -65,7 +65,7 @@ pub struct Stack {
     /// Security of the transport.
     #[serde(default)]
     pub security: Security,
-    /// How the end of a reply is told.
+    /// How the end of a reply is marked.
     #[serde(default)]
     pub end_of_message: EndOfMessage,
     /// How long the service waits before it closes a connection, in milliseconds.

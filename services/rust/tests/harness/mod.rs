@@ -80,9 +80,9 @@ impl Process {
     }
 
     /// Waits for the end.
-    pub fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+    pub fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
         let start = Instant::now();
-        while start.elapsed() < patience {
+        while start.elapsed() < timeout {
             if let Some(status) = self.child.try_wait().expect("the child is ours") {
                 return Some(status);
             }

@@ -60,7 +60,7 @@ impl Writer {
             balance,
             ..Store::default()
         };
-        let told = match contract {
+        let store_document = match contract {
             Contract::Charging => json!({"accounts": accounts, "balance": balance}),
             _ => json!({}),
         };
@@ -70,7 +70,7 @@ impl Writer {
             script: Script {
                 contract: contract.name(),
                 name,
-                store: told,
+                store: store_document,
                 steps: Vec::new(),
             },
         }
@@ -417,7 +417,7 @@ fn booking_order() -> Writer {
         "owner": "", "day": 0, "slot": 48, "title": "", "open": true, "weight": 1.0, "note": long,
     });
     let mut writer = fresh("of several errors the first is told");
-    for (field, mended) in [
+    for (field, repaired) in [
         ("owner", json!("a")),
         ("day", json!(1)),
         ("slot", json!(0)),
@@ -425,7 +425,7 @@ fn booking_order() -> Writer {
         ("note", json!("")),
     ] {
         writer = writer.call(Operation::Book, request.clone());
-        request[field] = mended;
+        request[field] = repaired;
     }
     let document = "x".repeat(2_000);
     writer

@@ -141,10 +141,10 @@ pub(crate) fn content_coding(headers: &HeaderMap) -> Option<&HeaderValue> {
 
 /// Whether `Accept-Encoding` allows `coding` (RFC 9110 section 12.5.3).
 pub(crate) fn accepts_coding(headers: &HeaderMap, coding: &str) -> bool {
-    let named = |wanted: &str| {
+    let named = |coding: &str| {
         members(headers, header::ACCEPT_ENCODING)
             .map(weighed)
-            .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .find(|(name, _)| name.eq_ignore_ascii_case(coding))
             .map(|(_, allowed)| allowed)
     };
     // An explicit entry outranks the wildcard (RFC 9110 section 12.5.3).

@@ -174,11 +174,11 @@ async fn wrong_method(State(state): Shared, uri: Uri) -> impl IntoResponse {
     )
 }
 
-fn right_method(contract: Contract, wanted: &str) -> Option<String> {
+fn right_method(contract: Contract, requested: &str) -> Option<String> {
     if contract == Contract::Petclinic {
-        return petclinic::methods(wanted);
+        return petclinic::methods(requested);
     }
     Operation::all_of(contract)
         .filter_map(Operation::rest)
-        .find_map(|(method, path)| (path == wanted).then(|| method.to_owned()))
+        .find_map(|(method, path)| (path == requested).then(|| method.to_owned()))
 }

@@ -38,13 +38,13 @@ static ROUTES: LazyLock<Vec<(Operation, Route)>> = LazyLock::new(|| {
 /// The operation that a request asks for, if any.
 pub(super) fn operation(method: &str, path: &str) -> Option<Operation> {
     // An empty parameter matches no route of the router either.
-    let asked = |route: &Route| {
+    let matches = |route: &Route| {
         let parameters = route.parameters(path);
         parameters.is_some_and(|all| all.iter().all(|(_, value)| !value.is_empty()))
     };
     ROUTES
         .iter()
-        .find(|(_, route)| route.method == method && asked(route))
+        .find(|(_, route)| route.method == method && matches(route))
         .map(|(operation, _)| *operation)
 }
 

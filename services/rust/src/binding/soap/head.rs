@@ -57,7 +57,7 @@ impl Head {
     pub(crate) fn admit(
         &self,
         form: EnvelopeFormat,
-        wanted: Option<&UsernameToken>,
+        expected: Option<&UsernameToken>,
     ) -> Result<(), Fault> {
         // Before the header: a block of the other version has another meaning of mustUnderstand.
         if self.version != form.version() {
@@ -68,7 +68,7 @@ impl Head {
         }
         let known = |block: &HeaderBlock| {
             // Without a token configured the block is not read, and so not understood.
-            wanted.is_some() && block.namespace == WSSE && block.name == "Security"
+            expected.is_some() && block.namespace == WSSE && block.name == "Security"
         };
         let mut blocks = self.blocks.iter();
         if let Some(block) = blocks.find(|block| block.must_understand && !known(block)) {
@@ -78,7 +78,7 @@ impl Head {
             });
         }
         // No comparison in constant time: name and password of an experiment are in its file.
-        if wanted.is_some() && self.token.as_ref() != wanted {
+        if expected.is_some() && self.token.as_ref() != expected {
             return Err(Fault::client("authentication failed"));
         }
         Ok(())

@@ -88,7 +88,7 @@ pub(crate) fn router(state: &Arc<ServiceState>, config: &ServiceConfig) -> Route
 }
 
 async fn wrong_method() -> Response {
-    let text = "call with POST; GET ?wsdl tells how";
+    let text = "call with POST; GET ?wsdl returns the description";
     let allow = [(header::ALLOW, "GET, POST")];
     (StatusCode::METHOD_NOT_ALLOWED, allow, text).into_response()
 }

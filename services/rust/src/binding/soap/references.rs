@@ -80,13 +80,13 @@ type Targets = HashMap<String, Range<usize>>;
 fn targets(document: &str, children: &[Range<usize>]) -> Result<Targets, XmlError> {
     let mut targets = Targets::new();
     // Only independent elements: an id deeper down is no target of section 5.4.1.
-    for place in children {
-        let mut reader = Reader::from_str(&document[place.clone()]);
+    for range in children {
+        let mut reader = Reader::from_str(&document[range.clone()]);
         let (Event::Start(tag) | Event::Empty(tag)) = reader.read_event()? else {
             continue;
         };
         if let Some(id) = attribute(&tag, "id")?
-            && targets.insert(id, place.clone()).is_some()
+            && targets.insert(id, range.clone()).is_some()
         {
             return Err(XmlError::Structure("an id stands twice"));
         }
@@ -112,8 +112,8 @@ struct Copy<'de> {
 
 impl<'de> Copy<'de> {
     /// Copies a part of the document.
-    fn events(&mut self, place: Range<usize>, depth: usize) -> Result<(), XmlError> {
-        let mut reader = Reader::from_str(&self.document[place]);
+    fn events(&mut self, range: Range<usize>, depth: usize) -> Result<(), XmlError> {
+        let mut reader = Reader::from_str(&self.document[range]);
         // `<a href="#1"/>` then reads like `<a href="#1"></a>`, and one case suffices.
         reader.config_mut().expand_empty_elements = true;
         loop {
@@ -139,14 +139,14 @@ impl<'de> Copy<'de> {
     fn target(&mut self, tag: &BytesStart<'de>, href: &str, depth: usize) -> Result<(), XmlError> {
         let id = href.strip_prefix('#');
         let id = id.ok_or(XmlError::Structure("a reference leads out of the document"))?;
-        let place = self.targets.get(id).cloned();
-        let place = place.ok_or(XmlError::Structure("a reference leads nowhere"))?;
+        let range = self.targets.get(id).cloned();
+        let range = range.ok_or(XmlError::Structure("a reference leads nowhere"))?;
         if depth == DEPTH_MAX {
             return Err(XmlError::Structure(
                 "references lead too deep, or back to themselves",
             ));
         }
-        let element = &self.document[place.clone()];
+        let element = &self.document[range.clone()];
         let mut reader = Reader::from_str(element);
         reader.config_mut().expand_empty_elements = true;
         let Event::Start(opened) = reader.read_event()? else {
@@ -156,7 +156,7 @@ impl<'de> Copy<'de> {
             return self.target(tag, &further, depth + 1);
         }
         let content = reader.read_to_end(opened.name())?;
-        let offset = |at: u64| place.start + usize::try_from(at).expect("a document in memory");
+        let offset = |at: u64| range.start + usize::try_from(at).expect("a document in memory");
         // The name of the place, not of the target: `multiRef` is no field of the message.
         let name = BytesStart::new(tag.name().into_inner());
         self.write(Event::Start(name.borrow()))?;

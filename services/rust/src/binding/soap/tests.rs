@@ -50,18 +50,18 @@ impl UnaryVisitor for Row<'_> {
     fn visit<O: Unary>(self) {
         let form = self.form;
         let what = format!("{} {}", O::OPERATION, self.row["codec"]);
-        let wanted: O::Request = message(&self.row["request"]);
+        let expected: O::Request = message(&self.row["request"]);
         let read = |document: &str| -> O::Request {
             let envelope = Envelope::parse(document.as_bytes());
             let envelope = envelope.unwrap_or_else(|error| panic!("{what}: {error}"));
             let request = envelope.request(form, O::OPERATION);
             request.unwrap_or_else(|error| panic!("{what}: {error}: {document}"))
         };
-        assert_eq!(read(self.text("request_envelope")), wanted, "{what}");
-        let own = writer::request(form, O::OPERATION, wanted.clone(), None);
+        assert_eq!(read(self.text("request_envelope")), expected, "{what}");
+        let own = writer::request(form, O::OPERATION, expected.clone(), None);
         assert_eq!(
             read(std::str::from_utf8(&own).expect("text")),
-            wanted,
+            expected,
             "{what}"
         );
         if let Some(document) = self.row["token_envelope"].as_str() {
@@ -71,7 +71,7 @@ impl UnaryVisitor for Row<'_> {
                 .token;
             let token = token.expect("name and password");
             assert_eq!((&*token.username, &*token.password), ("lab", "a & b"));
-            assert_eq!(read(document), wanted, "{what}");
+            assert_eq!(read(document), expected, "{what}");
         }
         let reply: O::Reply = message(&self.row["reply"]);
         let written = writer::reply(form, O::OPERATION, reply);
@@ -228,7 +228,7 @@ fn what_follows_the_message_is_looked_at() {
 }
 
 #[test]
-fn an_envelope_of_no_version_is_told_from_no_envelope() {
+fn an_envelope_of_no_version_is_distinguished_from_no_envelope() {
     let other = Envelope::parse(b"<e:Envelope xmlns:e='urn:x'><e:Body><x/></e:Body></e:Envelope>");
     let error = other.err().expect("of no version");
     assert!(matches!(error, EnvelopeError::Version(_)));
