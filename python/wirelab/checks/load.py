@@ -316,6 +316,9 @@ def _kept_up(trial: Trial) -> Check | None:
         return None
     calls = _count(trial, "calls")
     behind, allowed = left_behind(trial.result, int(trial.point.load.get("in_flight_max") or 0))
+    if trial.point.load.get("kind") == "bursts":
+        # The window may end within one.
+        allowed = max(allowed, float(trial.point.load["calls"]))
     reason = (
         f"{calls / float(window):,.1f} calls/s arrived and {int(ended) / float(window):,.1f} ended "
         f"within the window"
@@ -347,7 +350,9 @@ def _counters(trial: Trial) -> Check:
     return Check.judged("calls counted", missing == 0, reason)
 
 
-def _stationarity(trial: Trial) -> Check:
+def _stationarity(trial: Trial) -> Check | None:
+    if _varies(trial):
+        return None
     found = stationary(whole_slots(trial.result))
     if found.stationary is None:
         return Check.unmeasurable("stationarity", found.reason)
@@ -375,6 +380,9 @@ def _warmup(trial: Trial) -> Check:
     warmup = trial.result.get("warmup", {})
     if trial.point.axes.get("start") == "cold":
         return Check("warm-up", "ok", "left out on purpose: start=cold")
+    if _has_an_end(trial):
+        reason = "none: the window opens with the load, so that its beginning is measured too"
+        return Check("warm-up", "ok", reason)
     lasted = format_seconds(float(warmup.get("seconds", 0.0)))
     took = f"after {lasted} and {counted(int(warmup.get('calls', 0)), 'call')}"
     if _caller(trial) != ENGINE:
@@ -455,8 +463,21 @@ def _is_closed(trial: Trial) -> bool:
     return trial.point.load.get("kind") == "closed"
 
 
+def _varies(trial: Trial) -> bool:
+    """Whether the load is to change within the window."""
+    load = trial.point.load
+    return load.get("kind") == "bursts" or _has_an_end(trial)
+
+
+def _has_an_end(trial: Trial) -> bool:
+    """Whether the load begins and ends with its window, without a warm-up."""
+    return bool(trial.point.load.get("stages") or trial.point.load.get("iterations"))
+
+
 def _is_saturating(trial: Trial) -> bool:
-    return _is_closed(trial) and not trial.point.load.get("think_s")
+    load = trial.point.load
+    changes = any(load.get(key) for key in ("think_s", "stages", "iterations"))
+    return _is_closed(trial) and not changes
 
 
 def _cores(trial: Trial, side: str) -> int | None:

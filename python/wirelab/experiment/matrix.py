@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 
 from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import link_profiles as profiles
-from wirelab.experiment import placement
+from wirelab.experiment import loads, placement
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
+from wirelab.experiment.loads import Load
+from wirelab.experiment.messages import Message
 from wirelab.experiment.model import (
     NO_CAPTURE,
     CaptureChoice,
     Experiment,
-    Load,
-    Message,
     Place,
     PlacementChoice,
 )
@@ -148,13 +148,14 @@ def _cells(
 
 def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     """A guess at the trial's length: exact for a duration, a bound for a number of calls."""
-    window = experiment.window.for_size(trial.cell.message.bytes)
+    window = experiment.window_of(trial.cell.message, trial.cell.load)
     length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
     axes = trial.cell.stack.axes
     # The engine seldom needs more than the least; a foreign tool always takes the most.
-    warmup = experiment.warmup.min if axes["caller"] == "engine" else experiment.warmup.max
+    bounds = experiment.warmup_of(trial.cell.load, cold=axes["start"] == "cold")
+    warmup = bounds.min if axes["caller"] == "engine" else bounds.max
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
-    return float(length) + (0.0 if axes["start"] == "cold" else warmup) + OVERHEAD_S + link
+    return float(length) + warmup + OVERHEAD_S + link
 
 
 def _combinations(experiment: Experiment) -> Iterator[Combination]:
@@ -316,7 +317,6 @@ def _digest(point: Point) -> str:
 def _id(cell: Cell, repeat: int, digest: str) -> str:
     """``rest-rust-hello-14b-closed32-r1-3fa9c1d2``: readable, safe as a file name, unique."""
     point, load = cell.point, cell.point.load
-    amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}"
     size = format_bytes(point.bytes).replace(" ", "")
     link = () if point.link == LOOPBACK else (point.link,)
     words = (
@@ -324,7 +324,7 @@ def _id(cell: Cell, repeat: int, digest: str) -> str:
         point.axes["language"],
         operations.words(point.operation, size).replace(" ", "-"),
         *link,
-        f"{load['kind']}{amount}",
+        f"{load['kind']}{loads.level(load):g}",
         f"r{repeat}",
         digest[:8],
     )

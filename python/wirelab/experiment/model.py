@@ -9,55 +9,29 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     Tag,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
 
-from wirelab.errors import StackError, UnitError
+from wirelab.errors import StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment.capture_ends import NO_CAPTURE as NO_CAPTURE
 from wirelab.experiment.capture_ends import CaptureChoice as CaptureChoice
+from wirelab.experiment.fields import Json, Model, Time, read_size, time_default
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
-from wirelab.format.units import (
-    DURATION_PATTERN,
-    SIZE_PATTERN,
-    format_bytes,
-    parse_bytes,
-    parse_seconds,
-)
+from wirelab.experiment.loads import Load
+from wirelab.experiment.messages import Message
+from wirelab.format.units import format_bytes
 from wirelab.stack import axes as table
-from wirelab.stack import operations
-from wirelab.stack.operations import OPERATIONS, SEQUENCES
 from wirelab.stack.reference import Stack
-
-Json = dict[str, Any]
-
-
-def _size(value: object) -> int:
-    try:
-        return parse_bytes(value)
-    except UnitError as error:
-        raise ValueError(error.message) from None
-
-
-def _time(value: object) -> float:
-    try:
-        return parse_seconds(value)
-    except UnitError as error:
-        raise ValueError(error.message) from None
 
 
 def _reference(text: str) -> str:
@@ -67,158 +41,13 @@ def _reference(text: str) -> str:
         raise ValueError(f"{error.message}. {error.remedy}") from None
 
 
-def _one_of(noun: str, known: Iterable[str]) -> tuple[AfterValidator, WithJsonSchema]:
-    names = list(known)
-
-    def check(text: str) -> str:
-        if problem := operations.unknown(noun, text, names):
-            raise ValueError(problem)
-        return text
-
-    return AfterValidator(check), WithJsonSchema({"type": "string", "enum": names})
-
-
-OperationName = Annotated[str, *_one_of("operation", OPERATIONS)]
-"""An operation of any contract."""
-SequenceName = Annotated[str, *_one_of("sequence", SEQUENCES)]
-"""A function of charging."""
 Reference = Annotated[str, AfterValidator(_reference)]
 """A legal stack reference, canonical."""
-Size = Annotated[
-    int, BeforeValidator(_size), WithJsonSchema({"type": "string", "pattern": SIZE_PATTERN})
-]
-"""Bytes, written with a unit."""
-Time = Annotated[
-    float, BeforeValidator(_time), WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN})
-]
-"""Seconds, written with a unit."""
-
-
-def _default(text: str, about: str) -> Any:
-    """A field of :data:`Time` whose default the JSON Schema writes with its unit, too."""
-    return Field(
-        _time(text), validate_default=False, json_schema_extra={"default": text}, description=about
-    )
-
-
-class Model(BaseModel):
-    """Base: unknown keys are refused, values do not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Message(Model):
-    """One operation at one size, or one sequence of calls."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_extra={"oneOf": [{"required": ["operation"]}, {"required": ["sequence"]}]},
-    )
-
-    operation: OperationName | None = Field(None, description="operation of the contract")
-    sequence: SequenceName | None = Field(
-        None, description="function of charging: calls in a fixed order, instead of operation"
-    )
-    bytes: Size = Field(
-        0,
-        validate_default=False,
-        description="size of the operation's large part, e.g. 150 kB; where it has one",
-    )
-    chunk: Size | None = Field(None, description="size of a chunk in streams; default 65536 B")
-
-    @field_validator("bytes")
-    @classmethod
-    def _within_contract(cls, size: int) -> int:
-        if size > operations.SIZE_BYTES_MAX:
-            raise ValueError(f"at most {operations.SIZE_BYTES_MAX} B in this contract")
-        return size
-
-    @model_validator(mode="after")
-    def _can_be(self) -> Message:
-        problem = operations.problem(self.content, has_size="bytes" in self.model_fields_set)
-        if problem:
-            raise ValueError(problem)
-        return self
-
-    @cached_property
-    def content(self) -> operations.Message:
-        """The message by itself, without the file's model."""
-        return operations.Message(self.operation, self.sequence, self.bytes, self.chunk)
-
-    @property
-    def name(self) -> str:
-        """The operation, or ``ReservationDebit sequence``."""
-        return self.content.name
-
-    @property
-    def contract(self) -> str:
-        """The contract that it is of."""
-        return self.content.contract
-
-    def workload(self) -> Json:
-        """The object ``workload`` of a group in the engine's plan."""
-        return self.content.workload()
-
-
-class Closed(Model):
-    """Users who call again when their last call has ended."""
-
-    users: int = Field(ge=1, le=1_000_000, description="number of users")
-    think: Time = _default("0 s", "pause between calls, e.g. 10 ms")
-
-
-class Constant(Model):
-    """Evenly spaced arrivals."""
-
-    rate: float = Field(gt=0, allow_inf_nan=False, description="calls per second")
-    in_flight_max: int = Field(
-        ge=1, description="calls under way at most; others wait in an unbounded queue"
-    )
-
-
-class Poisson(Model):
-    """Arrivals with exponential gaps; their seed follows from the experiment's."""
-
-    rate: float = Field(gt=0, allow_inf_nan=False, description="calls per second, on average")
-    in_flight_max: int = Field(
-        ge=1, description="calls under way at most; others wait in an unbounded queue"
-    )
-
-
-class Load(Model):
-    """One arrival process: exactly one of these keys."""
-
-    closed: Closed | None = None
-    constant: Constant | None = None
-    poisson: Poisson | None = None
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Load:
-        if len(self.model_fields_set) != 1:
-            raise ValueError("a load has exactly one of closed, constant, poisson")
-        return self
-
-    def point(self) -> Json:
-        """The load as results name it."""
-        if self.closed:
-            return {"kind": "closed", "users": self.closed.users, "think_s": self.closed.think}
-        kind, open_load = (
-            ("constant", self.constant) if self.constant else ("poisson", self.poisson)
-        )
-        assert open_load is not None  # by _exactly_one
-        return {
-            "kind": kind,
-            "rate": open_load.rate,
-            "in_flight_max": open_load.in_flight_max,
-        }
-
-
 Count = Annotated[int, Field(ge=1)]
 Calls = Annotated[
     Annotated[Count, Tag("a number")]
     | Annotated[
-        dict[Annotated[str, BeforeValidator(lambda size: format_bytes(_size(size)))], Count],
+        dict[Annotated[str, BeforeValidator(lambda size: format_bytes(read_size(size)))], Count],
         Tag("by size"),
     ],
     Discriminator(lambda given: "by size" if isinstance(given, dict) else "a number"),
@@ -233,7 +62,7 @@ class Window(Model):
     calls: Calls | None = Field(
         None, description="calls to make; or a mapping from the size of a message to calls"
     )
-    max: Time = _default("60 s", "ends a window of calls anyway")
+    max: Time = time_default("60 s", "ends a window of calls anyway")
 
     @field_validator("duration")
     @classmethod
@@ -259,8 +88,8 @@ class Window(Model):
 class Warmup(Model):
     """What comes before the window: until the series is stationary, within bounds."""
 
-    min: Time = _default("200 ms", "at least")
-    max: Time = _default("5 s", "at most")
+    min: Time = time_default("200 ms", "at least")
+    max: Time = time_default("5 s", "at most")
 
     @model_validator(mode="after")
     def _ordered(self) -> Warmup:
@@ -376,8 +205,8 @@ class Experiment(Model):
     )
     window: Window
     warmup: Warmup = Warmup()
-    timeout: Time = _default("10 s", "of one call")
-    drain: Time = _default("10 s", "for calls under way when the window ends")
+    timeout: Time = time_default("10 s", "of one call")
+    drain: Time = time_default("10 s", "for calls under way when the window ends")
     placement: Annotated[tuple[PlacementChoice, ...], _one_or_more(PlacementChoice)] = Field(
         ("pinned",), min_length=1, description="pinned, unpinned, or cores; a list is an ablation"
     )
@@ -446,6 +275,14 @@ class Experiment(Model):
         if self.test_findings and set(self.capture) == {NO_CAPTURE}:
             raise ValueError("test_findings needs packets: add `capture: client`")
         return self
+
+    def window_of(self, message: Message, load: Load) -> Json:
+        """The window of trials of a message under a load, as in the plan."""
+        return load.own_window(self.window.max) or self.window.for_size(message.bytes)
+
+    def warmup_of(self, load: Load, *, cold: bool) -> Warmup:
+        """What comes before the window of trials under a load."""
+        return Warmup(min="0 s", max="0 s") if cold or load.begins_with_window else self.warmup
 
     def _lists(self) -> dict[str, tuple[Any, ...]]:
         """By the key of a :class:`Place`."""

@@ -20,6 +20,7 @@ Model = TypeVar("Model", bound=BaseModel)
 BRANCHES = {
     *("a number", "by size", "a word", "cores", "str", "dict[str,any]"),
     *("a name", "a profile", "random", "gilbert-elliott"),
+    *("a time", "a distribution"),
 }
 """Parts of pydantic's locations that name the branch of a union, not a key."""
 

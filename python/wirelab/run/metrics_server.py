@@ -23,6 +23,7 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from wirelab.errors import UsageError
+from wirelab.experiment import loads
 from wirelab.process import runtime_metrics
 from wirelab.run.progress import Progress, TimeLeft
 from wirelab.trial.record import Point, Trial
@@ -278,5 +279,4 @@ def _planned_cell(planned: PlannedTrial) -> tuple[str, ...]:
 
 def _load(point: Point) -> str:
     """``closed 32``, ``poisson 1000``."""
-    amount = point.load.get("users", point.load.get("rate", 0))
-    return f"{point.load.get('kind', '')} {amount:g}"
+    return f"{point.load['kind']} {loads.level(point.load):g}"

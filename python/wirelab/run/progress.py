@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from wirelab.experiment import loads
 from wirelab.format.console import Console, Line
 from wirelab.format.counting import counted
 from wirelab.format.sanitize import sanitize
@@ -154,7 +155,7 @@ def words(planned: PlannedTrial) -> str:
     """``grpc@rust Hello 150 kB, closed 32, repeat 2``; a link is named where there is one."""
     point = planned.cell.point
     load = point.load
-    amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}/s"
+    amount = f"{loads.level(load):g}{loads.unit(load)}"
     call = operations.words(point.operation, format_bytes(point.bytes))
     link = "" if point.link == LOOPBACK else f" on {point.link}"
     return f"{point.stack} {call}{link}, {load['kind']} {amount}, repeat {planned.repeat}"

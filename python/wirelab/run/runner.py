@@ -95,8 +95,7 @@ def _accept_files(planned: Schedule) -> None:
     problems: dict[str, int] = {}
     for trial in planned.trials:
         cell = trial.cell
-        load = cell.load.point()
-        concurrency = load["users"] if load["kind"] == "closed" else load["in_flight_max"]
+        load, concurrency = cell.load.point(), cell.load.concurrency
         wanted = open_files.connections(cell.stack.axes, concurrency)
         refused = open_files.refusal(wanted)
         if refused:

@@ -71,4 +71,7 @@ def caller_refusal(operation: str, load: Mapping[str, Any], axes: Axes) -> str:
         return f"caller={caller} can hold closed loads only; its pacing of others is its own"
     if load.get("think_s"):
         return f"caller={caller} has no think time between calls"
+    unable = next((key for key in ("stages", "iterations", "background") if load.get(key)), None)
+    if unable:
+        return f"caller={caller} holds a constant number of users, without {unable}"
     return ""

@@ -110,7 +110,8 @@ def cells(trials: Iterable[Trial]) -> list[Cell]:
 
 
 def _reading_order(point: Point) -> tuple[str, int, str, str, float, str, bool, str]:
-    level = point.load.get("users") or point.load.get("rate") or 0
+    load = point.load
+    level = load.get("users") or load.get("rate") or load.get("calls") or 0
     return (
         point.operation,
         point.bytes,

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import Field, field_validator, model_validator
 
 from wirelab.errors import UsageError
-from wirelab.experiment.model import Model, Time
+from wirelab.experiment.fields import Model, Time
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level, levels
 from wirelab.explain.ladders import Ladder, Rung

@@ -6,14 +6,19 @@ What all points of a run share is left out of their names and told once
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from wirelab.format.numbers import sanitize, size
+from wirelab.format.units import format_seconds
 from wirelab.stack import operations
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Json, Point
+
+STAGES_SHOWN = 6
+"""Stages that a label spells out."""
 
 
 def message(point: Point) -> str:
@@ -39,13 +44,54 @@ def _amount(described: Json) -> tuple[str, str]:
     """The level of a load, and all else of it."""
     kind = described.get("kind")
     if kind == "closed":
-        think = described.get("think_s", 0.0)
-        pause = f", {think:g} s think time" if think else ""
-        return f"{int(described.get('users', 0)):,}", f"users{pause}"
+        return f"{int(described.get('users', 0)):,}", _users(described)
     if kind in ("constant", "poisson"):
         spacing = "evenly spaced" if kind == "constant" else "Poisson"
         return f"{described.get('rate', 0):,g}", f"calls/s, {spacing}"
+    if kind == "stages":
+        random = ", exponential gaps" if "gaps" in described else ""
+        return f"{described['from']:,g}", f"calls/s, then {_stages(described['stages'])}{random}"
+    if kind == "bursts":
+        return f"bursts of {described['calls']:,}", _bursts(described)
     return sanitize(described), ""
+
+
+def _users(described: Json) -> str:
+    """All of a closed load but the number of its users."""
+    words = ["users"]
+    if think := described.get("think_s", 0.0):
+        how = described.get("think", "constant")
+        words.append(f"{think:g} s think time{'' if how == 'constant' else f' ({how})'}")
+    if "calls_per_pause" in described:
+        words.append(f"{described['calls_per_pause']:,} calls per pause")
+    if "iterations" in described:
+        words.append(f"{described['iterations']:,} calls each")
+    if "stages" in described:
+        words.append(f"from 0 to {_stages(described['stages'])}")
+    return ", ".join(words)
+
+
+def _stages(stages: Sequence[Json]) -> str:
+    """``20 in 10 s, 20 in 30 s, 0 at once``; of many the first and the last, with a mark that
+    differs where others differ."""
+    words = [_stage(stage) for stage in stages]
+    if len(words) <= STAGES_SHOWN:
+        return ", ".join(words)
+    digest = hashlib.sha256(", ".join(words).encode()).hexdigest()[:4]
+    return f"{', '.join(words[:2])}, … {words[-1]} ({len(words)} stages, {digest})"
+
+
+def _stage(stage: Json) -> str:
+    lasts = float(stage["duration_s"])
+    return f"{stage['to']:,g} {f'in {format_seconds(lasts)}' if lasts else 'at once'}"
+
+
+def _bursts(described: Json) -> str:
+    """All of bursts but their number of calls."""
+    rate = described.get("rate")
+    pace = "at once" if rate is None else f"at {rate:,g}/s"
+    how = f" ({described['gaps']})" if "gaps" in described else ""
+    return f"calls {pace}, {format_seconds(float(described['gap_s']))} apart{how}"
 
 
 def _counted(amounts: Sequence[str], kind: str) -> str:

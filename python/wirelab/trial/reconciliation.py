@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wirelab.experiment import loads
 from wirelab.experiment.capture_ends import NO_CAPTURE
 from wirelab.stack.axes import ENGINE
 
@@ -62,10 +63,9 @@ def call_log(experiment: Experiment, cell: Cell, folder: Path) -> CallLog:
 
 def _calls_max(experiment: Experiment, cell: Cell) -> float:
     """How many calls the trial makes at most, warm-up included."""
-    load = cell.load.point()
-    rate = float(load.get("rate") or RATE_MAX)
-    window = experiment.window.for_size(cell.message.bytes)
-    warming = rate * experiment.warmup.max
+    rate = loads.rate_max(cell.load.point()) or RATE_MAX
+    window = experiment.window_of(cell.message, cell.load)
+    warming = rate * experiment.warmup_of(cell.load, cold=False).max
     if "calls" in window:
         return float(window["calls"]["calls"]) + warming
     return rate * float(window["duration_s"]) + warming

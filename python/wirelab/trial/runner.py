@@ -122,21 +122,15 @@ def settings(
 def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: Endpoint) -> Plan:
     """The engine's plan for the trial."""
     cell = planned.cell
-    load = cell.load.point()
-    if load["kind"] == "poisson":
-        load["seed"] = planned.seed
-    cold = cell.stack.axes["start"] == "cold"
+    warmup = experiment.warmup_of(cell.load, cold=cell.stack.axes["start"] == "cold")
     group = {
         "name": "main",
         **endpoint.group(),
         "stack": cell.stack.engine_stack(),
         "workload": cell.message.workload(),
-        "load": load,
-        "window": experiment.window.for_size(cell.message.bytes),
-        "warmup": {
-            "min_s": 0.0 if cold else experiment.warmup.min,
-            "max_s": 0.0 if cold else experiment.warmup.max,
-        },
+        "load": cell.load.plan(planned.seed),
+        "window": experiment.window_of(cell.message, cell.load),
+        "warmup": {"min_s": warmup.min, "max_s": warmup.max},
         "timeout_s": experiment.timeout,
         "drain_s": experiment.drain,
     }
@@ -346,8 +340,8 @@ class TrialRunner:
             axes=dict(self._axes),
             operation=cell.message.name,
             users=cell.load.point()["users"],
-            window=experiment.window.for_size(cell.message.bytes),
-            warmup_s=0.0 if self._axes["start"] == "cold" else experiment.warmup.max,
+            window=experiment.window_of(cell.message, cell.load),
+            warmup_s=experiment.warmup_of(cell.load, cold=self._axes["start"] == "cold").max,
             timeout_s=experiment.timeout,
             processors=len(self._table.engine or self._table.available),
             cores=self._table.engine,

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
-from wirelab.experiment.model import Model
+from wirelab.experiment.fields import Model
 from wirelab.stack.reference import Stack
 from wirelab.statistics.cell import Cell
 from wirelab.trial.record import Point, Trial

@@ -1,0 +1,380 @@
+"""When calls are made: the loads of an experiment file.
+
+Stages are k6's: each has a ``duration`` and a ``target`` that is reached in a straight line;
+``0 s`` is a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core.core_schema import SerializerFunctionWrapHandler
+
+from wirelab.experiment.fields import Json, Model, Time, time_default
+
+USERS_MAX = 1_000_000
+"""Of a closed load."""
+RATE_MAX = 1e8
+"""Calls per second of an open load."""
+STAGES_MAX = 100
+"""Stages of a load: each is accounted for apart."""
+
+Distribution = Literal["constant", "exponential", "uniform"]
+"""Of pauses and gaps around their mean; uniform: from half to one and a half of it."""
+
+
+class Spread(Model):
+    """A time that varies around its mean."""
+
+    mean: Time = Field(description="e.g. 100 ms")
+    distribution: Distribution = Field(
+        "constant", description="around the mean; uniform: from half to one and a half of it"
+    )
+
+
+SpreadTime = Annotated[
+    Annotated[Time, Tag("a time")] | Annotated[Spread, Tag("a distribution")],
+    Discriminator(lambda given: "a distribution" if isinstance(given, dict | Spread) else "a time"),
+]
+"""A constant time, or its mean and distribution."""
+
+
+def _mean(time: float | Spread) -> float:
+    return time.mean if isinstance(time, Spread) else time
+
+
+def _distribution(time: float | Spread) -> str:
+    return time.distribution if isinstance(time, Spread) else "constant"
+
+
+class UserStage(Model):
+    """A number of users that is reached in a straight line."""
+
+    target: int = Field(ge=0, le=USERS_MAX, description="users at the stage's end")
+    duration: Time = Field(le=1e6, description="e.g. 10 s; 0 s: at once")
+
+
+class RateStage(Model):
+    """A rate that is reached in a straight line."""
+
+    target: float = Field(
+        ge=0, le=RATE_MAX, allow_inf_nan=False, description="calls per second at the stage's end"
+    )
+    duration: Time = Field(le=1e6, description="e.g. 10 s; 0 s: at once")
+
+
+def _stages(stages: Iterable[UserStage | RateStage]) -> list[Json]:
+    return [{"to": stage.target, "duration_s": stage.duration} for stage in stages]
+
+
+def _check_stages(stages: Sequence[UserStage | RateStage]) -> None:
+    if not any(stage.duration > 0 for stage in stages):
+        raise ValueError("stages take no time: give one of them a duration above 0 s")
+    if not any(stage.target > 0 for stage in stages):
+        raise ValueError("stages call nobody: give one of them a target above 0")
+
+
+class Closed(Model):
+    """Users who call again when their last call has ended."""
+
+    stages: tuple[UserStage, ...] = Field(
+        (),
+        max_length=STAGES_MAX,
+        description="users over time, from 0; the window lasts as long as they do",
+    )
+    users: int | None = Field(
+        None,
+        validate_default=True,
+        ge=1,
+        le=USERS_MAX,
+        description="number of users; with stages: the highest target",
+    )
+    think: SpreadTime = time_default(
+        "0 s", "pause between calls: 10 ms, or {mean: 10 ms, distribution: exponential}"
+    )
+    calls_per_pause: int = Field(
+        1, ge=1, le=1_000_000, description="calls that a user makes back to back before a pause"
+    )
+    iterations: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000_000,
+        description="calls of each user, after which it ends; the window ends with the last",
+    )
+
+    @field_validator("users")
+    @classmethod
+    def _either_users_or_stages(cls, users: int | None, info: ValidationInfo) -> int | None:
+        stages = info.data.get("stages")
+        if users is None and stages == ():
+            raise ValueError("this key is missing; add it, or stages")
+        if users is not None and stages:
+            raise ValueError("stages give the number of users; leave users out")
+        return users
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Closed:
+        if self.stages:
+            _check_stages(self.stages)
+        if self.stages and self.iterations:
+            raise ValueError("iterations and stages contradict each other: keep one of them")
+        if self.calls_per_pause > 1 and not _mean(self.think):
+            raise ValueError("calls_per_pause needs a pause: add `think`, e.g. think: 100 ms")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_given(self, serialize: SerializerFunctionWrapHandler) -> Json:
+        """Without what is not used: the digest of an experiment does not change with a new
+        feature that it does not use."""
+        unused = {"calls_per_pause": 1, "iterations": None, "stages": ()}
+        content: Json = serialize(self)
+        for key, default in unused.items():
+            if getattr(self, key) == default:
+                content.pop(key, None)
+        return content
+
+    @property
+    def users_max(self) -> int:
+        """Most users at a time."""
+        return self.users or max(stage.target for stage in self.stages)
+
+    def point(self) -> Json:
+        """As results name it."""
+        described: Json = {
+            "kind": "closed",
+            "users": self.users_max,
+            "think_s": _mean(self.think),
+        }
+        if _distribution(self.think) != "constant":
+            described["think"] = _distribution(self.think)
+        if self.calls_per_pause > 1:
+            described["calls_per_pause"] = self.calls_per_pause
+        if self.iterations:
+            described["iterations"] = self.iterations
+        if self.stages:
+            described["stages"] = _stages(self.stages)
+        return described
+
+
+IN_FLIGHT_MAX = Field(
+    ge=1, le=USERS_MAX, description="calls under way at most; others wait in an unbounded queue"
+)
+
+
+class Constant(Model):
+    """Evenly spaced arrivals."""
+
+    rate: float = Field(gt=0, le=RATE_MAX, allow_inf_nan=False, description="calls per second")
+    in_flight_max: int = IN_FLIGHT_MAX
+
+    def point(self) -> Json:
+        """As results name it."""
+        return {"kind": "constant", "rate": self.rate, "in_flight_max": self.in_flight_max}
+
+
+class Poisson(Model):
+    """Arrivals with exponential gaps; their seed follows from the experiment's."""
+
+    rate: float = Field(
+        gt=0, le=RATE_MAX, allow_inf_nan=False, description="calls per second, on average"
+    )
+    in_flight_max: int = IN_FLIGHT_MAX
+
+    def point(self) -> Json:
+        """As results name it."""
+        return {"kind": "poisson", "rate": self.rate, "in_flight_max": self.in_flight_max}
+
+
+class Ramping(Model):
+    """Arrivals at a rate that changes over time (k6's ramping-arrival-rate)."""
+
+    start_rate: float = Field(
+        0.0, ge=0, le=RATE_MAX, allow_inf_nan=False, description="calls per second at the beginning"
+    )
+    stages: tuple[RateStage, ...] = Field(
+        min_length=1,
+        max_length=STAGES_MAX,
+        description="rate over time; the window lasts as long as they do",
+    )
+    gaps: Literal["constant", "exponential"] = Field(
+        "constant", description="between arrivals: even, or as random as those of poisson"
+    )
+    in_flight_max: int = IN_FLIGHT_MAX
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Ramping:
+        if not any(stage.duration > 0 for stage in self.stages) or not self.start_rate:
+            _check_stages(self.stages)
+        return self
+
+    def point(self) -> Json:
+        """As results name it."""
+        described: Json = {
+            "kind": "stages",
+            "from": self.start_rate,
+            "stages": _stages(self.stages),
+            "in_flight_max": self.in_flight_max,
+        }
+        return described if self.gaps == "constant" else {**described, "gaps": self.gaps}
+
+
+class Bursts(Model):
+    """Bursts of arrivals with gaps between them."""
+
+    calls: int | None = Field(None, ge=1, le=1_000_000_000, description="calls of a burst")
+    length: Time | None = Field(
+        None, description="of a burst at `rate`, instead of calls, e.g. 200 ms"
+    )
+    rate: float | None = Field(
+        None,
+        gt=0,
+        le=RATE_MAX,
+        allow_inf_nan=False,
+        description="calls per second within a burst; default: all of a burst arrive at once",
+    )
+    gap: SpreadTime = Field(
+        description="from a burst's last arrival to the next one's first: 1 s, or "
+        "{mean: 1 s, distribution: exponential}"
+    )
+    in_flight_max: int = IN_FLIGHT_MAX
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Bursts:
+        if (self.calls is None) == (self.length is None):
+            raise ValueError("a burst has either calls or length")
+        if self.length is not None and self.rate is None:
+            raise ValueError("length needs a rate: add `rate`, or write calls instead of length")
+        if self.length is not None and self.burst_calls < 1:
+            raise ValueError("length x rate is less than one call: use a longer burst")
+        if not 0 < _mean(self.gap) <= 1e6:
+            raise ValueError("gap must be above 0 s: without gaps the load is `constant`")
+        return self
+
+    @property
+    def burst_calls(self) -> int:
+        """Calls of a burst."""
+        if self.calls is not None:
+            return self.calls
+        return round((self.length or 0.0) * (self.rate or 0.0))
+
+    def point(self) -> Json:
+        """As results name it."""
+        described: Json = {"kind": "bursts", "calls": self.burst_calls}
+        if self.rate is not None:
+            described["rate"] = self.rate
+        described["gap_s"] = _mean(self.gap)
+        if _distribution(self.gap) != "constant":
+            described["gaps"] = _distribution(self.gap)
+        return {**described, "in_flight_max": self.in_flight_max}
+
+
+KINDS = ("closed", "constant", "poisson", "ramping", "bursts")
+"""Keys of a load, one of which it has."""
+
+
+class Load(Model):
+    """One arrival process: exactly one of these keys."""
+
+    closed: Closed | None = None
+    constant: Constant | None = None
+    poisson: Poisson | None = None
+    ramping: Ramping | None = None
+    bursts: Bursts | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Load:
+        if len(self.model_fields_set.intersection(KINDS)) != 1 or self._process is None:
+            raise ValueError(f"a load has exactly one of {', '.join(KINDS)}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_given(self, serialize: SerializerFunctionWrapHandler) -> Json:
+        """Without kinds that came later and are not used, for the digest of experiments."""
+        content: Json = serialize(self)
+        return {
+            key: value
+            for key, value in content.items()
+            if value is not None or key in ("closed", "constant", "poisson")
+        }
+
+    @property
+    def _process(self) -> Closed | Constant | Poisson | Ramping | Bursts | None:
+        return self.closed or self.constant or self.poisson or self.ramping or self.bursts
+
+    def point(self) -> Json:
+        """The load as results name it."""
+        assert self._process is not None  # by _exactly_one
+        return self._process.point()
+
+    def plan(self, seed: int) -> Json:
+        """The object ``load`` of a group in the engine's plan."""
+        return plan(self.point(), seed)
+
+    @property
+    def concurrency(self) -> int:
+        """Calls under way at most."""
+        return concurrency(self.point())
+
+    @property
+    def begins_with_window(self) -> bool:
+        """Whether the window opens with the load and nothing is warmed up before: stages and
+        iterations have a beginning and an end, and all of them are measured."""
+        return begins_with_window(self.point())
+
+    def own_window(self, max_s: float) -> Json | None:
+        """The window of a load that has an end, as in the plan; None where it has none."""
+        point = self.point()
+        if point.get("stages"):
+            return {"duration_s": sum(stage["duration_s"] for stage in point["stages"])}
+        if point.get("iterations"):
+            return {"calls": {"calls": point["users"] * point["iterations"], "max_s": max_s}}
+        return None
+
+
+def plan(point: Mapping[str, Any], seed: int) -> Json:
+    """The object ``load`` of a group in the engine's plan, of a load as results name it."""
+    planned = dict(point)
+    if planned["kind"] == "stages":
+        random = planned.pop("gaps", "constant") != "constant"
+    else:
+        random = planned["kind"] == "poisson" or "gaps" in planned or "think" in planned
+    return {**planned, "seed": seed} if random else planned
+
+
+def begins_with_window(point: Mapping[str, Any]) -> bool:
+    """As :attr:`Load.begins_with_window`, of a load as results name it."""
+    return bool(point.get("stages") or point.get("iterations"))
+
+
+def concurrency(point: Mapping[str, Any]) -> int:
+    """Calls under way at most of a load as results name it."""
+    return int(point["users"] if point["kind"] == "closed" else point["in_flight_max"])
+
+
+def rate_max(point: Mapping[str, Any]) -> float | None:
+    """Calls per second at most, of a load as results name it; None where nothing bounds them."""
+    if point["kind"] == "stages":
+        return max(float(point["from"]), *(float(stage["to"]) for stage in point["stages"]))
+    return float(point["rate"]) if "rate" in point else None
+
+
+def level(point: Mapping[str, Any]) -> float:
+    """Users, calls per second or calls of a burst: the number that names a load shortly."""
+    if point["kind"] == "bursts":
+        return float(point["calls"])
+    return float(point.get("users") or rate_max(point) or 0.0)
+
+
+def unit(point: Mapping[str, Any]) -> str:
+    """What :func:`level` counts, behind the number; empty for users."""
+    return {"closed": "", "bursts": " calls"}.get(point["kind"], "/s")
