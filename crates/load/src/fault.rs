@@ -41,6 +41,8 @@ pub(crate) fn machine(error: &io::Error) -> Fault {
             FaultKind::Limit,
             "too many open files: ask for fewer connections, or raise ulimit -n",
         ),
+        // The end that closes first keeps its port in TIME_WAIT for 60 s (TCP_TIMEWAIT_LEN),
+        // and Linux has about 28,000 of them (net.ipv4.ip_local_port_range).
         Some(libc::EADDRNOTAVAIL) => (
             FaultKind::Limit,
             "no local port is free: with connection=close lower the rate or the users, or shorten the window",

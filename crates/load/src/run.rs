@@ -55,6 +55,7 @@ pub fn run(
     for core in plan.cores.iter().rev() {
         pin(*core).map_err(|error| fault::pinning(*core, &error))?;
     }
+    // Before any thread: a file that cannot be made is a fault of the plan.
     let log = plan.call_log.as_deref().map(CallLog::create).transpose()?;
     let quotas = plan.groups.iter().map(|group| quota(group, warm(plan)));
     let shared = Arc::new(Shared::new(plan.threads, quotas.collect()));
@@ -71,6 +72,7 @@ pub fn run(
     };
     let began = now_ns();
     if !warm(plan) {
+        // Before the threads start: without a warm-up their first call belongs to the window.
         coordinator.open_window(began);
     }
     let threads = spawn(plan, &specs, &shared, log.as_ref(), began)
@@ -126,6 +128,7 @@ fn spawn(
             let groups = groups_of(plan, specs, shared, log, index, began);
             let core = plan
                 .cores
+                // `max`, since a plan without cores must not divide by 0.
                 .get(index as usize % plan.cores.len().max(1))
                 .copied();
             let (shared, wait) = (Arc::clone(shared), plan.wait);
@@ -218,6 +221,7 @@ fn join(threads: Vec<Thread>, span: Span) -> Result<Vec<Merged>, Fault> {
             .join()
             .map_err(|_| fault::internal("a load thread panicked"))?
             .map_err(|error| fault::machine(&error))?;
+        // Threads hold the groups in the plan's order, so that equal places are the same group.
         merged.resize_with(groups.len().max(merged.len()), Merged::default);
         merged
             .iter_mut()
@@ -292,6 +296,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             self.wait_until(next, "warmup", began);
             let (calls, elapsed) = (self.shared.calls(), seconds(now_ns() - began));
             series.sample(calls - sampled);
+            // From the planned time and not from now: late samples do not add up.
             (sampled, next) = (calls, next + SAMPLE_NS);
             self.marks.stationary = elapsed >= min_s && series.stationary();
             if self.marks.stationary || elapsed >= max_s || self.stopped() {
@@ -353,6 +358,8 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         if self.stopped() && now < bound {
             self.interrupted = true;
             self.shared.close_window(now, INTERRUPT_DRAIN_NS);
+        // The threads know to the call when the window closed; this thread only that it did, up
+        // to one step of `wait_for` ago.
         } else if by_calls && !self.shared.all_finished() {
             self.shared.close_window(end.min(now), self.drain_ns());
         } else if by_calls && end != UNSET {
@@ -367,6 +374,8 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             .shared
             .drain_end
             .load(Relaxed)
+            // Threads stop by themselves at the end of the drain. The second is for a machine
+            // that does not let them run.
             .saturating_add(1_000_000_000);
         self.wait_for("drain", now, bound, Shared::all_finished);
         if self.stopped() && !self.shared.all_finished() {
@@ -404,6 +413,8 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
                 return;
             }
             self.report(now, since);
+            // Short enough to see an interrupt, long enough not to take CPU from the
+            // load threads.
             thread::sleep(Duration::from_nanos((until - now).min(5_000_000)));
         }
     }

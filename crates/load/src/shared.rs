@@ -24,6 +24,8 @@ pub(crate) struct Shared {
 }
 
 /// Counters of one thread, on a cache line of their own.
+// Two lines of 64 bytes, because Intel's prefetcher fetches them in pairs: a neighbour's
+// counter in the other one would be shared falsely.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Tally {
@@ -79,6 +81,7 @@ impl Shared {
     /// When every group's window holds its calls; UNSET while that is not known.
     fn full_at(&self) -> u64 {
         let full = |quota: &Option<Arc<Quota>>| quota.as_ref().map_or(UNSET, |own| own.full_at());
+        // Groups share one window: it is full when the last of them is.
         self.quotas.iter().map(full).max().unwrap_or(UNSET)
     }
 
@@ -98,6 +101,8 @@ impl Shared {
     /// The window as far as it is known. Threads learn from each other that it is full,
     /// before the coordinator wakes.
     pub(crate) fn window(&self) -> Span {
+        // Before the end, in the reverse order of `open_window`: with a start comes an
+        // end not older.
         let start = self.window_start.load(Acquire);
         let end = match self.window_end.load(Relaxed) {
             UNSET => self.full_at(),

@@ -149,6 +149,7 @@ fn script(
 fn check_request(binding: Binding, request: &Request) -> Result<(), String> {
     match binding {
         Binding::Rest | Binding::Soap | Binding::Grpc => {
+            // HTTP/2 carries the same method, path and fields: one check serves both.
             http1::check_request(request).map_err(|error| error.to_string())
         }
         Binding::Iiop => giop::check_request(request).map_err(|error| error.to_string()),
@@ -268,6 +269,7 @@ fn in_flight_max(load: &Load) -> Result<usize, Fault> {
 }
 
 /// Calls per second at most.
+// A gap of 10 ns, which is less than a reading of the clock takes.
 const RATE_MAX: f64 = 1e8;
 
 /// Stages that a load may have.
@@ -322,6 +324,7 @@ fn places(in_flight_max: u32) -> Result<usize, Fault> {
 
 fn connections_max(stack: &Stack, in_flight_max: usize, threads: u32) -> Result<usize, Fault> {
     let needed = match stack.connection {
+        // Each call needs a connection of its own.
         Connection::Close => in_flight_max,
         Connection::Keep => connections_needed(in_flight_max, stack.in_flight, threads),
         Connection::Pool(count) => count as usize,

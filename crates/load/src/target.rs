@@ -41,10 +41,13 @@ impl Target {
                 length => Err(TargetError::PathTooLong(length)),
             };
         }
+        // No resolver is asked: it could answer ::1, where a service on 127.0.0.1 does
+        // not listen.
         let numeric = text.replacen("localhost:", "127.0.0.1:", 1);
         let address: SocketAddr = numeric
             .parse()
             .map_err(|_| TargetError::Syntax(text.into()))?;
+        // ::ffff:a.b.c.d is the IPv4 address (RFC 4291 section 2.5.5.2).
         match any || is_local(address.ip().to_canonical()) {
             true => Ok(Target::Tcp(address)),
             false => Err(TargetError::NotLocal(address)),
@@ -97,6 +100,7 @@ mod tests {
             "198.17.255.255:80",
             "198.20.0.0:80",
             "[2001:db8::1]:80",
+            // Linux connects it to this machine, but it is no loopback address.
             "0.0.0.0:80",
         ] {
             assert!(matches!(

@@ -9,11 +9,15 @@ use crate::record::error::ErrorCode;
 /// The session of a connection, whatever its protocol.
 pub(crate) enum AnySession {
     Http1(http1::Http1),
+    // Boxed where the state is large: an enum is as big as its biggest variant, and a plan may
+    // hold many thousands of connections of HTTP/1.1.
     Http2(Box<http2::Client>),
     Giop(Box<giop::Giop>),
     Raw(Box<raw::Raw>),
 }
 
+// `Session::receive` is generic over its listener, so there is no `dyn Session`. A match is
+// also what lets the compiler inline the sessions' methods.
 macro_rules! each {
     ($self:expr, $session:ident => $body:expr) => {
         match $self {
@@ -67,6 +71,8 @@ impl AnySession {
     pub(crate) fn other_protocol(&self, input: &[u8]) -> Option<ErrorCode> {
         match (self, input) {
             // A SETTINGS frame: three bytes of length, then type 4 (RFC 9113 sections 4.1, 6.5).
+            // A server of HTTP/2 begins with it (section 3.4), and it is short: the first two
+            // bytes are 0.
             (AnySession::Http1(_), [0, 0, _, 4, ..]) => Some(ErrorCode::PeerSpeaksHttp2),
             // A status line, or the page of a server of HTTP/0.9.
             (AnySession::Http2(_), [b'H', b'T', b'T', b'P', ..] | [b'<', ..]) => {

@@ -9,9 +9,12 @@ use crate::reactor::clock::UNSET;
 use crate::reactor::clock::now_ns;
 
 /// Connections that may be in their handshake at one time.
+// More SYNs than the server's accept queue holds are dropped, and each costs its connection a
+// second (initial RTO, RFC 6298 section 2.1).
 const HANDSHAKES_MAX: usize = 256;
 
 /// Pauses between attempts to connect after failures in a row, doubling.
+// The upper bound is how late a service that has come back is noticed.
 const RETRY_NS: RangeInclusive<u64> = 1_000_000..=128_000_000;
 
 /// A slab of connections; a slot is free for reuse once its connection is removed.
@@ -20,6 +23,8 @@ pub(crate) struct Connections {
     slots: Vec<Option<Connection>>,
     vacant: Vec<u32>,
     /// Slots with room for a call, each once, longest idle first.
+    // A queue and not a stack: calls then go round all connections. A stack would use a few and
+    // leave the others idle until the server ends them.
     with_room: VecDeque<u32>,
     handshakes: usize,
     /// No attempt before this time; 0: at once.
@@ -63,6 +68,7 @@ impl Connections {
         let Some(connection) = self.slots[slot as usize].take() else {
             return;
         };
+        // It ended within its handshake, so it still counts as one.
         if !connection.established {
             self.established();
         }
@@ -72,6 +78,8 @@ impl Connections {
             self.back_off();
         }
         if connection.listed {
+            // Linear, but connections end seldom. A slot that stayed listed would be listed a
+            // second time by the next connection in it.
             self.with_room.retain(|listed| *listed != slot);
         }
         self.vacant.push(slot);
@@ -111,6 +119,7 @@ impl Connections {
 
     /// True when another attempt may be made now.
     pub(crate) fn may_connect(&self) -> bool {
+        // A flag and not a comparison with the clock: this is asked on every turn.
         self.retry_at == 0 && self.handshakes < HANDSHAKES_MAX
     }
 
@@ -222,6 +231,7 @@ mod tests {
         let (_listener, mut connections) = of(4);
         connections.remove(0);
         assert!(connections.may_connect());
+        // A connection that answered ends the row of failures.
         connections.get(1).unwrap().served = true;
         connections.remove(1);
         connections.remove(2);

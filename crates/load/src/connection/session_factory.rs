@@ -8,6 +8,7 @@ use crate::fault;
 use crate::record::result::Fault;
 
 /// The largest window of HTTP/2 that is never the limit.
+// Half of 2^31 - 1, beyond which a window is a FLOW_CONTROL_ERROR (RFC 9113 section 6.9.1).
 const WINDOW_BYTES: u32 = (1 << 30) - 1;
 
 /// How a group's sessions are made.
@@ -73,6 +74,8 @@ fn http1(stack: &Stack, version: http1::Version) -> Result<SessionFactory, Fault
         pipeline: stack.in_flight,
         split_writes: stack.client.writes == Writes::Split,
     };
+    // Made once for nothing: an illegal plan is refused before load begins, and `session`
+    // cannot fail in the middle of a run.
     http1::Http1::new(options).map_err(|error| refused(&error))?;
     Ok(SessionFactory::Http1(options))
 }

@@ -155,6 +155,9 @@ impl Connection {
     ) -> io::Result<()> {
         loop {
             scratch.clear();
+            // What the socket left goes first and keeps its order. The session is asked
+            // for more only when all of it is out, so that `rest` is bounded by one
+            // block of the session.
             let fresh = self.rest.is_empty();
             if fresh {
                 self.produce(scratch)?;
@@ -168,6 +171,8 @@ impl Connection {
                 &self.rest[self.taken..]
             };
             let length = due.len();
+            // Before the system call: on loopback send(2) also runs the receiver's half of TCP,
+            // and that time belongs to the call.
             let before = now_ns();
             let written = self.socket.write(due)?;
             if written > 0 {
@@ -176,9 +181,12 @@ impl Connection {
                 done.connect_ns = done.connect_ns.or(self.opened(before));
                 self.keep_rest(fresh, written, length, scratch);
                 self.stamp(calls, before);
+            // Nothing was taken, and the session gives each block once.
             } else if fresh {
                 self.rest.extend_from_slice(scratch);
             }
+            // The socket's buffer is full, and epoll will tell when there is room. Otherwise
+            // there may be another block: with split writes, each block is a write of its own.
             if written < length {
                 return Ok(());
             }
@@ -194,6 +202,7 @@ impl Connection {
             return Ok(());
         };
         if !tls.ready() {
+            // No plain text, but the records of the handshake.
             return tls.seal(&[], out);
         }
         self.plain.clear();
@@ -237,6 +246,8 @@ impl Connection {
                 return Received::Insecure(error);
             }
             if first {
+                // Only the first bytes prove another protocol; later ones may look like
+                // it by chance.
                 events.other_protocol = session.other_protocol(input);
             }
             return match session.receive(input, events) {
@@ -253,6 +264,7 @@ impl Connection {
             whole
         });
         match opened {
+            // First, because the session refused bytes that TLS had already accepted.
             _ if !whole => Received::Broken,
             Ok(Opened::Open) => Received::Fine,
             Ok(Opened::Ended) => Received::Ended,
@@ -282,6 +294,7 @@ impl Connection {
     pub(crate) fn close_notify(&mut self) {
         let Some(tls) = &mut self.tls else { return };
         let mut word = Vec::new();
+        // Behind half a record the alert could not be read.
         if self.open && self.rest.is_empty() && tls.close_notify(&mut word).is_ok() {
             // The connection is over: nobody waits for what this write says.
             let _ = self.socket.write(&word);
@@ -294,6 +307,8 @@ impl Connection {
             (true, false) => self.rest.extend_from_slice(&scratch[written..]),
             (false, false) => self.taken += written,
             (false, true) => {
+                // Gives the memory back instead of clearing it: a large body on each of many
+                // connections would else stay allocated for the whole run.
                 self.rest = Vec::new();
                 self.taken = 0;
             }
@@ -312,6 +327,8 @@ impl Connection {
         let session = &self.session;
         self.unflushed.retain(|id| {
             let call = calls.get(*id);
+            // The session counts a byte as flushed when it handed it out; the socket may not
+            // have taken it.
             let flushed = drained && session.flushed(*id);
             if call.sent == 0 && (flushed || session.started(*id)) {
                 call.sent = before;
@@ -345,6 +362,7 @@ impl Connection {
     /// the socket is being connected.
     #[inline]
     pub(crate) fn update_interest(&mut self, poll: &Poll, token: u64) -> io::Result<()> {
+        // Level-triggered epoll reports room to write at every wait if it is always asked for.
         let interest = match self.rest.is_empty() && self.open {
             true => Interest::Read,
             false => Interest::ReadWrite,

@@ -177,6 +177,8 @@ impl Single {
         let mut response = open.exchange(&Arc::new(request), deadline)?;
         if response.end.is_some() {
             self.unwrap(&mut response, &mut open.tokens)?;
+            // After an error the connection is dropped: bytes that come late would be taken for
+            // the next call's reply.
             self.open = Some(open).filter(|_| !self.group.stack.closes());
         }
         Ok(response)
@@ -192,6 +194,8 @@ impl Single {
         self.sent += 1;
         request.id = self.sent;
         request.authority.clone_from(&self.authority);
+        // Content has no defined meaning in them (RFC 9110 sections 9.3.1 and 9.3.5); the path
+        // holds the arguments.
         if matches!(request.method.as_str(), "GET" | "DELETE") {
             return Ok(request);
         }
@@ -253,15 +257,18 @@ impl Open {
         let mut response = RawResponse::default();
         let mut input = vec![0; INPUT_BYTES];
         let mut due = Vec::new();
+        // The only call under way, so any id will do.
         self.session.send(0, request);
         while !response.over() {
             if let Err(error) = self.write(&mut due) {
-                // The reply may have come before the service closed.
+                // RFC 9112 section 9.6: a server may reply and close before it has read the
+                // whole request.
                 return self.read_remaining(response, &mut input, &error);
             }
             wait(&self.socket, !due.is_empty(), deadline)?;
             match self.socket.read(&mut input) {
                 Ok(Read::Empty) => {}
+                // It ends or fails every call under way, so that the loop ends.
                 Ok(Read::Bytes(0)) => self.session.closed(&mut response),
                 Ok(Read::Bytes(length)) => self.take(&input[..length], &mut response)?,
                 Err(error) => return Err(error.to_string()),

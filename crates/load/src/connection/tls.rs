@@ -33,6 +33,7 @@ const RECORD_TYPES: std::ops::RangeInclusive<u8> = 20..=23;
 /// record: the server refuses in its own words what it took for a bad handshake. None of the
 /// protocols of sessions begins so.
 pub(crate) fn unexpected_record(input: &[u8]) -> Option<io::Error> {
+    // Two bytes of version follow the type: 3.1 or 3.3 by RFC 8446 section 5.1, 3.0 from SSL.
     let is_record = matches!(input, [kind, 3, 0..=4, ..] if RECORD_TYPES.contains(kind));
     is_record.then(|| {
         CodedError::io(
@@ -99,6 +100,7 @@ impl Tls {
         mut input: &[u8],
         mut sink: impl FnMut(&[u8]) -> bool,
     ) -> io::Result<Opened> {
+        // rustls would call it a corrupt message, which does not lead to the cause.
         if let ([kind, ..], false) = (input, self.received_any) {
             if !RECORD_TYPES.contains(kind) {
                 return Err(no_record(input));
@@ -107,6 +109,8 @@ impl Tls {
         }
         while !input.is_empty() {
             // Nothing is taken any more once the peer has sent close_notify.
+            // One call takes a part of the input only, and fails once too much plain text waits
+            // to be read. So plain text is delivered after each.
             if self.connection.read_tls(&mut input)? == 0 {
                 return Ok(Opened::Ended);
             }
@@ -114,6 +118,7 @@ impl Tls {
             self.connection
                 .process_new_packets()
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+            // Before the first byte of a session goes either way.
             if handshaking && !self.connection.is_handshaking() {
                 self.check_protocol()?;
             }
@@ -128,6 +133,7 @@ impl Tls {
         let mut reader = self.connection.reader();
         loop {
             let length = match reader.fill_buf() {
+                // rustls: empty after close_notify, WouldBlock while there is nothing.
                 Ok([]) => return Ok(Opened::Ended),
                 Ok(chunk) if !sink(chunk) => return Ok(Opened::Open),
                 Ok(chunk) => chunk.len(),

@@ -61,6 +61,7 @@ impl Secure {
 /// The host of `host:port`, of `[::1]:port` without its brackets.
 fn host(authority: &str) -> &str {
     let host = match authority.rsplit_once(':') {
+        // What follows the last colon of an IPv6 address without a port ends in a bracket.
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
     };
@@ -72,6 +73,8 @@ fn config(files: &plan::Tls, transport: Transport) -> Result<ClientConfig, Fault
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("ring has the suites of TLS 1.2 and 1.3")
+        // Only the plan's authorities and never the machine's: trials run on
+        // certificates of their own.
         .with_root_certificates(roots(&files.ca)?);
     let mut config = match (&files.certificate, &files.key) {
         (Some(chain), Some(key)) => {

@@ -20,6 +20,7 @@ impl Group {
         if now >= span.end {
             self.demand.discard_late(span);
         }
+        // Open connections first, then new ones for what still waits.
         self.begin_waiting(turn)?;
         self.connections.end_pause(now);
         self.open_more(now, turn)?;
@@ -56,11 +57,14 @@ impl Group {
             let tokens = connection.tokens.as_deref_mut();
             let request = self.spec.script.request(call, &mut self.sequences, tokens);
             connection.submit(id, request);
+            // Asked anew: the call may have been the connection's only one.
             room = connection.room(self.spec.keep);
         }
         if room > 0 {
             self.connections.list(slot);
         }
+        // Also when no call began: the session may owe frames of its own (SETTINGS
+        // acknowledgement, WINDOW_UPDATE), and TLS its handshake.
         self.flush(slot, turn)
     }
 
@@ -82,6 +86,7 @@ impl Group {
         if let Some(ns) = flushed.connect_ns {
             self.connected(started, ns, turn.span);
         }
+        // Last: what was written, and that the connection was made, count all the same.
         if let Err(error) = written {
             self.broken(slot, &error, turn.span);
         }

@@ -17,11 +17,15 @@ impl Group {
     /// Ended calls free their places, and their users go on.
     #[inline]
     pub(super) fn settle(&mut self, span: Span) {
+        // Taken out because the loop needs all of `self`, and put back to keep its memory.
+        // Nothing below ends another call.
         let mut ended = std::mem::take(&mut self.ended);
         for id in ended.drain(..) {
             let call = self.calls.get(id);
             let mut place = Place::default();
             if let Some(connection) = self.connections.get(call.connection) {
+                // Before the id is released: the call that gets it next would be
+                // stamped by old bytes.
                 connection.forget(id);
                 place = connection.place;
             }
@@ -31,6 +35,7 @@ impl Group {
                 let operation = &self.spec.steps[call.step].name;
                 lines.add(call, place, operation);
             }
+            // The same arrival once more: neither its user nor the quota is touched.
             if call.again {
                 self.spec.script.take_back(call);
                 let hops = call.waiting.hops + 1;
@@ -82,6 +87,7 @@ impl Group {
             return;
         };
         let sessions = self.spec.sessions.to_object(&key);
+        // Only where calls went at first is remembered, not the stations between.
         let sessions = std::mem::replace(&mut self.spec.sessions, sessions);
         let target = std::mem::replace(&mut self.spec.target, target);
         self.forward.origin.get_or_insert((target, sessions));
@@ -126,7 +132,11 @@ impl Group {
             (io::ErrorKind::InvalidData, true) => ErrorKind::Protocol,
             (_, true) => ErrorKind::Closed,
         };
+        // Read now: `close` removes the connection.
         let connection_was_made = connection.established;
+        // Calls may begin before the handshake has ended, and then fail with it. If
+        // none had, one that waits fails instead, or calls would wait for ever for a
+        // service that is down.
         if !connection_was_made && connection.in_flight == 0 {
             self.refuse_waiting(kind, span, error);
         }
@@ -152,6 +162,7 @@ impl Group {
         // The end of the connection may have been the end of the reply.
         connection.served |= events.answered;
         connection.close_notify();
+        // Before the connection is removed: its calls take their place for the log from it.
         self.settle(span);
         self.connections.remove(slot);
     }
@@ -180,6 +191,8 @@ impl Group {
             return Ok(());
         };
         // A session forgets a cancelled call: nobody else would end it.
+        // HTTP/2 can reset one stream and GIOP can cancel one request; HTTP/1.x and raw cannot
+        // name a call, so that their connection is lost.
         let usable = connection.session.cancel(id);
         let reason = format!(
             "no complete reply within {} s",
@@ -207,6 +220,7 @@ impl Group {
         let ids = self.calls.all();
         let reason = "still under way when the drain ended";
         self.fail(&ids, ErrorKind::Unfinished, reason, span);
+        // `Demand::next` drops arrivals past the window, which were never to be made.
         while let Some(waiting) = self.demand.next(span) {
             let cause = (ErrorKind::Unfinished, ErrorCode::Unfinished);
             self.fail_unsent(waiting, cause, span, || {

@@ -149,6 +149,7 @@ impl Group {
     /// No call of the window is under way or waiting, and none will come.
     pub(crate) fn finished(&self, now: u64, span: Span) -> bool {
         let span = self.own(span);
+        // A quota can be used up before the window's end is known.
         let over = now >= span.end || (now >= span.start && self.demand.exhausted());
         over && self.calls.in_flight() == 0 && !self.demand.waiting()
     }
@@ -176,6 +177,8 @@ impl Group {
     }
 
     fn token(&self, slot: u32) -> u64 {
+        // The worker finds the group in the upper half of an epoll token, the group its
+        // connection in the lower.
         u64::from(self.index) << 32 | u64::from(slot)
     }
 

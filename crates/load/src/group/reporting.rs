@@ -20,6 +20,7 @@ impl Group {
         let Some(report) = &mut self.report else {
             return true;
         };
+        // A lost report connection shares the pause after failures with the others.
         let due = !report.is_open() && !report.is_opening() && self.connections.may_connect();
         if due && let Err(error) = report.connect(turn.poll, token, now) {
             self.refuse_waiting(ErrorKind::Refused, turn.span, &unreported(&error));
@@ -68,6 +69,7 @@ impl Group {
             };
             let mut events = events!(self, turn.span, at, ErrorKind::Closed, None);
             let counted = session.processed(record.count, &mut events);
+            // A report is the only answer that a one-way connection gets.
             connection.served |= counted.is_ok() && events.answered;
             self.settle(turn.span);
             match counted {

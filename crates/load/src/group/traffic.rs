@@ -26,6 +26,8 @@ impl Group {
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
+        // EPOLLOUT on a socket that connects: the attempt is over, and SO_ERROR tells how it
+        // went (connect(2), EINPROGRESS).
         if ready.write && !connection.open {
             if let Some(error) = connection.socket.take_error() {
                 self.broken(slot, &error, turn.span);
@@ -52,6 +54,7 @@ impl Group {
                 return Ok(());
             };
             let read = connection.read(turn.input);
+            // After the read. What the kernel held the bytes for is measured apart (`backlog`).
             let at = now_ns();
             match read {
                 Ok((Read::Empty, _)) => return Ok(()),
@@ -66,6 +69,8 @@ impl Group {
                 Ok((Read::Bytes(length), stamp)) => {
                     self.record_read(length, at, stamp, turn.span)?;
                     self.receive(slot, length, at, turn)?;
+                    // A short read has emptied the socket: another would only return EAGAIN.
+                    // Level-triggered epoll reports what comes after it.
                     if length < turn.input.len() {
                         return Ok(());
                     }
@@ -101,6 +106,8 @@ impl Group {
         if let Some(stamp) = stamp
             && self.stamps.take()?
         {
+            // Two clocks are read one after the other, so that the difference may be a
+            // little below 0.
             let arrived = stamp as i64 - realtime_offset_ns();
             self.recorder
                 .time(Time::Backlog, (at as i64 - arrived).max(0) as u64);
@@ -114,6 +121,8 @@ impl Group {
             return Ok(());
         };
         let mut events = events!(self, turn.span, at, ErrorKind::Closed, None);
+        // Moved out and back, since the session and the token caches are borrowed at
+        // the same time.
         events.tokens = connection.tokens.take();
         let mut received = connection.receive(&turn.input[..length], &mut events);
         connection.tokens = events.tokens.take();
@@ -146,6 +155,7 @@ impl Group {
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
+        // After a reply that said `Connection: close`, after GOAWAY, or without keep-alive.
         if connection.spent(self.spec.keep) {
             return self.close_gracefully(slot, turn);
         }

@@ -97,6 +97,7 @@ pub(crate) fn check_socket(stack: &Stack, target: &Target) -> Result<(), Fault> 
             format!("leave {name} out, or use a TCP target"),
         );
     }
+    // setsockopt(2) would cut a larger one without an error (socket(7), SO_RCVBUF).
     let kernel_max = receive_buffer_max();
     if let Some(bytes) = stack.client.tcp_window.filter(|bytes| *bytes > kernel_max) {
         return refuse(

@@ -25,6 +25,8 @@ pub struct Plan {
     #[serde(default)]
     pub cores: Vec<usize>,
     /// How the threads wait when nothing is to be done.
+    // The aliases here and in `Wait` are names of earlier versions, whose plans are
+    // kept in runs.
     #[serde(default, alias = "waiting")]
     pub wait: Wait,
     /// Allow targets that are neither loopback nor in a namespace of the lab.

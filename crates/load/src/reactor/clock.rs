@@ -16,6 +16,8 @@ pub(crate) fn realtime_offset_ns() -> i64 {
     read(libc::CLOCK_REALTIME) as i64 - now_ns() as i64
 }
 
+// By the vDSO (vdso(7)): some 20 ns and no system call, so that every stamp can be read anew.
+// CLOCK_MONOTONIC is slewed by NTP but never set back.
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,

@@ -62,6 +62,7 @@ impl Poll {
     pub(crate) fn new() -> io::Result<Poll> {
         Ok(Poll {
             fd: epoll::create(CreateFlags::CLOEXEC)?,
+            // More than this are reported by the next wait, since epoll is level-triggered.
             events: vec![libc::epoll_event { events: 0, u64: 0 }; 512],
             precise: true,
         })
@@ -107,6 +108,7 @@ impl Poll {
             let found = self.wait(0)?;
             if found == 0 {
                 let at = now_ns();
+                // Only polls that found nothing count: the one that found something was of use.
                 spin_ns += (at - seen).min(POLL_NS_MAX);
                 seen = at;
             }
@@ -136,12 +138,15 @@ impl Poll {
                 self.events.len() as i32,
                 &raw const timeout,
                 std::ptr::null::<libc::sigset_t>(),
+                // The size of the kernel's sigset_t, though there is no mask.
                 8usize,
             ) as i32
         }
     }
 
     fn wait_ms(&mut self, timeout_ns: u64) -> i32 {
+        // Rounded up: less than a millisecond would else be 0, and the thread would
+        // spin unasked.
         let ms = timeout_ns.div_ceil(1_000_000).min(i32::MAX as u64) as i32;
         // SAFETY: the buffer holds `len` events.
         unsafe {
@@ -157,6 +162,8 @@ impl Poll {
     /// The `index`-th of those that the last [`Poll::wait`] found.
     pub(crate) fn ready(&self, index: usize) -> Ready {
         let event = self.events[index];
+        // Both are reported unasked (epoll_ctl(2)). Taken for readable and writable, they lead
+        // to the system call that returns the error.
         let broken = event.events & (libc::EPOLLERR | libc::EPOLLHUP) as u32 != 0;
         Ready {
             token: event.u64,

@@ -47,6 +47,7 @@ impl Poller {
             self.spin_policy.waited(Some(seen - now));
             return Ok(found);
         }
+        // A spin that ended because something is due has not shown how long events take.
         if seen < due {
             self.spin_policy.waited(None);
         }
@@ -62,6 +63,7 @@ impl Poller {
     fn sleep(&mut self, poll: &mut Poll, now: u64, due: u64) -> io::Result<usize> {
         let sleep = self.wakeup.sleep_ns(due.saturating_sub(now));
         let found = poll.wait(sleep)?;
+        // Only a sleep that nothing cut short shows how late the kernel wakes a thread.
         if found == 0 && sleep > 0 {
             self.wakeup.slept(sleep, now_ns().saturating_sub(now));
         }
@@ -91,6 +93,7 @@ mod tests {
     /// One for which something was always ready.
     fn trained(poll: &mut Poll, wait: Wait) -> Poller {
         let mut poller = Poller::new(wait);
+        // So many that its moving average is down to what a wait takes.
         for _ in 0..8_000 {
             assert_eq!(poller.wait(poll, now_ns() + MS).unwrap(), 1);
         }

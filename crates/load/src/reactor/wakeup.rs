@@ -26,12 +26,15 @@ impl Wakeup {
         if left_ns <= SLEEP_NS_MIN {
             return 0;
         }
+        // 0 would mean to spin.
         left_ns.saturating_sub(self.early_ns).max(1)
     }
 
     /// A sleep of `asked_ns` that nothing ended before its time took `took_ns`.
     pub(crate) fn slept(&mut self, asked_ns: u64, took_ns: u64) {
         let late = took_ns.saturating_sub(asked_ns);
+        // As many steps up as down at the median, without keeping any sample: Frugal-1U of Ma,
+        // Muthukrishnan and Sandler (2013).
         self.early_ns = if late > self.early_ns {
             (self.early_ns + STEP_NS).min(EARLY_NS_MAX)
         } else {

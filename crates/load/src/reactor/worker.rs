@@ -59,6 +59,8 @@ impl Drop for ExitGuard<'_> {
         if !self.done {
             self.shared.broken.store(true, Relaxed);
         }
+        // Release, with the Acquire of `all_finished`: who sees this also sees the
+        // thread's counters.
         self.shared.threads[self.thread]
             .finished
             .store(true, Release);
@@ -77,6 +79,7 @@ fn turn_until_done(
     let mut scratch = Vec::with_capacity(16 * 1024);
     let mut expire_at = now_ns() + EXPIRE_NS;
     loop {
+        // One time and one window for all groups of a turn, so that they agree on what is due.
         let (now, span) = (now_ns(), shared.window());
         let mut turn = Turn {
             poll: &poll,
@@ -97,10 +100,12 @@ fn turn_until_done(
         if expiring {
             expire_at = now + EXPIRE_NS;
         }
+        // Before the check for the end: the last calls must be in the counters.
         publish(groups, &poller, &shared.threads[thread]);
         if groups.iter().all(|group| group.finished(now, span)) || shared.broken.load(Relaxed) {
             return Ok(());
         }
+        // Each thread looks for itself: the coordinator may be kept off its core.
         if now >= shared.drain_end.load(Relaxed) {
             for group in groups.iter_mut() {
                 group.abandon(group.own(span));
@@ -123,6 +128,7 @@ fn turn_until_done(
     }
 }
 
+// Stores, not additions: no other thread writes this tally.
 fn publish(groups: &[Group], poller: &Poller, tally: &Tally) {
     tally
         .calls

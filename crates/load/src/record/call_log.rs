@@ -32,6 +32,9 @@ impl CallLog {
     /// A fault of the plan that names the file.
     pub(crate) fn create(path: &str) -> Result<Arc<CallLog>, Fault> {
         let opened = File::options()
+            // O_APPEND: the kernel moves to the end and writes in one step (open(2)),
+            // so that threads do not overwrite each other's lines without a lock.
+            // Blocks end with a whole line.
             .append(true)
             .create_new(true)
             .open(Path::new(path));
@@ -75,6 +78,7 @@ impl CallLines {
             log,
             group,
             thread,
+            // A line is shorter than 512 bytes: the block is written before it grows.
             block: Vec::with_capacity(BLOCK_BYTES + 512),
             outcome: CallLogOutcome::default(),
         }
@@ -85,6 +89,7 @@ impl CallLines {
         if call.sent == 0 || self.outcome.error.is_some() {
             return;
         }
+        // One offset for all stamps of a call, so that their differences stay exact.
         let offset = realtime_offset_ns();
         let real = |stamp: u64| match stamp {
             0 => 0,

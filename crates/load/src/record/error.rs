@@ -117,6 +117,7 @@ impl CodedError {
 /// The code of a call that failed with `kind` because of `cause`.
 pub(crate) fn code_of(kind: ErrorKind, cause: &io::Error) -> ErrorCode {
     let source = cause.get_ref();
+    // By types and never by texts, which libraries change.
     if let Some(coded) = source.and_then(|source| source.downcast_ref::<CodedError>()) {
         return coded.code;
     }

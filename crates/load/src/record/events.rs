@@ -93,6 +93,7 @@ impl Replies for Events<'_> {
             Failure::Protocol(_) | Failure::Forwarded { .. } | Failure::AddressingMode(_) => {
                 ErrorKind::Protocol
             }
+            // The session knows that its connection ended, its caller knows why.
             Failure::Unprocessed | Failure::Truncated | Failure::Closed => self.kind_of_closed,
         };
         let reason = match (kind, self.cause) {
@@ -133,6 +134,8 @@ impl Events<'_> {
     /// window; its end is counted when its user goes on.
     #[inline]
     pub(crate) fn finish(&mut self, id: CallId, verdict: Result<(), Rejection>) {
+        // Read anew, after the reply was decoded and compared: only then has a client
+        // its answer.
         let done = now_ns();
         self.totals.ended += 1;
         self.totals.errors += u64::from(verdict.is_err());
@@ -169,6 +172,8 @@ impl Events<'_> {
         } else {
             call.flushed.min(first)
         };
+        // Queueing, write, wait and read add up to the response time: each stamp has been put
+        // between its neighbours.
         recorder.time(Time::Service, done - sent);
         recorder.time(Time::Queueing, sent.saturating_sub(intended));
         recorder.time(Time::Write, flushed.saturating_sub(sent));

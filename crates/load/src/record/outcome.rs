@@ -45,11 +45,14 @@ impl Merged {
     pub(crate) fn add(&mut self, mut group: Group, span: Span) {
         self.call_log = merge_logs(self.call_log.take(), group.end_lines());
         self.queue_max += group.demand.queue_max;
+        // Threads see a full quota at different moments; the window lasted until the
+        // last of them.
         self.end = self.end.max(group.own(span).end);
         self.totals.sent += group.totals.sent;
         self.totals.ended += group.totals.ended;
         self.totals.warmup += group.totals.warmup;
         self.totals.opened += group.totals.opened;
+        // An upper bound: the threads need not have their peaks at the same time.
         self.totals.peak += group.totals.peak;
         self.totals.last_done = self.totals.last_done.max(group.totals.last_done);
         let (recorder, operations) = group.into_records();
@@ -73,6 +76,7 @@ impl Merged {
         } = self;
         let start = during.span.start;
         let end = match self.end {
+            // A closed load that began with its window: the last call closes it.
             UNSET => totals.last_done.max(start),
             end => end,
         };

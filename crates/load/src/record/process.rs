@@ -63,6 +63,7 @@ fn steal_s() -> Option<f64> {
         .lines()
         .next()?
         .split_whitespace()
+        // After the word `cpu`: user, nice, system, idle, iowait, irq, softirq, steal.
         .nth(8)?
         .parse()
         .ok()?;
@@ -73,6 +74,7 @@ fn steal_s() -> Option<f64> {
 
 /// Pins the calling thread to one core.
 pub(crate) fn pin(core: usize) -> std::io::Result<()> {
+    // `CpuSet::set` does not return an error for it.
     if core >= CpuSet::MAX_CPU {
         return Err(Errno::INVAL.into());
     }

@@ -132,6 +132,7 @@ impl Report {
 
     /// Notes whose port it is.
     pub(crate) fn expect(&mut self, port: u16, slot: u32) {
+        // Ports are used again: the newest connection owns it.
         self.slots.insert(port, slot);
     }
 

@@ -103,6 +103,7 @@ pub struct Process {
     pub cpu_system_s: f64,
     /// Of the CPU seconds, those in which the load threads were spinning and
     /// nothing was ready: no call needed them.
+    // The alias reads results of earlier versions.
     #[serde(default, alias = "awake_s")]
     pub spin_s: f64,
     /// Peak resident memory of the process in bytes.

@@ -31,6 +31,7 @@ impl Stamps {
     pub(crate) fn need(&mut self) -> io::Result<()> {
         if self.requester.is_none() {
             self.requester = Some(Socket::unconnected()?);
+            // A turn may have begun before there was a socket to enable stamps with.
             self.enable(self.left > 0)?;
         }
         Ok(())

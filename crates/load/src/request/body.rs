@@ -51,6 +51,7 @@ impl BodyWriter {
     pub(crate) fn write(&self, call: &Typed, out: &mut Vec<u8>) {
         const CHECKED: &str = "the workload was checked";
         let caller = self.caller.as_ref();
+        // Then the body is the message, and it is written in place without a copy.
         let plain = self.compression == Compression::None && self.binding != Binding::Grpc;
         if plain {
             return self

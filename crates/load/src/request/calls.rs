@@ -43,6 +43,7 @@ impl Calls {
             self.calls.len() as CallId - 1
         });
         let call = &mut self.calls[id as usize];
+        // Field by field, since `reply` keeps the memory of the call before.
         call.connection = connection;
         call.waiting = waiting;
         call.step = 0;
@@ -87,6 +88,8 @@ impl Calls {
             .enumerate()
             .filter(|(_, call)| call.live);
         let overdue = live.filter_map(|(id, call)| {
+            // The peer may hold a call back (streams, flow control). Its timeout counts from
+            // the first look, which is a worker's EXPIRE_NS late at most.
             if call.sent == 0 && call.held_since == 0 {
                 call.held_since = now;
             }
@@ -98,6 +101,7 @@ impl Calls {
 
 impl Call {
     pub(crate) fn is_overdue(&self, now: u64, limit_ns: u64) -> bool {
+        // A call that was held back and then sent has both: the later one counts.
         let since = self.sent.max(self.held_since);
         self.live && since > 0 && now.saturating_sub(since) > limit_ns
     }

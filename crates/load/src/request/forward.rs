@@ -5,6 +5,7 @@ use crate::request::object::Object;
 use crate::target::Target;
 
 /// How often one call may be sent elsewhere.
+// CORBA names no bound, and two objects may forward to each other.
 const HOPS_MAX: u8 = 8;
 
 /// Where a group's calls are to go from now on.
@@ -12,7 +13,7 @@ const HOPS_MAX: u8 = 8;
 pub(crate) struct Forward {
     /// Other machines are allowed.
     any_target: bool,
-    /// Not yet heeded: the address, and the object's key there.
+    /// Not followed yet: the address, and the object's key there.
     pub(crate) next: Option<(Target, Vec<u8>)>,
     /// Where calls went before they were first sent elsewhere.
     pub(crate) origin: Option<(Target, SessionFactory)>,
@@ -41,6 +42,7 @@ impl Forward {
             Object::read(ior).map_err(|error| format!("forwarded (LOCATION_FORWARD): {error}"))?;
         let target = object.target(self.any_target);
         let target = target.map_err(|error| format!("forwarded (LOCATION_FORWARD): {error}"))?;
+        // Only noted: connections are being read now, and are replaced after that.
         self.next = Some((target, object.key));
         Ok(())
     }

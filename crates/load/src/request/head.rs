@@ -12,6 +12,8 @@ use crate::request::message_format::{encoding, media_type, version};
 /// Fields that ask for compressed replies, by binding.
 pub(crate) fn accepts(stack: &Stack) -> Option<(String, String)> {
     let (_, name) = encoding(stack.compression);
+    // RFC 9110 section 12.5.3; gRPC has a field of its own, since it compresses messages and
+    // not the body.
     let field = match stack.binding {
         Binding::Rest | Binding::Soap => "accept-encoding",
         Binding::Grpc => "grpc-accept-encoding",
@@ -123,6 +125,8 @@ fn soap(stack: &Stack, operation: Operation) -> Request {
 pub(crate) fn grpc(stack: &Stack, path: &str) -> Request {
     let mut fields = vec![
         field("content-type", "application/grpc"),
+        // Required by gRPC to find proxies that drop trailers; the one field of a connection
+        // that HTTP/2 allows (RFC 9113 section 8.2.2).
         field("te", "trailers"),
     ];
     fields.extend(accepts(stack));

@@ -44,6 +44,7 @@ impl Object {
     /// # Errors
     /// [`TargetError`], naming what was refused.
     pub(crate) fn target(&self, any: bool) -> Result<Target, TargetError> {
+        // A profile holds an IPv6 address without brackets.
         let host = match self.host.contains(':') {
             true => format!("[{}]", self.host),
             false => self.host.clone(),

@@ -80,10 +80,13 @@ impl RequestGenerator {
                     true => *sequences.of(&mut waiting.sequence),
                     false => Sequence::default(),
                 };
+                // The service numbers its accounts from 1.
                 let account = 1 + waiting.user % *accounts;
                 (step, function.next(step, account as i32, &carried))
             }
             RequestGenerator::Book { made, numbers } => {
+                // From a user's number in the whole load back to its place in this thread. An
+                // open load has no places: each of its users books once.
                 let place = waiting.user.wrapping_sub(numbers.first) / numbers.step;
                 let n = made.get_mut(place as usize).map_or(0, |made| {
                     *made += 1;

@@ -160,6 +160,8 @@ impl Varying {
         let spare = self.free[step].pop();
         let mut request = spare.unwrap_or_else(|| Arc::new(Request::clone(&self.templates[step])));
         let own = Arc::get_mut(&mut request).expect("only requests without holders are kept");
+        // An `Arc<[u8]>` cannot change its length, so only a body of the same length is
+        // overwritten.
         match Arc::get_mut(&mut own.body) {
             Some(body) if body.len() == self.body.len() => body.copy_from_slice(&self.body),
             _ => own.body = Arc::from(self.body.as_slice()),
@@ -192,6 +194,7 @@ impl Varying {
                 failed: call.failed,
             };
         }
+        // Reached only after a good reply: `carried` is never taken from an error.
         let state = sequences.of(&mut call.waiting.sequence);
         state.step += 1;
         let varied = call.reply.varied.as_mut();
@@ -209,6 +212,7 @@ impl Varying {
 /// Sessions remember heads by the request's id: equal heads, equal ids. Heads
 /// differ by step, and by the body's length where they tell it.
 fn head_id(step: usize, length: usize) -> u32 {
+    // 26 bits of length leave 6 for the step: lengths 64 MiB apart would share an id.
     const LENGTHS: u32 = 1 << 26;
     (step as u32 * LENGTHS) | (length as u32 & (LENGTHS - 1))
 }

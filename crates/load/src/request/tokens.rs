@@ -36,6 +36,8 @@ impl Settled {
 
     /// Keeps tokens, if nothing entered with them.
     pub(crate) fn keep(&mut self, tokens: &[u8], before: u64, after: u64) {
+        // What entered a cache now is a reference from the next document on: the same document
+        // then has other tokens.
         if before == after && tokens.len() <= SETTLED_BYTES_MAX {
             self.tokens.clear();
             self.tokens.extend_from_slice(tokens);

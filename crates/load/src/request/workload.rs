@@ -62,6 +62,7 @@ fn contract_of(name: &str) -> Result<Contract, Fault> {
 }
 
 fn check_accounts(accounts: u32) -> Result<(), Fault> {
+    // Account numbers are int32 in the contract.
     match (1..=i32::MAX as u32).contains(&accounts) {
         true => Ok(()),
         false => refuse(
@@ -202,11 +203,13 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Prepared, Fault
             }));
         }
         requests.push(head::of_operation(stack, operation)?);
+        // A function may call an operation twice: both are recorded as one.
         let place = names.iter().position(|name| *name == operation);
         let place = place.unwrap_or_else(|| {
             names.push(operation);
             names.len() - 1
         });
+        // Numbers of every reply but the last go into a later request.
         let always = always || at < last;
         steps.push(step(
             group,
@@ -357,6 +360,7 @@ fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
         Expectation::Anything,
         stack.work == Work::Decode,
     );
+    // gRPC answers with 200 whatever came of the call: errors are in grpc-status.
     validator.status = Some(200);
     validator.content_type = Some(ContentType::Grpc);
     Ok(third_party(request, &path, validator))
@@ -365,6 +369,7 @@ fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
 fn lower_case(fields: &[(String, String)]) -> Vec<(String, String)> {
     let fields = fields.iter();
     fields
+        // HTTP/2 refuses capitals (RFC 9113 section 8.2.1), HTTP/1.1 does not care.
         .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
         .collect()
 }

@@ -77,6 +77,8 @@ impl Arrivals {
             } => Some(Arrivals::Stages {
                 stages: Stages::new(*from, stages),
                 area: match seed {
+                    // With even gaps, thread k begins at area k: together the threads have
+                    // every whole number.
                     Some(_) => 0.0,
                     None => thread as f64,
                 },
@@ -117,6 +119,8 @@ impl Arrivals {
 
 /// A source of random numbers of one thread's own.
 fn of_thread(seed: u64, thread: u64) -> SplitMix64 {
+    // Odd, so that threads differ in all bits (the first secret of wyhash). It must stay:
+    // recorded seeds repeat their arrivals only with it.
     SplitMix64::new(seed ^ thread.wrapping_mul(0xA076_1D64_78BD_642F))
 }
 
@@ -136,6 +140,9 @@ impl Iterator for Arrivals {
                 at_ns,
                 random,
             } => {
+                // Inverse transform of the exponential. `unit` is below 1, so that no
+                // logarithm is infinite. A double counts nanoseconds exactly up to
+                // 2^53, which is 104 days.
                 *at_ns += -(1.0 - random.unit()).ln() * *gap_ns;
                 Some(*at_ns as u64)
             }
@@ -162,6 +169,8 @@ impl Iterator for Arrivals {
                 next,
                 step,
             } => {
+                // Also through bursts in which this thread has no arrival: all threads must
+                // draw the same gaps.
                 while *next / *calls > *burst {
                     let length_ns = (*calls - 1) as f64 * *gap_ns;
                     *start_ns += length_ns + gaps.next_ns() as f64;
@@ -218,6 +227,7 @@ mod tests {
             in_flight_max: 1,
             seed,
         };
+        // 71 is the root of 5,000, the largest count below.
         for (seed, tolerance) in [(None, 3), (Some(11), 5 * 71)] {
             let all = of_all_threads(&load(seed), 3, 20_000);
             let within = |from: u64, to: u64| {
@@ -320,6 +330,7 @@ mod tests {
         };
         let first =
             |thread| -> Vec<u64> { Arrivals::of(&load, thread, 2).unwrap().take(4).collect() };
+        // Never to be updated: records hold the seed and not the arrivals.
         assert_eq!(first(0), [197_606, 204_379, 1_128_467, 1_478_268]);
         assert_eq!(first(1), [175_484, 607_651, 1_221_476, 1_528_862]);
     }

@@ -52,6 +52,7 @@ pub(crate) struct Demand {
     /// overload would begin sequences without end and finish none.
     admitted: VecDeque<Waiting>,
     /// Users in their pause, or before their first call: when it ends, and who.
+    // Reversed, because the standard heap gives the largest first.
     thinking: BinaryHeap<Reverse<(u64, u32)>>,
     think: Think,
     /// Calls that a user makes before each pause.
@@ -168,6 +169,7 @@ impl Demand {
         if self.schedule.is_some() {
             return;
         }
+        // Users who only call, at once: the common case needs neither heap nor counter.
         if self.think.is_none() && self.made.is_empty() && self.presence.is_none() {
             return self.arrived(user, done, span);
         }
@@ -241,6 +243,8 @@ impl Demand {
 
     /// Queues what is due at `now`; `late` gets how late each scheduled
     /// arrival was taken, with its intended time.
+    // All that is due, however much: an arrival that is skipped when the engine is late would
+    // be coordinated omission (Tene, 2013).
     pub(crate) fn arrive(&mut self, now: u64, span: Span, mut late: impl FnMut(u64, u64)) {
         while let Some(Reverse((due, user))) = self.thinking.peek().copied() {
             if due > now {
@@ -252,6 +256,7 @@ impl Demand {
         while let Some((at, number)) = self.scheduled()
             && at <= now
             && at < span.end
+            // The last condition, because it takes from the quota.
             && self.admits(at, span)
         {
             late(at, now - at);
@@ -278,7 +283,7 @@ impl Demand {
         }
     }
 
-    /// Says when the next arrival comes, where that is known and one too many.
+    /// Notes when the next arrival comes, where that is known and one too many.
     #[inline]
     fn note_full(&self) {
         if let Some(quota) = &self.quota
@@ -295,6 +300,8 @@ impl Demand {
     pub(crate) fn own(&self, span: Span) -> Span {
         match &self.quota {
             Some(quota) if quota.exhausted() => Span {
+                // Another thread may have met the first refusal before the last call that this
+                // one admitted.
                 end: span.end.min(quota.full_at()).max(self.admitted_at + 1),
                 ..span
             },
@@ -356,6 +363,8 @@ impl Demand {
     pub(crate) fn next_due(&self, span: Span) -> u64 {
         let end = self.arrivals_end(span);
         let scheduled = match &self.schedule {
+            // A schedule goes on after the window: its arrivals would wake the reactor
+            // for nothing.
             Some(schedule) if schedule.next < end => schedule.next,
             _ => UNSET,
         };

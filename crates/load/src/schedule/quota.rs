@@ -7,6 +7,8 @@ use crate::reactor::clock::UNSET;
 
 /// What one group's window may still admit, by whichever thread a call arrives.
 pub(crate) struct Quota {
+    // Relaxed throughout: each decision depends on one of the two values alone, and neither
+    // publishes other data. Signed, since racing threads take it below 0.
     left: AtomicI64,
     /// When the first arrival came, or will come, that is one too many.
     full_at: AtomicU64,

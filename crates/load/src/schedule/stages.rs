@@ -76,6 +76,8 @@ impl Stages {
     /// The level at a time; the last one after the end.
     #[must_use]
     pub fn level(&self, at: f64) -> f64 {
+        // At its end a segment is over: a step of 0 s is never found, and what follows
+        // it holds.
         let segment = self.segments.iter().find(|segment| at < segment.end);
         segment.map_or(self.last, |segment| segment.level(at))
     }
@@ -106,6 +108,8 @@ impl Stages {
                 return Some(first);
             }
             if segment.to > user {
+                // Positive: the level was `user` at most at `first`, and is above it at the
+                // segment's end.
                 let rise = (user - segment.from) / (segment.to - segment.from);
                 return Some(first.max(segment.start + rise * (segment.end - segment.start)));
             }

@@ -19,6 +19,7 @@ impl Think {
         Think {
             mean_ns: mean_s * 1e9,
             distribution,
+            // As for arrivals: the constant must stay, or recorded seeds give other pauses.
             random: SplitMix64::new(seed ^ u64::from(thread).wrapping_mul(0xA076_1D64_78BD_642F)),
         }
     }

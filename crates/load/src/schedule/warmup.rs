@@ -43,6 +43,8 @@ impl Warmup {
     }
 
     pub(crate) fn stationary(&self) -> bool {
+        // Only the newest samples: what came before is the start-up that the warm-up is
+        // there for.
         let Some(start) = self.counts.len().checked_sub(2 * SPAN) else {
             return false;
         };
@@ -55,6 +57,7 @@ impl Warmup {
         let ended = self.counts.iter().sum::<u64>();
         ended >= self.least
             && after > 0.0
+            // The difference of two Poisson counts has the variance of their sum.
             && apart <= (LEVEL * mean).max(ERRORS * (before + after).sqrt())
     }
 }

@@ -20,6 +20,7 @@ impl Validator {
         chunk: &[u8],
         tokens: Option<&mut Tokens>,
     ) -> u64 {
+        // The verdict stands. The bytes are kept for the error's text.
         if state.bad.is_some() {
             let room = ERROR_BYTES_MAX.saturating_sub(state.kept.len());
             state
@@ -45,6 +46,7 @@ impl Validator {
         if let (Some(expected), Encoding::Identity) = (self.verbatim(), state.head.encoding) {
             return state.compare(expected, offset, chunk);
         }
+        // The whole body in one chunk is checked where it lies; most replies come so.
         let alone = state.kept.is_empty() && state.head.content_length == Some(chunk.len() as u64);
         if alone && !state.checked {
             state.checked = true;

@@ -113,6 +113,8 @@ impl Validator {
     /// The length, where one was given, or learned from a reply that was right.
     #[inline]
     fn length(&self, state: &mut ReplyState) {
+        // Threads share the validator and may learn at the same time: any right reply's
+        // length will do.
         let learned = self.learned.load(Relaxed);
         let expected = match (self.length, learned) {
             (Some(length), _) => length,

@@ -116,6 +116,7 @@ impl Validator {
     #[inline]
     pub(crate) fn head(&self, state: &mut ReplyState, head: &Head) {
         state.head = *head;
+        // Raw has no fields: whether contents are compressed is agreed by configuration.
         if let Some(encoding) = self.imposed {
             state.head.encoding = encoding;
         }
@@ -137,6 +138,7 @@ impl Validator {
             );
         }
         let known = match self.encoding {
+            // A server need not compress because it may (RFC 9110 section 12.5.3).
             Some(expected) => expected == head.encoding || head.encoding == Encoding::Identity,
             None => head.encoding != Encoding::Other,
         };

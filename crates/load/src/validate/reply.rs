@@ -98,6 +98,7 @@ impl ReplyState {
 
     /// Keeps the next bytes of a message until it is whole.
     pub(crate) fn keep(&mut self, chunk: &[u8]) {
+        // A content-length is the peer's claim: the bound is checked against what came.
         if self.kept.len() + chunk.len() > MESSAGE_BYTES_MAX as usize {
             return self.fail(
                 ErrorKind::Wrong,

@@ -118,6 +118,7 @@ fn grpc_needs_status_messages_and_content() {
     assert_eq!(
         reply(
             &validator,
+            // Cut within the prefix of five bytes, and within the message.
             &[&right[..3], &right[3..9], &right[9..]],
             fine()
         ),
@@ -265,6 +266,7 @@ fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike(
     }
     let mut altered = right.clone();
     let letter = altered.windows(9).position(|w| w == b"deployed ").unwrap();
+    // As long as a right reply, so that frame work cannot tell it from one.
     altered[letter] = b'D';
     assert_eq!(reply(&validator, &[&altered], End::default()), Ok(()));
 }
