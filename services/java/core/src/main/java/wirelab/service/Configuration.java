@@ -148,7 +148,7 @@ public record Configuration(
     private static Options options(Section top) throws Refusal {
         String[] keys = {"repository", "fetch", "mapper", "validation"};
         Section options = top.section("options", keys);
-        return new Options(options.text("repository", "spring-data"), options.text("fetch", "eager"),
+        return new Options(options.text("repository", "data-jpa"), options.text("fetch", "eager"),
                 options.text("mapper", "on"), options.text("validation", "on"),
                 Stream.of(keys).filter(options::has).toList());
     }

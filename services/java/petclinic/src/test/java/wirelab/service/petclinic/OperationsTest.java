@@ -30,7 +30,12 @@ class OperationsTest {
     Path folder;
 
     @ParameterizedTest
-    @CsvSource({"memory,,", "h2,spring-data,eager", "h2,spring-data,join", "hsqldb,spring-data,eager", "sqlite,spring-data,eager"})
+    @CsvSource({
+        "memory,,",
+        "h2,data-jpa,eager", "h2,data-jpa,join", "hsqldb,data-jpa,eager", "sqlite,data-jpa,eager",
+        "h2,jpa,eager", "hsqldb,jpa,join", "sqlite,jpa,eager",
+        "h2,jdbc,eager", "h2,jdbc,join", "hsqldb,jdbc,eager", "sqlite,jdbc,join"
+    })
     void everyOperationAnswersByTheContract(String kind, String repository, String fetch) throws Exception {
         String url = kind.equals("sqlite") ? ",\"url\":\"" + folder.resolve("clinic.db") + "\"" : "";
         String options = repository == null
@@ -185,6 +190,11 @@ class OperationsTest {
         assumeTrue(Postgres.isInstalled(), "PostgreSQL 15 is not installed");
         try (Postgres server = Postgres.start()) {
             String store = "{\"kind\":\"postgres\",\"url\":\"" + server.url() + "\",\"pool\":4}";
+            for (String repository : new String[] {"jpa", "jdbc"}) {
+                try (Clinic clinic = Clinic.start(store, "{\"repository\":\"" + repository + "\"}")) {
+                    check(clinic);
+                }
+            }
             try (Clinic clinic = Clinic.start(store, "{}")) {
                 check(clinic);
                 server.crash();

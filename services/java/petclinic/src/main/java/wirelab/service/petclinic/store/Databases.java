@@ -2,16 +2,20 @@ package wirelab.service.petclinic.store;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import wirelab.service.Configuration;
 import wirelab.service.Refusal;
 import wirelab.service.contract.Petclinic;
+import wirelab.service.petclinic.store.jdbc.JdbcConfiguration;
+import wirelab.service.petclinic.store.jpa.JpaConfiguration;
+import wirelab.service.petclinic.store.jpa.SpringDataConfiguration;
 import wirelab.service.store.ConnectionPool;
 
 /** The database of a configuration and the way to its rows. */
 public final class Databases {
+    private static final String HIBERNATE = "org.hibernate.internal.SessionImpl";
+
     private Databases() {}
 
     /** Connects and makes the tables anew; null where rows are kept in memory. */
@@ -36,16 +40,22 @@ public final class Databases {
         if (configuration.store().database().isMemory()) {
             return Optional.empty();
         }
-        return Optional.of(SpringDataConfiguration.class);
+        return Optional.of(switch (configuration.options().repository()) {
+            case "data-jpa" -> SpringDataConfiguration.class;
+            case "jpa" -> JpaConfiguration.class;
+            default -> JdbcConfiguration.class;
+        });
     }
 
     /** Classes between the service and the driver that work for every call. */
     public static List<String> workers(Configuration configuration) {
-        List<String> workers = new ArrayList<>();
-        if (!configuration.store().database().isMemory()) {
-            workers.add("org.springframework.data.jpa.repository.support.SimpleJpaRepository");
-            workers.add("org.hibernate.internal.SessionImpl");
+        if (configuration.store().database().isMemory()) {
+            return List.of();
         }
-        return workers;
+        return switch (configuration.options().repository()) {
+            case "data-jpa" -> List.of("org.springframework.data.jpa.repository.support.SimpleJpaRepository", HIBERNATE);
+            case "jpa" -> List.of("org.springframework.orm.jpa.SharedEntityManagerCreator", HIBERNATE);
+            default -> List.of("org.springframework.jdbc.core.JdbcTemplate");
+        };
     }
 }

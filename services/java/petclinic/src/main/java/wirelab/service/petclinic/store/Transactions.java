@@ -11,7 +11,7 @@ import wirelab.service.petclinic.ClinicError;
 import wirelab.service.store.Outage;
 
 /** Spring's transactions, and what failures of a database mean to a caller. */
-final class Transactions {
+public final class Transactions {
     /** Classes of SQLSTATE: integrity constraint violation, and data exception, such as a text that is too long. */
     private static final List<String> REFUSED = List.of("23", "22");
 
@@ -22,7 +22,8 @@ final class Transactions {
     private final TransactionTemplate writing;
     private final Outage outage;
 
-    Transactions(PlatformTransactionManager manager, HikariDataSource pool) {
+    /** Of a manager over the connections of a pool. */
+    public Transactions(PlatformTransactionManager manager, HikariDataSource pool) {
         outage = new Outage(pool);
         reading = new TransactionTemplate(manager);
         reading.setReadOnly(true);

@@ -1,4 +1,4 @@
-package wirelab.service.petclinic.store;
+package wirelab.service.petclinic.store.jpa;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.beans.factory.BeanFactory;
@@ -7,6 +7,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.transaction.PlatformTransactionManager;
+import wirelab.service.petclinic.store.Repositories;
+import wirelab.service.petclinic.store.Transactions;
 
 /** Rows through Spring Data JPA. */
 @Configuration(proxyBeanMethods = false)
@@ -18,7 +20,7 @@ public class SpringDataConfiguration {
     Repositories repositories(
             PlatformTransactionManager transactionManager, HikariDataSource pool, BeanFactory beans,
             wirelab.service.Configuration configuration) {
-        return new SpringDataRepositories(
-                transactionManager, pool, beans, configuration.options().fetch().equals("join"));
+        return SpringDataRepositories.of(new Transactions(transactionManager, pool), beans,
+                configuration.options().fetch().equals("join"));
     }
 }

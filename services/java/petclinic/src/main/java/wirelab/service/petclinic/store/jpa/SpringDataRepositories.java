@@ -1,24 +1,26 @@
-package wirelab.service.petclinic.store;
+package wirelab.service.petclinic.store.jpa;
 
-import com.zaxxer.hikari.HikariDataSource;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
-import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.data.domain.Sort;
 import org.springframework.data.jpa.repository.JpaRepository;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
-import org.springframework.transaction.PlatformTransactionManager;
 import wirelab.service.petclinic.entity.Owner;
 import wirelab.service.petclinic.entity.Pet;
 import wirelab.service.petclinic.entity.PetType;
 import wirelab.service.petclinic.entity.Specialty;
 import wirelab.service.petclinic.entity.Vet;
 import wirelab.service.petclinic.entity.Visit;
+import wirelab.service.petclinic.store.DatabaseRepositories;
+import wirelab.service.petclinic.store.OwnerTable;
+import wirelab.service.petclinic.store.Repositories;
+import wirelab.service.petclinic.store.Table;
+import wirelab.service.petclinic.store.Transactions;
 
 /** The tables through Spring Data JPA. */
-public final class SpringDataRepositories implements Repositories {
+public final class SpringDataRepositories {
     /** Spring Data's part of {@link #petTypes}. */
     public interface PetTypes extends JpaRepository<PetType, Integer> {
         /** Deletes visits. */
@@ -138,86 +140,40 @@ public final class SpringDataRepositories implements Repositories {
 
         @Override
         public List<Owner> named(String prefix) {
-            String pattern = Queries.prefix(prefix);
+            String pattern = OwnerTable.pattern(prefix);
             return join ? owners.namedJoined(pattern) : owners.named(pattern);
         }
     }
 
-    private final Transactions transactions;
-    private final Table<PetType> petTypes;
-    private final Table<Specialty> specialties;
-    private final Table<Vet> vets;
-    private final OwnerTable owners;
-    private final Table<Pet> pets;
-    private final Table<Visit> visits;
+    private SpringDataRepositories() {}
 
     /** Over the repositories that Spring has made; {@code join} reads lists of owners by one statement. */
-    public SpringDataRepositories(
-            PlatformTransactionManager manager, HikariDataSource pool, BeanFactory beans, boolean join) {
-        transactions = new Transactions(manager, pool);
+    static Repositories of(Transactions transactions, BeanFactory beans, boolean join) {
         PetTypes types = beans.getBean(PetTypes.class);
-        petTypes = new Rows<>(types, id -> {
-            types.deleteVisits(id);
-            types.deletePets(id);
-            return types.deleteRow(id);
-        });
-        Specialties ofSpecialties = beans.getBean(Specialties.class);
-        specialties = new Rows<>(ofSpecialties, id -> {
-            ofSpecialties.unlink(id);
-            return ofSpecialties.deleteRow(id);
-        });
-        Vets ofVets = beans.getBean(Vets.class);
-        vets = new Rows<>(ofVets, id -> {
-            ofVets.unlink(id);
-            return ofVets.deleteRow(id);
-        });
-        owners = new OwnerRows(beans.getBean(Owners.class), join);
-        Pets ofPets = beans.getBean(Pets.class);
-        pets = new Rows<>(ofPets, id -> {
-            ofPets.deleteVisits(id);
-            return ofPets.deleteRow(id);
-        });
-        Visits ofVisits = beans.getBean(Visits.class);
-        visits = new Rows<>(ofVisits, ofVisits::deleteRow);
-    }
-
-    @Override
-    public Table<PetType> petTypes() {
-        return petTypes;
-    }
-
-    @Override
-    public Table<Specialty> specialties() {
-        return specialties;
-    }
-
-    @Override
-    public Table<Vet> vets() {
-        return vets;
-    }
-
-    @Override
-    public OwnerTable owners() {
-        return owners;
-    }
-
-    @Override
-    public Table<Pet> pets() {
-        return pets;
-    }
-
-    @Override
-    public Table<Visit> visits() {
-        return visits;
-    }
-
-    @Override
-    public <T> T read(Supplier<T> work) {
-        return transactions.read(work);
-    }
-
-    @Override
-    public <T> T write(Supplier<T> work) {
-        return transactions.write(work);
+        Specialties specialties = beans.getBean(Specialties.class);
+        Vets vets = beans.getBean(Vets.class);
+        Pets pets = beans.getBean(Pets.class);
+        Visits visits = beans.getBean(Visits.class);
+        return new DatabaseRepositories(
+                transactions,
+                new Rows<>(types, id -> {
+                    types.deleteVisits(id);
+                    types.deletePets(id);
+                    return types.deleteRow(id);
+                }),
+                new Rows<>(specialties, id -> {
+                    specialties.unlink(id);
+                    return specialties.deleteRow(id);
+                }),
+                new Rows<>(vets, id -> {
+                    vets.unlink(id);
+                    return vets.deleteRow(id);
+                }),
+                new OwnerRows(beans.getBean(Owners.class), join),
+                new Rows<>(pets, id -> {
+                    pets.deleteVisits(id);
+                    return pets.deleteRow(id);
+                }),
+                new Rows<>(visits, visits::deleteRow));
     }
 }

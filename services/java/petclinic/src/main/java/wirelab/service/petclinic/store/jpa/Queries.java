@@ -1,4 +1,4 @@
-package wirelab.service.petclinic.store;
+package wirelab.service.petclinic.store.jpa;
 
 /**
  * Statements of JPQL that both ways to use JPA share. Deletions go around the persistence context: rows that a
@@ -29,9 +29,4 @@ final class Queries {
     static final String UNLINK_VET = "delete from vet_specialties where vet_id = :id";
 
     private Queries() {}
-
-    /** The pattern of LIKE that a text begins with. */
-    static String prefix(String text) {
-        return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%";
-    }
 }

@@ -1,4 +1,4 @@
-package wirelab.service.petclinic.store;
+package wirelab.service.petclinic.store.jpa;
 
 import com.zaxxer.hikari.HikariDataSource;
 import jakarta.persistence.EntityManagerFactory;
