@@ -256,3 +256,75 @@ def test_a_new_kind_of_load_leaves_digests_and_ids_of_older_experiments_alone() 
 def test_trials_are_named_by_the_level_of_their_load(load: str, word: str) -> None:
     experiment = experiment_file.parse(_text(load))
     assert word in planning.schedule(experiment, manifests.load()).trials[0].id
+
+
+PROBE = "constant: {rate: 200, in_flight_max: 8}"
+
+
+def _beside(*groups: str, message: str = "{operation: Hello, bytes: 14 B}") -> str:
+    """A file with groups next to the probe."""
+    text = _text(f"{PROBE}\n    background: [{', '.join(groups)}]")
+    return text.replace("{operation: Hello, bytes: 14 B}", message, 1)
+
+
+UPLOADS = (
+    "{name: uploads, message: {operation: Submit, bytes: 100 kB}, "
+    "load: {bursts: {calls: 20, gap: 300 ms, in_flight_max: 20}}}"
+)
+
+
+def test_groups_next_to_the_probe_are_groups_of_the_engines_plan() -> None:
+    experiment = experiment_file.parse(_beside(UPLOADS))
+    planned = planning.schedule(experiment, manifests.load()).trials[0]
+    table = placement.choose("unpinned")
+    document = plan(experiment, planned, table, Endpoint("127.0.0.1:1"))
+    probe, uploads = to_json(document)["groups"]
+    assert (probe["name"], uploads["name"]) == ("main", "uploads")
+    assert uploads["workload"]["operation"] == "Submit"
+    assert uploads["load"]["calls"] == 20
+    assert uploads["window"] == probe["window"] == {"duration_s": 2.0}
+    assert uploads["warmup"] == {"min_s": 0.0, "max_s": 0.0}
+    assert planned.cell.load.concurrencies == [8, 20]
+    point = planned.cell.point
+    assert "background" in point.load
+    assert labels.load(point.load) == (
+        "200 calls/s, evenly spaced, with uploads (Submit 100 kB, bursts of 20 calls at once, "
+        "300 ms apart)"
+    )
+    jsonschema.validate(yaml.safe_load(_beside(UPLOADS)), json.loads(experiment_file.schema_text()))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_beside(UPLOADS, UPLOADS), "x:7: loads[0].background: two groups are called uploads"),
+        (_beside(UPLOADS.replace("uploads", "probe")), "choose another name"),
+        (_beside(UPLOADS.replace("Submit", "Sumbit")), "background[0].message.operation: "),
+        (_beside(UPLOADS.replace("bursts", "burst")), "Did you mean 'bursts'?"),
+        (_beside("{name: a, load: {closed: {users: 1}}}"), "background[0].message: this key is"),
+    ],
+)
+def test_a_mistake_in_a_group_is_reported_with_its_remedy(text: str, said: str) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        experiment_file.parse(text, "x")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_beside(UPLOADS) + "capture: client\n", "write `capture: none`"),
+        (
+            _beside(UPLOADS, message="{operation: Reserve}"),
+            "a service has one contract. choose an operation of charging",
+        ),
+        (
+            _beside(UPLOADS.replace("Submit", "Hello")),
+            "a service has one text of Hello. use one size",
+        ),
+    ],
+)
+def test_what_one_service_cannot_be_called_for_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        planning.schedule(experiment_file.parse(text), manifests.load())
+    assert said in str(caught.value)

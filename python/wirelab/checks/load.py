@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil, sqrt
 from typing import Any
 
+from wirelab.checks import background
 from wirelab.checks import link as link_checks
 from wirelab.checks import wire as wire_checks
 from wirelab.checks.backlog import arrivals, left_behind
@@ -254,7 +255,8 @@ def _concurrency(trial: Trial) -> Check | None:
     if not users or not window or mean is None:
         return Check.unmeasurable("concurrency", "no response time within the window")
     under_way = littles_law(_count(trial, "calls") / float(window), mean * 1e-9)
-    seen = trial.service.get("concurrency_seen")
+    # The service does not distinguish groups.
+    seen = None if trial.background else trial.service.get("concurrency_seen")
     reason = f"calls/s x mean response time gives {under_way:.2f} under way, planned {users}"
     if seen is not None:
         reason += f"; the service's own code saw {float(seen):.2f}"
@@ -334,13 +336,13 @@ def _kept_up(trial: Trial) -> Check | None:
 
 def _counters(trial: Trial) -> Check:
     """The service's own counter against the engine's, over the whole run."""
-    seen, made = trial.service.get("calls_seen"), trial.result.get("calls_whole_run")
+    seen, made = trial.service.get("calls_seen"), _of_all_groups(trial, "calls_whole_run")
     if seen is None or made is None:
         side = "the service" if seen is None else _client(trial)
         return Check.unmeasurable("calls counted", f"{side}'s count is not in the record")
     reason = f"the service counted {counted(int(seen), 'call')}, "
     reason += f"{_client(trial)} made {int(made):,}"
-    missing, errors = int(made) - int(seen), _count(trial, "errors")
+    missing, errors = int(made) - int(seen), _of_all_groups(trial, "errors") or 0
     if missing > 0 and errors > 0:
         return Check.judged(
             "calls counted",
@@ -403,7 +405,7 @@ def _warmup(trial: Trial) -> Check:
 
 def _connections(trial: Trial) -> Check:
     """The declared policy against the counters of both sides."""
-    opened, policy = trial.result.get("connections_opened"), trial.point.axes.get("connection")
+    opened, policy = _of_all_groups(trial, "connections_opened"), trial.point.axes.get("connection")
     if opened is None or policy is None:
         return Check.unmeasurable(
             "connections", "the engine's count or the policy is not in the record"
@@ -442,6 +444,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _interrupted,
     _reached,
     _errors,
+    background.check,
     _counters,
     _bound,
     _concurrency,
@@ -490,6 +493,14 @@ def _cores(trial: Trial, side: str) -> int | None:
 
 def _count(trial: Trial, name: str) -> int:
     return int(trial.result.get(name) or 0)
+
+
+def _of_all_groups(trial: Trial, name: str) -> int | None:
+    """A count of the probe and of what runs next to it, which the service does not distinguish;
+    None where the caller did not count."""
+    counts = [group.get(name) for group in (trial.result, *trial.background)]
+    known = [int(count) for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _marked(name: str, reason: str) -> Check:

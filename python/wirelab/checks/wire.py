@@ -171,9 +171,23 @@ CHECKS: Sequence[Callable[[Trial], Check | None]] = (
 def expected_connections(trial: Trial, policy: str) -> tuple[int, int] | None:
     """Fewest and most connections that the policy allows without an error; None where it fixes
     no number under the trial's load."""
-    users = trial.point.load.get("users")
+    background = trial.point.load.get("background", ())
+    loads = (trial.point.load, *(group["load"] for group in background))
+    bounds = [
+        _connections_of(trial, load, result, policy)
+        for load, result in zip(loads, (trial.result, *trial.background), strict=False)
+    ]
+    known = [bound for bound in bounds if bound is not None]
+    if len(known) < len(bounds):
+        return None
+    return sum(low for low, _ in known), sum(high for _, high in known)
+
+
+def _connections_of(trial: Trial, load: Json, result: Json, policy: str) -> tuple[int, int] | None:
+    """The same of one group."""
+    users = load.get("users")
     if policy == "close":
-        calls = int(trial.result.get("calls_whole_run") or 0)
+        calls = int(result.get("calls_whole_run") or 0)
         return calls, calls
     if policy.startswith("pool="):
         pool = int(policy.removeprefix("pool="))
@@ -193,4 +207,4 @@ def unfixed(policy: str) -> str:
 
 def spare_connections(trial: Trial) -> int:
     """Connections beyond those: a failed call may cost its own, and another one is opened."""
-    return int(trial.result.get("errors") or 0)
+    return sum(int(group.get("errors") or 0) for group in (trial.result, *trial.background))

@@ -7,7 +7,7 @@ Stages are k6's: each has a ``duration`` and a ``target`` that is reached in a s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     Discriminator,
@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from wirelab.experiment.fields import Json, Model, Time, time_default
+from wirelab.experiment.messages import Message
 
 USERS_MAX = 1_000_000
 """Of a closed load."""
@@ -278,12 +279,14 @@ class Bursts(Model):
         return {**described, "in_flight_max": self.in_flight_max}
 
 
+PROBE = "probe"
+"""Name of the group whose figures are the cell's, where there are others."""
 KINDS = ("closed", "constant", "poisson", "ramping", "bursts")
 """Keys of a load, one of which it has."""
 
 
-class Load(Model):
-    """One arrival process: exactly one of these keys."""
+class ArrivalProcess(Model):
+    """Exactly one of these keys."""
 
     closed: Closed | None = None
     constant: Constant | None = None
@@ -292,7 +295,7 @@ class Load(Model):
     bursts: Bursts | None = None
 
     @model_validator(mode="after")
-    def _exactly_one(self) -> Load:
+    def _exactly_one(self) -> Self:
         if len(self.model_fields_set.intersection(KINDS)) != 1 or self._process is None:
             raise ValueError(f"a load has exactly one of {', '.join(KINDS)}")
         return self
@@ -304,7 +307,7 @@ class Load(Model):
         return {
             key: value
             for key, value in content.items()
-            if value is not None or key in ("closed", "constant", "poisson")
+            if value or key in ("closed", "constant", "poisson")
         }
 
     @property
@@ -316,14 +319,64 @@ class Load(Model):
         assert self._process is not None  # by _exactly_one
         return self._process.point()
 
+
+class Background(Model):
+    """A group of calls that run at the same time as those of the probe, whose figures are the
+    cell's, to the same service over connections of their own. They are accounted for apart."""
+
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9-]{0,31}$",
+        description="lower-case letters, digits and dashes, no dash first, 32 at most",
+    )
+    message: Message
+    load: ArrivalProcess
+
+    def point(self) -> Json:
+        """As results name it."""
+        message = self.message
+        described: Json = {
+            "name": self.name,
+            "operation": message.name,
+            "bytes": message.bytes,
+            "load": self.load.point(),
+        }
+        return described if message.chunk is None else {**described, "chunk_bytes": message.chunk}
+
+
+class Load(ArrivalProcess):
+    """One arrival process, that of the probe, and what else is called at the same time."""
+
+    background: tuple[Background, ...] = Field(
+        (), max_length=16, description="further groups of calls, accounted for apart"
+    )
+
+    @field_validator("background")
+    @classmethod
+    def _distinct(cls, groups: tuple[Background, ...]) -> tuple[Background, ...]:
+        names = [PROBE, *(group.name for group in groups)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice == PROBE:
+            raise ValueError(f"{PROBE} is the name of the load itself: choose another name")
+        if twice:
+            raise ValueError(f"two groups are called {twice}: give each a name of its own")
+        return groups
+
+    def point(self) -> Json:
+        """The load as results name it."""
+        described = super().point()
+        groups = [group.point() for group in self.background]
+        return {**described, "background": groups} if groups else described
+
     def plan(self, seed: int) -> Json:
-        """The object ``load`` of a group in the engine's plan."""
+        """The object ``load`` of the probe's group in the engine's plan."""
         return plan(self.point(), seed)
 
     @property
-    def concurrency(self) -> int:
-        """Calls under way at most."""
-        return concurrency(self.point())
+    def concurrencies(self) -> list[int]:
+        """Calls under way at most, of the probe and of each further group."""
+        point = self.point()
+        loads = (point, *(group["load"] for group in point.get("background", ())))
+        return [concurrency(load) for load in loads]
 
     @property
     def begins_with_window(self) -> bool:
@@ -343,7 +396,7 @@ class Load(Model):
 
 def plan(point: Mapping[str, Any], seed: int) -> Json:
     """The object ``load`` of a group in the engine's plan, of a load as results name it."""
-    planned = dict(point)
+    planned = {key: value for key, value in point.items() if key != "background"}
     if planned["kind"] == "stages":
         random = planned.pop("gaps", "constant") != "constant"
     else:
@@ -353,7 +406,8 @@ def plan(point: Mapping[str, Any], seed: int) -> Json:
 
 def begins_with_window(point: Mapping[str, Any]) -> bool:
     """As :attr:`Load.begins_with_window`, of a load as results name it."""
-    return bool(point.get("stages") or point.get("iterations"))
+    loads = (point, *(group["load"] for group in point.get("background", ())))
+    return any(load.get("stages") or load.get("iterations") for load in loads)
 
 
 def concurrency(point: Mapping[str, Any]) -> int:

@@ -23,7 +23,7 @@ from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment import loads, placement
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
-from wirelab.experiment.loads import Load
+from wirelab.experiment.loads import Background, Load
 from wirelab.experiment.messages import Message
 from wirelab.experiment.model import (
     NO_CAPTURE,
@@ -201,10 +201,12 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         _accept_message(stack, message)
     with _asked_by("loads", at.load):
         _accept_caller(stack, message, load)
+        for group in load.background:
+            _accept_background(stack, message, group)
     with _asked_by("links", at.link):
         _accept_link(stack, profiles.name(link))
     with _asked_by("capture", at.capture):
-        _accept_capture(stack, capture)
+        _accept_capture(stack, capture, load)
     with _asked_by("faults"):
         _accept_faults(stack, manifest, at.faults)
     point = Point(
@@ -256,6 +258,24 @@ def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
         raise StackError(f"{stack}: {refusal}", f"the nearest legal stack is {near}")
 
 
+def _accept_background(stack: Stack, probe: Message, group: Background) -> None:
+    """What a service of one contract, configured for the probe, can be called for too."""
+    message = group.message
+    if message.contract != probe.contract:
+        raise StackError(
+            f"{stack}: group {group.name} calls {message.name} of contract {message.contract}, and "
+            f"the probe {probe.name} of {probe.contract}: a service has one contract",
+            f"choose an operation of {probe.contract}",
+        )
+    if message.is_hello and probe.is_hello and message.bytes != probe.bytes:
+        raise StackError(
+            f"{stack}: group {group.name} calls Hello with {format_bytes(message.bytes)}, and the "
+            f"probe with {format_bytes(probe.bytes)}: a service has one text of Hello",
+            "use one size, or another operation, such as Submit or Download",
+        )
+    _accept_message(stack, message)
+
+
 def _accept_link(stack: Stack, link: str) -> None:
     rule = legality.link_rule(link, stack.axes)
     if rule is not None:
@@ -263,7 +283,12 @@ def _accept_link(stack: Stack, link: str) -> None:
         raise StackError(f"{stack}: {rule.reason}", f"the nearest legal stack is {near}")
 
 
-def _accept_capture(stack: Stack, capture: str) -> None:
+def _accept_capture(stack: Stack, capture: str, load: Load) -> None:
+    if capture != NO_CAPTURE and load.background:
+        raise StackError(
+            f"{stack}: packets of the probe and of its background are not distinguished",
+            "write `capture: none`, or leave the background out",
+        )
     if capture != NO_CAPTURE and stack.axes["socket"] == "unix":
         raise StackError(f"{stack}: a Unix socket has no packets", "write `capture: none`")
 

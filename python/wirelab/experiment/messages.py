@@ -82,6 +82,11 @@ class Message(Model):
         return self.content.name
 
     @property
+    def is_hello(self) -> bool:
+        """Whether the service answers with a text that is configured when it starts."""
+        return self.name.startswith("Hello")
+
+    @property
     def contract(self) -> str:
         """The contract that it is of."""
         return self.content.contract

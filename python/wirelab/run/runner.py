@@ -95,8 +95,10 @@ def _accept_files(planned: Schedule) -> None:
     problems: dict[str, int] = {}
     for trial in planned.trials:
         cell = trial.cell
-        load, concurrency = cell.load.point(), cell.load.concurrency
-        wanted = open_files.connections(cell.stack.axes, concurrency)
+        load, concurrency = cell.load.point(), sum(cell.load.concurrencies)
+        wanted = sum(
+            open_files.connections(cell.stack.axes, each) for each in cell.load.concurrencies
+        )
         refused = open_files.refusal(wanted)
         if refused:
             word = "users" if load["kind"] == "closed" else "in_flight_max"

@@ -63,7 +63,10 @@ def _bytes(direction: str) -> Callable[[Trial], float | None]:
     """What the caller's sockets moved within the window, over the calls that ended in it."""
 
     def of(trial: Trial) -> float | None:
-        return _share(trial.result.get(f"bytes_{direction}"), trial)
+        groups = (trial.result, *trial.background)
+        counts = [group.get(f"bytes_{direction}") for group in groups]
+        moved = [int(count) for count in counts if count is not None]
+        return _share(sum(moved), trial) if len(moved) == len(counts) else None
 
     return of
 

@@ -36,8 +36,15 @@ def loads(every: Iterable[Json]) -> str:
     amounts: dict[str, list[str]] = {}
     for described in every:
         amount, kind = _amount(described)
+        kind = ", with ".join((kind, *map(background, described.get("background", ()))))
         amounts.setdefault(kind, []).append(amount)
     return " and ".join(_counted(shown, kind) for kind, shown in amounts.items())
+
+
+def background(group: Json) -> str:
+    """``uploads (Submit 1 MB, bursts of 50 calls at once, 1 s apart)``."""
+    called = operations.words(group["operation"], size(group["bytes"]))
+    return sanitize(f"{group['name']} ({called}, {load(group['load'])})")
 
 
 def _amount(described: Json) -> tuple[str, str]:

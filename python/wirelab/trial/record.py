@@ -104,6 +104,8 @@ class Trial:
     """Wall-clock seconds of the whole trial, preparation included."""
     result: Json = field(default_factory=dict)
     """The engine's result for the first group, histograms left out (they are in trials/<id>/)."""
+    background: list[Json] = field(default_factory=list)
+    """The same of each further group, which ran at the same time (``load.background``)."""
     engine: Json = field(default_factory=dict)
     """The engine's process figures (``cpu_user_s``, ``rss_max_bytes``, ...)."""
     service: Json = field(default_factory=dict)
@@ -133,10 +135,11 @@ class Trial:
         return max(0.0, float(used) - float(self.engine.get("spin_s", 0.0)))
 
     def ended(self) -> int:
-        """Calls that ended within the window: those that its CPU time and bytes went to. Other
-        callers than the engine, and runs made before it told them apart, say only how many
-        calls belong to the window."""
-        return int(self.result.get("ended", self.result.get("calls")) or 0)
+        """Calls that ended within the window: those that its CPU time went to, which all groups
+        share. Other callers than the engine, and runs made before it told them apart, say only
+        how many calls belong to the window."""
+        groups = (self.result, *self.background)
+        return sum(int(group.get("ended", group.get("calls")) or 0) for group in groups)
 
     def to_json(self) -> Json:
         """The journal line as an object."""
@@ -148,6 +151,9 @@ class Trial:
         ``TypeError``."""
         known = dict(line)
         if not all(isinstance(known.get(name, {}), dict) for name in _MAPPINGS):
+            raise TypeError
+        background = known.get("background", [])
+        if not isinstance(background, list) or not all(isinstance(g, dict) for g in background):
             raise TypeError
         known["engine"] = _current(known.get("engine", {}))
         known["point"] = Point(**known["point"])

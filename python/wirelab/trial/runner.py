@@ -19,7 +19,7 @@ from wirelab.documents.link import Measure
 from wirelab.documents.link_ready import Nominal
 from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
-from wirelab.experiment import placement
+from wirelab.experiment import loads, placement
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.model import NO_CAPTURE, Experiment
@@ -110,9 +110,10 @@ def settings(
     """How the trial's service is configured; ``collector`` is what its manifest sets, so
     that results name it, unless the experiment sets another."""
     language = planned.cell.stack.axes["language"]
-    message = planned.cell.message
+    messages = (planned.cell.message, *(g.message for g in planned.cell.load.background))
+    hellos = (message.bytes for message in messages if message.is_hello)
     return Settings(
-        hello_bytes=message.bytes if message.name.startswith("Hello") else 14,
+        hello_bytes=next(hellos, 14),
         processors=experiment.processors or table.processors(),
         collector=experiment.collector.get(language, collector),
         faults=planned.cell.point.options.get("faults", {}),
@@ -123,7 +124,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
     """The engine's plan for the trial."""
     cell = planned.cell
     warmup = experiment.warmup_of(cell.load, cold=cell.stack.axes["start"] == "cold")
-    group = {
+    probe = {
         "name": "main",
         **endpoint.group(),
         "stack": cell.stack.engine_stack(),
@@ -134,11 +135,22 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
         "timeout_s": experiment.timeout,
         "drain_s": experiment.drain,
     }
+    # The probe decides when the window opens and closes.
+    background = [
+        {
+            **probe,
+            "name": group.name,
+            "workload": group.message.workload(),
+            "load": loads.plan(group.load.point(), (planned.seed + number) % 2**63),
+            "warmup": {"min_s": 0.0, "max_s": 0.0},
+        }
+        for number, group in enumerate(cell.load.background, 1)
+    ]
     rationed = cgroups.share(cell.stack.axes["client.cpu"]) is not None
     document = {
         **table.threading(rationed=rationed),
         "progress_ms": PROGRESS_MS,
-        "groups": [group],
+        "groups": [probe, *background],
     }
     return msgspec.convert(document, Plan)
 
@@ -314,7 +326,10 @@ class TrialRunner:
             observer=observer,
         )
         outcome = to_json(drive.outcome())
-        self._write_text("histograms.hlog", histogram_log(outcome["groups"][0]))
+        probe, *background = outcome["groups"]
+        self._write_text("histograms.hlog", histogram_log(probe))
+        for group in background:
+            self._write_text(f"histograms-{group['name']}.hlog", histogram_log(group))
         return outcome
 
     def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Json:
@@ -383,11 +398,12 @@ class TrialRunner:
 
 
 def _finished(trial: Trial, measured: Measured) -> Trial:
-    group = without_histograms(measured.outcome["groups"][0])
+    group, *background = map(without_histograms, measured.outcome["groups"])
     return replace(
         trial,
         status="measured",
         result=group,
+        background=background,
         engine={**measured.outcome["process"], **_identity(measured.outcome)},
         service=measured.service,
         link=measured.link,
