@@ -159,6 +159,8 @@ impl Axis {
 /// All axes but binding and language, in the order of references.
 pub const TABLE: &[Axis] = &[
     axis(
+        // Neither default below holds for every binding: `axis_map::default` takes the
+        // first codec and transport of the binding's row. These two are rest's.
         "codec",
         "how messages become bytes",
         Side::Both,
@@ -243,6 +245,8 @@ pub const TABLE: &[Axis] = &[
         Writes::NAMES,
     ),
     axis(
+        // Off, because that is what users of the usual clients have: Go's net package,
+        // libcurl since 7.50.2 and gRPC set TCP_NODELAY.
         "client.nagle",
         "Nagle's algorithm (RFC 896)",
         Side::Caller,
@@ -255,6 +259,8 @@ pub const TABLE: &[Axis] = &[
         SWITCH,
     ),
     axis(
+        // After every receive, because the option is not permanent (tcp(7)): the kernel may
+        // leave quickack mode at any later segment.
         "client.quickack",
         "TCP_QUICKACK set again after every receive",
         Side::Caller,
@@ -275,6 +281,9 @@ pub const TABLE: &[Axis] = &[
     )
     .with_number(WINDOW),
     axis(
+        // RFC 9113 section 6.9.2 starts with 65,535 bytes. A client that kept it would make
+        // every large reply wait for its WINDOW_UPDATE, and its own window would be what is
+        // measured.
         "client.h2_window",
         "HTTP/2 window offered for replies, bytes; engine: 2^30 - 1, never the limit",
         Side::Caller,
@@ -289,12 +298,15 @@ pub const TABLE: &[Axis] = &[
     )
     .with_number(WINDOW),
     axis(
+        // The three axes below are settings of a network namespace or of a route. A link
+        // has namespaces of its own; on loopback they would change the whole machine.
         "congestion",
         "TCP's congestion control at both ends of a link; loopback has the machine's",
         Side::Link,
         &["cubic", "bbr", "reno"],
     ),
     axis(
+        // initcwnd of ip-route(8); RFC 6928 made 10 segments the usual value.
         "initial_window",
         "segments that a new connection may send at once, at both ends of a link",
         Side::Link,
@@ -302,6 +314,8 @@ pub const TABLE: &[Axis] = &[
     )
     .with_number(SEGMENTS),
     axis(
+        // net.ipv4.tcp_slow_start_after_idle: RFC 5681 section 4.1 restarts the window
+        // after a pause longer than one retransmission timeout.
         "after_idle",
         "of a pause, at both ends of a link; restart: it shrinks TCP's congestion window",
         Side::Link,
@@ -374,6 +388,8 @@ pub const TABLE: &[Axis] = &[
     )
     .with_number(CPU),
     axis(
+        // Caller and service are in control groups of their own, so each can be slow
+        // without the other.
         "server.cpu",
         "share of one core that the service gets, for slow devices; all: whatever is there",
         Side::Lab,

@@ -17,6 +17,8 @@ use crate::values::UnknownValue;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisMap {
     binding: Binding,
+    // What was written, not what it resolves to: an axis named with its default is not
+    // equal to one left out, and is written again.
     named: BTreeMap<&'static str, String>,
 }
 
@@ -64,6 +66,8 @@ impl AxisMap {
         if name == "binding" {
             return self.binding.name();
         }
+        // A name outside the table is a mistake of the program, not of its input: `set` has
+        // refused all others.
         match self.named.get(name) {
             Some(value) => value,
             None => default(self.binding, find(name).expect("an axis of the table")),
@@ -91,6 +95,7 @@ impl AxisMap {
 #[must_use]
 pub fn default(binding: Binding, axis: &Axis) -> &'static str {
     match axis.name {
+        // The only two axes whose default depends on another axis.
         "codec" => binding.row().codecs[0].name(),
         "transport" => binding.row().transports[0].name(),
         _ => axis.default,
@@ -101,10 +106,12 @@ impl Axis {
     /// Whether `text` is a value in canonical form: numbers in decimal digits, without a unit.
     #[must_use]
     pub fn takes(&self, text: &str) -> bool {
+        // Words first: an axis can have both, `kernel` or a number of bytes.
         if self.words.contains(&text) {
             return true;
         }
         if let Some((word, count)) = text.split_once('=') {
+            // 0 connections or 0 calls in flight would never make a call.
             return self.counted.contains(&word) && number(count, 1, COUNT_MAX);
         }
         match self.number {
@@ -120,6 +127,8 @@ impl Axis {
     }
 
     fn schema(&self) -> Value {
+        // A pattern of JSON Schema cannot state a range. `set` checks it when the map is
+        // read.
         let mut patterns: Vec<String> = self.words.iter().map(|word| escaped(word)).collect();
         patterns.extend(self.counted.iter().map(|word| format!("{word}=[0-9]+")));
         match self.number.map(|number| number.unit) {
@@ -128,6 +137,7 @@ impl Axis {
             None => {}
         }
         if self.counted.is_empty() && self.number.is_none() {
+            // An enum, where one suffices: editors complete its values.
             return json!({"description": self.about, "type": "string", "enum": self.words});
         }
         let pattern = format!("^({})$", patterns.join("|"));
@@ -136,6 +146,8 @@ impl Axis {
 }
 
 fn number(digits: &str, min: u32, max: u32) -> bool {
+    // `u32::from_str` alone would take a leading plus sign too, and `pool=+1` would be a
+    // second spelling of `pool=1`.
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     plain
         && digits
@@ -144,6 +156,7 @@ fn number(digits: &str, min: u32, max: u32) -> bool {
 }
 
 fn escaped(word: &str) -> String {
+    // The only two characters of the table's words that mean something else in a pattern.
     word.replace('.', "\\.").replace('+', "\\+")
 }
 
@@ -151,6 +164,7 @@ impl Serialize for AxisMap {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(1 + self.named.len()))?;
         map.serialize_entry("binding", self.binding.name())?;
+        // In the order of the table, not of the alphabet, like references.
         for axis in TABLE {
             if let Some(value) = self.named.get(axis.name) {
                 map.serialize_entry(axis.name, value)?;
@@ -163,6 +177,7 @@ impl Serialize for AxisMap {
 impl<'de> Deserialize<'de> for AxisMap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut texts = BTreeMap::<String, String>::deserialize(deserializer)?;
+        // First, whatever its position in the object: defaults of other axes depend on it.
         let binding = texts
             .remove("binding")
             .ok_or_else(|| D::Error::missing_field("binding"))?;
@@ -176,6 +191,7 @@ impl<'de> Deserialize<'de> for AxisMap {
 
 impl JsonSchema for AxisMap {
     fn schema_name() -> std::borrow::Cow<'static, str> {
+        // Not its own name: a stack is written as its axes, so both have one schema.
         "Stack".into()
     }
 
@@ -193,6 +209,8 @@ impl JsonSchema for AxisMap {
             "type": "object",
             "properties": properties,
             "required": ["binding"],
+            // A misspelt axis would otherwise leave the true one at its default without
+            // notice.
             "additionalProperties": false,
         })
     }

@@ -65,6 +65,7 @@ pub struct BindingRow {
     pub transports_because: &'static str,
 }
 
+// HTTP/1.1 first: the first is the default of rest and soap.
 const WEB: &[Transport] = &[Transport::Http11, Transport::Http10, Transport::Http2];
 
 /// Every binding.
@@ -90,6 +91,8 @@ pub const BINDINGS: &[BindingRow] = &[
     },
     BindingRow {
         name: Binding::Grpc,
+        // The gRPC protocol leaves the codec open; protobuf is the one that every library
+        // of gRPC has.
         codecs: &[Codec::Protobuf],
         transports: &[Transport::Http2],
         transports_because: "gRPC is defined over HTTP/2 only",
@@ -102,6 +105,8 @@ pub const BINDINGS: &[BindingRow] = &[
     },
     BindingRow {
         name: Binding::Raw,
+        // The pair that Kangasharju, Tarkoma and Raatikainen (2003) compared: SOAP as text
+        // and as tokens, over one framing, so that nothing else differs.
         codecs: &[Codec::SoapLiteral, Codec::TokenXml],
         transports: &[Transport::Tcp],
         transports_because: "iiop and raw frame their messages themselves, without HTTP",
@@ -160,6 +165,7 @@ impl Codec {
     /// The codec of a REST body with that media type, which must come without parameters.
     #[must_use]
     pub fn of_media_type(name: &[u8]) -> Option<Codec> {
+        // Only these: the others share application/octet-stream, which names none of them.
         let codecs = Binding::Rest.row().codecs.iter().copied();
         // Media types are compared without case (RFC 9110 section 8.3.1).
         codecs
@@ -176,6 +182,7 @@ impl Codec {
             Codec::Json => "application/json",
             Codec::Cbor => "application/cbor",
             Codec::Msgpack => "application/vnd.msgpack",
+            // The name that Spring's ProtobufHttpMessageConverter takes.
             Codec::Protobuf => "application/x-protobuf",
             Codec::Xml => "application/xml",
             Codec::SoapLiteral
@@ -194,6 +201,7 @@ mod tests {
     #[test]
     fn a_media_type_names_the_rest_codec_it_belongs_to_and_no_other() {
         for codec in Codec::ALL {
+            // Upper case, because the comparison must ignore it.
             let rest = Binding::Rest.row().codecs.contains(codec);
             let found = Codec::of_media_type(codec.media_type().to_uppercase().as_bytes());
             assert_eq!(found, rest.then_some(*codec), "{codec}");

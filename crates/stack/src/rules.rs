@@ -34,6 +34,7 @@ pub struct Condition {
 impl Condition {
     fn holds(&self, axes: &AxisMap) -> bool {
         let value = axes.value(self.axis);
+        // The word of a counted value: a rule on `pool` holds for every `pool=N`.
         let word = value.split('=').next().unwrap_or(value);
         (self.values.contains(&value) || self.values.contains(&word)) == self.is
     }
@@ -49,6 +50,8 @@ impl Rule {
 
 /// All rules, in the order in which they are checked.
 pub static RULES: LazyLock<Vec<Rule>> =
+    // Bindings come first: their repairs change transport and codec, on which later rules
+    // depend.
     LazyLock::new(|| [of_bindings(), of_connections(), of_sockets(), of_callers()].concat());
 
 /// The first rule that these axes break.
@@ -86,7 +89,10 @@ fn rule(
 
 /// The axis has its default wherever `elsewhere` holds.
 fn belongs(axis: &'static str, elsewhere: &[Condition], reason: impl Into<String>) -> Rule {
+    // Right for all axes but codec and transport, whose default depends on the binding;
+    // these two have rules of their own.
     let default = find(axis).expect("an axis of the table").default;
+    // An axis that nobody named has its default, so a rule of this kind never refuses it.
     let mut when = vec![not(axis, &[default])];
     when.extend_from_slice(elsewhere);
     rule(when, reason, (axis, default))
@@ -95,6 +101,8 @@ fn belongs(axis: &'static str, elsewhere: &[Condition], reason: impl Into<String
 fn of_bindings() -> Vec<Rule> {
     let mut rules = Vec::new();
     for row in BINDINGS {
+        // Transports before codecs, each in a loop of its own: where both are wrong, the
+        // transport is reported first for every binding.
         let (binding, transports) = (row.name.name(), names(row.transports, |t| t.name()));
         rules.push(rule(
             [is("binding", &[binding]), not("transport", &transports)],
@@ -117,6 +125,8 @@ fn of_bindings() -> Vec<Rule> {
             "only binding soap has versions of SOAP",
         ),
         rule(
+            // SOAP 1.2 moved its encoding to an adjunct (part 2, section 3) with other
+            // names and rules. That would be one more codec.
             [is("soap", &["1.2"]), is("codec", &["soap-encoded"])],
             "soap-encoded is the encoding of SOAP 1.1 section 5",
             ("soap", "1.1"),
@@ -187,6 +197,8 @@ fn of_connections() -> Vec<Rule> {
         rule(
             [
                 is("end_of_message", &["chunked"]),
+                // The narrower rule goes first: without it the next one would report chunks
+                // over HTTP/2 with a reason that is about closing.
                 not("transport", &["http/1.1"]),
             ],
             "chunks exist in HTTP/1.1 only (RFC 9112 section 7.1)",
@@ -215,17 +227,21 @@ fn of_connections() -> Vec<Rule> {
              only",
         ),
         rule(
+            // Also with HTTP/1.1, which could pipeline before the close: the server ends
+            // the connection after the first reply.
             [is("connection", &["close"]), not("in_flight", &["1"])],
             "a connection per call carries one call",
             ("in_flight", "1"),
         ),
         rule(
+            // The repair names no number: the one that was given is kept.
             [is("in_flight", &["pipeline"]), is("transport", &["http/2"])],
             "HTTP/2 interleaves calls and does not pipeline them",
             ("in_flight", "multiplex"),
         ),
         rule(
             [is("in_flight", &["pipeline"]), is("binding", &["iiop"])],
+            // CORBA 3.3 part 2 section 9.4: a Reply carries the request_id of its Request.
             "GIOP numbers its calls and answers them in any order",
             ("in_flight", "multiplex"),
         ),
@@ -254,10 +270,13 @@ fn of_sockets() -> Vec<Rule> {
         .into();
     rules.push(rule(
         [is("socket", &["unix"]), is("reply", &["one-way"])],
+        // The report names connections by the port of the peer (contracts/README.md, Raw).
         "what was processed is reported by port, and Unix sockets have none",
         ("socket", "tcp"),
     ));
+    // From the table, so that a new axis of links cannot be forgotten here.
     let of_links = TABLE.iter().filter(|axis| axis.side == Side::Link);
+    // SO_RCVBUF can be set on a Unix socket, but has no effect there (unix(7)).
     let of_tcp = [
         "client.nagle",
         "server.nagle",
@@ -276,6 +295,8 @@ fn of_sockets() -> Vec<Rule> {
 }
 
 fn of_callers() -> Vec<Rule> {
+    // ghz is a foreign load tool: a stack with it may only ask for what ghz can do. A value
+    // that it ignored would make two cells differ by name alone.
     let ghz = is("caller", &["ghz"]);
     let mut rules = vec![
         rule(
@@ -301,6 +322,8 @@ fn of_callers() -> Vec<Rule> {
     ];
     let of_clients = TABLE
         .iter()
+        // Every axis of the client, from the table: a new one is refused with ghz until it
+        // is known to honour it. Shares of a core are the lab's to give, so they stay.
         .filter(|axis| axis.name.starts_with("client.") && axis.side == Side::Caller)
         .map(|axis| (axis.name, "ghz has no switch for it"));
     for (axis, because) in fixed.into_iter().chain(of_clients) {

@@ -19,6 +19,8 @@ use crate::values::{
 #[serde(try_from = "AxisMap", into = "AxisMap")]
 #[schemars(with = "AxisMap")]
 pub struct Stack {
+    // Kept as it was read, so that a stack is written again without defaults that nobody
+    // named.
     axes: AxisMap,
     /// How the contract is spoken.
     pub binding: Binding,
@@ -100,6 +102,8 @@ impl Stack {
     /// # Errors
     /// When the combination cannot exist.
     pub fn resolve(axes: AxisMap) -> Result<Stack, Illegal> {
+        // Before anything is resolved: the types below can hold combinations that do not
+        // exist, and no reader of a Stack checks them again.
         if let Some(rule) = first_broken(&axes) {
             let (axis, value) = rule.repair;
             return Err(Illegal {
@@ -108,6 +112,8 @@ impl Stack {
             });
         }
         let axes = &axes;
+        // Axes that only the front or the service's store acts on (link, lab, store) have
+        // no field: nobody here would read it. They stay in `axes`.
         Ok(Stack {
             axes: axes.clone(),
             binding: axes.binding(),
@@ -121,6 +127,8 @@ impl Stack {
                 None if axes.value("connection") == "close" => Connection::Close,
                 None => Connection::Keep,
             },
+            // Pipelining and multiplexing need no field of their own: the rules leave one
+            // of them per transport.
             in_flight: count(axes, "in_flight").unwrap_or(1),
             end_of_message: word(axes, "end_of_message"),
             close_delay_ms: number(axes, "close_delay").unwrap_or(0),
@@ -135,6 +143,8 @@ impl Stack {
             server: SocketAxes {
                 writes: word(axes, "server.writes"),
                 nagle: axes.value("server.nagle") == "on",
+                // No axis: the option does not last, and in a service its library does the
+                // receiving.
                 quickack: None,
                 tcp_window: number(axes, "server.tcp_window"),
                 h2_window: number(axes, "server.h2_window"),
@@ -178,6 +188,8 @@ fn word<T: FromStr<Err: Display>>(axes: &AxisMap, axis: &str) -> T {
     let value = axes.value(axis);
     value
         .parse()
+        // Not an error of the input: `AxisMap::set` takes words of the table only, and a
+        // test resolves every one.
         .unwrap_or_else(|error| panic!("the table has a value that its type lacks: {error}"))
 }
 
@@ -187,6 +199,8 @@ fn count(axes: &AxisMap, axis: &str) -> Option<u32> {
 }
 
 fn number(axes: &AxisMap, axis: &str) -> Option<u32> {
+    // None of a word such as `kernel` or `library`: whoever reads it sets nothing then,
+    // instead of setting a default that it would have to know.
     axes.value(axis).parse().ok()
 }
 

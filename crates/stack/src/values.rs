@@ -19,6 +19,8 @@ pub struct UnknownValue {
     pub names: &'static [&'static str],
 }
 
+// One list makes the enum, its names and its parser, so that the three cannot differ. serde
+// takes the same names, and the table of axes their order.
 macro_rules! values {
     (
         $(#[$meta:meta])*
@@ -47,6 +49,7 @@ macro_rules! values {
 
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                // `pad` and not `write_str`: tables format values with a width.
                 f.pad(self.name())
             }
         }
@@ -227,6 +230,8 @@ impl ByteOrder {
     /// The order that the lowest bit of a flag octet shows.
     #[must_use]
     pub fn from_flag(flag: u8) -> ByteOrder {
+        // Only the lowest bit: the next one marks fragments (GIOP 1.1 and later), the rest
+        // is reserved.
         if flag & 1 == 0 {
             ByteOrder::Big
         } else {

@@ -19,6 +19,7 @@ fn every_binding_has_its_defaults() {
         assert_eq!(stack.connection, Connection::Keep);
         assert_eq!(stack.in_flight, 1);
     }
+    // `row` panics for a binding without a row; this finds a row too many.
     assert_eq!(BINDINGS.len(), Binding::ALL.len());
 }
 
@@ -29,6 +30,8 @@ fn every_value_of_the_table_has_its_type() {
             for word in axis.words {
                 let mut axes = AxisMap::new(*binding);
                 axes.set(axis.name, word).expect("a value of the table");
+                // Most of these points are illegal by themselves, so the result says
+                // nothing. A word that its type lacks would panic.
                 let _ = Stack::resolve(axes);
             }
         }
@@ -55,6 +58,7 @@ fn every_axis_reaches_the_resolved_stack() {
 
 #[test]
 fn a_stack_is_written_as_it_was_read() {
+    // No axis at its default, or it would not be seen whether defaults are added.
     let text = json!({"binding": "raw", "codec": "token-xml", "reply": "one-way"});
     let stack = parsed(&text).expect("a stack");
     assert_eq!(serde_json::to_value(&stack).expect("JSON"), text);
@@ -184,6 +188,7 @@ fn what_the_table_lacks_is_refused_by_name() {
         (json!({"binding": "smtp"}), "smtp"),
         (json!({"binding": "rest", "colour": "red"}), "colour"),
         (json!({"binding": "rest", "codec": "yaml"}), "yaml"),
+        // Numbers at and beyond their bounds, and a form that only `str::parse` takes.
         (json!({"binding": "rest", "connection": "pool=0"}), "pool=0"),
         (
             json!({"binding": "rest", "connection": "pool=+1"}),
@@ -209,6 +214,7 @@ fn every_repair_of_a_rule_is_a_value() {
         let (name, value) = rule.repair;
         let axis = TABLE.iter().find(|axis| axis.name == name);
         let axis = axis.unwrap_or_else(|| panic!("{name} is no axis"));
+        // A repair names the word alone, since the number that was given is kept.
         let counted = format!("{value}=8");
         let legal = axis.takes(value) || axis.takes(&counted);
         assert!(legal, "{name} has no value {value}");
