@@ -15,6 +15,8 @@ const GENERATED: u64 = 300;
 
 pub(crate) fn operations(walk: &mut Walk, seed: u64) {
     let _ = walk.step("the study's document", &Call::Deploy(workload::deploy()));
+    // The first and second booking, the last of a day, the first of the next, the last of
+    // 364 days of 48 slots, and the one that begins again.
     for n in [0, 1, 47, 48, 17_471, 17_472] {
         let _ = walk.step("the study's bookings", &Call::Book(workload::book(3, n)));
     }
@@ -36,6 +38,9 @@ pub(crate) fn operations(walk: &mut Walk, seed: u64) {
 }
 
 fn weights(walk: &mut Walk) {
+    // Decimal fractions that binary has not, both ends of the exponent with the smallest
+    // subnormal, and magnitudes at which libraries change to exponents. Readers must get
+    // the same bits back.
     let weights = [
         0.0,
         0.1,
@@ -61,9 +66,12 @@ fn weights(walk: &mut Walk) {
 
 /// Owners who book and book again, with a look at their days.
 fn generated(walk: &mut Walk, seed: u64) {
+    // A constant per contract: otherwise one seed would make the same draws in all of them.
     let mut random = SplitMix64::new(seed ^ 0xCA1E);
     let mut below = |n: u64| random.next_u64() % n;
     for k in 0..GENERATED {
+        // Few owners and days, so that slots are booked over and over: Book replaces what
+        // was there.
         let owner = format!("owner {}", below(3));
         let day = 1 + below(2) as i32;
         if below(6) == 0 {
@@ -73,6 +81,8 @@ fn generated(walk: &mut Walk, seed: u64) {
         let request = BookRequest {
             title: format!("entry {k}"),
             open: below(2) == 0,
+            // Eighths are exact in binary. Formats of floats are tried above; here only the
+            // sequence counts.
             weight: below(1_000) as f64 / 8.0,
             ..book(&owner, day, below(SLOTS as u64) as i32)
         };
@@ -123,6 +133,7 @@ fn several_reasons(walk: &mut Walk, weight: f64) {
         weight,
         note: "n".repeat(TEXT_BYTES_MAX + 1),
     };
+    // In the order of contracts/README.md, so that each step must report the next reason.
     for repair in 0..7 {
         match repair {
             1 => all.owner = "somebody".into(),
@@ -144,6 +155,7 @@ pub(crate) fn limits(walk: &mut Walk, deep: bool) -> Vec<String> {
             &Call::Book(book("edge", day, slot)),
         );
     }
+    // The limit counts bytes of UTF-8, so half as many of a letter of two bytes.
     let longest = ["x".repeat(TEXT_BYTES_MAX), "ü".repeat(TEXT_BYTES_MAX / 2)];
     for text in &longest {
         for request in long_texts(text) {
@@ -170,6 +182,8 @@ pub(crate) fn limits(walk: &mut Walk, deep: bool) -> Vec<String> {
     if !deep {
         return only_deep("10,000 owners");
     }
+    // Owners of the sections before count too, so the limit comes some calls earlier, for
+    // the model as well.
     for k in 0..=OWNERS_MAX {
         let _ = walk.step(
             "as many owners as may be, and more",
@@ -180,6 +194,7 @@ pub(crate) fn limits(walk: &mut Walk, deep: bool) -> Vec<String> {
 }
 
 fn full_day(walk: &mut Walk) {
+    // Backwards, so that the order of the reply cannot be the order of booking.
     for slot in (0..SLOTS).rev() {
         let _ = walk.step("a full day", &Call::Book(book("busy", 100, slot)));
     }

@@ -21,6 +21,7 @@ const ACCOUNTS: i32 = 4;
 const NEVER_GIVEN: i32 = i32::MAX - 7;
 
 pub(crate) fn operations(walk: &mut Walk, seed: u64) {
+    // A balance after each, or one error could make up for another.
     for function in Function::ALL {
         sequence(walk, function, 1);
         let _ = walk.step(&format!("the balance after {function}"), &control(1));
@@ -54,6 +55,7 @@ fn partial_debit(walk: &mut Walk) {
     let _ = walk.step("the balance while an amount is set aside", &control(2));
     let _ = walk.step("a part of what was set aside", &debit(2, 999, res));
     let _ = walk.step("the balance after a part was taken", &control(2));
+    // 999 of 1,000: a service that keeps the rest reserved would take one unit more.
     let _ = walk.step("a reservation ends with its debit", &debit(2, 1, res));
     if let Some((res, _)) = reserve(walk, "set aside again", 2, 7) {
         let _ = walk.step("one unit of a reservation", &debit(2, 1, res));
@@ -94,6 +96,8 @@ fn next(random: &mut SplitMix64, memory: &mut Memory) -> Call {
     };
     let am = match below(8) {
         0 => -(below(3) as i32),
+        // Two of these with the balance at the start pass int32, and two debits exhaust it:
+        // a sequence meets both bounds.
         1 => 900_000_000,
         _ => 1 + below(1_000) as i32,
     };
@@ -114,6 +118,7 @@ fn next(random: &mut SplitMix64, memory: &mut Memory) -> Call {
 
 /// One of the numbers, or now and then one that is no longer known.
 fn pick(numbers: &mut [i32], spent: &[i32], which: u64) -> i32 {
+    // Three in sixteen. More would leave too few calls that do something.
     let known = if which < 3 && !spent.is_empty() {
         spent
     } else {
@@ -134,6 +139,8 @@ fn remember(memory: &mut Memory, reply: &Reply) {
     if carried.cn != 0 {
         memory.confirmations.push(carried.cn);
     }
+    // Reservations that are not used stay with the service, so an old number is spent or
+    // open. The model knows which.
     if memory.reservations.len() > 12 {
         memory.spent.push(memory.reservations.remove(0));
     }
@@ -144,6 +151,8 @@ fn remember(memory: &mut Memory, reply: &Reply) {
 
 pub(crate) fn errors(walk: &mut Walk, store: &Store) {
     unknown_accounts(walk, store);
+    // The order of the errors is part of the contract: the amount is checked before the
+    // account, the account before the reservation.
     for (id, name) in [(1, "a known account"), (i32::MAX, "an unknown one")] {
         for am in [0, -1, i32::MIN] {
             let name = format!("{am} units of {name}: the amount comes first");
@@ -211,6 +220,8 @@ fn confirmations(walk: &mut Walk) {
 }
 
 pub(crate) fn limits(walk: &mut Walk, store: &Store, deep: bool) -> Vec<String> {
+    // No other section touches this account. So it has the balance that it started with,
+    // and the bound is hit to the unit.
     let id = store.accounts - 1;
     let _ = walk.step(
         "up to the highest balance",
@@ -235,6 +246,7 @@ pub(crate) fn limits(walk: &mut Walk, store: &Store, deep: bool) -> Vec<String> 
             "nothing can be set aside",
             &Call::Reserve(ReserveRequest { id, am: 1 }),
         );
+        // Reserved units are still in the balance, so they count towards its bound.
         let _ = walk.step("one unit beyond while all is set aside", &credit(id, 1));
         let _ = walk.step("all of it is given back", &release(res));
     }
@@ -250,6 +262,8 @@ pub(crate) fn limits(walk: &mut Walk, store: &Store, deep: bool) -> Vec<String> 
     if !deep {
         return only_deep("a million unconfirmed actions");
     }
+    // Actions of the sections before were not all confirmed, so the error comes earlier.
+    // The bound only ends the loop for a service that has no limit.
     let last = walk.calls + ACTIONS_MAX as u64;
     while walk.findings.is_empty() && walk.calls <= last {
         if walk

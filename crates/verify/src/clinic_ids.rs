@@ -19,6 +19,7 @@ pub(crate) type WithId<'a> = &'a mut dyn FnMut(Row, &mut i32);
 
 /// Does it with every id of a call.
 pub(crate) fn of_call(call: &mut Call, with: WithId<'_>) {
+    // A visitor, and not lists of ids: translation writes into the message in place.
     match call {
         Call::GetPetType(request) => with(Row::PetType, &mut request.id),
         Call::UpdatePetType(request) => with(Row::PetType, &mut request.id),
@@ -68,6 +69,8 @@ pub(crate) fn of_call(call: &mut Call, with: WithId<'_>) {
 
 /// Does it with every id of a reply.
 pub(crate) fn of_reply(reply: &mut Reply, with: WithId<'_>) {
+    // Nested rows too: an owner holds pets, and these hold visits, each with ids that the
+    // service chose.
     match reply {
         Reply::PetTypes(rows) => {
             rows.pet_types
@@ -91,6 +94,7 @@ pub(crate) fn of_reply(reply: &mut Reply, with: WithId<'_>) {
 
 /// The id of the row that a reply to an addition is.
 pub(crate) fn of_row(reply: &mut Reply) -> Option<(Row, &mut i32)> {
+    // Only the outermost row is new. The rows within it were there before.
     Some(match reply {
         Reply::PetType(row) => (Row::PetType, &mut row.id),
         Reply::Specialty(row) => (Row::Specialty, &mut row.id),

@@ -26,6 +26,8 @@ pub fn examine(
     let mut numbers = Numbers::default();
     let mut subject = subjects.connect()?;
     let mut exams = Vec::new();
+    // One model, one service and one map of numbers for all sections: what an earlier one
+    // left behind is part of the test. Limits go last, because they fill the store.
     for section in [Section::Operations, Section::Errors, Section::Limits] {
         let mut walk = Walk::new(&model, &mut *subject, &mut numbers);
         let left_out = run(contract, section, store, &mut walk, seed, deep);
@@ -37,6 +39,8 @@ pub fn examine(
         });
     }
     drop(subject);
+    // Only these two keep numbers that concurrent calls compete for, and whose sums can be
+    // checked in whatever order they ran.
     if contract == Contract::Charging {
         exams.push(money::exam(&model, subjects)?);
     }

@@ -21,12 +21,15 @@ const SEQUENCES: usize = 60;
 const ACCOUNTS: i32 = 3;
 
 /// Accounts from here on are not touched by the other sections.
+// 20 accounts exist at least; the sections before use the first four and the last two.
 const FIRST: i32 = 11;
 
 /// Sequences of all functions on few accounts; afterwards the balances are
 /// what was there before, less debits, plus credits, and nothing is set aside.
 pub(crate) fn exam(model: &State, subjects: &dyn Subjects) -> Result<Exam, String> {
     let mut findings = Vec::new();
+    // No model here: the order of concurrent calls is not known. Sums do not depend on it,
+    // so only they are compared.
     let made: Vec<Result<Vec<Finding>, String>> = thread::scope(|scope| {
         let connections: Vec<_> = (0..CONNECTIONS)
             .map(|k| scope.spawn(move || connection(subjects, k)))
@@ -34,6 +37,8 @@ pub(crate) fn exam(model: &State, subjects: &dyn Subjects) -> Result<Exam, Strin
         let ended = connections.into_iter().map(|thread| {
             thread
                 .join()
+                // A panic is a mistake of this crate. It must not look like a finding about
+                // the service.
                 .unwrap_or_else(|_| Err("the examiner itself failed".into()))
         });
         ended.collect()
@@ -68,6 +73,8 @@ fn connection(subjects: &dyn Subjects, number: usize) -> Result<Vec<Finding>, St
     let mut subject = subjects.connect()?;
     let mut findings = Vec::new();
     for k in 0..SEQUENCES {
+        // Every function on every account; connections begin on different ones, so that
+        // each account is always shared.
         let account = FIRST + ((k / Function::ALL.len() + number) as i32) % ACCOUNTS;
         findings.extend(sequence(&mut *subject, function(k), account));
     }
@@ -80,6 +87,8 @@ fn sequence(subject: &mut dyn Subject, function: Function, account: i32) -> Opti
     for step in 0..function.steps().len() {
         let call = function.next(step, account, &carried)?;
         match subject.call(&call) {
+            // The service's own numbers, without translation: no model shares this
+            // sequence.
             Response::Reply(reply) => carried.take(&reply),
             other => {
                 return Some(Finding {
@@ -97,6 +106,8 @@ fn sequence(subject: &mut dyn Subject, function: Function, account: i32) -> Opti
 /// The account as it must be now.
 fn balance(model: &State, subject: &mut dyn Subject, id: i32) -> Option<Finding> {
     let call = control(id);
+    // The model still has the balance at the start, since no section has called these
+    // accounts. Its reserved amount, 0, must be there again.
     let Ok(Reply::CreditControl(mut expected)) = model.answer(&call) else {
         return None;
     };
@@ -122,6 +133,7 @@ fn change(id: i32) -> i32 {
                     Function::Credit => CREDIT_AMOUNT,
                     Function::DirectDebit => -DIRECT_DEBIT_AMOUNT,
                     Function::ReservationDebit => -RESERVED_AMOUNT,
+                    // A release gives back all that was set aside.
                     Function::CreditControl | Function::ReservationRelease => 0,
                 };
             }

@@ -27,6 +27,8 @@ impl Kind {
             Some(theirs) => *number = *theirs,
             // It would name another thing at the subject.
             None if self.given.contains(number) => *number = NEVER_GIVEN,
+            // Rows of the start, whose ids both sides share, and numbers that nobody has
+            // given: the subject gets them as they are.
             None => {}
         }
     }
@@ -41,6 +43,9 @@ impl Kind {
     /// Takes a number that the subject gave where the model gave `model`, and
     /// puts the model's in its place.
     fn learn(&mut self, what: &str, model: i32, subject: &mut i32) -> Result<(), String> {
+        // Both are the contract's rules (contracts/README.md, charging): positive, and
+        // never given twice in the life of a process. `given` is never emptied for that
+        // reason.
         if *subject <= 0 {
             return Err(format!("{what} {subject} is not positive"));
         }
@@ -72,6 +77,7 @@ impl Numbers {
             Call::ReleaseRes(request) => self.reservations.translate(&mut request.res),
             Call::DebitReservation(request) => self.reservations.translate(&mut request.res),
             Call::FindAllocation(request) => self.groups.translate(&mut request.group_id),
+            // One map per kind of row: ids of owners and of pets may be equal.
             _ => clinic_ids::of_call(&mut call, &mut |row, id| {
                 if let Some(kind) = self.rows.get(&row) {
                     kind.translate(id);
@@ -111,6 +117,8 @@ impl Numbers {
                 self.confirm(model.cn, &mut subject.cn)
             }
             (Reply::ConfirmAction(model), Reply::ConfirmAction(subject)) => {
+                // Only an echo of the number that was sent becomes the model's. Any other
+                // stays, and shows in the comparison.
                 if let Call::ConfirmAction(request) = sent
                     && request.cn == subject.cn
                 {
@@ -143,6 +151,8 @@ impl Numbers {
 
     /// The same of a reply of petclinic: an addition gives its row a new id.
     fn learn_row(&mut self, model: &Reply, subject: &mut Reply, sent: &Call) -> Result<(), String> {
+        // By the operation: the same message answers Get, where an id that was given before
+        // is right.
         if sent.operation().name().starts_with("Add")
             && let Some((row, id)) = clinic_ids::of_row(&mut model.clone())
             && let Some((_, theirs)) = clinic_ids::of_row(subject)

@@ -14,14 +14,18 @@ const NO_ROW: i32 = i32::MAX - 7;
 
 pub(crate) fn operations(walk: &mut Walk, seed: u64) {
     lists(walk, "at the start");
+    // 13 pets are the longest table at the start, so every row is read, and ids beyond the
+    // shorter ones.
     for id in 1..=13 {
         rows(walk, "at the start", id);
     }
+    // Case counts, and `%` and `_` are wildcards of LIKE in SQL that a service must escape.
     for last_name in ["Davis", "D", "Es", "davis", "Nobody", "%", "_"] {
         let last_name = last_name.to_owned();
         let call = Call::ListOwners(ListOwnersRequest { last_name });
         let _ = walk.step("owners by the beginning of their last names", &call);
     }
+    // Pets of that owner, pets of another, and rows that do not exist.
     for (owner_id, pet_id) in [(6, 7), (6, 8), (10, 12), (1, 1), (1, 2), (99, 1), (1, 99)] {
         let call = Call::GetOwnersPet(GetOwnersPetRequest { owner_id, pet_id });
         let _ = walk.step("a pet and its owner", &call);
@@ -62,6 +66,8 @@ fn rows(walk: &mut Walk, when: &str, id: i32) {
 
 /// A new row of every kind, changed and read back.
 fn added(walk: &mut Walk) {
+    // Without the row there is nothing to go on with. That the addition failed is a finding
+    // already.
     let Some(type_id) = add(walk, add_type("Größe <&> 🔩")) else {
         return;
     };
@@ -80,6 +86,7 @@ fn added(walk: &mut Walk) {
         telephone: "0".to_owned(),
     });
     let _ = walk.step("an owner moves", &call);
+    // Twice the same name: rows must not be merged by it.
     for name in ["Zoe", "Anna", "Zoe", "ärger"] {
         let _ = add(walk, add_pet_to_owner(owner_id, type_id, name));
     }
@@ -102,6 +109,7 @@ fn added(walk: &mut Walk) {
     let Some(specialty) = add(walk, add_specialty("acupuncture")) else {
         return;
     };
+    // Not in the order of ids, so that the order of the reply is seen.
     let Some(vet) = add(walk, add_vet("Zenobia", &[3, specialty, 1])) else {
         return;
     };
@@ -137,6 +145,7 @@ fn cascades(walk: &mut Walk) {
     for call in deletions {
         let operation = call.operation();
         let _ = walk.step(&format!("{operation} of a row that others refer to"), &call);
+        // `not found`: a deletion that can be repeated has left the row behind.
         let _ = walk.step(&format!("{operation} again"), &call);
         lists(walk, &format!("after {operation}"));
     }
@@ -152,6 +161,8 @@ fn generated(walk: &mut Walk, seed: u64) {
 
 fn next(random: &mut SplitMix64) -> Call {
     let mut below = |n: u64| (random.next_u64() % n) as i32;
+    // Small ids: they hit rows of the start, rows that were deleted, and new ones. Numbers
+    // beyond the table are the errors' business.
     let (id, other) = (1 + below(16), 1 + below(8));
     let letter = char::from(b'A' + below(26) as u8);
     let name = format!("{letter}{}", "a".repeat(below(12) as usize));
@@ -167,6 +178,7 @@ fn next(random: &mut SplitMix64) -> Call {
         10 => Call::GetOwner(GetOwnerRequest { id }),
         11 => Call::GetPet(GetPetRequest { id }),
         12 => Call::GetVet(GetVetRequest { id }),
+        // Only ids beyond the rows of the start, or soon nothing would be left to call.
         13 => Call::DeleteVisit(DeleteVisitRequest { id: 40 + id }),
         14 => Call::DeletePet(DeletePetRequest { id: 20 + id }),
         15 => Call::DeleteOwner(DeleteOwnerRequest { id: 12 + id }),
@@ -212,6 +224,8 @@ pub(crate) fn errors(walk: &mut Walk) {
         &add_pet_to_owner(NO_ROW, 1, ""),
     );
     let _ = walk.step(
+        // An unknown owner is `not found`, an unknown type `invalid request`: the text
+        // shows which was checked first.
         "the owner comes before the type",
         &add_pet_to_owner(NO_ROW, NO_ROW, "Leo"),
     );
@@ -224,6 +238,7 @@ pub(crate) fn limits(walk: &mut Walk) {
         let _ = walk.step("the name of a type", &add_type(&text(count)));
         let _ = walk.step("the name of a specialty", &add_specialty(&text(count)));
     }
+    // Characters, not bytes (unlike calendar): 80 of these are 160 bytes.
     let _ = walk.step("80 characters of two bytes", &add_type(&"é".repeat(80)));
     let _ = walk.step("81 characters of two bytes", &add_type(&"é".repeat(81)));
     for count in [0, 1, 30, 31] {
@@ -260,6 +275,7 @@ pub(crate) fn limits(walk: &mut Walk) {
     }
     for date in [
         "",
+        // Forms that lenient parsers take, days that no month has, and the year before 1.
         "2024-2-9",
         "2024/09/09",
         "2023-02-29",

@@ -39,6 +39,7 @@ pub(crate) fn operations(walk: &mut Walk, seed: u64) {
     for _ in 0..GENERATED {
         let request = AllocateRequest {
             name: NAMES[random.next_u64() as usize % NAMES.len()].to_owned(),
+            // 31 bits make a positive int32.
             id: (random.next_u64() >> 33).max(1) as i32,
             course_code: format!("CS{}", random.next_u64() % 100_000),
         };
@@ -81,6 +82,7 @@ pub(crate) fn errors(walk: &mut Walk) {
 }
 
 pub(crate) fn limits(walk: &mut Walk) {
+    // Bytes count: 1,024 ASCII characters or 512 of two bytes, and one more of each.
     for (length, letter) in [(1_024, "x"), (1_025, "x"), (512, "é"), (513, "é")] {
         let text = letter.repeat(length);
         let (mut name, mut course) = (allocations::sample(), allocations::sample());
@@ -107,9 +109,12 @@ pub(crate) fn limits(walk: &mut Walk) {
 pub(crate) fn concurrency(subjects: &dyn Subjects) -> Result<Exam, String> {
     let mut findings = Vec::new();
     let mut subject = subjects.connect()?;
+    // The difference counts, since sections before have stored teams.
     let before = counted(&mut *subject, &mut findings);
     let (stored, found) = store(subjects)?;
     findings.extend(found);
+    // After all callers have ended, so that the model of the check is simple: what was
+    // answered must be there.
     let mut groups = HashSet::new();
     for team in &stored {
         if team.group_id <= 0 || !groups.insert(team.group_id) {
@@ -167,6 +172,7 @@ fn caller(subjects: &dyn Subjects, number: i32) -> Result<Stored, String> {
     for k in 0..ALLOCATIONS_PER_CALLER {
         let request = AllocateRequest {
             name: format!("caller {number}"),
+            // Every call has an id of its own, so that a reply to another caller is seen.
             id: 1 + number * ALLOCATIONS_PER_CALLER + k,
             course_code: "CS31245".to_owned(),
         };
@@ -202,6 +208,7 @@ fn counted(subject: &mut dyn Subject, findings: &mut Vec<Finding>) -> i64 {
     match subject.call(&count()) {
         Response::Reply(Reply::CountAllocations(reply)) => reply.count,
         other => {
+            // The section goes on: the teams can be checked without a count.
             findings.push(finding("a count", &format!("{other:?}")));
             0
         }

@@ -11,17 +11,26 @@ use crate::walk::Walk;
 pub(crate) const TEXTS: [&str; 14] = [
     "plain",
     "<a href=\"x\">&amp;</a>",
+    // The end mark of CDATA must not stand in character data (XML 1.0 section 2.4).
     "]]> <![CDATA[ ]]>",
     " leading and trailing ",
     "\t\n tab, line feed ",
+    // XML readers make a line feed of these unless the writer escapes them (XML 1.0 section
+    // 2.11).
     "a\r\nb\rc",
     "   ",
     "'single' \"double\" \\ back / slash",
     "Grüße, ça va, čep, ñ",
     "гайка ナット 在庫なし ΔT",
+    // Beyond the basic plane: surrogate pairs in UTF-16, a joined sequence, four bytes in
+    // UTF-8.
     "🔩 👩‍🚀 𝄞",
+    // Nothing may be normalised, and a byte order mark within a text is a character.
     "e\u{301} ﬁ \u{202e}rtl\u{202c} \u{feff}",
+    // Line ends of XML 1.1 and the code points next to the surrogates. NUL is missing
+    // because XML 1.0 has no form for it.
     "\u{7f}\u{85}\u{2028}\u{d7ff}\u{e000}\u{fffd}",
+    // Texts that a format without types could read as something else.
     "0 -1 1.5 true null NaN",
 ];
 
@@ -35,6 +44,7 @@ pub(crate) fn operations(walk: &mut Walk, store: &Store, seed: u64) {
     let hello_bytes = store.hello_bytes;
     let _ = walk.step("the text", &Call::Hello { hello_bytes });
     let _ = walk.step("the text as bytes", &Call::HelloBytes { hello_bytes });
+    // The same size twice, with another seed: kinds of records are drawn.
     for (k, bytes) in [200, 200, 1_000, 5_000, 20_000].into_iter().enumerate() {
         let request = workload::submit_request(bytes, seed + k as u64).expect("a legal size");
         let _ = walk.step("a batch of every kind of record", &Call::Submit(request));
@@ -114,6 +124,8 @@ pub(crate) fn limits(walk: &mut Walk, deep: bool) -> Vec<String> {
         "no batch before too many records",
         &Call::Submit(batch("", too_many)),
     );
+    // Valid, but twice as long as any operation takes: the reader must stop before the
+    // operation sees it (contracts/README.md, Sizes).
     let endless = vec![Record::default(); ITEMS_MAX + 1];
     walk.unread(
         "a longer list than may be read",
@@ -132,6 +144,7 @@ pub(crate) fn limits(walk: &mut Walk, deep: bool) -> Vec<String> {
             &download(UPLOAD_MAX as i64, 1 << 20),
         );
     }
+    // Buffers that grew, or a stream that was cut off, must not disturb the next call.
     let after = batch("b", vec![record(1, 1, "a", "")]);
     let _ = walk.step("a good call after large ones", &Call::Submit(after));
     match deep {
@@ -154,6 +167,8 @@ fn upload(walk: &mut Walk, name: &str, bytes: usize) {
 
 /// Batches at the edges of their numbers.
 fn batches() -> Vec<(&'static str, SubmitRequest)> {
+    // 2^53 + 1 is the first integer that a double cannot hold. Readers of JSON that use
+    // doubles lose it.
     let extremes = [i64::MIN, -1, 0, (1 << 53) + 1, i64::MAX];
     let ids = extremes.map(|id| record(id, 1, "item", "remark"));
     let quantities = [i32::MIN, -1, 0, 1, i32::MAX].map(|quantity| record(3, quantity, "item", ""));
@@ -169,6 +184,7 @@ fn batches() -> Vec<(&'static str, SubmitRequest)> {
             "a total beyond 32 bits",
             batch("total", vec![record(1, i32::MAX, "i", ""); 9]),
         ),
+        // One record breaks both rules, one only the second.
         ("quantity before item", batch("both", both.to_vec())),
         (
             "all refused",

@@ -42,12 +42,17 @@ impl<'a> Walk<'a> {
     /// the model. `name` describes the attempt.
     pub(crate) fn step(&mut self, name: &str, call: &Call) -> Result<Reply, ApplicationError> {
         let expected = self.model.answer(call);
+        // The model has answered and the subject has not, yet they stay alike: calls that a
+        // stack has no form for (Hello, streams, a refused booking) change nothing that is
+        // kept.
         if self.findings.len() >= FINDINGS_MAX || !self.subject.carries(call) {
             return expected;
         }
         self.calls += 1;
         let sent = self.numbers.translated(call);
         let response = self.subject.call(&sent);
+        // The state of the two may differ from here on. Later findings may follow from this
+        // one, so the first of a section is the one to look at.
         if let Err((expected, found)) = self.compare(&expected, response, &sent) {
             self.findings.push(Finding {
                 name: name.to_owned(),
@@ -69,6 +74,8 @@ impl<'a> Walk<'a> {
         let expected = self.model.answer(call).err().map(|error| error.to_string());
         self.calls += 1;
         let response = self.subject.call(call);
+        // A refusal by the library has a text of its own. A text of the contract shows that
+        // the list was read and its fields were looked at.
         let read = match &response {
             Response::Reply(_) | Response::Chunks(_) => true,
             Response::Error(text) => {
@@ -97,6 +104,8 @@ impl<'a> Walk<'a> {
         match (expected, response) {
             (Ok(Reply::Download(chunks)), Response::Chunks(found)) => {
                 let expected: Vec<Vec<u8>> = chunks.clone().map(|chunk| chunk.data).collect();
+                // Lengths first: megabytes of a pattern say nothing to a reader, the sizes
+                // of chunks do.
                 same(&lengths(&expected), &lengths(&found))?;
                 if expected == found {
                     return Ok(());
@@ -105,11 +114,14 @@ impl<'a> Walk<'a> {
             }
             (Ok(expected), Response::Reply(mut found)) => {
                 self.numbers
+                    // Before the replies are compared: the service may choose its numbers,
+                    // so only with them replaced can the two be equal.
                     .learn(expected, &mut found, sent)
                     .map_err(|error| ("a number of its own".to_owned(), error))?;
                 same_reply(expected, &found)
             }
             (Err(expected), Response::Error(found)) => {
+                // By text: it is the one part of an error that every binding carries.
                 same(&format!("error: {expected}"), &format!("error: {found}"))
             }
             (expected, response) => {
@@ -142,9 +154,11 @@ fn same_reply(expected: &Reply, found: &Reply) -> Result<(), (String, String)> {
         return Ok(());
     }
     let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
+    // By characters, since an offset in bytes could lie within one.
     let both = expected.chars().zip(found.chars());
     let equal = both.take_while(|(a, b)| a == b).count();
     let from = |text: &str| -> String {
+        // Some of what is equal too, for it has the name of the field.
         let start = equal.saturating_sub(40);
         let shown: String = text.chars().skip(start).take(EXCERPT).collect();
         if start > 0 {

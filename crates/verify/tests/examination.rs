@@ -7,6 +7,8 @@ use wirelab_contract::{ApplicationError, Call, Contract, Reply, State, Store};
 use wirelab_verify::{Exam, Response, Section, Subject, Subjects, examine};
 
 /// What a wrong service makes of a right answer.
+// A plain function: every mutant is one change of one answer, so that a missed one names
+// its cause.
 type Wrong = fn(&Call, Result<Reply, ApplicationError>) -> Result<Reply, ApplicationError>;
 
 /// The model as a service, its answers passed through `wrong`.
@@ -67,6 +69,7 @@ fn the_model_passes_its_own_examination() {
     for contract in Contract::ALL {
         for exam in exams(contract, |_, answer| answer) {
             assert_eq!(exam.findings, [], "{contract:?} {:?}", exam.section);
+            // A section that calls nothing would pass too.
             assert!(exam.calls > 0, "{contract:?} {:?}", exam.section);
         }
     }
@@ -90,6 +93,8 @@ fn a_number_given_twice_is_found() {
 fn a_unit_lost_on_the_way_is_found() {
     let failed = sections_that_failed(Contract::Charging, |call, answer| {
         answer.map(|reply| match (call, reply) {
+            // Account 12 is called by the section of money only, so that none of the others
+            // may fail.
             (Call::CreditControl(request), Reply::CreditControl(mut reply)) if request.id == 12 => {
                 reply.balance -= 1;
                 Reply::CreditControl(reply)
@@ -103,6 +108,7 @@ fn a_unit_lost_on_the_way_is_found() {
 #[test]
 fn a_team_that_is_lost_is_found() {
     let failed = sections_that_failed(Contract::Records, |call, answer| match call {
+        // Numbers begin at 879,253: only the teams of the concurrent callers come this far.
         Call::FindAllocation(request) if request.group_id > 880_000 => {
             Err(ApplicationError::NoGroup)
         }
@@ -138,6 +144,8 @@ fn a_group_given_twice_is_found() {
         answer.map(|reply| match reply {
             Reply::Allocate(mut reply) => {
                 if let Some(team) = &mut reply.team_details {
+                    // Every even number becomes the odd one after it, which is then given
+                    // twice.
                     team.group_id |= 1;
                 }
                 Reply::Allocate(reply)
@@ -174,6 +182,7 @@ fn a_letter_of_a_text_is_found() {
     let failed = sections_that_failed(Contract::Calendar, |_, answer| {
         answer.map(|reply| match reply {
             Reply::Book(mut reply) => {
+                // What a reader does that takes every U+FEFF for a byte order mark.
                 reply.title = reply.title.replace('\u{feff}', "");
                 Reply::Book(reply)
             }
