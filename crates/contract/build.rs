@@ -29,11 +29,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pool = DescriptorPool::from_file_descriptor_set(files.clone())?;
     let mut config = prost_build::Config::new();
     config.type_attribute(".", DERIVE);
+    // proto3 has no required fields: an absent one is its zero, and serde must read it the
+    // same way.
     config.type_attribute(".", "#[serde(default)]");
     for field in pool.all_messages().flat_map(|message| fields(&message)) {
         if let Some(form) = serde_form(&field)? {
             config.field_attribute(path(&field), form);
         }
+        // prost writes members in snake case. The contract's spelling (`ownerId`,
+        // `lastName`) is what goes over the wire.
         if rust_name(field.name()).trim_start_matches("r#") != field.name() {
             let rename = format!("#[serde(rename = {:?})]", field.name());
             config.field_attribute(path(&field), rename);
@@ -58,11 +62,15 @@ fn serde_form(field: &FieldDescriptor) -> Result<Option<&'static str>, String> {
     let derived = !field.is_map() && field.containing_oneof().is_none();
     match (field.kind(), field.is_list()) {
         (Kind::Bytes, false) if derived => Ok(Some(BYTES)),
+        // Items must be objects. serde's derived reader would take an array of the fields'
+        // values too.
         (Kind::Message(_), true) if derived => Ok(Some(OBJECTS)),
         (Kind::Message(_), false) if derived => Ok(Some(NESTED)),
         (Kind::Bool | Kind::Int32 | Kind::Int64 | Kind::Double | Kind::String, _) if derived => {
             Ok(None)
         }
+        // The build fails for a type outside the profile. A silent default would be a form
+        // that other languages do not share.
         (kind, _) => Err(format!(
             "{}: a {:?} field of type {kind:?} has no serde form here; see the profile in \
              contracts/README.md",
@@ -92,6 +100,7 @@ fn names(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
     let mut arms = String::new();
     for message in pool.all_messages() {
         let name = message.name();
+        // Packages are `wirelab.CONTRACT.v1`.
         let module = message.package_name().split('.').nth(1).unwrap_or_default();
         let contract = module[..1].to_uppercase() + &module[1..];
         let lists: Vec<u32> = fields(&message)
@@ -99,6 +108,7 @@ fn names(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
             .filter(|field| field.is_list())
             .map(FieldDescriptor::number)
             .collect();
+        // Most messages have no list, and then the form with items is the message itself.
         let parts = if lists.is_empty() || has_nested_lists(&message) {
             format!("crate::{module}::{name}")
         } else {
@@ -144,6 +154,8 @@ fn parts(message: &MessageDescriptor, module: &str) -> Result<String, Box<dyn Er
         let (field_name, list) = (rust_name(field.name()), field.is_list());
         let plain = part_type(&field, module)?;
         let (form, kind) = match (list, serde_form(&field)?) {
+            // The list goes into one element around its items; `Items` brings its own
+            // reader.
             (true, _) => ("", format!("Items<{plain}>")),
             (false, form) => (form.unwrap_or_default(), plain),
         };

@@ -74,6 +74,7 @@ impl Accounts {
 
     /// The sum of all balances.
     pub(crate) fn money(&self) -> i64 {
+        // int32 holds the balance of one account, not the sum of a thousand.
         let balance = |account| i64::from(locked(account).balance);
         self.accounts.iter().map(balance).sum()
     }
@@ -83,6 +84,8 @@ impl Accounts {
         let mut account = self.account(request.id)?;
         let balance = account.balance.checked_add(request.am);
         let balance = balance.ok_or(ApplicationError::BalanceLimit)?;
+        // The number first: it can fail, and then the account must be as it was. From here
+        // on nothing can.
         let cn = self.action()?;
         account.balance = balance;
         Ok(CreditReply { cn })
@@ -91,6 +94,7 @@ impl Accounts {
     pub(crate) fn direct_debit(&self, request: &DirectDebitRequest) -> Answer<DirectDebitReply> {
         positive(request.am)?;
         let mut account = self.account(request.id)?;
+        // What is reserved belongs to its reservations, although it is in the balance.
         covered(account.available(), request.am)?;
         let cn = self.action()?;
         account.balance -= request.am;
@@ -103,6 +107,8 @@ impl Accounts {
         covered(account.available(), request.am)?;
         let action = self.actions.room();
         let action = action.ok_or(ApplicationError::TooManyActions)?;
+        // Both places are held before a number is drawn. When one is missing, dropping the
+        // other gives it back, and nothing was changed.
         let reservation = self.reservations.room();
         let reservation = reservation.ok_or(ApplicationError::TooManyReservations)?;
         let (res, cn) = (self.number()?, self.number()?);
@@ -123,17 +129,23 @@ impl Accounts {
         positive(request.am)?;
         let mut account = self.account(request.id)?;
         let kept = self.reservations.peek(request.res);
+        // The lock of the account that the caller named protects the reservation only when
+        // it is that account's.
         let kept = kept.filter(|kept| kept.account == request.id);
         let kept = kept.ok_or(ApplicationError::UnknownReservation)?;
         covered(kept.amount, request.am)?;
         let cn = self.action()?;
+        // Still there: it can only end under the lock of its account, which is held.
         self.reservations.take(request.res);
         account.balance -= request.am;
+        // All that was set aside, even when less was taken.
         account.reserved -= kept.amount;
         Ok(DebitReservationReply { cn })
     }
 
     pub(crate) fn release_res(&self, request: &ReleaseResRequest) -> Answer<ReleaseResReply> {
+        // The request does not name the account. It is looked up without the account's
+        // lock, and again under it.
         let kept = || {
             let kept = self.reservations.peek(request.res);
             kept.ok_or(ApplicationError::UnknownReservation)
@@ -159,12 +171,14 @@ impl Accounts {
         &self,
         request: &ConfirmActionRequest,
     ) -> Answer<ConfirmActionReply> {
+        // No lock of an account: an action belongs to none, and `take` is one step.
         let known = self.actions.take(request.cn);
         known.ok_or(ApplicationError::UnknownConfirmation)?;
         Ok(ConfirmActionReply { cn: request.cn })
     }
 
     fn account(&self, id: i32) -> Answer<MutexGuard<'_, Account>> {
+        // In int64, since `i32::MIN - 1` overflows.
         let index = usize::try_from(i64::from(id) - 1).ok();
         let account = index.and_then(|index| self.accounts.get(index));
         account.map(locked).ok_or(ApplicationError::NoAccount)
@@ -183,6 +197,8 @@ impl Accounts {
     /// service takes no more actions: a number given twice could confirm the
     /// wrong one.
     fn number(&self) -> Answer<i32> {
+        // Relaxed: only that numbers differ matters, not which of two calls got the
+        // smaller. 64 bits, so that the counter itself cannot wrap.
         let number = self.given.fetch_add(1, Ordering::Relaxed) + 1;
         i32::try_from(number).map_err(|_| ApplicationError::TooManyActions)
     }
@@ -203,6 +219,7 @@ fn covered(held: i32, amount: i32) -> Answer<()> {
 }
 
 fn locked(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
+    // No step between two changes can panic, so a poisoned account is still consistent.
     account.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

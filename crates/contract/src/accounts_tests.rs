@@ -86,6 +86,7 @@ fn an_action_is_confirmed_once() {
         let again = confirm(&state, cn);
         assert_eq!(again, Err(ApplicationError::UnknownConfirmation));
     }
+    // A reservation is no action, though both numbers come from one counter.
     for never in [0, -1, i32::MIN, i32::MAX, reserved.res] {
         let unknown = confirm(&state, never);
         assert_eq!(unknown, Err(ApplicationError::UnknownConfirmation));
@@ -113,6 +114,7 @@ fn a_reservation_ends_once_and_belongs_to_its_account() {
 fn of_several_errors_the_first_is_reported() {
     use ApplicationError::{Amount, NoAccount, NotEnoughCredit, UnknownReservation};
     let state = state();
+    // Each call breaks every later rule too.
     for am in [0, -1, i32::MIN] {
         assert_eq!(credit(&state, 0, am), Err(Amount));
         assert_eq!(debit(&state, 0, am), Err(Amount));
@@ -160,6 +162,7 @@ fn a_million_unconfirmed_actions_are_kept_and_no_more() {
     let unknown = release(&state, 0);
     assert_eq!(unknown, Err(ApplicationError::UnknownReservation));
     assert_eq!((state.money(), held(&state, 1).1), (money, 1));
+    // One confirmation makes room for one action, and the release is one.
     confirm(&state, first.cn).unwrap();
     release(&state, first.res).unwrap();
     assert_eq!(credit(&state, 2, 1), Err(full));
@@ -188,6 +191,7 @@ fn numbers_run_out_rather_than_be_given_twice() {
     state
         .accounts
         .given
+        // Counting there from 1 would take 2^31 calls.
         .store(i32::MAX as u64 - 2, Ordering::Relaxed);
     let last = reserve(&state, 1, 10).unwrap();
     assert_eq!((last.res, last.cn), (i32::MAX - 1, i32::MAX));
@@ -203,7 +207,7 @@ fn no_money_is_lost_or_made_by_eight_threads_on_three_accounts() {
     let state = state();
     let (before, shared) = (state.money(), &state);
     let (moved, numbers): (Vec<i64>, Vec<Vec<i32>>) = std::thread::scope(|scope| {
-        let threads = (0..8).map(|seed| scope.spawn(move || crowd(shared, seed)));
+        let threads = (0..8).map(|seed| scope.spawn(move || random_calls(shared, seed)));
         let threads: Vec<_> = threads.collect();
         threads.into_iter().map(|t| t.join().unwrap()).unzip()
     });
@@ -219,17 +223,19 @@ fn no_money_is_lost_or_made_by_eight_threads_on_three_accounts() {
             "account {id}: {reserved} of {balance}"
         );
     }
+    // Places that a refused call had held must be free again.
     assert_eq!(state.accounts.actions.held(), 0);
     assert_eq!(state.accounts.reservations.held(), 0);
 }
 
 /// Calls at random; returns what they credited less what they debited, and
 /// the numbers that they were given.
-fn crowd(state: &State, seed: u64) -> (i64, Vec<i32>) {
+fn random_calls(state: &State, seed: u64) -> (i64, Vec<i32>) {
     let mut generator = crate::texts::SplitMix64::new(seed);
     let (mut moved, mut numbers) = (0, Vec::new());
     for _ in 0..5_000 {
         let random = generator.next_u64();
+        // Amounts of 0 too: refused calls run between the others.
         let (id, am) = ((random % 3) as i32 + 1, (random >> 8) as i32 % 400);
         let given = match random >> 40 & 3 {
             0 => credit(state, id, am).map(|r| (vec![r.cn], i64::from(am))),
@@ -241,6 +247,7 @@ fn crowd(state: &State, seed: u64) -> (i64, Vec<i32>) {
         };
         let Ok((given, change)) = given else { continue };
         moved += change;
+        // With three numbers the first is the reservation, which is not confirmed.
         let actions = &given[usize::from(given.len() == 3)..];
         for cn in actions {
             confirm(state, *cn).unwrap();
@@ -269,6 +276,7 @@ fn end_twice(state: &State, id: i32, am: i32, res: i32, by_debit: bool) -> (i32,
 #[test]
 fn of_threads_that_end_one_reservation_one_succeeds() {
     let state = state();
+    // Many rounds, because a race need not happen in one.
     for _ in 0..200 {
         let res = reserve(&state, 1, 10).unwrap().res;
         let ended: usize = std::thread::scope(|scope| {
@@ -284,19 +292,19 @@ fn of_threads_that_end_one_reservation_one_succeeds() {
 
 /// What an account should hold, kept by adding and subtracting alone.
 #[derive(Default)]
-struct Book {
+struct Expected {
     balance: i64,
     reserved: i64,
 }
 
 proptest! {
     #[test]
-    fn any_sequence_keeps_the_books(
+    fn any_sequence_keeps_balances_and_reservations(
         steps in prop::collection::vec((0_u8..6, 1_i32..4, -5_i32..700, 0_usize..4), 0..120)
     ) {
         let state = state();
-        let mut ledger: Vec<Book> = (0..3)
-            .map(|_| Book { balance: BALANCE.into(), reserved: 0 })
+        let mut accounts: Vec<Expected> = (0..3)
+            .map(|_| Expected { balance: BALANCE.into(), reserved: 0 })
             .collect();
         let mut open: Vec<(i32, i32, i32)> = Vec::new();
         for (kind, id, am, pick) in steps {
@@ -310,25 +318,25 @@ proptest! {
                 4 => Call::DebitReservation(DebitReservationRequest { id: owner, am, res }),
                 _ => Call::ReleaseRes(ReleaseResRequest { res }),
             };
-            let book = &mut ledger[(owner - 1) as usize];
+            let expected = &mut accounts[(owner - 1) as usize];
             match state.answer(&call) {
                 Ok(Reply::DebitReservation(_)) => {
-                    book.balance -= i64::from(am);
-                    book.reserved -= i64::from(open.remove(at).1);
+                    expected.balance -= i64::from(am);
+                    expected.reserved -= i64::from(open.remove(at).1);
                 }
-                Ok(Reply::ReleaseRes(_)) => book.reserved -= i64::from(open.remove(at).1),
-                Ok(Reply::Credit(_)) => ledger[(id - 1) as usize].balance += i64::from(am),
-                Ok(Reply::DirectDebit(_)) => ledger[(id - 1) as usize].balance -= i64::from(am),
+                Ok(Reply::ReleaseRes(_)) => expected.reserved -= i64::from(open.remove(at).1),
+                Ok(Reply::Credit(_)) => accounts[(id - 1) as usize].balance += i64::from(am),
+                Ok(Reply::DirectDebit(_)) => accounts[(id - 1) as usize].balance -= i64::from(am),
                 Ok(Reply::Reserve(reply)) => {
-                    ledger[(id - 1) as usize].reserved += i64::from(am);
+                    accounts[(id - 1) as usize].reserved += i64::from(am);
                     open.push((id, am, reply.res));
                 }
                 Ok(other) => prop_assert!(false, "{:?}", other),
                 Err(_) => {}
             }
-            for (id, book) in (1..).zip(&ledger) {
+            for (id, expected) in (1..).zip(&accounts) {
                 let (balance, reserved) = held(&state, id);
-                prop_assert_eq!((book.balance, book.reserved), (balance.into(), reserved.into()));
+                prop_assert_eq!((expected.balance, expected.reserved), (balance.into(), reserved.into()));
                 prop_assert!(0 <= reserved && reserved <= balance);
             }
         }

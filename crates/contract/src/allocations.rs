@@ -130,6 +130,7 @@ impl Allocations {
         request: &AllocateRequest,
     ) -> Result<AllocateReply, ApplicationError> {
         check(request)?;
+        // `check` has refused ids below 1, as `partner` demands.
         let partner = partner(request.id);
         let team = Team {
             member1: request.name.clone(),
@@ -161,10 +162,13 @@ impl Allocations {
         request: &FindAllocationRequest,
     ) -> Result<FindAllocationReply, ApplicationError> {
         let group = request.group_id;
+        // Rows of the start are calculated: 10,001 of them would be copied into every
+        // service that never reads one.
         let team = match group.checked_sub(GROUP_FIRST) {
             Some(n) if (0..ALLOCATIONS).contains(&n) => Some(initial_team(n)),
             _ => {
                 let shard = self.shard(group);
+                // From the back: teams are mostly read soon after they were stored.
                 shard.iter().rfind(|team| team.group_id == group).cloned()
             }
         };
@@ -179,6 +183,8 @@ impl Allocations {
     }
 
     fn shard(&self, group: i32) -> MutexGuard<'_, VecDeque<Team>> {
+        // A negative group becomes a large index before the remainder, so every number has
+        // a shard.
         let shard = &self.shards[group as usize % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }

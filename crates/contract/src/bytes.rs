@@ -18,6 +18,8 @@ pub const BASE64_BINARY: &str = "base64Binary";
 
 pub(crate) fn serialize<S: Serializer>(bytes: &[u8], output: S) -> Result<S::Ok, S::Error> {
     if output.is_human_readable() {
+        // A newtype, because serde has no other way to hand a type's name to a serializer;
+        // JSON ignores it.
         output.serialize_newtype_struct(BASE64_BINARY, &STANDARD.encode(bytes))
     } else {
         output.serialize_bytes(bytes)
@@ -59,6 +61,7 @@ impl<'de> Visitor<'de> for Octets {
         f.write_str("bytes")
     }
 
+    // Both: formats that own their buffer give it away, others lend it.
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
         Ok(bytes.to_vec())
     }

@@ -42,6 +42,8 @@ type Answer<T> = Result<T, ApplicationError>;
 #[derive(Debug)]
 pub(crate) struct Calendars {
     shards: Vec<Mutex<HashMap<String, Year>>>,
+    // Owners are chosen by callers. With a random key nobody can aim all of them at one
+    // lock.
     hasher: RandomState,
     owners: AtomicUsize,
 }
@@ -68,6 +70,8 @@ impl Calendars {
         match shard.get_mut(&request.owner) {
             Some(year) => _ = year.insert(number, entry),
             None => {
+                // Last of the checks, as the contract has it, and only for a new owner: an
+                // old one may book when the service is full.
                 self.count_owner()?;
                 shard.insert(request.owner.clone(), Year::from([(number, entry)]));
             }
@@ -82,6 +86,8 @@ impl Calendars {
     pub(crate) fn entries(&self, request: &EntriesRequest) -> Answer<EntriesReply> {
         check(!request.owner.is_empty(), ApplicationError::EmptyOwner)?;
         check_day(request.day)?;
+        // Numbers of one day follow each other, and the map is ordered: a day is a range,
+        // already by slot.
         let first = (request.day - 1) * SLOTS;
         let shard = self.shard(&request.owner);
         let day = shard
@@ -94,6 +100,8 @@ impl Calendars {
     }
 
     fn count_owner(&self) -> Answer<()> {
+        // One atomic step across all shards. Counting and inserting separately could let an
+        // owner too many in.
         let more = |owners| (owners < OWNERS_MAX).then_some(owners + 1);
         let counted = self
             .owners
@@ -129,6 +137,7 @@ fn check_book(request: &BookRequest) -> Answer<()> {
     check_day(request.day)?;
     check((0..SLOTS).contains(&request.slot), ApplicationError::Slot)?;
     check(!request.title.is_empty(), ApplicationError::EmptyTitle)?;
+    // Together, after the checks for emptiness: the contract has one error for the three.
     let texts = [&request.owner, &request.title, &request.note];
     let fit = texts.iter().all(|text| text.len() <= TEXT_BYTES_MAX);
     check(fit, ApplicationError::TextTooLong)?;

@@ -22,7 +22,7 @@ fn entries(calendars: &Calendars, owner: &str, day: i32) -> Vec<Entry> {
 }
 
 #[test]
-fn deploy_tells_the_beginning_of_the_digest() {
+fn deploy_returns_the_beginning_of_the_digest() {
     let deployed = |document: &str| {
         let document = document.to_owned();
         deploy(&DeployRequest { document }).map(|reply| reply.status)
@@ -31,6 +31,7 @@ fn deploy_tells_the_beginning_of_the_digest() {
     let abc = "deployed ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb";
     assert_eq!(deployed("abc").as_deref(), Ok(abc));
     assert_eq!(deployed(""), Err(ApplicationError::EmptyDocument));
+    // Two bytes each: the limit counts bytes, not characters.
     let most = "é".repeat(DOCUMENT_BYTES_MAX / 2);
     assert_eq!(deployed(&most).unwrap().len(), 58);
     let more = most + ".";
@@ -52,6 +53,8 @@ fn entries_come_by_slot_and_a_later_booking_replaces() {
         assert_eq!(reply.number, 363 * 48 + slot);
         assert_eq!((reply.owner.as_str(), reply.title.as_str()), ("ü", title));
     }
+    // Neighbours in the order of keys that must not show: the slot before the day, and
+    // another owner.
     calendars.book(&request("ü", 363, 47)).unwrap();
     calendars.book(&request("v", 364, 1)).unwrap();
     let entry = |slot: i32, title: &str| Entry {
@@ -121,6 +124,7 @@ fn ten_thousand_owners_are_kept_and_no_more() {
     assert_eq!(one_more, Err(ApplicationError::TooManyOwners));
     assert!(calendars.book(&request("0", 2, 0)).is_ok());
     assert_eq!(entries(&calendars, "one more", 1), []);
+    // The weight is checked before the number of owners.
     let mut weightless = request("one more", 1, 0);
     weightless.weight = f64::INFINITY;
     let first = calendars.book(&weightless);

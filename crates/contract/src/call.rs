@@ -167,6 +167,7 @@ impl Call {
     /// request is many.
     pub fn visit<V: MessageVisitor>(&self, visitor: V) -> Option<V::Output> {
         Some(match self {
+            // Both have the same empty request; the operation differs.
             Call::Hello { .. } | Call::HelloBytes { .. } => visitor.visit(&HelloRequest {}),
             Call::Submit(request) => visitor.visit(request),
             Call::Upload(request) => visitor.visit(request),
@@ -263,6 +264,8 @@ pub enum Reply {
 }
 
 /// What is said of replies of one message, once.
+// A table for messages, not for operations: several operations answer the same message
+// (`Done`, `Pet`), and `From` can exist once per type.
 macro_rules! replies {
     ($($variant:ident($message:ty),)*) => {
         $(

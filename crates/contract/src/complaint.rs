@@ -1,4 +1,4 @@
-//! Words on standard error that no full disk turns into a panic.
+//! Messages on standard error that do not panic when the disk is full.
 
 /// Writes a line to standard error, formatted as by `format!`. `eprintln!` panics where
 /// that cannot be written: on a full disk, of all moments, the reason and the exit code
@@ -13,6 +13,8 @@ macro_rules! complain {
 /// What [`complain!`] does; in one piece, so that lines of several threads do not mix.
 pub fn say(message: std::fmt::Arguments<'_>) {
     use std::io::Write;
+    // One write for the whole line: standard error has no buffer, and each part would be a
+    // write of its own.
     let line = format!("{message}\n");
     // Standard error is closed, so there is nowhere left to report this.
     let _ = std::io::stderr().write_all(line.as_bytes());

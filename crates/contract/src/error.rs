@@ -114,6 +114,7 @@ impl ApplicationError {
     #[must_use]
     pub fn grpc_status(self) -> u32 {
         match self {
+            // google.rpc.Code: NOT_FOUND is 5, INVALID_ARGUMENT 3.
             ApplicationError::NotFound => 5,
             _ => 3,
         }
@@ -164,6 +165,7 @@ impl FromStr for ApplicationError {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = ApplicationError::ALL
             .into_iter()
+            // Through Display, so that each text stands in one place only.
             .find(|error| error.to_string() == text);
         found.ok_or_else(|| UnknownError(text.to_owned()))
     }
@@ -175,6 +177,7 @@ mod tests {
 
     #[test]
     fn texts_are_those_of_the_contracts_and_lead_back() {
+        // The page is what other languages are written from: both must have the same text.
         let page = include_str!("../../../contracts/README.md");
         for error in ApplicationError::ALL {
             assert!(page.contains(&format!("`{error}`")), "{error}");

@@ -15,6 +15,8 @@ pub struct Object<M>(pub M);
 
 impl<'de, M: Deserialize<'de>> Deserialize<'de> for Object<M> {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        // `deserialize_map` asks for a map and nothing else; the derived code asks for a
+        // struct, which readers may also give as a sequence.
         input.deserialize_map(ObjectVisitor(PhantomData))
     }
 }
@@ -45,6 +47,8 @@ where
     D: Deserializer<'de>,
     M: Deserialize<'de>,
 {
+    // CDR has no names and gives a struct as a sequence of its fields, so `Object` would
+    // refuse it.
     if input.is_human_readable() {
         lists::read(input, |object: Object<M>| object.0)
     } else {

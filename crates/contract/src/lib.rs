@@ -14,8 +14,8 @@
 //! - [`clinic`]: rows, limits and routes of petclinic;
 //! - [`State`]: what each operation must answer; [`model`]: transfer's part;
 //! - [`texts`]: the texts and patterns that the contracts speak of;
-//! - [`complain!`]: what a process says on standard error;
-//! - [`refusal`]: what every process of the lab says of a configuration that it
+//! - [`complain!`]: messages on standard error;
+//! - [`refusal`]: how every process of the lab refuses a configuration that it
 //!   cannot honour;
 //! - [`workload`]: requests to send, made from a size and a seed, and the
 //!   sequences of charging;

@@ -55,6 +55,7 @@ pub fn from_protobuf<M: Message>(bytes: &[u8]) -> Result<M, ProtobufError> {
 /// # Errors
 /// When a list is too long.
 pub fn check_protobuf<M: Message>(mut bytes: &[u8]) -> Result<(), TooManyItems> {
+    // Too few bytes for so many items: most messages are not walked twice.
     if M::LISTS.is_empty() || bytes.len() <= ITEMS_MAX * PROTOBUF_ITEM_BYTES_MIN {
         return Ok(());
     }
@@ -64,6 +65,7 @@ pub fn check_protobuf<M: Message>(mut bytes: &[u8]) -> Result<(), TooManyItems> 
         if items > ITEMS_MAX {
             return Err(TooManyItems);
         }
+        // Not an error here: the decoder finds the same fault and describes it better.
         if skip_field(form, field, &mut bytes, DecodeContext::default()).is_err() {
             break;
         }
@@ -99,6 +101,7 @@ impl<'de, T: Deserialize<'de>, M> Visitor<'de> for Items<T, M> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<M>, A::Error> {
+        // The hint may come from the sender: CBOR and CDR announce lengths before any item.
         let room = items.size_hint().unwrap_or(0).min(ROOM_ITEMS_MAX);
         let mut list = Vec::with_capacity(room);
         while let Some(item) = items.next_element::<T>()? {
@@ -130,10 +133,13 @@ mod tests {
     fn a_list_ends_at_its_bound_in_protobuf() {
         let most: SubmitRequest = from_protobuf(&protobuf(ITEMS_MAX)).unwrap();
         assert_eq!(most.records.len(), ITEMS_MAX);
+        // A field that is no list must not be counted, or the last item would be one too
+        // many.
         let batch = [&b"\x0a\x01b"[..], &protobuf(ITEMS_MAX)].concat();
         assert_eq!(check_protobuf::<SubmitRequest>(&batch), Ok(()));
         let more = from_protobuf::<SubmitRequest>(&protobuf(ITEMS_MAX + 1));
         assert_eq!(more, Err(TooManyItems.into()));
+        // Items of a list need not stand together in Protocol Buffers.
         let unsorted = [&protobuf(ITEMS_MAX)[..], b"\x0a\x01b", &protobuf(1)].concat();
         assert_eq!(
             check_protobuf::<SubmitRequest>(&unsorted),

@@ -51,6 +51,8 @@ pub(crate) fn addressable(bytes: u64) -> usize {
 /// [`ApplicationError::TooManyItems`], else [`ApplicationError::EmptyBatch`],
 /// else [`ApplicationError::TooManyRecords`].
 pub fn submit(request: &SubmitRequest) -> Result<SubmitReply, ApplicationError> {
+    // Only a reader that had no place to count lets so many through; this comes before any
+    // other error (contracts/README.md, Sizes).
     if request.records.len() > ITEMS_MAX {
         return Err(ApplicationError::TooManyItems);
     }
@@ -74,6 +76,7 @@ pub fn submit(request: &SubmitRequest) -> Result<SubmitReply, ApplicationError> 
             }
             None => {
                 reply.accepted += 1;
+                // 100,000 quantities of int32 fit into int64 by far.
                 reply.quantity_total += i64::from(record.quantity);
             }
         }
@@ -83,6 +86,7 @@ pub fn submit(request: &SubmitRequest) -> Result<SubmitReply, ApplicationError> 
 
 /// Why a record is refused, if it is.
 fn refusal(record: &Record) -> Option<&'static str> {
+    // The quantity comes first when both are wrong.
     if record.quantity <= 0 {
         Some("quantity must be positive")
     } else if record.item.is_empty() {
@@ -111,6 +115,7 @@ pub fn upload(data: &[u8]) -> Result<UploadReply, ApplicationError> {
 pub fn sha256_hex(data: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digest = Sha256::digest(data);
+    // The upper half first, as hexadecimal is written.
     let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits
         .map(|digit| char::from(DIGITS[usize::from(digit)]))
@@ -122,6 +127,7 @@ pub fn sha256_hex(data: &[u8]) -> String {
 /// # Errors
 /// [`ApplicationError::Length`], else [`ApplicationError::ChunkBytes`].
 pub fn download(request: &DownloadRequest) -> Result<Chunks, ApplicationError> {
+    // A negative length has the same error as one that is too large.
     let length = u64::try_from(request.length).map_err(|_| ApplicationError::Length)?;
     if length > TRANSFER_BYTES_MAX {
         return Err(ApplicationError::Length);
@@ -132,6 +138,7 @@ pub fn download(request: &DownloadRequest) -> Result<Chunks, ApplicationError> {
     Ok(Chunks {
         sent: 0,
         length,
+        // Positive by the check above, so `unsigned_abs` changes nothing.
         chunk_bytes: u64::from(request.chunk_bytes.unsigned_abs()),
     })
 }
@@ -162,10 +169,13 @@ impl Iterator for Chunks {
     type Item = DownloadChunk;
 
     fn next(&mut self) -> Option<DownloadChunk> {
+        // `chunk_bytes` is never 0, so 0 bytes mean the end.
         let bytes = self.chunk_bytes.min(self.length - self.sent);
         if bytes == 0 {
             return None;
         }
+        // Each chunk is made from its offset: a download of 64 MiB is never in memory as a
+        // whole.
         let mut data = vec![0; bytes as usize];
         texts::fill_pattern(self.sent, &mut data);
         self.sent += bytes;

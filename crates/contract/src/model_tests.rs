@@ -18,6 +18,7 @@ fn submit_totals_what_it_accepts_and_names_the_rest_in_order() {
     let records = vec![
         record(1, 5, "bolt"),
         record(i64::MIN, 0, "bolt"),
+        // Breaks both rules; the reason must be the quantity.
         record(3, -1, ""),
         record(4, 7, ""),
         record(5, i32::MAX, "nut"),
@@ -62,6 +63,7 @@ fn submit_reports_an_empty_batch_before_too_many_records() {
     assert_eq!(submit(&crowded), Err(ApplicationError::TooManyRecords));
     crowded.records.pop();
     assert_eq!(submit(&crowded).unwrap().accepted, 100_000);
+    // No batch name either: the bound on lists comes before everything.
     let beyond = SubmitRequest {
         batch: String::new(),
         records: vec![Record::default(); ITEMS_MAX + 1],
@@ -97,6 +99,8 @@ fn download_cuts_the_pattern_into_chunks() {
         (1, 1),
         (10, 3),
         (9, 3),
+        // A chunk that is larger than the file, a full last one, and one byte more than a
+        // chunk.
         (100, 1 << 20),
         (4097, 4096),
     ] {

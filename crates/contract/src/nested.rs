@@ -25,6 +25,7 @@ where
     M: Deserialize<'de>,
 {
     if input.is_human_readable() {
+        // Always `Some`: serde's default gives None where the field is absent.
         Object::deserialize(input).map(|object| Some(object.0))
     } else {
         M::deserialize(input).map(Some)

@@ -34,6 +34,8 @@ impl<T: Copy> Numbered<T> {
         let more = |held| (held < self.max).then_some(held + 1);
         let held = self
             .held
+            // The bound is checked and counted in one step; two callers cannot both take
+            // the last place.
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         held.ok().map(|_| Room { owner: self })
     }
@@ -44,6 +46,7 @@ impl<T: Copy> Numbered<T> {
 
     pub(crate) fn take(&self, number: i32) -> Option<T> {
         let taken = self.shard(number).remove(&number);
+        // Removing under the lock decides who ends it. Of two callers one gets None.
         if taken.is_some() {
             self.held.fetch_sub(1, Ordering::Relaxed);
         }
@@ -57,6 +60,7 @@ impl<T: Copy> Numbered<T> {
     }
 
     fn shard(&self, number: i32) -> MutexGuard<'_, Shard<T>> {
+        // Negative numbers, which are never stored, have a shard too.
         let shard = &self.shards[number as usize % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,6 +76,7 @@ impl<T: Copy> Room<'_, T> {
     /// Keeps `thing` under a number that is not in use.
     pub(crate) fn fill(self, number: i32, thing: T) {
         self.owner.shard(number).insert(number, thing);
+        // The place is used now, so `drop` must not give it back.
         std::mem::forget(self);
     }
 }
@@ -94,6 +99,7 @@ impl Hasher for NumberHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
+        // Never called for i32 keys; the trait demands it.
         for byte in bytes {
             self.write_i32(i32::from(*byte));
         }

@@ -30,7 +30,7 @@ pub enum Operation {
     DebitReservation,
     /// Gives back what had been set aside.
     ReleaseRes,
-    /// Tells the balance.
+    /// Returns the balance.
     CreditControl,
     /// Acknowledges an action.
     ConfirmAction,
@@ -276,6 +276,7 @@ impl Operation {
     #[must_use]
     pub fn grpc_path(self) -> String {
         let contract = self.contract();
+        // gRPC over HTTP/2: the path is the full name of the service and the method.
         let (package, service) = (contract.name(), contract.service());
         format!("/wirelab.{package}.v1.{service}/{}", self.name())
     }
@@ -288,6 +289,7 @@ impl Operation {
             return None;
         }
         let method = match self {
+            // They change nothing and have an empty request (RFC 9110 section 9.3.1).
             Operation::Hello | Operation::HelloBytes => "GET",
             _ => "POST",
         };
@@ -393,6 +395,7 @@ mod tests {
             let name = operation.name();
             let lower = name[..1].to_lowercase() + &name[1..];
             assert_eq!(operation.lower_camel(), lower);
+            // Paths are written out in the table for searching; this proves the rule.
             let hyphened: String = lower
                 .chars()
                 .flat_map(|c| match c.is_ascii_uppercase() {

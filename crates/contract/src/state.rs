@@ -25,6 +25,7 @@ impl Default for Store {
     /// The defaults of contracts/README.md.
     fn default() -> Self {
         Store {
+            // The length of `Hello, wirelab`.
             hello_bytes: 14,
             accounts: 1_000,
             balance: 1_000_000_000,
@@ -37,6 +38,7 @@ impl Default for Store {
 #[derive(Debug)]
 pub struct State {
     hello_bytes: u64,
+    // Made late, because a text may have 64 MiB and most services are never asked for it.
     text: OnceLock<String>,
     pub(crate) accounts: Accounts,
     pub(crate) calendars: Calendars,
@@ -79,8 +81,8 @@ impl State {
         self.accounts.money()
     }
 
-    /// The answer to `call`. Hello and HelloBytes tell this state's text,
-    /// whatever size the call speaks of.
+    /// The answer to `call`. Hello and HelloBytes return the text of this state,
+    /// whatever size the call names.
     ///
     /// # Errors
     /// The application error that the contract demands.
@@ -157,7 +159,7 @@ impl State {
 
 impl Call {
     /// What a service must answer that has just started: with the text that
-    /// the call speaks of, else with the default store. For a
+    /// the call names, else with the default store. For a
     /// [pure](Operation::pure) operation every service must answer that at all
     /// times; numbers of charging and records are only one possibility.
     ///
@@ -165,6 +167,8 @@ impl Call {
     /// The application error that the contract demands.
     pub fn answer(&self) -> Result<Reply, ApplicationError> {
         let mut store = Store::default();
+        // A fresh state per call costs more than the answer. It is for tests and
+        // expectations, which are made once.
         if let Call::Hello { hello_bytes } | Call::HelloBytes { hello_bytes } = self {
             store.hello_bytes = *hello_bytes;
         }

@@ -37,6 +37,8 @@ impl SplitMix64 {
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(Self::GAMMA);
         let mut z = self.state;
+        // Constants of the reference code (Stafford's variant 13 of the mixer of
+        // MurmurHash3).
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
@@ -66,6 +68,7 @@ pub fn text(n: usize) -> String {
     for piece in characters.chunks_mut(CHARACTERS_PER_OUTPUT) {
         let z = generator.next_u64();
         for (k, character) in piece.iter_mut().enumerate() {
+            // From the low bits on; the upper four of 64 are not used.
             *character = ALPHABET[(z >> (6 * k)) as usize & 63];
         }
     }
@@ -83,8 +86,10 @@ pub fn pattern(n: usize) -> Vec<u8> {
 /// Fills `bytes` with what a long enough pattern holds from `offset` (bytes) on.
 pub fn fill_pattern(offset: u64, bytes: &mut [u8]) {
     let mut generator = SplitMix64::new(0);
+    // The state is a sum, so any offset is one multiplication away.
     generator.skip(offset / BYTES_PER_OUTPUT as u64);
     let within = (offset % BYTES_PER_OUTPUT as u64) as usize;
+    // The offset may lie within an output: its remaining bytes come first.
     let head_length = if within == 0 {
         0
     } else {

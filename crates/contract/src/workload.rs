@@ -103,6 +103,8 @@ pub fn call(
         Operation::Deploy if bytes > 0 => Call::Deploy(DeployRequest {
             document: text(within(operation, bytes, 1, DOCUMENT_BYTES_MAX as u64)? as usize),
         }),
+        // 0 stands for "as it is". Another size that is silently ignored would be reported
+        // as measured.
         _ if bytes > 0 => return Err(WorkloadError::OneSize { operation, bytes }),
         other => fixed(other)?,
     })
@@ -127,6 +129,7 @@ fn fixed(operation: Operation) -> Result<Call, WorkloadError> {
         Operation::DebitReservation | Operation::ReleaseRes | Operation::ConfirmAction => {
             Err(WorkloadError::Sequence(operation))
         }
+        // Requests that carry a number of an earlier reply were refused above.
         other => Ok(charging::request(other, 1, &carried).expect("all others are charging's")),
     }
 }
@@ -181,6 +184,7 @@ pub fn submit_request(bytes: u64, seed: u64) -> Result<SubmitRequest, WorkloadEr
     loop {
         let record = writer.next_record();
         let size = field_length(&record);
+        // The last record fills up to the byte, for which it needs some room.
         if size + LAST_RECORD_BYTES_MIN > left {
             break;
         }
@@ -189,6 +193,7 @@ pub fn submit_request(bytes: u64, seed: u64) -> Result<SubmitRequest, WorkloadEr
     }
     let last = writer.last_record(&mut request.batch, left);
     request.records.push(last);
+    // A release build trusts the tests, which try every size up to 2,500.
     debug_assert_eq!(request.encoded_len() as u64, bytes);
     Ok(request)
 }
@@ -202,6 +207,7 @@ fn field_length(record: &Record) -> usize {
     1 + prost::length_delimiter_len(body) + body
 }
 
+// Escapes of JSON and XML, and UTF-8 of one to four bytes, as real texts have them.
 const ITEMS: [&str; 8] = [
     "bolt M8",
     "écrou",
@@ -257,6 +263,7 @@ impl RecordWriter {
             remark: self.word(&REMARKS).to_owned(),
         };
         record.remark.extend(std::iter::repeat_n('.', self.filler));
+        // The third, so that a request of 200 B, which holds few records, has one.
         if self.made % 16 == 2 {
             self.corrupt(&mut record);
         }
@@ -269,6 +276,7 @@ impl RecordWriter {
         match self.made / 16 % 3 {
             0 => record.quantity = 0,
             1 => record.item.clear(),
+            // Never 0 or i32::MIN: it was 1 or more.
             _ => record.quantity = -record.quantity,
         }
     }
@@ -284,6 +292,9 @@ impl RecordWriter {
         };
         while field_length(&record) != left {
             let missing = left - field_length(&record);
+            // Near the end byte by byte: a remark that passes 127 or 16,383 bytes lengthens
+            // its own prefix and that of the record. Before, in one step that cannot pass
+            // the goal.
             if missing <= 2 + 2 * PREFIX_GROWTH_MAX {
                 record.remark.push('.');
             } else {
@@ -301,6 +312,7 @@ impl RecordWriter {
 
     /// An integer of any magnitude up to `bits` bits; one in eight is negative.
     fn integer(&mut self, bits: u64) -> i64 {
+        // Two outputs: the size must not depend on the digits.
         let digits = self.generator.next_u64();
         let shape = self.generator.next_u64();
         let magnitude = (digits >> (64 - bits + shape % bits)) as i64;

@@ -15,6 +15,7 @@ fn assert_exact(bytes: u64, seed: u64) -> SubmitRequest {
 
 #[test]
 fn every_small_size_can_be_had() {
+    // Includes the sizes at which one prefix grows, where one size cannot be had directly.
     for bytes in SUBMIT_BYTES_MIN..2_500 {
         assert_exact(bytes, bytes);
     }
@@ -90,6 +91,7 @@ fn a_seed_gives_one_request_and_another_seed_another() {
 #[test]
 fn every_operation_that_stands_alone_has_a_call_with_its_answer() {
     for operation in Operation::ALL {
+        // Only transfer has operations with a size.
         let bytes = match operation.contract() {
             Contract::Transfer => 150,
             _ => 0,

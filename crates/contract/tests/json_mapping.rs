@@ -48,12 +48,14 @@ fn bytes_are_padded_base64() {
         serde_json::from_str::<UploadRequest>(&json).unwrap(),
         request
     );
+    // Base64 is a text of JSON, so its characters may be escaped too.
     let escaped = r#"{"data":"+\/\/+AA\u003d="}"#;
     assert_eq!(
         serde_json::from_str::<UploadRequest>(escaped).unwrap(),
         request
     );
     for bad in [
+        // Without padding, with the alphabet for URLs, and as an array of numbers.
         r#"{"data":"+//+AA"}"#,
         r#"{"data":"-__-AA=="}"#,
         r#"{"data":[1]}"#,
@@ -106,6 +108,7 @@ fn messages_are_objects_and_nothing_else() {
         Object(request)
     );
     for bad in [
+        // serde's derived readers take arrays for structs.
         r#"["b",[]]"#,
         r#"{"records":[[1,2,"x",""]]}"#,
         r#"{"records":{}}"#,
@@ -132,6 +135,7 @@ fn a_double_is_read_as_it_was_written() {
             "{json}"
         );
     }
+    // JSON writes whole doubles without a fraction in some libraries.
     let whole = serde_json::from_str::<Entry>(r#"{"weight":5}"#).unwrap();
     assert_eq!(whole.weight, 5.0);
 }

@@ -44,6 +44,8 @@ pub trait Checked {
 
 /// Whether a text has 1 to `most` UTF-16 code units.
 fn sized(text: &str, most: usize) -> bool {
+    // Java's `@Size` counts UTF-16 code units, and the application is in Java: 🔩 counts
+    // twice.
     !text.is_empty() && text.encode_utf16().count() <= most
 }
 
@@ -58,6 +60,7 @@ fn telephone(text: &str) -> bool {
 /// Whether a text is a day of the Gregorian calendar as `YYYY-MM-DD`, from year 1 on.
 fn date(text: &str) -> bool {
     let bytes = text.as_bytes();
+    // Shape first: `parse` would take a sign, and the slices below need ASCII.
     let shaped = bytes.len() == 10
         && bytes.iter().enumerate().all(|(k, byte)| match k {
             4 | 7 => *byte == b'-',
@@ -68,6 +71,7 @@ fn date(text: &str) -> bool {
     }
     let number = |from: usize, to: usize| text[from..to].parse::<u32>().unwrap_or(0);
     let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
+    // The Gregorian rule for all years, also before 1582 (proleptic, ISO 8601).
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         4 | 6 | 9 | 11 => 30,
@@ -79,6 +83,8 @@ fn date(text: &str) -> bool {
     year > 0 && (1..=days).contains(&day)
 }
 
+// One line per request, since `check` runs in services with a database too, which do not
+// use the tables.
 macro_rules! checked {
     ($($request:ty: |$name:ident| $valid:expr;)*) => {
         $(
@@ -145,6 +151,7 @@ mod tests {
             "2010-01-00",
             "0000-01-01",
             "2010-09-071",
+            // Digits of Unicode, which some libraries accept as digits.
             "٢٠١٠-09-07",
             "+201-09-07",
         ] {

@@ -77,6 +77,8 @@ impl Route {
         if !self.template.contains('{') && self.query.is_none() {
             return format!("{}{}", self.prefix, self.template);
         }
+        // By way of JSON: it is the one form in which fields have the names of the
+        // template.
         let fields = serde_json::to_value(request).expect("messages are maps with string keys");
         let mut path = self.prefix.to_owned() + &filled(self.template, &fields);
         if let Some(name) = self.query
@@ -97,6 +99,8 @@ impl Route {
     /// The parameters in a path, without its query, if it is one of this route.
     #[must_use]
     pub fn parameters<'a>(&self, path: &'a str) -> Option<Vec<(&'static str, &'a str)>> {
+        // Split by slashes: a parameter is one segment, and a longer or shorter path is
+        // another route.
         let mut given = path.strip_prefix(self.prefix)?.split('/');
         let mut parameters = Vec::new();
         for expected in self.template.split('/') {
@@ -121,6 +125,7 @@ fn filled(template: &str, fields: &Value) -> String {
             .strip_prefix('{')
             .and_then(|name| name.strip_suffix('}'))
         {
+            // All parameters in paths are int32, so nothing has to be escaped.
             Some(name) => fields[name].to_string(),
             None => part.to_owned(),
         }
@@ -134,6 +139,7 @@ fn percent_encoded(value: &str) -> String {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
             char::from(byte).to_string()
         }
+        // Percent, not plus: `+` means a space only in HTML forms.
         _ => format!("%{byte:02X}"),
     });
     encoded.collect()
@@ -142,6 +148,8 @@ fn percent_encoded(value: &str) -> String {
 fn of_petclinic(operation: Operation) -> Route {
     let name = operation.name();
     let (method, status, reply) = match name {
+        // The application answers 200 here and 201 to all other additions. The contract
+        // repeats it.
         "AddPet" => ("POST", 200, ReplyBody::Message),
         _ if name.starts_with("Add") => ("POST", 201, ReplyBody::Message),
         _ if name.starts_with("Update") => ("PUT", 204, ReplyBody::Empty),
@@ -164,6 +172,7 @@ fn of_petclinic(operation: Operation) -> Route {
         query: (operation == Operation::ListOwners).then_some("lastName"),
         status,
         reply,
+        // The path of the row itself, also when it was added below an owner.
         location: (status == 201).then_some(one),
     }
 }
@@ -260,6 +269,7 @@ mod tests {
         ] {
             let found: Vec<_> = petclinic()
                 .filter(|operation| route(*operation).method == method)
+                // All routes are tried, so a second one that fits would show.
                 .filter_map(|operation| Some((operation, route(operation).parameters(path)?)))
                 .collect();
             assert_eq!(found, [(operation, parameters)]);

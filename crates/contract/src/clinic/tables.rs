@@ -17,6 +17,7 @@ type Answer<T> = Result<T, ApplicationError>;
 #[derive(Debug)]
 struct Table<T> {
     rows: BTreeMap<i32, T>,
+    // Not the largest key: a deleted row's id must not be given again.
     last: i32,
 }
 
@@ -36,6 +37,7 @@ impl<T> Table<T> {
     }
 
     fn add(&mut self, row: T) -> Answer<i32> {
+        // Memory must have a bound, and so must the ids.
         if self.rows.len() >= ROWS_MAX || self.last == i32::MAX {
             return Err(ApplicationError::Invalid);
         }
@@ -103,6 +105,7 @@ struct Tables {
 /// A clinic. Shared by threads; every operation is atomic.
 #[derive(Debug)]
 pub(crate) struct Clinic {
+    // One lock for all: cascades change several tables, and every operation must be atomic.
     tables: Mutex<Tables>,
 }
 
@@ -125,6 +128,8 @@ impl Clinic {
                 telephone: owner[4].to_owned(),
                 pets: BTreeSet::new(),
             })),
+            // Pets and visits go through the functions that also note them at their owners
+            // and pets.
             pets: Table::of([]),
             visits: Table::of([]),
         };
@@ -169,6 +174,8 @@ impl Tables {
         let row = self.vets.get(id)?;
         let specialties = row.specialties.iter().map(|id| self.specialty(*id));
         let mut specialties = specialties.collect::<Answer<Vec<_>>>()?;
+        // By name, as the application sorts them; ids decide between equal names, so that
+        // the order is fixed.
         specialties.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
         Ok(Vet {
             id,
@@ -195,6 +202,7 @@ impl Tables {
             id,
             name: row.name.clone(),
             birth_date: row.birth_date.clone(),
+            // Never fails: deleting a type deletes its pets.
             r#type: Some(self.pet_type(row.type_id)?),
             owner_id: row.owner_id,
             visits: visits.collect::<Answer<Vec<_>>>()?,
@@ -227,6 +235,7 @@ impl Tables {
         type_id: i32,
         owner_id: i32,
     ) -> Answer<Pet> {
+        // Before the row is stored: a pet without a type or owner could not be read back.
         self.types.referred(type_id)?;
         self.owners.referred(owner_id)?;
         let id = self.pets.add(PetRow {
@@ -256,6 +265,8 @@ impl Tables {
         for visit in row.visits {
             self.visits.remove(visit)?;
         }
+        // The owner must not list a pet that is gone. When the owner is being deleted this
+        // is wasted, but right.
         self.owners.get_mut(row.owner_id)?.pets.remove(&id);
         Ok(())
     }
@@ -310,6 +321,7 @@ impl Clinic {
         let mut tables = self.tables();
         tables.types.remove(request.id)?;
         let of_type = |(id, row): (&i32, &PetRow)| (row.type_id == request.id).then_some(*id);
+        // Collected first, because removal changes the table that is walked.
         let pets: Vec<i32> = tables.pets.rows.iter().filter_map(of_type).collect();
         for pet in pets {
             tables.remove_pet(pet)?;
@@ -339,6 +351,7 @@ impl Clinic {
     pub(crate) fn update_pet(&self, request: &UpdatePetRequest) -> Answer<Done> {
         request.check()?;
         let mut tables = self.tables();
+        // The pet comes before its type: `not found` before `invalid request`.
         tables.pets.get(request.id)?;
         let type_id = type_id(request.r#type.as_ref());
         tables.types.referred(type_id)?;
@@ -360,6 +373,8 @@ impl Clinic {
             .owners
             .rows
             .iter()
+            // An empty prefix fits all, so the list without a parameter needs no case of
+            // its own.
             .filter(|(_, row)| row.last_name.starts_with(&request.last_name));
         let owners = named.map(|(id, _)| tables.owner(*id));
         let owners = listed(owners.collect::<Answer<_>>()?)?;
@@ -398,6 +413,7 @@ impl Clinic {
 
     pub(crate) fn delete_owner(&self, request: &DeleteOwnerRequest) -> Answer<Done> {
         let mut tables = self.tables();
+        // Pets first, while their owner is still there to be updated.
         let pets = tables.owners.get(request.id)?.pets.clone();
         for pet in pets {
             tables.remove_pet(pet)?;
@@ -418,6 +434,7 @@ impl Clinic {
     pub(crate) fn add_visit_to_owner(&self, request: &AddVisitToOwnerRequest) -> Answer<Visit> {
         request.check()?;
         let mut tables = self.tables();
+        // Another owner's pet is not found under this one's path, rather than forbidden.
         owned(&tables, request.owner_id, request.pet_id)?;
         let (date, description) = (request.date.clone(), request.description.clone());
         tables.add_visit(request.pet_id, date, description)
@@ -461,6 +478,7 @@ impl Clinic {
     pub(crate) fn delete_specialty(&self, request: &DeleteSpecialtyRequest) -> Answer<Done> {
         let mut tables = self.tables();
         tables.specialties.remove(request.id)?;
+        // The vets stay: a specialty is only referred to, not owned.
         for vet in tables.vets.rows.values_mut() {
             vet.specialties.remove(&request.id);
         }

@@ -25,6 +25,7 @@ const OWNERS: u64 = 9_000;
 const BOOKINGS: u64 = DAYS as u64 * SLOTS as u64;
 
 /// Weights that are written with four characters.
+// Exact in binary and of one length, so that all bookings have one size.
 const WEIGHTS: [f64; 8] = [0.25, 1.25, 2.25, 3.25, 0.75, 1.75, 2.75, 3.75];
 
 const TITLE: &str = "Meeting of the working group on wireless access, second part: what was \
@@ -43,6 +44,7 @@ pub fn deploy() -> DeployRequest {
     let head = "<application name=\"calendar\"><class>CalendarService</class><scope>session</scope>\
         <method>book</method><method>entries</method><about>";
     let tail = "</about></application>";
+    // Markup in the document is escaped within the envelope, so its size in XML counts.
     let filler = DOCUMENT_XML_BYTES - xml_bytes(head) - xml_bytes(tail);
     DeployRequest {
         document: format!("{head}{}{tail}", cut(TITLE, filler)),
@@ -57,6 +59,8 @@ pub fn book(user: u64, n: u64) -> BookRequest {
     let slot = (n % BOOKINGS) as i32;
     let (day, slot_of_day) = (slot / SLOTS + 1, slot % SLOTS);
     let owner = format!("user{:04}@calendar.example.org", user % OWNERS);
+    // The title takes up what number and owner leave, and the note what is left after that:
+    // both sizes hold for every day and slot.
     let title = BOOK_REPLY_TEXT_BYTES - digits(slot) - owner.len();
     let note = BOOK_TEXT_BYTES - owner.len() - title - digits(day) - digits(slot_of_day);
     BookRequest {
@@ -82,6 +86,7 @@ fn xml_bytes(text: &str) -> usize {
 
 /// Decimal digits of a number that is not negative.
 fn digits(number: i32) -> usize {
+    // None of 0, which has one digit.
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 

@@ -60,6 +60,7 @@ fn a_deployment_takes_655_bytes_and_its_reply_296() {
 
 #[test]
 fn every_booking_takes_652_bytes_and_its_reply_464() {
+    // The ranges hold every change in the number of digits of day, slot and number.
     for user in [0, 7, 8_999, 9_000, u64::MAX] {
         for n in (0..2_500).chain(17_000..17_500).chain([u64::MAX]) {
             let request = book(user, n);

@@ -54,6 +54,7 @@ impl Carried {
             Reply::Reserve(reply) => (self.res, self.cn) = (reply.res, reply.cn),
             Reply::DebitReservation(reply) => self.cn = reply.cn,
             Reply::ReleaseRes(reply) => self.cn = reply.cn,
+            // ConfirmAction only repeats its number, and the others bring none.
             _ => {}
         }
     }

@@ -1,10 +1,10 @@
-//! How a test of any crate says that it does nothing on this machine.
+//! How a test of any crate reports that it is skipped on this machine.
 
 use std::fmt::Display;
 use std::io::Write;
 use std::thread;
 
-/// Tells why the test that calls it is skipped. What `println!` and `eprintln!` print
+/// Prints why the test that calls it is skipped. What `println!` and `eprintln!` print
 /// is shown for failed tests alone; what goes to the handle always is.
 pub fn skipped(reason: impl Display) {
     let thread = thread::current();

@@ -53,6 +53,8 @@ pub fn vectors() -> Messages {
     }
 }
 
+// Two to four bytes of UTF-8, what JSON and XML must escape, and U+2028, which JSON allows
+// as it is but JavaScript before 2019 did not.
 const UNICODE: &str = "é ナット гайка 🔩 \"q\" C:\\dir a/b <&> \n\t \u{2028}";
 
 fn hellos() -> Vec<Accepted> {
@@ -74,6 +76,7 @@ fn hellos() -> Vec<Accepted> {
             &hello(UNICODE),
         ),
         accepted("HelloBytesReply", "empty", &bytes(b"")),
+        // Each length modulo 3 has its own padding in base64 (RFC 4648 section 4).
         accepted("HelloBytesReply", "one byte, two paddings", &bytes(b"\xFF")),
         accepted(
             "HelloBytesReply",
@@ -109,6 +112,7 @@ fn records() -> Vec<Accepted> {
         ),
         accepted(
             "Record",
+            // 2^53 + 1: a reader that goes by way of a double gets 2^53.
             "beyond a double",
             &record((1 << 53) + 1, -1, "x", ""),
         ),
@@ -152,6 +156,7 @@ fn replies() -> Vec<Accepted> {
     let total = SubmitReply {
         batch: "Größe".into(),
         accepted: 100_000,
+        // The largest total that there can be: it needs int64.
         quantity_total: 100_000 * i64::from(i32::MAX),
         refused: vec![],
     };
@@ -177,6 +182,8 @@ fn transfers() -> Vec<Accepted> {
         length: 67_108_864,
         chunk_bytes: 1_048_576,
     };
+    // Codecs carry every value of the type. That an operation refuses it is not their
+    // affair.
     let impossible = DownloadRequest {
         length: i64::MIN,
         chunk_bytes: i32::MIN,
@@ -230,6 +237,7 @@ fn accepted<M: Message + Serialize>(
 fn json_variants(json: &str, tree: &Value) -> Vec<String> {
     let spaced = serde_json::to_string_pretty(tree).expect("a tree has string keys");
     let mut sparse = without_zeros(tree.clone());
+    // A brace within a text, which a reader that only counts braces would take for the end.
     sparse["unknown_field"] = json!({"a": [1, null, "}"]});
     vec![spaced, escaped(json), sparse.to_string()]
 }
@@ -238,9 +246,11 @@ fn escaped(json: &str) -> String {
     let mut text = String::new();
     for character in json.chars() {
         match character {
+            // Allowed, though never needed (RFC 8259 section 7).
             '/' => text.push_str("\\/"),
             ' '..='~' => text.push(character),
             _ => {
+                // Characters beyond the basic plane are two escapes, a surrogate pair.
                 for unit in character.encode_utf16(&mut [0; 2]) {
                     text.push_str(&format!("\\u{unit:04x}"));
                 }
@@ -254,6 +264,7 @@ fn without_zeros(tree: Value) -> Value {
     match tree {
         Value::Object(fields) => fields
             .into_iter()
+            // A reader treats an absent field as its zero (contracts/README.md, JSON).
             .filter(|(_, value)| ![json!(0), json!(""), json!([])].contains(value))
             .map(|(name, value)| (name, without_zeros(value)))
             .collect(),
@@ -283,6 +294,7 @@ fn top_level_fields(mut bytes: &[u8]) -> Vec<&[u8]> {
     while !bytes.is_empty() {
         let mut rest = &bytes[1..];
         let number = prost::encoding::decode_varint(&mut rest).expect("just encoded");
+        // Wire type 2 is a length and so many bytes, 0 a varint alone.
         let content = if bytes[0] & 7 == 2 {
             number as usize
         } else {
@@ -363,15 +375,18 @@ fn refused_protobuf() -> Vec<Refused> {
             "a field within a record longer than it",
             "12031a0261",
         ),
+        // The encoding reserves number 0 and the wire types 6 and 7.
         refused("SubmitRequest", "field number 0", "0000"),
         refused("SubmitRequest", "wire type 7", "0f"),
         refused("SubmitRequest", "the end of a group that never began", "0c"),
         refused("HelloReply", "a string that is no UTF-8", "0a02c328"),
         refused(
             "HelloReply",
+            // RFC 3629 section 3 forbids surrogates in UTF-8.
             "a string with an encoded surrogate",
             "0a03eda080",
         ),
+        // 64 bits take ten bytes at most.
         refused("Record", "a varint of 11 bytes", "08ffffffffffffffffffff01"),
         refused("UploadReply", "a varint without an end", "08ffff"),
     ]

@@ -51,6 +51,8 @@ pub fn vectors() -> Vec<OperationVector> {
 /// Fields ordered by name, whatever order this build's maps keep.
 fn value(message: impl Serialize) -> Value {
     let mut value = serde_json::to_value(message).expect("messages have string keys");
+    // serde_json keeps insertion order once any crate of the build asks for its feature
+    // preserve_order. The files must not depend on that.
     value.sort_all_objects();
     value
 }
@@ -69,6 +71,7 @@ fn submits() -> Vec<OperationVector> {
     let extremes = vec![
         record(i64::MIN, i32::MIN, "a"),
         record(i64::MAX, i32::MAX, "b"),
+        // Accepted quantities together exceed int32.
         record((1 << 53) + 1, i32::MAX, "🔩"),
         record(0, 0, ""),
         record(-1, 1, ""),
@@ -80,6 +83,7 @@ fn submits() -> Vec<OperationVector> {
         submit("extremes", request("Größe", extremes), None),
         submit("a workload of 2000 bytes, seed 1", generated, None),
         submit(
+            // One record and a count, or the file would hold megabytes.
             "most records",
             request("b", vec![record(1, 2, "a")]),
             Some(100_000),
@@ -179,6 +183,7 @@ fn download(name: &'static str, length: i64, chunk_bytes: i32) -> OperationVecto
             value(json!({
                 "chunks": count,
                 "last_chunk_bytes": chunks.last().map_or(0, Vec::len),
+                // A digest stands for chunks that would not fit into the file.
                 "sha256": sha256_hex(&chunks.concat()),
             }))
         }),

@@ -43,6 +43,8 @@ pub fn vectors() -> Vec<Script> {
 }
 
 /// Fields that hold numbers of the service's own choice.
+// Only their equality is tested: a caller must not expect any particular number
+// (contracts/README.md, charging).
 const NUMBERS: [&str; 2] = ["res", "cn"];
 
 /// Writes a script while the model answers it.
@@ -122,6 +124,7 @@ impl Writer {
 
     /// The name of a number, a new one when it was not given before.
     fn name(&mut self, field: &str, number: Value) -> Value {
+        // ConfirmAction repeats its number, which must keep its name.
         let known = self.numbers.iter().find(|(_, known)| **known == number);
         if let Some((name, _)) = known {
             return json!(name);
@@ -196,6 +199,7 @@ fn functions() -> Writer {
     )
     .call(ConfirmAction, json!({"cn": "$cn6"}))
     .call(CreditControl, control)
+    // The last account, to see that accounts are counted from 1.
     .call(CreditControl, json!({"id": 1000}))
 }
 
@@ -241,6 +245,7 @@ fn amounts_and_accounts() -> Writer {
             (0, 1),
             (-1, 1),
             (4, i32::MAX),
+            // `id - 1` overflows for this one.
             (i32::MIN, 1),
         ] {
             let mut request = json!({"id": id, "am": am});
@@ -260,6 +265,8 @@ fn amounts_and_accounts() -> Writer {
 
 fn credit_limits() -> Writer {
     use Operation::{Credit, CreditControl, DirectDebit, ReleaseRes, Reserve};
+    // What still fits at the start; one debit and credit of 5 before leave the balance as
+    // it was.
     let most = i32::MAX - 1_000;
     Writer::new(
         Contract::Charging,
@@ -270,6 +277,7 @@ fn credit_limits() -> Writer {
     .call(DirectDebit, json!({"id": 1, "am": 1_001}))
     .call(Reserve, json!({"id": 1, "am": 1_001}))
     .call(Reserve, json!({"id": 1, "am": 1_000}))
+    // All is reserved: the balance would do, what is available does not.
     .call(DirectDebit, json!({"id": 1, "am": 1}))
     .call(Credit, json!({"id": 1, "am": 5}))
     .call(DirectDebit, json!({"id": 1, "am": 6}))
@@ -312,6 +320,7 @@ fn foreign_reservation() -> Writer {
         1_000,
     )
     .call(Reserve, json!({"id": 1, "am": 10}))
+    // Ownership is checked before the amount, which the next call shows.
     .call(DebitReservation, json!({"id": 2, "am": 10, "res": "$res1"}))
     .call(
         DebitReservation,
@@ -367,6 +376,7 @@ fn bookings() -> Writer {
         .call(Operation::Book, entry("Jürgen", 1, 0))
         .call(Operation::Book, entry("Jürgen", 1, 47))
         .call(Operation::Book, entry("Jürgen", 2, 0))
+        // Owners are compared byte by byte: another case is another owner.
         .call(Operation::Book, entry("jürgen", 1, 5))
         .call(Operation::Entries, day("Jürgen", 364))
         .call(Operation::Book, replaced)

@@ -4,6 +4,8 @@ use serde::Serialize;
 use wirelab_contract::model::sha256_hex;
 use wirelab_contract::texts::{pattern, text};
 
+// One output of the generator gives ten characters, and 14 has a text of its own: the sizes
+// next to both are tried.
 const SIZES_BYTES: [usize; 10] = [0, 1, 9, 10, 11, 14, 15, 1_000, 150_000, 3_000_000];
 
 /// One size.
