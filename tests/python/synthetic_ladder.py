@@ -10,7 +10,7 @@ import numpy as np
 
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import Check, Json, Outcome, Point, Trial
+from wirelab.trial.record import Check, GroupResult, Json, Outcome, Point, Times, Trial
 
 Cost = Callable[[CellSelector], float]
 """Seconds per call of a cell."""
@@ -41,7 +41,7 @@ def trial(
     users = int(at.load["users"])
     calls = max(1, round(1.0 / seconds))
     mean_ns = users * seconds * 1e9
-    times = {"count": calls, "mean_ns": mean_ns, "percentiles_ns": {"p50": round(mean_ns)}}
+    times = Times(count=calls, mean_ns=mean_ns, percentiles_ns={"p50": round(mean_ns)})
     bound: Outcome = "marked" if client_bound else "ok"
     return Trial(
         id=f"{sha256(str(wanted).encode()).hexdigest()[:12]}-r{repeat}",
@@ -49,13 +49,13 @@ def trial(
         repeat=repeat,
         order=0,
         status="measured",
-        result={
-            "rate_per_s": 1.0 / seconds,
-            "calls": calls,
-            "window_s": 1.0,
-            "cpu_s": 0.4,
-            "times": {"service": times, "response": times},
-        },
+        result=GroupResult(
+            rate_per_s=1.0 / seconds,
+            calls=calls,
+            window_s=1.0,
+            cpu_s=0.4,
+            times={"service": times, "response": times},
+        ),
         engine={"cpu_user_s": 0.2, "cpu_system_s": 0.2},
         service={"cpu_s": 0.9, "cpu_window_s": 0.9, "calls_seen": calls},
         checks=(Check("bound", bound, "by construction"),),
@@ -82,4 +82,4 @@ def trials(
 def failed(wanted: CellSelector, reason: str = "the service died") -> Trial:
     """A trial that measured nothing."""
     made = trial(wanted, 1.0, 1)
-    return replace(made, status="failed", reason=reason, result={}, checks=())
+    return replace(made, status="failed", reason=reason, result=GroupResult(), checks=())

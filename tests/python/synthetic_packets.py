@@ -197,10 +197,9 @@ def captured(stack: str = REST, order: int = 0, **changes: Any) -> Trial:
     }
     taken = {"file": "capture-client.pcapng", "packets": 4000, "bytes": 600_000}
     measured = trial(at, order, order, World())
-    moved = {"bytes_sent": 90 * 2000, "bytes_received": 150_064 * 2000}
     made = replace(
         measured,
-        result={**measured.result, **moved},
+        result=replace(measured.result, bytes_sent=90 * 2000, bytes_received=150_064 * 2000),
         link=link,
         captures={"client": {**taken, "drops": changes.get("drops", 0)}},
         wire=dissection.brief(dissected()),

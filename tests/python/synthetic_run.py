@@ -7,7 +7,7 @@ seeded noise, so that tests know what a report has to say of them.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from wirelab.checks import load as verdicts
 from wirelab.statistics.sample import percentile_printable
 from wirelab.study import catalogue as studies
 from wirelab.study import manifest as study_manifest
-from wirelab.trial.record import Json, Point, Trial
+from wirelab.trial.record import GroupResult, Json, Point, Trial
 
 REST = "rest@rust?codec=json"
 GRPC = "grpc@rust"
@@ -72,7 +72,7 @@ def trial(at: Point, repeat: int, order: int, world: World) -> Trial:
         status="measured",
         started=f"2024-05-01T10:{order // 60:02d}:{order % 60:02d}.000+00:00",
         seconds=1.6,
-        result=result,
+        result=GroupResult.of(result),
         engine=engine,
         service=service,
         placement={
@@ -191,51 +191,51 @@ def client_bound(given: Trial) -> Trial:
     """The trial with the engine at its limit and the service below."""
     limited = replace(
         given,
-        result={**given.result, "cpu_s": 0.98 * given.result["window_s"]},
-        service={**given.service, "cpu_window_s": 0.5 * given.result["window_s"]},
+        result=replace(given.result, cpu_s=0.98 * given.result.window_s),
+        service={**given.service, "cpu_window_s": 0.5 * given.result.window_s},
         checks=(),
     )
     return replace(limited, checks=verdicts.check(limited))
 
 
+def with_result(given: Trial, **values: Any) -> Trial:
+    """The trial with these figures of its result replaced."""
+    return replace(given, result=GroupResult.of({**asdict(given.result), **values}))
+
+
 def failed(given: Trial, reason: str) -> Trial:
     """The trial as one that measured nothing."""
-    return replace(given, status="failed", reason=reason, result={}, checks=())
+    return replace(given, status="failed", reason=reason, result=GroupResult(), checks=())
 
 
 def failing(given: Trial, every: int = 20, timeout_s: float = 10.0) -> Trial:
     """The trial with one call of ``every`` timed out: its response times are those of all calls,
     the good ones apart."""
-    calls = given.result["calls"]
+    calls = given.result.calls
     errors = calls // every
-    good = {**given.result["times"]["response"], "count": calls - errors}
+    good = replace(given.result.times["response"], count=calls - errors)
     ns = round(timeout_s * 1e9)
     tail = {"p99": ns, "p99.9": ns}
-    percentiles = {name: tail.get(name, value) for name, value in good["percentiles_ns"].items()}
-    mean = (good["mean_ns"] * (calls - errors) + ns * errors) / calls
+    percentiles = {name: tail.get(name, value) for name, value in good.percentiles_ns.items()}
+    mean = (good.mean_ns * (calls - errors) + ns * errors) / calls
     times = {
-        "response": {
-            **good,
-            "count": calls,
-            "mean_ns": mean,
-            "max_ns": ns,
-            "percentiles_ns": percentiles,
-        },
+        "response": replace(good, count=calls, mean_ns=mean, max_ns=ns, percentiles_ns=percentiles),
         "response_good": good,
     }
-    counts = {"ok": calls - errors, "errors": errors, "errors_by_kind": {"timeout": errors}}
-    result = {**given.result, **counts, "times": {**given.result["times"], **times}}
+    result = replace(
+        given.result,
+        ok=calls - errors,
+        errors=errors,
+        errors_by_kind={"timeout": errors},
+        times={**given.result.times, **times},
+    )
     struck = replace(given, result=result, checks=())
     return replace(struck, checks=verdicts.check(struck))
 
 
 def without_histograms(measured: Trial) -> Trial:
     """As the journal holds it."""
-    times = {
-        name: {key: value for key, value in one.items() if key != "hdr"}
-        for name, one in measured.result.get("times", {}).items()
-    }
-    return replace(measured, result={**measured.result, "times": times} if times else {})
+    return replace(measured, result=measured.result.without_histograms())
 
 
 def write_run(folder: Path, every: list[Trial], **experiment: Any) -> Path:
@@ -274,7 +274,7 @@ def write_reproduction(folder: Path, every: list[Trial], study: str = "hamo2023"
 def _write_histograms(folder: Path, measured: Trial) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["#[Histogram log format version 1.3]"]
-    for name, times in measured.result.get("times", {}).items():
-        if "hdr" in times:
-            lines.append(f"Tag={name},0.000,1.000,{times['max_ns'] / 1e6:.3f},{times['hdr']}")
+    for name, times in measured.result.times.items():
+        if times.hdr:
+            lines.append(f"Tag={name},0.000,1.000,{times.max_ns / 1e6:.3f},{times.hdr}")
     (folder / "histograms.hlog").write_text("\n".join(lines) + "\n", encoding="utf-8")

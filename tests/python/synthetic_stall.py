@@ -15,7 +15,7 @@ from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Claim, Planned, Spot
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import Point, Trial
+from wirelab.trial.record import GroupResult, Point, Times, Trial
 
 STALLED = "rest@rust?server.writes=split&server.nagle=on"
 FLIPPED = "rest@rust?server.writes=split"
@@ -40,7 +40,7 @@ def trials_of(stack: str, times_ms: Sequence[float], *findings: dict[str, Any]) 
             repeat,
             repeat,
             "measured",
-            result={"times": {"service": {"count": 100, "mean_ns": ms * 1e6}}},
+            result=GroupResult(times={"service": Times(count=100, mean_ns=ms * 1e6)}),
             wire={"exchanges": 100, "findings": list(findings)},
         )
         for repeat, ms in enumerate(times_ms, 1)
@@ -113,13 +113,13 @@ def trial_of(planned: PlannedTrial, findings: Sequence[dict[str, Any]]) -> Trial
     wire = {"exchanges": 100, "findings": list(findings)}
     if point.options.get("capture", "none") == "none":
         wire = {}
-    times = {"service": {"count": 100, "mean_ns": 40e6}}
+    times = {"service": Times(count=100, mean_ns=40e6)}
     return Trial(
         planned.id,
         point,
         planned.repeat,
         planned.order,
         "measured",
-        result={"times": times},
+        result=GroupResult(times=times),
         wire=wire,
     )

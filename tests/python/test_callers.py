@@ -311,11 +311,11 @@ def tool_trial(users: int = 10, rate: float = 1000.0, repeat: int = 1, **words: 
     """A trial by ghz at its limit, as the journal holds it."""
     wanted = CellSelector.of({"stack": "grpc@go?caller=ghz", "users": users, **words})
     made = plain_trial(wanted, 1.0 / rate, repeat)
-    response = made.result["times"]["response"]
-    times = {"response": {**response, "max_ns": response["mean_ns"]}}
+    response = made.result.times["response"]
+    times = {"response": replace(response, max_ns=round(response.mean_ns))}
     made = replace(
         made,
-        result={**made.result, "cpu_s": 0.97, "times": times},
+        result=replace(made.result, cpu_s=0.97, times=times),
         engine={**TOOL.identity(), "processors": 1, "runs": 2, "cpu_user_s": 0.97},
         placement={"engine": [1], "processors": 1},
         checks=(),
@@ -353,7 +353,7 @@ def test_a_tool_at_its_limit_is_told() -> None:
 def test_the_warm_up_of_a_tool_has_connections_of_its_own() -> None:
     """Two runs of ten users order twenty connections."""
     measured = tool_trial()
-    result = {**measured.result, "connections_opened": 20}
+    result = replace(measured.result, connections_opened=20)
     seen = {**measured.service, "connections_seen": 20}
     again = replace(measured, result=result, service=seen, checks=())
     found = next(check for check in verdicts.check(again) if check.name == "connections")
@@ -522,7 +522,7 @@ def test_a_trial_by_a_tool_is_kept_whole(tmp_path: Path) -> None:
     assert measured.status == "measured"
     assert measured.engine["caller"] == "ghz"
     assert measured.engine["version"] == "unknown"  # the stub was not built from ghz's module
-    assert measured.result["calls"] == 40
+    assert measured.result.calls == 40
     folder = tmp_path / "run" / "trials" / measured.id
     names = {path.name for path in folder.iterdir()}
     assert {"ghz-measure.json.gz", "ghz.log", "plan.json", "result.json"} <= names
@@ -591,13 +591,14 @@ def test_the_real_ghz_beside_the_engine(tmp_path: Path) -> None:
     found = run(tmp_path / "run", text.replace("repeats: 2", "repeats: 1"))
     (measured,) = by_caller(found, "ghz")
     assert measured.status == "measured", measured.reason
-    assert measured.result["errors"] == 0
-    assert measured.service["calls_seen"] == measured.result["calls_whole_run"]
-    assert measured.service["connections_seen"] == measured.result["connections_opened"] == 4
+    assert measured.result.errors == 0
+    assert measured.service["calls_seen"] == measured.result.calls_whole_run
+    assert measured.service["connections_seen"] == measured.result.connections_opened == 4
     # From the first call counted to the last reply, so it ends before the deadline does.
-    assert 0.38 <= measured.result["window_s"] < 1.0
+    assert 0.38 <= measured.result.window_s < 1.0
     assert measured.engine["processors"] == len(measured.placement["engine"])
-    assert 0.0 < measured.result["cpu_s"] < measured.engine["cpu_process_s"]
+    assert measured.result.cpu_s is not None
+    assert 0.0 < measured.result.cpu_s < measured.engine["cpu_process_s"]
     assert verdicts.client_use(measured) is not None
     assert measured.service["cpu_window_s"] > 0.0
     assert measured.engine["rss_max_bytes"] > 1_000_000

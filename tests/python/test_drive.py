@@ -35,6 +35,7 @@ from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import manifests, targets
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
+from wirelab.trial.record import GroupResult
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 Json = dict[str, Any]
@@ -242,7 +243,7 @@ def test_a_server_that_wants_tls_is_told_with_the_right_scheme(
     assert "write https:// in place of http://" in " ".join(capsys.readouterr().out.split())
 
 
-def outcome_of(**changes: object) -> Json:
+def group_of(**changes: object) -> GroupResult:
     """What the engine says of a run that nothing is to be said about."""
     group: Json = {
         "load": "closed",
@@ -263,24 +264,27 @@ def outcome_of(**changes: object) -> Json:
         "warmup": {"seconds": 0.0},
         **changes,
     }
-    return {"interrupted": False, "groups": [group]}
+    return GroupResult.of(group)
 
 
-def hinted(target: str, outcome: Json, *, keeps: bool = True) -> list[str]:
-    return hints(targets.parse(target), outcome, in_flight_max=10, keeps=keeps)
+def hinted(
+    target: str, group: GroupResult, *, keeps: bool = True, interrupted: bool = False
+) -> list[str]:
+    parsed = targets.parse(target)
+    return hints(parsed, group, in_flight_max=10, keeps=keeps, interrupted=interrupted)
 
 
 def test_a_rate_that_moves_is_pointed_out() -> None:
     """As that of a virtual machine that compiles while it is measured."""
-    assert hinted("rest@rust", outcome_of()) == []
+    assert hinted("rest@rust", group_of()) == []
     moving = [*range(2, 17), *[40] * 15]
-    (hint,) = hinted("rest@rust", outcome_of(series=moving))
+    (hint,) = hinted("rest@rust", group_of(series=moving))
     assert "not steady" in hint
     assert "--warmup 5s" in hint
-    warmed = outcome_of(series=moving, warmup={"seconds": 5.0})
+    warmed = group_of(series=moving, warmup={"seconds": 5.0})
     assert "longer than 5s" in hinted("rest@rust", warmed)[0]
-    assert hinted("rest@rust", {**warmed, "interrupted": True}) == []
-    unkept = outcome_of(connections_opened=610)
+    assert hinted("rest@rust", warmed, interrupted=True) == []
+    unkept = group_of(connections_opened=610)
     assert "610 were opened for 600 calls" in hinted("rest@rust", unkept)[0]
     assert hinted("rest@rust", unkept, keeps=False) == []
 
@@ -309,12 +313,12 @@ def test_a_rate_that_moves_is_pointed_out() -> None:
     ],
 )
 def test_a_result_that_needs_words_has_them(changes: Json, words: str) -> None:
-    (hint,) = hinted("http://127.0.0.1:1/", outcome_of(**changes))
+    (hint,) = hinted("http://127.0.0.1:1/", group_of(**changes))
     assert words in hint
 
 
 def test_calls_under_way_are_no_backlog() -> None:
-    assert hinted("rest@rust", outcome_of(load="open", ended=590)) == []
+    assert hinted("rest@rust", group_of(load="open", ended=590)) == []
 
 
 def test_a_certificate_that_is_refused_is_told_with_the_remedy() -> None:
@@ -324,8 +328,7 @@ def test_a_certificate_that_is_refused_is_told_with_the_remedy() -> None:
         ("certificate_ca_as_end_entity", "basicConstraints=CA:FALSE"),
     ):
         errors: Json = {"errors_by_code": {cause: 5}, "errors_by_kind": {"refused": 5}}
-        outcome = outcome_of(**failed, **errors)
-        (hint,) = hinted("https://localhost:1/", outcome)
+        (hint,) = hinted("https://localhost:1/", group_of(**failed, **errors))
         assert words in hint
 
 
@@ -562,14 +565,13 @@ def test_the_other_version_of_http_has_a_hint(target: str, cause: str, words: st
         "errors_by_kind": {"protocol": 600},
         "errors_by_code": {cause: 600},
     }
-    (hint,) = hinted(target, outcome_of(**failed))
+    (hint,) = hinted(target, group_of(**failed))
     assert words in hint
 
 
 def test_a_result_of_an_older_engine_has_no_advice_by_cause() -> None:
-    outcome = outcome_of(ok=0, errors=5, errors_by_kind={"refused": 5})
-    del outcome["groups"][0]["errors_by_code"]
-    assert hinted("http://127.0.0.1:1/", outcome) == []
+    older = GroupResult.of({"calls": 5, "errors": 5, "errors_by_kind": {"refused": 5}})
+    assert hinted("http://127.0.0.1:1/", older) == []
 
 
 def test_a_server_of_grpc_that_is_asked_in_http_1_is_known(

@@ -360,10 +360,10 @@ def test_a_service_that_misbehaves_is_measured_as_such(
     run = _faulty(tmp_path, faults)
     assert not [trial.reason for trial in run.failed]
     for trial in run.trials:
-        counted = {kind for kind, count in trial.result["errors_by_kind"].items() if count}
+        counted = {kind for kind, count in trial.result.errors_by_kind.items() if count}
         assert counted == kinds, trial.point.stack
-        assert trial.result["ok"] > 0
-        times = {name: one["count"] for name, one in trial.result["times"].items()}
-        assert times["response"] == trial.result["calls"]
-        assert times["response_good"] == trial.result["ok"]
-        assert times["response_failed"] == trial.result["errors"]
+        assert trial.result.ok > 0
+        times = {name: one.count for name, one in trial.result.times.items()}
+        assert times["response"] == trial.result.calls
+        assert times["response_good"] == trial.result.ok
+        assert times["response_failed"] == trial.result.errors

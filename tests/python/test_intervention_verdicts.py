@@ -23,6 +23,7 @@ from wirelab.report.sections import tested_findings as report_tested
 from wirelab.run.adaptive.outcome import Tested as Judged
 from wirelab.run.adaptive.outcome import judge
 from wirelab.run.adaptive.record import Interventions, Spot, Together, call_ns
+from wirelab.trial.record import Times
 
 
 def _judged(before: Sequence[float], after: Sequence[float], *left: dict[str, Any]) -> Judged:
@@ -123,7 +124,7 @@ def test_a_side_without_trials_tells_nothing() -> None:
 def test_openings_of_connections_are_in_the_time_of_a_call() -> None:
     """A connection per call costs before the first byte, which service time leaves out."""
     (trial,) = trials_of(STALLED, [2.0])
-    trial.result["times"]["connect"] = {"count": 50, "mean_ns": 3e6}
+    trial.result.times["connect"] = Times(count=50, mean_ns=3e6)
     assert call_ns(trial) == pytest.approx(3.5e6)
 
 

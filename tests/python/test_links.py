@@ -32,6 +32,7 @@ from wirelab.run.runner import Run
 from wirelab.selftest import doctor
 from wirelab.stack import manifests
 from wirelab.trial import link as links
+from wirelab.trial.record import GroupResult
 
 TEXT = """\
 name: small
@@ -265,7 +266,7 @@ def test_a_trial_over_a_dead_link_fails_and_names_the_key(
     reason = run.trials[0].reason
     assert "nothing comes through link dead: all 1,050 echoes" in reason
     assert "a measured loss of 100 %; its profile has both.loss.percent: 100" in reason
-    assert not run.trials[0].result
+    assert run.trials[0].result == GroupResult()
 
 
 @needs_root

@@ -363,7 +363,7 @@ def test_live_the_ways_over_a_link_are_told_from_the_server(
 
 def _explained(one: Trial) -> None:
     found, calls = one.wire["reconciliation"], one.wire["reconciliation"]["calls"]
-    assert calls["logged"] == one.result["calls_whole_run"] == calls["matched"], calls
+    assert calls["logged"] == one.result.calls_whole_run == calls["matched"], calls
     assert found["exchanges"]["seen"] == calls["matched"], found["exchanges"]
     whole = found["all"]
     parts = sum(part["mean_us"] for part in whole["phases"])

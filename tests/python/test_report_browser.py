@@ -29,6 +29,7 @@ from wirelab.report.page import write_page
 from wirelab.report.section import WORD_MAX
 from wirelab.study import reproduction
 from wirelab.study import sections as study_page
+from wirelab.trial.record import GroupResult
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 
@@ -110,7 +111,7 @@ def run_page(folder: Path) -> Path:
     every = trials(world)
     opened = replace(world, loads=({"kind": "poisson", "rate": 300.0},), sizes=(14,), seed=2)
     every += [replace(one, id=f"open-{one.id}") for one in trials(opened)]
-    every[3] = replace(every[3], status="failed", reason="x" * 300, result={}, checks=())
+    every[3] = replace(every[3], status="failed", reason="x" * 300, result=GroupResult(), checks=())
     return write_page(write_run(folder, every))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.synthetic_run import REST, World, failed, trials, users, write_run
+from tests.python.synthetic_run import REST, World, failed, trials, users, with_result, write_run
 from wirelab.report.page import write_page
 from wirelab.report.sections import costs, machine, tables
 from wirelab.report.source import Source
@@ -33,8 +33,7 @@ def spent(given: Trial, **values: object) -> Trial:
     """The trial with known costs: 60 s of CPU for the caller's half a million calls, and 40 s
     for the service's."""
     return replace(
-        given,
-        result={**given.result, **SPENT, **values},
+        with_result(given, **{**SPENT, **values}),
         engine={**given.engine, "cpu_user_s": 20.0, "cpu_system_s": 40.0},
         service={**given.service, "cpu_window_s": 40.0},
     )

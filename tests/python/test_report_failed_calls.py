@@ -93,7 +93,7 @@ def test_runs_from_before_good_calls_were_recorded_apart_still_open(tmp_path: Pa
     """Their good calls have no times of their own: a dash, and none in the comparisons."""
     every = struck()
     for one in every:
-        one.result["times"].pop("response_good", None)
+        one.result.times.pop("response_good", None)
     folder = write_run(tmp_path / "run", every)
     assert main(["report", str(folder)]) == 0
     (table,) = tables.cell_tables(Source.read(folder))
@@ -111,7 +111,8 @@ def _with_p99s(p99s_ms: list[float | None], p50_ms: float = 2.0) -> list[Trial]:
         shown = {"p50": round(p50_ms * 1e6)}
         if p99 is not None:
             shown["p99"] = round(p99 * 1e6)
-        one.result["times"]["response"]["percentiles_ns"] = shown
+        response = replace(one.result.times["response"], percentiles_ns=shown)
+        one.result.times["response"] = response
     return every
 
 

@@ -298,7 +298,9 @@ def test_failed_calls_are_counted_and_named_by_what_happened() -> None:
     """And the response times that hold them are labelled."""
     every = [failing(one) if one.point.stack == REST else one for one in trials(SMALL)]
     found = sentences(every, 0.05)
-    calls, errors = (sum(one.result[name] for one in every) for name in ("calls", "errors"))
+    calls, errors = (
+        sum(getattr(one.result, name) for one in every) for name in ("calls", "errors")
+    )
     assert found[0] == (
         f"{errors:,} of {calls:,} calls failed: {errors:,} timed out. Response times of all calls "
         "hold them with the time until they failed; the tables have those of good calls too."

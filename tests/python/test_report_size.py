@@ -91,7 +91,7 @@ def test_of_many_stacks_the_table_compares_the_best_with_the_others(
             id=f"t-{stack}-{load}-{repeat}",
             point=point(f"rest@rust?codec=c{stack}", 14, users(load)),
             repeat=repeat,
-            result={**one.result, "rate_per_s": one.result["rate_per_s"] * (1 + 0.03 * repeat)},
+            result=replace(one.result, rate_per_s=one.result.rate_per_s * (1 + 0.03 * repeat)),
         )
         for stack in range(STACKS)
         for load in (1, 8)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.python.synthetic_run import GRPC, REST, World, point, trial
+from tests.python.synthetic_run import GRPC, REST, World, point, trial, with_result
 from wirelab.checks.load import check, client_bound, marked
 from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU
-from wirelab.trial.record import Check, Json, Trial
+from wirelab.trial.record import Check, GroupResult, Json, Times, Trial
 
 CLOSED: Json = {"kind": "closed", "users": 10}
 OPEN: Json = {"kind": "constant", "rate": 12_000.0, "in_flight_max": 64}
@@ -23,15 +23,17 @@ def sound(load: Json = CLOSED, stack: str = REST) -> Trial:
 
 def changed(given: Trial, part: str, **values: Any) -> Trial:
     """The trial with figures of one part replaced."""
+    if part == "result":
+        return with_result(given, **values)
     merged: dict[str, Any] = {part: {**getattr(given, part), **values}}
     return replace(given, **merged)
 
 
 def timed(given: Trial, which: str, **percentiles: int) -> Trial:
     """The trial with percentiles of one time replaced; ``p99_9`` stands for ``p99.9``."""
-    times = given.result["times"]
+    times = given.result.times
     named = {name.replace("_", "."): value for name, value in percentiles.items()}
-    one = {**times[which], "percentiles_ns": {**times[which]["percentiles_ns"], **named}}
+    one = replace(times[which], percentiles_ns={**times[which].percentiles_ns, **named})
     return changed(given, "result", times={**times, which: one})
 
 
@@ -60,7 +62,7 @@ def test_a_failed_trial_has_no_checks() -> None:
 def test_sequences_are_held_to_the_plan_by_their_own_number() -> None:
     """Of four calls of a sequence one is an arrival."""
     given = sound(OPEN)
-    planned = float(OPEN["rate"]) * given.result["window_s"]
+    planned = float(OPEN["rate"]) * given.result.window_s
     sequences: Json = {"count": round(planned), "errors": 0, "response": {"max_ns": 10_000_000}}
     given = changed(given, "result", calls=4 * round(planned), sequences=sequences)
     assert named(given, "achieved rate").outcome == "ok"
@@ -93,7 +95,7 @@ MARKED = [
 
 def busy(given: Trial, client: float, service: float | None) -> Trial:
     """The trial with both sides that busy."""
-    window = given.result["window_s"]
+    window = given.result.window_s
     seconds = None if service is None else service * window
     return changed(changed(given, "result", cpu_s=client * window), "service", cpu_window_s=seconds)
 
@@ -101,7 +103,7 @@ def busy(given: Trial, client: float, service: float | None) -> Trial:
 def test_a_client_that_spins_is_not_at_its_limit() -> None:
     """All of its core is used, and a quarter of that no call needed; the reason tells it."""
     given = busy(sound(), 0.99, 0.85)
-    waiting = changed(given, "engine", spin_s=0.25 * given.result["window_s"])
+    waiting = changed(given, "engine", spin_s=0.25 * given.result.window_s)
     assert named(given, "bound").outcome == "marked"
     assert client_bound(given)
     assert named(waiting, "bound").outcome == "ok"
@@ -119,7 +121,7 @@ def test_what_is_rationed_is_used_up_spinning_or_not() -> None:
     """Of a tenth of a core nothing is left, whatever the client did with it."""
     rationed = replace(sound(), point=point(f"{REST}&client.cpu=10%", 14, CLOSED))
     given = busy(rationed, 0.099, 0.5)
-    waiting = changed(given, "engine", spin_s=0.05 * given.result["window_s"])
+    waiting = changed(given, "engine", spin_s=0.05 * given.result.window_s)
     assert client_bound(given)
     assert client_bound(waiting)
 
@@ -128,7 +130,7 @@ def test_cpu_of_the_client_is_that_of_its_calls() -> None:
     """What it spent spinning belongs to no call; a clock that says more than the kernel is not
     believed."""
     given = changed(sound(), "engine", cpu_user_s=0.6, cpu_system_s=0.9, spin_s=0.5)
-    calls = given.result["calls"]
+    calls = given.result.calls
     assert CLIENT_CPU.of(given) == pytest.approx(1.0 / calls)
     assert CLIENT_CPU.of(changed(given, "engine", spin_s=1.5000001)) is None
 
@@ -153,9 +155,9 @@ def test_ends_of_the_window_are_no_drift() -> None:
     """The slot beyond the window holds stragglers; the first ones miss calls from before it,
     but only where calls take that long."""
     given = sound()
-    assert given.result["window_s"] == 2.0
-    response = {**given.result["times"]["response"], "mean_ns": 0.05e9}
-    slow = changed(given, "result", times={**given.result["times"], "response": response})
+    assert given.result.window_s == 2.0
+    response = replace(given.result.times["response"], mean_ns=0.05e9)
+    slow = changed(given, "result", times={**given.result.times, "response": response})
     series = [10, *[1000] * 19, 3]
     assert named(changed(slow, "result", series=series), "stationarity").outcome == "ok"
     assert named(changed(given, "result", series=series), "stationarity").outcome == "marked"
@@ -165,13 +167,17 @@ def test_a_window_of_few_calls_cannot_tell_the_concurrency() -> None:
     """5 % off over four calls a user is what the ends alone can do; over many it is not."""
     given = sound()
     calls, mean = 42, 0.5e9
-    response = {**given.result["times"]["response"], "mean_ns": mean, "max_ns": 0.6e9}
-    response["percentiles_ns"] = {"p50": 0.5e9}
-    times = {**given.result["times"], "response": response}
+    response = replace(
+        given.result.times["response"],
+        mean_ns=mean,
+        max_ns=600_000_000,
+        percentiles_ns={"p50": 500_000_000},
+    )
+    times = {**given.result.times, "response": response}
     found = named(changed(given, "result", calls=calls, times=times), "concurrency")
     assert found.outcome == "not-measurable"
     assert "ends of so short a window" in found.reason
-    many = changed(given, "result", calls=round(given.result["calls"] * 1.05))
+    many = changed(given, "result", calls=round(given.result.calls * 1.05))
     assert named(many, "concurrency").outcome == "marked"
 
 
@@ -188,7 +194,7 @@ def test_a_window_of_calls_holds_all_of_them() -> None:
     assert named(given, "window").outcome == "ok"
     found = named(changed(given, "result", calls=999), "window")
     assert (found.outcome, "999 of 1,000 calls" in found.reason) == ("marked", True)
-    sequences: Json = {"count": 1000, "errors": 0, "response": {"count": 1000, "max_ns": 1e7}}
+    sequences: Json = {"count": 1000, "errors": 0, "response": {"count": 1000, "max_ns": 10**7}}
     several = changed(given, "result", calls=4000, sequences=sequences)
     assert named(several, "window").outcome == "ok"
     interrupted = changed(given, "engine", interrupted=True)
@@ -200,14 +206,14 @@ def test_an_open_load_that_is_not_kept_up_with_is_marked() -> None:
     """Where the load ran before its window, the calls under way vary little; where it began
     with it, those that may be under way are behind at its end."""
     given = sound(OPEN)
-    calls = given.result["calls"]
+    calls = given.result.calls
     behind = [(0, "ok"), (round(0.005 * calls), "ok"), (round(0.1 * calls), "marked")]
     # What it found waiting it may catch up with.
     for missing, outcome in (*behind, (-round(0.1 * calls), "ok")):
         found = named(changed(given, "result", ended=calls - missing), "kept up")
         assert found.outcome == outcome, found
-    slow = {**given.result["times"]["response"], "mean_ns": 1e9}
-    times = {**given.result["times"], "response": slow}
+    slow = replace(given.result.times["response"], mean_ns=1e9)
+    times = {**given.result.times, "response": slow}
     for seconds, missing, outcome in ((0.0, 64, "ok"), (0.0, 65, "marked"), (1.0, 15, "marked")):
         few: Json = {"calls": 100, "window_s": 10.0, "times": times, "warmup": {"seconds": seconds}}
         found = named(changed(given, "result", **few, ended=100 - missing), "kept up")
@@ -217,10 +223,11 @@ def test_an_open_load_that_is_not_kept_up_with_is_marked() -> None:
 
 def test_queues_and_sequences_vary_more_than_single_calls() -> None:
     given = sound(OPEN)
-    response = {**given.result["times"]["response"], "mean_ns": 5e7}
+    response = replace(given.result.times["response"], mean_ns=5e7)
     warm: Json = {"calls": 100, "window_s": 1.0, "warmup": {"seconds": 1.0}}
-    warm["times"] = {**given.result["times"], "response": response}
-    sequences = {"count": 50, "errors": 0, "response": {**response, "mean_ns": 4e8, "max_ns": 5e8}}
+    warm["times"] = {**given.result.times, "response": response}
+    longer = replace(response, mean_ns=4e8, max_ns=500_000_000)
+    sequences = {"count": 50, "errors": 0, "response": longer}
     for several, allowed in (({}, 10), ({"sequences": sequences}, 41)):
         for missing, outcome in ((allowed, "ok"), (allowed + 1, "marked")):
             found = named(
@@ -237,7 +244,7 @@ def test_a_window_in_which_nothing_ended_is_marked() -> None:
 def test_what_a_window_used_is_shared_by_the_calls_that_ended_in_it() -> None:
     """Of a backlog, most calls of the window are not served within it."""
     given = changed(sound(OPEN), "result", bytes_sent=10**6, bytes_received=10**7)
-    behind = changed(given, "result", ended=given.result["calls"] // 4)
+    behind = changed(given, "result", ended=given.result.calls // 4)
     for figure in (CLIENT_CPU, SERVICE_CPU, BYTES_SENT, BYTES_RECEIVED):
         one, other = figure.of(given), figure.of(behind)
         assert one is not None
@@ -311,7 +318,7 @@ def test_close_opens_one_per_call() -> None:
     """As many connections as calls in the whole run."""
     given = sound()
     axes = {**given.point.axes, "connection": "close"}
-    whole = given.result["calls_whole_run"]
+    whole = given.result.calls_whole_run
     given = replace(given, point=replace(given.point, axes=axes))
     given = changed(given, "result", connections_opened=whole)
     assert named(changed(given, "service", connections_seen=whole), "connections").outcome == "ok"
@@ -320,7 +327,7 @@ def test_close_opens_one_per_call() -> None:
 def test_failed_calls_may_not_reach_the_service() -> None:
     """Three failed calls excuse three missing ones, not four, and never one too many."""
     given = changed(sound(), "result", errors=3)
-    whole = given.result["calls_whole_run"]
+    whole = given.result.calls_whole_run or 0
     for missing, outcome in ((0, "ok"), (3, "ok"), (4, "marked"), (-1, "marked")):
         seen = changed(given, "service", calls_seen=whole - missing)
         assert named(seen, "calls counted").outcome == outcome
@@ -328,7 +335,7 @@ def test_failed_calls_may_not_reach_the_service() -> None:
 
 def test_missing_figures_are_not_measurable() -> None:
     """An empty record gives reasons, not exceptions and not `ok`."""
-    empty = replace(sound(), result={}, engine={}, service={}, placement={})
+    empty = replace(sound(), result=GroupResult(), engine={}, service={}, placement={})
     outcomes = {found.name: found for found in check(empty)}
     for name in ("engine build", "calls counted", "bound", "stationarity", "steal time"):
         assert outcomes[name].outcome == "not-measurable"
@@ -338,7 +345,7 @@ def test_missing_figures_are_not_measurable() -> None:
 def test_too_few_samples_for_a_percentile() -> None:
     """Sampled stamps may be few: said, with the number."""
     given = sound()
-    times = {**given.result["times"], "backlog": {"count": 40, "percentiles_ns": {}}}
+    times = {**given.result.times, "backlog": Times(count=40)}
     found = named(changed(given, "result", times=times), "engine backlog")
     assert found.outcome == "not-measurable"
     assert "40 samples" in found.reason

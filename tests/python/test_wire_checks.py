@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.synthetic_run import REST, World, point, trial
+from tests.python.synthetic_run import REST, World, point, trial, with_result
 from wirelab.checks.load import check
 from wirelab.trial.record import Check, Json, Trial
 
@@ -35,7 +35,7 @@ def whole(axes: dict[str, str] | None = None, load: Json = CLOSED) -> Trial:
         "protocols": ["http1"],
         "damaged": None,
     }
-    result = {**made.result, "calls_whole_run": CALLS, "connections_opened": 10}
+    result = replace(made.result, calls_whole_run=CALLS, connections_opened=10)
     return replace(made, result=result, wire=wire, checks=())
 
 
@@ -56,7 +56,7 @@ def written(given: Trial, **values: int) -> Trial:
 
 def counted(given: Trial, **values: int) -> Trial:
     """The trial with other counts of the engine."""
-    return replace(given, result={**given.result, **values})
+    return with_result(given, **values)
 
 
 def by_name(given: Trial) -> dict[str, Check]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wirelab.format.counting import of_all
-from wirelab.trial.record import Check, Json, Trial
+from wirelab.trial.record import Check, GroupResult, Trial
 
 NAME = "background"
 
@@ -14,13 +14,13 @@ def check(trial: Trial) -> Check | None:
         return None
     if not trial.background:
         return Check.unmeasurable(NAME, "the record has the probe alone")
-    right = all(group["calls"] and not group["errors"] for group in trial.background)
+    right = all(group.calls and not group.errors for group in trial.background)
     return Check.judged(NAME, right, "; ".join(map(_words, trial.background)))
 
 
-def _words(group: Json) -> str:
-    if not group["calls"]:
-        return f"{group['name']}: no call began within the window"
-    kinds = ", ".join(f"{kind} {count}" for kind, count in group["errors_by_kind"].items() if count)
-    failed = of_all(group["errors"], group["calls"], "call")
-    return f"{group['name']}: {failed} failed{f' ({kinds})' if kinds else ''}"
+def _words(group: GroupResult) -> str:
+    if not group.calls:
+        return f"{group.name}: no call began within the window"
+    kinds = ", ".join(f"{kind} {count}" for kind, count in group.errors_by_kind.items() if count)
+    failed = of_all(group.errors, group.calls, "call")
+    return f"{group.name}: {failed} failed{f' ({kinds})' if kinds else ''}"

@@ -5,9 +5,9 @@ Apart from the checks, because ``wirelab drive`` needs it too and no check of a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import sqrt
-from typing import Any
+
+from wirelab.trial.record import GroupResult
 
 ANYWAY = 0.01
 """This share of the calls may be behind in any case."""
@@ -15,16 +15,15 @@ SHORT = 0.05
 """And this one, where a queue as long as there was one varies by as much."""
 
 
-def arrivals(group: Mapping[str, Any]) -> tuple[int, str]:
+def arrivals(group: GroupResult) -> tuple[int, str]:
     """What arrived within the window of a group's result: of a sequence only the first call
     is an arrival."""
-    sequences = group.get("sequences")
-    if sequences:
-        return int(sequences["count"]), "sequences"
-    return int(group.get("calls", 0)), "calls"
+    if group.sequences is not None:
+        return group.sequences.count, "sequences"
+    return group.calls, "calls"
 
 
-def left_behind(group: Mapping[str, Any], in_flight_max: int) -> tuple[int, float]:
+def left_behind(group: GroupResult, in_flight_max: int) -> tuple[int, float]:
     """How many calls more arrived in the window of an open load's result than ended in it,
     and how many may.
 
@@ -35,13 +34,13 @@ def left_behind(group: Mapping[str, Any], in_flight_max: int) -> tuple[int, floa
     calls may be behind for it. Of a sequence all calls arrive at once. Where the load began
     with the window, what may be under way may be behind.
     """
-    calls, behind = int(group["calls"]), int(group["calls"]) - int(group["ended"])
-    if not group.get("warmup", {}).get("seconds"):
+    calls, behind = group.calls, group.calls - (group.ended or 0)
+    if not group.warmup.seconds:
         return behind, max(float(in_flight_max), ANYWAY * calls)
     arrived, _ = arrivals(group)
-    times = (group.get("sequences") or group.get("times", {})).get("response") or {}
-    if not arrived or not times.get("count"):
+    times = group.sequences.response if group.sequences else group.times.get("response")
+    if not arrived or times is None or not times.count:
         return behind, ANYWAY * calls
-    waiting = arrived / float(group["window_s"]) * float(times["mean_ns"]) * 1e-9
+    waiting = arrived / group.window_s * times.mean_ns * 1e-9
     varies = max(3.3 * sqrt(2.0 * waiting), min(7.0 * waiting, SHORT * arrived))
     return behind, max(varies * calls / arrived, ANYWAY * calls)

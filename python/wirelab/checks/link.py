@@ -210,7 +210,7 @@ def cpu(trial: Trial) -> Check | None:
     """Whether the emulator took too much of a core on which something is measured."""
     if trial.link.get("driver") != "emulator":
         return None
-    name, window = "emulator CPU", trial.result.get("window_s")
+    name, window = "emulator CPU", trial.result.window_s
     used = trial.link.get("cpu_window_s")
     if used is None or not window:
         return Check.unmeasurable(name, "its CPU time within the window is not in the record")

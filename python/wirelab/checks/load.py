@@ -7,7 +7,7 @@ trial is left out. A marked trial is never dropped: it is shown with its marks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 from typing import Any
 
@@ -23,7 +23,7 @@ from wirelab.stack.axes import ENGINE
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.queueing import little_ratio, littles_law
 from wirelab.statistics.stationarity import stationary
-from wirelab.trial.record import Check, Trial
+from wirelab.trial.record import Check, GroupResult, Trial
 
 SHARE_OF_RESPONSE = 0.05
 """Backlog p99 and lag p99.9 may be at most this share of the response p99."""
@@ -123,28 +123,28 @@ def _interrupted(trial: Trial) -> Check:
 
 def _reached(trial: Trial) -> Check | None:
     """Whether a window of calls held all of them, and any window an end."""
-    planned = trial.result.get("calls_planned")
+    planned = trial.result.calls_planned
     if trial.engine.get("interrupted", False):
         return None
-    if trial.result.get("ended") == 0 and _count(trial, "ok"):
+    if trial.result.ended == 0 and trial.result.ok:
         return _marked("window", "no call ended within it, so that there is no rate")
     if planned is None:
         return None
     held, what = arrivals(trial.result)
     return Check.judged(
         "window",
-        held >= int(planned),
-        f"the window held {held:,} of {int(planned):,} {what}"
-        + ("" if held >= int(planned) else ": its longest time (max) closed it"),
+        held >= planned,
+        f"the window held {held:,} of {planned:,} {what}"
+        + ("" if held >= planned else ": its longest time (max) closed it"),
     )
 
 
 def _errors(trial: Trial) -> Check:
-    calls, errors = _count(trial, "calls"), _count(trial, "errors")
+    calls, errors = trial.result.calls, trial.result.errors
     if calls == 0:
         return _marked("errors", "no call began within the window")
     share = binomial_interval(errors, calls)
-    kinds = trial.result.get("errors_by_kind", {})
+    kinds = trial.result.errors_by_kind
     named = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()) if count)
     reason = f"{of_all(errors, calls, 'call')} failed ({_percent(share.estimate)}; 95 % interval "
     reason += f"{_percent(share.low or 0.0)} to {_percent(share.high or 0.0)})"
@@ -165,12 +165,12 @@ def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
     own, response = trial.time_ns(which, percentile), trial.time_ns("response", "p99")
     if own is None or response is None or response <= 0.0:
         missing, wanted = (which, percentile) if own is None else ("response", "p99")
-        if missing not in trial.result.get("times", {}) and _caller(trial) != ENGINE:
+        if missing not in trial.result.times and _caller(trial) != ENGINE:
             return Check.unmeasurable(
                 name, f"{_caller(trial)} has no stamp that would tell its {missing}"
             )
-        count = trial.result.get("times", {}).get(missing, {}).get("count", 0)
-        few = counted(count, "sample")
+        times = trial.result.times.get(missing)
+        few = counted(times.count if times else 0, "sample")
         return Check.unmeasurable(name, f"{missing}: {few}, too few for {wanted}")
     share = own / response
     reason = (
@@ -206,7 +206,7 @@ def _bound(trial: Trial) -> Check | None:
 def client_use(trial: Trial) -> float | None:
     """CPU of the engine's load threads, or of the tool on its processors, over their time in
     the window: 1 is all of it. What the engine spent spinning is time that it had to spare."""
-    cpu_s = trial.result.get("cpu_s")
+    cpu_s = trial.result.cpu_s
     return None if cpu_s is None else _of_client(trial, max(0.0, cpu_s - _spare_s(trial)))
 
 
@@ -240,21 +240,21 @@ def _granted(trial: Trial, axis: str, processors: int | None) -> float | None:
 
 
 def _use(cpu_s: float | None, trial: Trial, processors: float | None) -> float | None:
-    window = trial.result.get("window_s")
+    window = trial.result.window_s
     if cpu_s is None or not window or not processors:
         return None
-    return float(cpu_s) / (float(window) * processors)
+    return float(cpu_s) / (window * processors)
 
 
 def _concurrency(trial: Trial) -> Check | None:
     """Little's law against the plan: users of a closed load are always in a call."""
     if not _is_saturating(trial):
         return None
-    users, window = int(trial.point.load.get("users", 0)), trial.result.get("window_s")
+    users, window = int(trial.point.load.get("users", 0)), trial.result.window_s
     mean = trial.time_ns("response", "mean")
     if not users or not window or mean is None:
         return Check.unmeasurable("concurrency", "no response time within the window")
-    under_way = littles_law(_count(trial, "calls") / float(window), mean * 1e-9)
+    under_way = littles_law(trial.result.calls / window, mean * 1e-9)
     # The service does not distinguish groups.
     seen = None if trial.background else trial.service.get("concurrency_seen")
     reason = f"calls/s x mean response time gives {under_way:.2f} under way, planned {users}"
@@ -264,7 +264,7 @@ def _concurrency(trial: Trial) -> Check | None:
             return _marked("concurrency", f"{reason}, which is more than were sent")
     off = abs(little_ratio(under_way, users) - 1.0)
     reason += f" (off by {_percent(off)})"
-    uncertain = _edges(trial, mean, users, float(window))
+    uncertain = _edges(trial, mean, users, window)
     if WITHIN < off <= uncertain:
         return Check.unmeasurable(
             "concurrency",
@@ -282,9 +282,9 @@ def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
     ``W`` is the p99 where it can be had, for long calls are the ones that cross the ends. A
     sequence belongs to the window with all its calls, so that it is the one that crosses.
     """
-    sequences = trial.result.get("sequences")
-    if sequences and sequences["count"]:
-        longest = float(sequences["response"]["max_ns"])
+    sequences = trial.result.sequences
+    if sequences is not None and sequences.count:
+        longest = float(sequences.response.max_ns)
         return 3.3 * longest * 1e-9 / sqrt(6.0 * users) / window_s
     longest = max(mean_ns, trial.time_ns("response", "p99") or 0.0)
     if longest == mean_ns:
@@ -294,18 +294,18 @@ def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
 
 def _rate(trial: Trial) -> Check | None:
     """Achieved against planned arrivals of an open load."""
-    planned = trial.result.get("rate_planned_per_s")
-    window = trial.result.get("window_s")
+    planned = trial.result.rate_planned_per_s
+    window = trial.result.window_s
     if _is_closed(trial) or not planned or not window:
         return None
     count, what = arrivals(trial.result)
-    achieved = count / float(window)
-    off = abs(little_ratio(achieved, float(planned)) - 1.0)
+    achieved = count / window
+    off = abs(little_ratio(achieved, planned) - 1.0)
     # Poisson counts vary by their root: a short window cannot be held to 1 %.
-    noise = 3.3 / max(1.0, (float(planned) * float(window)) ** 0.5)
+    noise = 3.3 / max(1.0, (planned * window) ** 0.5)
     allowed = max(WITHIN, noise) if trial.point.load.get("kind") == "poisson" else WITHIN
     reason = (
-        f"{achieved:,.1f} {what}/s arrived, {float(planned):,.1f} planned "
+        f"{achieved:,.1f} {what}/s arrived, {planned:,.1f} planned "
         f"(off by {_percent(off)}, at most {_percent(allowed)})"
     )
     return Check.judged("achieved rate", off <= allowed, reason)
@@ -313,17 +313,16 @@ def _rate(trial: Trial) -> Check | None:
 
 def _kept_up(trial: Trial) -> Check | None:
     """Whether as many calls of an open load ended within the window as arrived in it."""
-    window, ended = trial.result.get("window_s"), trial.result.get("ended")
+    window, ended = trial.result.window_s, trial.result.ended
     if _is_closed(trial) or not window or ended is None:
         return None
-    calls = _count(trial, "calls")
+    calls = trial.result.calls
     behind, allowed = left_behind(trial.result, int(trial.point.load.get("in_flight_max") or 0))
     if trial.point.load.get("kind") == "bursts":
         # The window may end within one.
         allowed = max(allowed, float(trial.point.load["calls"]))
     reason = (
-        f"{calls / float(window):,.1f} calls/s arrived and {int(ended) / float(window):,.1f} ended "
-        f"within the window"
+        f"{calls / window:,.1f} calls/s arrived and {ended / window:,.1f} ended within the window"
     )
     if behind > allowed:
         reason += (
@@ -336,13 +335,13 @@ def _kept_up(trial: Trial) -> Check | None:
 
 def _counters(trial: Trial) -> Check:
     """The service's own counter against the engine's, over the whole run."""
-    seen, made = trial.service.get("calls_seen"), _of_all_groups(trial, "calls_whole_run")
+    seen, made = trial.service.get("calls_seen"), trial.total(lambda one: one.calls_whole_run)
     if seen is None or made is None:
         side = "the service" if seen is None else _client(trial)
         return Check.unmeasurable("calls counted", f"{side}'s count is not in the record")
     reason = f"the service counted {counted(int(seen), 'call')}, "
-    reason += f"{_client(trial)} made {int(made):,}"
-    missing, errors = int(made) - int(seen), _of_all_groups(trial, "errors") or 0
+    reason += f"{_client(trial)} made {made:,}"
+    missing, errors = made - int(seen), trial.total(lambda one: one.errors) or 0
     if missing > 0 and errors > 0:
         return Check.judged(
             "calls counted",
@@ -361,41 +360,40 @@ def _stationarity(trial: Trial) -> Check | None:
     return Check.judged("stationarity", found.stationary, found.reason)
 
 
-def whole_slots(group: Mapping[str, Any]) -> Sequence[float]:
+def whole_slots(group: GroupResult) -> Sequence[float]:
     """The series of a group's result between the ends of the window.
 
     Where the load began with the window, nothing ends in it for about one response time; what
     ended in a warm window counts, whenever it began.
     """
-    series: Sequence[float] = group.get("series", ())
-    last = int(float(group.get("window_s") or 0.0) / SLOT_S + 1e-9)
-    if "ended" in group and group["warmup"]["seconds"] > 0.0:
-        return series[:last]
-    response = group.get("times", {}).get("response") or {}
-    mean_ns = response["mean_ns"] if response.get("count") else 0.0
+    last = int(group.window_s / SLOT_S + 1e-9)
+    if group.ended is not None and group.warmup.seconds > 0.0:
+        return group.series[:last]
+    response = group.times.get("response")
+    mean_ns = response.mean_ns if response and response.count else 0.0
     # A first slot that misses less than a third of its calls is kept.
     first = ceil(mean_ns * 1e-9 / SLOT_S - 0.33)
-    return series[first:last]
+    return group.series[first:last]
 
 
 def _warmup(trial: Trial) -> Check:
-    warmup = trial.result.get("warmup", {})
+    warmup = trial.result.warmup
     if trial.point.axes.get("start") == "cold":
         return Check("warm-up", "ok", "left out on purpose: start=cold")
     if _has_an_end(trial):
         reason = "none: the window opens with the load, so that its beginning is measured too"
         return Check("warm-up", "ok", reason)
-    lasted = format_seconds(float(warmup.get("seconds", 0.0)))
-    took = f"after {lasted} and {counted(int(warmup.get('calls', 0)), 'call')}"
+    lasted = format_seconds(warmup.seconds)
+    took = f"after {lasted} and {counted(warmup.calls, 'call')}"
     if _caller(trial) != ENGINE:
         return Check.unmeasurable(
             "warm-up",
             f"{_caller(trial)} has none: it was measured in a process of its own with new "
             f"connections, {took} of another one that warmed the service alone",
         )
-    if "stationary" not in warmup:
+    if warmup.stationary is None:
         return Check.unmeasurable("warm-up", "the engine did not report on it")
-    if warmup["stationary"]:
+    if warmup.stationary:
         return Check("warm-up", "ok", f"the rate was stationary {took}")
     rounds = ", or users had not ended three calls each" if _is_closed(trial) else ""
     return _marked(
@@ -405,7 +403,8 @@ def _warmup(trial: Trial) -> Check:
 
 def _connections(trial: Trial) -> Check:
     """The declared policy against the counters of both sides."""
-    opened, policy = _of_all_groups(trial, "connections_opened"), trial.point.axes.get("connection")
+    opened = trial.total(lambda one: one.connections_opened)
+    policy = trial.point.axes.get("connection")
     if opened is None or policy is None:
         return Check.unmeasurable(
             "connections", "the engine's count or the policy is not in the record"
@@ -416,23 +415,23 @@ def _connections(trial: Trial) -> Check:
     low, high = expected
     wanted = f"{low}" if low == high else f"{low} to {high}"
     ordered = _caller(trial) != ENGINE
-    reason = f"{int(opened)} {'ordered from ' + _caller(trial) if ordered else 'opened'}, "
+    reason = f"{opened} {'ordered from ' + _caller(trial) if ordered else 'opened'}, "
     reason += f"{wanted} expected by connection={policy}"
     seen = trial.service.get("connections_seen")
     reason += f", the service accepted {int(seen)}" if seen is not None else ""
     sides = "the service alone" if ordered else "both sides"
     reason += f" (by the counters of {sides})"
     spare = spare_connections(trial)
-    right = low <= int(opened) <= high + spare
-    agreed = seen is None or abs(int(seen) - int(opened)) <= spare
+    right = low <= opened <= high + spare
+    agreed = seen is None or abs(int(seen) - opened) <= spare
     return Check.judged("connections", right and agreed, reason)
 
 
 def _steal(trial: Trial) -> Check:
-    steal, window = trial.engine.get("steal_s"), trial.result.get("window_s")
+    steal, window = trial.engine.get("steal_s"), trial.result.window_s
     if steal is None or not window:
         return Check.unmeasurable("steal time", "it is not in the record")
-    share = float(steal) / float(window)
+    share = float(steal) / window
     reason = f"the hypervisor took {float(steal):.3f} core-seconds, {_percent(share)} of the window"
     return Check.judged("steal time", share <= WITHIN, reason)
 
@@ -489,18 +488,6 @@ def _cores(trial: Trial, side: str) -> int | None:
     if cores is None:
         return None
     return len(cores) if isinstance(cores, list | tuple) and cores else 1
-
-
-def _count(trial: Trial, name: str) -> int:
-    return int(trial.result.get(name) or 0)
-
-
-def _of_all_groups(trial: Trial, name: str) -> int | None:
-    """A count of the probe and of what runs next to it, which the service does not distinguish;
-    None where the caller did not count."""
-    counts = [group.get(name) for group in (trial.result, *trial.background)]
-    known = [int(count) for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
 
 
 def _marked(name: str, reason: str) -> Check:

@@ -8,7 +8,7 @@ from typing import Any
 
 from wirelab.format.counting import counted, of_all
 from wirelab.format.units import format_seconds
-from wirelab.trial.record import Check, Trial
+from wirelab.trial.record import Check, GroupResult, Trial
 
 MISFITS = 0.01
 """Share of messages that may come in another number of segments than declared: a segment that
@@ -112,7 +112,7 @@ def _whole(trial: Trial) -> Check | None:
     """Whether the packets show all calls that were made."""
     if not trial.wire:
         return None
-    made, seen = int(trial.result.get("calls_whole_run") or 0), trial.wire["exchanges"]
+    made, seen = trial.result.calls_whole_run or 0, trial.wire["exchanges"]
     if trial.wire["damaged"]:
         return Check.judged("packets", False, f"the capture is damaged: {trial.wire['damaged']}")
     if _is_encrypted(trial):
@@ -183,11 +183,13 @@ def expected_connections(trial: Trial, policy: str) -> tuple[int, int] | None:
     return sum(low for low, _ in known), sum(high for _, high in known)
 
 
-def _connections_of(trial: Trial, load: Json, result: Json, policy: str) -> tuple[int, int] | None:
+def _connections_of(
+    trial: Trial, load: Json, result: GroupResult, policy: str
+) -> tuple[int, int] | None:
     """The same of one group."""
     users = load.get("users")
     if policy == "close":
-        calls = int(result.get("calls_whole_run") or 0)
+        calls = result.calls_whole_run or 0
         return calls, calls
     if policy.startswith("pool="):
         pool = int(policy.removeprefix("pool="))
@@ -207,4 +209,4 @@ def unfixed(policy: str) -> str:
 
 def spare_connections(trial: Trial) -> int:
     """Connections beyond those: a failed call may cost its own, and another one is opened."""
-    return sum(int(group.get("errors") or 0) for group in (trial.result, *trial.background))
+    return trial.total(lambda one: one.errors) or 0

@@ -12,7 +12,7 @@ from typing import Any
 from wirelab.cli.drive import ConnectionOptions, LoadOptions, MessageOptions
 from wirelab.cli.error_handling import err
 from wirelab.cli.output import drive as drive_output
-from wirelab.documents.event import Progress
+from wirelab.documents.event import Outcome, Progress
 from wirelab.drive.advice import hints
 from wirelab.drive.session import (
     HELLO,
@@ -32,6 +32,7 @@ from wirelab.stack import operations, targets
 from wirelab.stack.operations import OPERATIONS, SEQUENCES, Message
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
+from wirelab.trial.record import GroupResult
 
 Json = dict[str, Any]
 
@@ -91,8 +92,9 @@ def run(options: Options, *, as_json: bool) -> int:
         outcome = _drive(target, call, amount, options.connection, interruption)
     notes = hints(
         target,
-        outcome,
+        GroupResult.of(outcome.groups[0]),
         in_flight_max=amount.concurrency(),
+        interrupted=outcome.interrupted,
         keeps=_keeps(target, call),
         authority=options.connection.ca,
     )
@@ -101,7 +103,7 @@ def run(options: Options, *, as_json: bool) -> int:
         print(json.dumps({"target": options.target, **result}, indent=1))
     else:
         drive_output.show(options.target, result)
-    if outcome["interrupted"]:
+    if outcome.interrupted:
         return EXIT_INTERRUPTED
     return EXIT_OK if result["ok"] else EXIT_FAILED
 
@@ -112,7 +114,7 @@ def _drive(
     amount: Amount,
     connection: ConnectionOptions,
     interruption: Interruption,
-) -> Json:
+) -> Outcome:
     with StatusLine(err) as line:
 
         def show_progress(progress: Progress) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from wirelab.checks.backlog import arrivals, left_behind
 from wirelab.format.counting import counted
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
-
-Json = dict[str, Any]
+from wirelab.trial.record import GroupResult
 
 WINDOW_S_MIN = 0.8
 """A shorter window has too few slots to tell a trend."""
@@ -18,18 +16,18 @@ WINDOW_S_MIN = 0.8
 
 def hints(
     target: Stack | Server,
-    outcome: Json,
+    group: GroupResult,
     *,
     in_flight_max: int,
+    interrupted: bool = False,
     keeps: bool = True,
     authority: Path | None = None,
 ) -> list[str]:
     """Sentences, none for a result that explains itself. ``in_flight_max``: calls that were to be
     under way at most; ``keeps``: connections were to be kept; ``authority``: whose certificates
     were to be accepted."""
-    group = outcome["groups"][0]
     steady, short = None, None
-    if not outcome["interrupted"]:
+    if not interrupted:
         steady, short = _unsteady(group), _short(group)
     ended = _ended(group) if keeps else None
     found = (
@@ -47,11 +45,11 @@ def hints(
     return [hint for hint in found if hint is not None]
 
 
-def _nobody(target: Stack | Server, group: Json) -> str | None:
+def _nobody(target: Stack | Server, group: GroupResult) -> str | None:
     if isinstance(target, Stack) or not _refused(group):
         return None
-    if group["ok"]:
-        refused = counted(group["errors_by_kind"].get("refused", 0), "call")
+    if group.ok:
+        refused = counted(group.errors_by_kind.get("refused", 0), "call")
         return (
             f"the server at {target.address} was away for a part of the run: its port refused "
             f"{refused}, and the rate, which is of good calls, is one of the whole window"
@@ -59,44 +57,44 @@ def _nobody(target: Stack | Server, group: Json) -> str | None:
     return f"nobody listens at {target.address}: is the server running, and is the port right?"
 
 
-def _refused(group: Json) -> bool:
+def _refused(group: GroupResult) -> bool:
     """The port was closed, at least for a time."""
     return "connection_refused" in _codes(group)
 
 
-def _short(group: Json) -> str | None:
+def _short(group: GroupResult) -> str | None:
     """A number of calls that was not reached."""
-    planned, (made, _) = group.get("calls_planned"), arrivals(group)
+    planned, (made, _) = group.calls_planned, arrivals(group)
     if planned is None or made >= planned:
         return None
     return f"--max-time ended it after {made:,} of the {planned:,} that --calls asked for"
 
 
-def _none_ended(group: Json) -> str | None:
-    if group["ended"] or not group["ok"]:
+def _none_ended(group: GroupResult) -> str | None:
+    if group.ended or not group.ok:
         return None
     reason = "no call ended within the window, so that there is no rate"
-    if group.get("calls_planned") is None:
+    if group.calls_planned is None:
         return f"{reason}: --duration longer than a call"
     return f"{reason}: more --calls, and --max-time longer than they take, or --warmup"
 
 
-def _behind(group: Json, in_flight_max: int) -> str | None:
+def _behind(group: GroupResult, in_flight_max: int) -> str | None:
     """Calls that arrived by the rate and had not ended when the window closed."""
-    if group["load"] != "open" or not group["ok"] or not group["ended"]:
+    if group.load != "open" or not group.ok or not group.ended:
         return None
     behind, allowed = left_behind(group, in_flight_max)
     if behind <= allowed:
         return None
     return (
-        f"the rate was not kept: {behind:,} of {group['calls']:,} calls had not ended when the "
+        f"the rate was not kept: {behind:,} of {group.calls:,} calls had not ended when the "
         "window closed, so that response times grow with its length. Either the server can do no "
         "more, or it was asked too little at a time: more --connections or --in-flight let more "
         "calls be under way"
     )
 
 
-def _sent_away(target: Stack | Server, group: Json) -> str | None:
+def _sent_away(target: Stack | Server, group: GroupResult) -> str | None:
     if isinstance(target, Stack) or "not_processed" not in _codes(group):
         return None
     return (
@@ -106,8 +104,8 @@ def _sent_away(target: Stack | Server, group: Json) -> str | None:
     )
 
 
-def _certificate(target: Stack | Server, group: Json, authority: Path | None) -> str | None:
-    if isinstance(target, Stack) or group["ok"]:
+def _certificate(target: Stack | Server, group: GroupResult, authority: Path | None) -> str | None:
+    if isinstance(target, Stack) or group.ok:
         return None
     codes = _codes(group)
     if "certificate_ca_as_end_entity" in codes:
@@ -125,9 +123,9 @@ def _certificate(target: Stack | Server, group: Json, authority: Path | None) ->
     return None
 
 
-def _tls(target: Stack | Server, group: Json) -> str | None:
+def _tls(target: Stack | Server, group: GroupResult) -> str | None:
     """TLS on one side only; a server may also just close without a word."""
-    if isinstance(target, Stack) or group["ok"] or not group["errors"]:
+    if isinstance(target, Stack) or group.ok or not group.errors:
         return None
     codes = _codes(group)
     plain = "grpc://" if target.kind == "grpc" else "http://"
@@ -136,15 +134,15 @@ def _tls(target: Stack | Server, group: Json) -> str | None:
         return f"the server speaks without TLS: write {plain} in place of {secure}"
     if "peer_wants_tls" in codes:
         return f"the server wants TLS: write {secure} in place of {plain}"
-    silent = not group["bytes_received"] and set(_kinds(group)) <= {"reset", "closed"}
+    silent = not group.bytes_received and set(_kinds(group)) <= {"reset", "closed"}
     if silent and target.secure_name is None:
         return f"the server ended every connection without a byte; does it want TLS ({secure})?"
     return None
 
 
-def _version(target: Stack | Server, group: Json) -> str | None:
+def _version(target: Stack | Server, group: GroupResult) -> str | None:
     """A server of HTTP/2 that is asked in HTTP/1.1, or the other way round."""
-    if isinstance(target, Stack) or group["ok"]:
+    if isinstance(target, Stack) or group.ok:
         return None
     codes = _codes(group)
     if "peer_speaks_http2" in codes:
@@ -158,30 +156,30 @@ def _version(target: Stack | Server, group: Json) -> str | None:
     return None
 
 
-def _ended(group: Json) -> str | None:
+def _ended(group: GroupResult) -> str | None:
     """A server that ends connections which the caller would keep: closing and opening are
     then what was measured."""
-    opened = group["connections_opened"] - group["connections_peak"]
-    if not group["ok"] or opened < group["calls"] / 2:
+    opened = (group.connections_opened or 0) - (group.connections_peak or 0)
+    if not group.ok or opened < group.calls / 2:
         return None
     return (
-        f"the server kept no connection: {group['connections_opened']:,} were opened for "
-        f"{group['calls']:,} calls, and response times hold that; is keep-alive off there?"
+        f"the server kept no connection: {group.connections_opened:,} were opened for "
+        f"{group.calls:,} calls, and response times hold that; is keep-alive off there?"
     )
 
 
-def _codes(group: Json) -> set[str]:
+def _codes(group: GroupResult) -> set[str]:
     """``ErrorCode`` of the engine, which results of older engines do not have."""
-    return {code for code, count in group.get("errors_by_code", {}).items() if count}
+    return {code for code, count in group.errors_by_code.items() if count}
 
 
-def _kinds(group: Json) -> list[str]:
-    return [kind for kind, count in group["errors_by_kind"].items() if count]
+def _kinds(group: GroupResult) -> list[str]:
+    return [kind for kind, count in group.errors_by_kind.items() if count]
 
 
-def _unsteady(group: Json) -> str | None:
+def _unsteady(group: GroupResult) -> str | None:
     """A rate that moved during the window, as that of a virtual machine which still compiles."""
-    if not group["ok"] or group["window_s"] < WINDOW_S_MIN or _refused(group):
+    if not group.ok or group.window_s < WINDOW_S_MIN or _refused(group):
         return None
     # Loaded after the calls, for which nobody then waits.
     from wirelab.checks.load import whole_slots
@@ -190,7 +188,7 @@ def _unsteady(group: Json) -> str | None:
     found = stationary(whole_slots(group))
     if found.stationary is not False:
         return None
-    warmed = float(group["warmup"]["seconds"])
+    warmed = group.warmup.seconds
     longer = f"a --warmup longer than {warmed:g}s" if warmed else "--warmup 5s"
     return (
         f"the rate was not steady over the window ({found.reason}): {longer} leaves the "

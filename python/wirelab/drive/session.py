@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from wirelab.documents import to_json
-from wirelab.documents.event import Progress
+from wirelab.documents.event import Outcome, Progress, Sequences, Times
 from wirelab.documents.plan import Plan
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
@@ -120,7 +119,7 @@ def drive_server(
     any_target: bool,
     interruption: Interruption,
     on_progress: OnProgress,
-) -> Json:
+) -> Outcome:
     """Drives somebody's server. Raises :class:`UsageError`, :class:`LabError`."""
     if not server.local and not any_target:
         raise UsageError(
@@ -150,7 +149,7 @@ def drive_stack(
     on_progress: OnProgress,
     faults: Json | None = None,
     postgres: str = "",
-) -> Json:
+) -> Outcome:
     """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
     already runs. Raises as :func:`drive_server` does."""
     stack = _amounted(stack, call, amount)
@@ -195,43 +194,45 @@ def drive_stack(
             raise LabError(failure.reason, "see the message of the service above") from failure
 
 
-def summary(outcome: Json, timeout_s: float) -> Json:
+def summary(outcome: Outcome, timeout_s: float) -> Json:
     """The outcome as one flat object; times in milliseconds, none where no call was answered.
     ``latency_ms`` is of all calls, failed ones with the time until they failed,
     ``latency_good_ms`` of good ones: the same where none failed."""
-    group, process = outcome["groups"][0], outcome["process"]
-    cpu = process["cpu_user_s"] + process["cpu_system_s"]
-    ended, spin_s = group["ended"], process.get("spin_s", 0.0)
-    answered = group["ok"] or group["errors_by_kind"].get("application")
+    group, process = outcome.groups[0], outcome.process
+    cpu = process.cpu_user_s + process.cpu_system_s
+    ended, spin_s = group.ended, process.spin_s
+    answered = group.ok or group.errors_by_kind.get("application")
     return {
-        "calls": group["calls"],
-        "ok": group["ok"],
-        "errors": group["errors"],
+        "calls": group.calls,
+        "ok": group.ok,
+        "errors": group.errors,
         "ended_in_window": ended,
-        "errors_by_kind": group["errors_by_kind"],
-        "error_examples": group["error_examples"],
-        "rate_per_s": group["rate_per_s"],
-        "rate_planned_per_s": group["rate_planned_per_s"],
-        "load": group["load"],
-        "window_s": group["window_s"],
+        "errors_by_kind": group.errors_by_kind,
+        "error_examples": group.error_examples,
+        "rate_per_s": group.rate_per_s,
+        "rate_planned_per_s": group.rate_planned_per_s,
+        "load": group.load,
+        "window_s": group.window_s,
         "timeout_s": timeout_s,
-        "latency_ms": _milliseconds(group["times"].get("response")) if answered else {},
-        "latency_good_ms": _milliseconds(_good(group["times"], group["errors"])),
-        "service_time_ms": _milliseconds(group["times"].get("service")) if group["ok"] else {},
-        "schedule_lag_ms": _milliseconds(group["times"].get("lag")) if group["ok"] else {},
-        "sequences": _sequences(group.get("sequences")),
+        "latency_ms": _milliseconds(group.times.get("response")) if answered else {},
+        "latency_good_ms": _milliseconds(
+            group.times.get("response_good" if group.errors else "response")
+        ),
+        "service_time_ms": _milliseconds(group.times.get("service")) if group.ok else {},
+        "schedule_lag_ms": _milliseconds(group.times.get("lag")) if group.ok else {},
+        "sequences": _sequences(group.sequences),
         "client_cpu_s": cpu,
         "client_spin_s": spin_s,
         "client_cpu_us_per_call": max(0.0, cpu - spin_s) / ended * 1e6 if ended else None,
-        "client_rss_max_bytes": process["rss_max_bytes"],
-        "concurrency": group["concurrency"],
-        "connections_opened": group["connections_opened"],
-        "connections_peak": group["connections_peak"],
-        "bytes_sent": group["bytes_sent"],
-        "bytes_received": group["bytes_received"],
-        "queue_max": group["queue_max"],
-        "interrupted": outcome["interrupted"],
-        "engine": {"version": outcome["engine"], "profile": outcome["profile"]},
+        "client_rss_max_bytes": process.rss_max_bytes,
+        "concurrency": group.concurrency,
+        "connections_opened": group.connections_opened,
+        "connections_peak": group.connections_peak,
+        "bytes_sent": group.bytes_sent,
+        "bytes_received": group.bytes_received,
+        "queue_max": group.queue_max,
+        "interrupted": outcome.interrupted,
+        "engine": {"version": outcome.engine, "profile": outcome.profile},
     }
 
 
@@ -244,32 +245,32 @@ def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
         raise UsageError(refused, open_files.remedy(wanted))
 
 
-def _sequences(sequences: Json | None) -> Json | None:
+def _sequences(sequences: Sequences | None) -> Json | None:
     if sequences is None:
         return None
+    good = sequences.response_good if sequences.errors else sequences.response
     return {
-        "count": sequences["count"],
-        "errors": sequences["errors"],
-        "latency_ms": _milliseconds(sequences["response"]),
-        "latency_good_ms": _milliseconds(_good(sequences, sequences["errors"])),
+        "count": sequences.count,
+        "errors": sequences.errors,
+        "latency_ms": _milliseconds(sequences.response),
+        "latency_good_ms": _milliseconds(good),
     }
 
 
-def _good(times: Json, errors: int) -> Json | None:
-    """The response times of good calls, which are those of all calls where none failed."""
-    return times.get("response_good" if errors else "response")
-
-
-def _milliseconds(times: Json | None) -> Json:
-    if not times or not times["count"]:
+def _milliseconds(times: Times | None) -> dict[str, float]:
+    if times is None or not times.count:
         return {}
-    named = {name: times[f"{name}_ns"] / 1e6 for name in ("mean", "min", "max")}
-    return {**named, **{name: ns / 1e6 for name, ns in times["percentiles_ns"].items()}}
+    named = {
+        "mean": times.mean_ns / 1e6,
+        "min": times.min_ns / 1e6,
+        "max": times.max_ns / 1e6,
+    }
+    return {**named, **{name: ns / 1e6 for name, ns in times.percentiles_ns.items()}}
 
 
 def _run_plan(
     plan: Json, cores: tuple[int, ...], interruption: Interruption, on_progress: OnProgress
-) -> Json:
+) -> Outcome:
     with Scratch() as scratch:
         log = scratch.folder / "engine.log"
         drive = Drive(
@@ -279,7 +280,7 @@ def _run_plan(
             observer=RunObserver(on_progress=on_progress),
         )
         try:
-            return to_json(drive.outcome())
+            return drive.outcome()
         except EngineRefused as refused:
             raise UsageError(refused.message, refused.remedy) from refused
         except TrialFailed as failure:

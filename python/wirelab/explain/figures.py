@@ -27,8 +27,8 @@ def _service_mean(trial: Trial) -> float | None:
 
 
 def _sequence_mean(trial: Trial) -> float | None:
-    sequences = trial.result.get("sequences")
-    return float(sequences["response"]["mean_ns"]) if sequences else None
+    sequences = trial.result.sequences
+    return sequences.response.mean_ns if sequences else None
 
 
 def _time_per_call(trial: Trial) -> float | None:
@@ -55,11 +55,11 @@ def _gap(position: int) -> Figure:
 
 def _service_cores(trial: Trial) -> float | None:
     """CPU of the service within the window over the window."""
-    return _share(trial.service.get("cpu_window_s"), trial.result.get("window_s"))
+    return _share(trial.service.get("cpu_window_s"), trial.result.window_s)
 
 
 def _client_cores(trial: Trial) -> float | None:
-    return _share(trial.client_cpu_s(), trial.result.get("window_s"))
+    return _share(trial.client_cpu_s(), trial.result.window_s)
 
 
 def _share(cpu_s: float | None, window_s: float | None) -> float | None:

@@ -230,7 +230,7 @@ class RunMetrics(Collector):
             unit="seconds",
         )
         for cell, trial in self._cells.items():
-            rate.add_metric(cell, float(trial.result.get("rate_per_s") or 0.0))
+            rate.add_metric(cell, trial.result.rate_per_s)
             _add_times(response, cell, trial)
         yield rate
         yield response
@@ -259,14 +259,14 @@ def serving(metrics: RunMetrics, port: int) -> Iterator[int]:
 
 def _add_times(family: SummaryMetricFamily, cell: tuple[str, ...], trial: Trial) -> None:
     """The library's summaries have no quantiles, which OpenMetrics does."""
-    times = trial.result.get("times", {}).get("response")
-    if not times or not times.get("count"):
+    times = trial.result.times.get("response")
+    if times is None or not times.count:
         return
     labels = dict(zip(CELL, cell, strict=True))
-    for name, value_ns in times["percentiles_ns"].items():
+    for name, value_ns in times.percentiles_ns.items():
         quantile = f"{float(name.removeprefix('p')) / 100:.6g}"
         family.add_sample(family.name, {**labels, "quantile": quantile}, value_ns / 1e9)
-    family.add_metric(cell, times["count"], times["count"] * times["mean_ns"] / 1e9)
+    family.add_metric(cell, times.count, times.count * times.mean_ns / 1e9)
 
 
 def _cell(point: Point) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ class OnConsole:
             self.told.add(trial.id)
             self.note(f"failed: {trial.id}: {sanitize(trial.reason)}")
         elif not self._console.is_terminal:
-            rate = trial.result.get("rate_per_s", 0.0)
+            rate = trial.result.rate_per_s
             left = time_left(self._left.seconds())
             self.note(f"[{self._done}/{self._total}] {self._words}: {rate:,.0f}/s, {left}")
 

@@ -79,12 +79,12 @@ def _engine() -> Finding:
             )
     except WirelabError as error:
         return Finding("engine", "no", error.message, error.remedy)
-    group = outcome["groups"][0]
-    found = f"{outcome['engine']}, {outcome['profile']} build, {path}"
-    if group["ok"] != group["calls"] or not group["calls"]:
-        failed = f"{group['errors']} of {group['calls']} calls to the embedded service failed"
+    group = outcome.groups[0]
+    found = f"{outcome.engine}, {outcome.profile} build, {path}"
+    if group.ok != group.calls or not group.calls:
+        failed = f"{group.errors} of {group.calls} calls to the embedded service failed"
         return Finding("engine", "no", found, failed)
-    if outcome["profile"] != "release":
+    if outcome.profile != "release":
         return Finding("engine", "limited", found, "its times are not the product's: `make setup`")
     return Finding("engine", "yes", found)
 

@@ -118,13 +118,13 @@ def freeze(testbed: Testbed, reference: str) -> SelfTestResult:
         {"duration_s": FREEZE_WINDOW_S},
         faults={"freeze": {"at_call": FREEZE_AT_CALL, "ms": round(FREEZE_S * 1e3)}},
     )
-    calls = observed.group["calls"]
+    calls = observed.group.calls
     share = observed.count_above("response", DELAYED_S_MIN * 1e9) / calls
     inside = observed.count_above("service", DELAYED_S_MIN * 1e9)
     error = abs(share / predicted - 1.0)
     return SelfTestResult(
         f"freeze, {reference}",
-        error <= FREEZE_TOLERANCE and inside <= FREEZE_IN_FLIGHT and observed.group["errors"] == 0,
+        error <= FREEZE_TOLERANCE and inside <= FREEZE_IN_FLIGHT and observed.group.errors == 0,
         f"response time: {share:.2%} of calls delayed, {predicted:.2%} predicted (within 2 %); "
         f"service time: {inside} calls, at most {FREEZE_IN_FLIGHT} were inside",
         {
@@ -133,7 +133,7 @@ def freeze(testbed: Testbed, reference: str) -> SelfTestResult:
             "service_time_delayed": inside,
             "capacity_per_s": capacity,
             "calls": calls,
-            "errors": observed.group["errors"],
+            "errors": observed.group.errors,
         },
     )
 
@@ -142,7 +142,7 @@ def _capacity(testbed: Testbed, reference: str) -> float:
     """Calls per second when there is always work, as after the freeze."""
     load = {"kind": "closed", "users": FREEZE_IN_FLIGHT, "think_s": 0.0}
     observed = testbed.observe(reference, load, {"duration_s": 0.5}, warmup_s=0.2)
-    return float(observed.group["rate_per_s"])
+    return float(observed.group.rate_per_s)
 
 
 WRONG_EVERY = 1000
@@ -167,13 +167,13 @@ def wrong_replies(testbed: Testbed, reference: str, what: str) -> SelfTestResult
     group = observed.group
     seen = observed.service["calls_seen"]
     given = seen // WRONG_EVERY
-    passed = group["errors"] == given > 0 and group["ok"] == group["calls"] - given
+    passed = group.errors == given > 0 and group.ok == group.calls - given
     return SelfTestResult(
         f"wrong {what}, {reference}",
-        passed and group["calls"] == WRONG_REPLY_CALLS,
-        f"{group['errors']} of {group['calls']:,} calls counted as failed "
-        f"({_kinds(group['errors_by_kind'])}), {given} were wrong",
-        {"errors_by_kind": group["errors_by_kind"], "wrong": given, "calls_seen": seen},
+        passed and group.calls == WRONG_REPLY_CALLS,
+        f"{group.errors} of {group.calls:,} calls counted as failed "
+        f"({_kinds(group.errors_by_kind)}), {given} were wrong",
+        {"errors_by_kind": group.errors_by_kind, "wrong": given, "calls_seen": seen},
     )
 
 
@@ -199,7 +199,7 @@ def same_services(testbed: Testbed, reference: str, seed: int = 1) -> SelfTestRe
             {"duration_s": 0.2},
             warmup_s=0.1,
         )
-        rates[side].append(float(observed.group["rate_per_s"]))
+        rates[side].append(float(observed.group.rate_per_s))
     if not all(rates["a"] + rates["b"]):
         stalled = "a trial had no call that ended well: the machine is too busy for this test"
         return SelfTestResult(f"A/A, {reference}", False, stalled, {"rates_per_s": rates})

@@ -46,7 +46,7 @@ def concurrency(testbed: Testbed, reference: str) -> SelfTestResult:
         f"the service saw {seen:.2f} calls at a time, planned {USERS} (off by {off:.2%})"
         if seen is not None
         else "the service's counters were not read twice within the window",
-        {"seen": seen, "planned": USERS, "engine": observed.group["concurrency"]},
+        {"seen": seen, "planned": USERS, "engine": observed.group.concurrency},
     )
 
 

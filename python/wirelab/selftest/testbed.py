@@ -14,7 +14,6 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
-from wirelab.documents import to_json
 from wirelab.documents.plan import Plan
 from wirelab.experiment import placement
 from wirelab.process.children import ProcessOptions
@@ -26,6 +25,7 @@ from wirelab.selftest import clock_resolution
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.trial.observer import Observer, window_ns
+from wirelab.trial.record import GroupResult
 from wirelab.trial.runner import PROGRESS_MS
 
 Json = dict[str, Any]
@@ -57,7 +57,7 @@ class SelfTestResult:
 class Observed:
     """What one drive gave."""
 
-    group: Json
+    group: GroupResult
     """The engine's figures."""
     service: Json
     """As :meth:`Observer.findings` tells them."""
@@ -68,11 +68,11 @@ class Observed:
 
     def percentile_ns(self, which: str, percentile: str) -> int:
         """A percentile of ``response``, ``service`` or ``lag``."""
-        return int(self.group["times"][which]["percentiles_ns"][percentile])
+        return self.group.times[which].percentiles_ns[percentile]
 
     def histogram(self, which: str) -> HdrHistogram:
         """The whole distribution, ns."""
-        return HdrHistogram.decode(self.group["times"][which]["hdr"])
+        return HdrHistogram.decode(self.group.times[which].hdr)
 
     def count_above(self, which: str, limit_ns: float) -> int:
         """Samples of at least ``limit_ns``, to the histogram's three digits."""
@@ -164,10 +164,10 @@ class Testbed:
             interruption=self._interruption,
             observer=RunObserver(on_progress=observer.progress, on_tick=observer.tick),
         )
-        outcome = to_json(drive.outcome())
+        outcome = drive.outcome()
         self._interruption.check()
         observer.finish()
-        found: Json = outcome["groups"][0]
+        found = GroupResult.of(outcome.groups[0])
         return Observed(found, observer.findings(*window_ns(found)), *_stamps(log))
 
 

@@ -32,7 +32,7 @@ class Cell:
     @property
     def errors(self) -> int:
         """Failed calls of all its trials."""
-        return sum(int(trial.result.get("errors") or 0) for trial in self.measured)
+        return sum(trial.result.errors for trial in self.measured)
 
     @property
     def figures(self) -> tuple[Figure, ...]:

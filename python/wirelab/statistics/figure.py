@@ -26,8 +26,7 @@ class Figure:
 
 
 def _rate(trial: Trial) -> float | None:
-    value = trial.result.get("rate_per_s")
-    return float(value) if value else None
+    return trial.result.rate_per_s or None
 
 
 def _time(which: str, percentile: str) -> Callable[[Trial], float | None]:
@@ -42,7 +41,7 @@ def _good(percentile: str) -> Callable[[Trial], float | None]:
     time; None where calls failed and the caller did not record them apart."""
 
     def of(trial: Trial) -> float | None:
-        which = "response_good" if trial.result.get("errors") else "response"
+        which = "response_good" if trial.result.errors else "response"
         return trial.time_ns(which, percentile) or None
 
     return of
@@ -59,16 +58,14 @@ def service_cpu_s_per_call(trial: Trial) -> float | None:
     return _share(trial.service.get("cpu_window_s"), trial)
 
 
-def _bytes(direction: str) -> Callable[[Trial], float | None]:
-    """What the caller's sockets moved within the window, over the calls that ended in it."""
+def _bytes_sent(trial: Trial) -> float | None:
+    """Written to the caller's sockets within the window, over the calls that ended in it."""
+    return _share(trial.total(lambda one: one.bytes_sent), trial)
 
-    def of(trial: Trial) -> float | None:
-        groups = (trial.result, *trial.background)
-        counts = [group.get(f"bytes_{direction}") for group in groups]
-        moved = [int(count) for count in counts if count is not None]
-        return _share(sum(moved), trial) if len(moved) == len(counts) else None
 
-    return of
+def _bytes_received(trial: Trial) -> float | None:
+    """Read from the caller's sockets within the window, over the calls that ended in it."""
+    return _share(trial.total(lambda one: one.bytes_received), trial)
 
 
 def _share(amount: float | None, trial: Trial) -> float | None:
@@ -88,7 +85,7 @@ def _runtime(name: str, summary: str) -> Callable[[Trial], float | None]:
 
 def _gc_pause_share(trial: Trial) -> float | None:
     paused_s = _runtime("gc_pause_seconds_total", "growth")(trial)
-    window_s = trial.result.get("window_s")
+    window_s = trial.result.window_s
     return paused_s / window_s if paused_s and window_s else None
 
 
@@ -105,10 +102,8 @@ SERVICE_P50 = Figure("service_p50", "service p50", "ns", "lower", _time("service
 SERVICE_P99 = Figure("service_p99", "service p99", "ns", "lower", _time("service", "p99"))
 CLIENT_CPU = Figure("client_cpu", "client CPU per call", "s", "lower", client_cpu_s_per_call)
 SERVICE_CPU = Figure("service_cpu", "service CPU per call", "s", "lower", service_cpu_s_per_call)
-BYTES_SENT = Figure("bytes_sent", "bytes sent per call", "B", "lower", _bytes("sent"))
-BYTES_RECEIVED = Figure(
-    "bytes_received", "bytes received per call", "B", "lower", _bytes("received")
-)
+BYTES_SENT = Figure("bytes_sent", "bytes sent per call", "B", "lower", _bytes_sent)
+BYTES_RECEIVED = Figure("bytes_received", "bytes received per call", "B", "lower", _bytes_received)
 
 FIGURES = (
     RATE,

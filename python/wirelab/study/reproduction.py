@@ -235,7 +235,7 @@ def _cell_words(trial: Trial) -> str:
 def _thin(trials: Sequence[Trial]) -> list[tuple[float, Trial]]:
     """Calls per user, where few."""
     shares = [
-        (trial.result.get("calls", 0) / trial.point.load["users"], trial)
+        (trial.result.calls / trial.point.load["users"], trial)
         for trial in trials
         if trial.status == "measured" and trial.point.load.get("users")
     ]

@@ -10,6 +10,7 @@ from wirelab.documents.event import Progress
 from wirelab.process import metrics, runtime_metrics
 from wirelab.process.metrics import Metrics, Sample
 from wirelab.process.services import Service
+from wirelab.trial.record import GroupResult
 from wirelab.trial.series import Series
 
 FIRST_GAP_S, LAST_GAP_S = 0.1, 0.4
@@ -28,10 +29,10 @@ OnRuntime = Callable[[Mapping[str, float]], None]
 Json = dict[str, Any]
 
 
-def window_ns(group: Json) -> tuple[int, int]:
+def window_ns(group: GroupResult) -> tuple[int, int]:
     """Start and end of the window of a group's result, nanoseconds of CLOCK_MONOTONIC."""
-    start_ns = int(group["window_start_ns"])
-    return start_ns, start_ns + round(group["window_s"] * 1e9)
+    start_ns = group.window_start_ns or 0
+    return start_ns, start_ns + round(group.window_s * 1e9)
 
 
 class Observer:

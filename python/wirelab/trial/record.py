@@ -7,13 +7,15 @@ rates per second, sizes in bytes, CPU in seconds.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+import msgspec
 
 Json = dict[str, Any]
+T = TypeVar("T")
 Status = Literal["measured", "failed"]
 Outcome = Literal["ok", "marked", "not-measurable"]
 
@@ -69,6 +71,178 @@ class Check:
         return cls(name, "not-measurable", f"not measurable here, because {reason}")
 
 
+@dataclass(frozen=True)
+class Times:
+    """One distribution of times, in nanoseconds."""
+
+    count: int = 0
+    mean_ns: float = 0.0
+    min_ns: int = 0
+    max_ns: int = 0
+    percentiles_ns: dict[str, int] = field(default_factory=dict)
+    """By name (``p50``, ``p99.9``), only those with enough samples above."""
+    hdr: str | None = None
+    """The histogram as the engine encodes it; None in the journal, see ``histograms.hlog``."""
+
+
+@dataclass(frozen=True)
+class Warmup:
+    """How the warm-up went."""
+
+    seconds: float = 0.0
+    calls: int = 0
+    stationary: bool | None = None
+    """Whether the series was stationary when the window opened; None: the caller has no such
+    test."""
+
+
+@dataclass(frozen=True)
+class SequencesResult:
+    """Sequences of calls that belong to the window by their first call's arrival."""
+
+    count: int = 0
+    errors: int = 0
+    response: Times = field(default_factory=Times)
+    response_good: Times | None = None
+    """Those without a failed call; None where all are, or none is."""
+
+
+@dataclass(frozen=True)
+class OperationResult:
+    """The calls of one operation, where the group makes calls of several."""
+
+    operation: str
+    calls: int = 0
+    ok: int = 0
+    errors: int = 0
+    errors_by_kind: dict[str, int] = field(default_factory=dict)
+    errors_by_code: dict[str, int] = field(default_factory=dict)
+    times: dict[str, Times] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GroupResult:
+    """What a caller measured in the window, as the engine's ``groups`` entry has it (see
+    :class:`wirelab.documents.event.GroupOutcome` for each figure).
+
+    None: a foreign tool or an older engine did not record it. A failed trial has an empty one.
+    """
+
+    name: str = "main"
+    load: str = ""
+    """``closed`` or ``open``."""
+    window_s: float = 0.0
+    window_start_ns: int | None = None
+    calls_planned: int | None = None
+    """Calls, or sequences, that the window was to hold; None: it ended by time."""
+    calls: int = 0
+    ok: int = 0
+    errors: int = 0
+    ended: int | None = None
+    errors_by_kind: dict[str, int] = field(default_factory=dict)
+    errors_by_code: dict[str, int] = field(default_factory=dict)
+    error_examples: tuple[str, ...] = ()
+    rate_per_s: float = 0.0
+    rate_planned_per_s: float | None = None
+    concurrency: float | None = None
+    queue_max: int | None = None
+    connections_opened: int | None = None
+    connections_peak: int | None = None
+    bytes_sent: int | None = None
+    bytes_received: int | None = None
+    messages: int | None = None
+    calls_whole_run: int | None = None
+    warmup: Warmup = field(default_factory=Warmup)
+    times: dict[str, Times] = field(default_factory=dict)
+    series: tuple[int, ...] = ()
+    cpu_s: float | None = None
+    operations: tuple[OperationResult, ...] = ()
+    sequences: SequencesResult | None = None
+
+    @classmethod
+    def of(cls, group: object) -> GroupResult:
+        """From a ``groups`` entry of an outcome, or a line of the journal. Raises
+        :class:`TypeError` for another shape."""
+        return convert(group, cls)
+
+    def to_json(self) -> Json:
+        """As the journal holds it; what the caller did not record is left out."""
+        if self == _EMPTY:
+            return {}
+        written = {
+            name: value
+            for name, value in asdict(self).items()
+            if value is not None or name in _NULL
+        }
+        if self.warmup.stationary is None:
+            written["warmup"].pop("stationary")
+        for times in _all_times(written):
+            if times["hdr"] is None:
+                times.pop("hdr")
+        return written
+
+    def named_times(self) -> Iterator[tuple[str, Times]]:
+        """All times by name: ``response``; ``Reserve.response`` where the group calls several
+        operations; ``sequence.response`` where it calls sequences, and next to ``response``
+        ``response_good`` and ``response_failed`` where calls failed."""
+        yield from self.times.items()
+        for operation in self.operations:
+            for name, times in operation.times.items():
+                yield f"{operation.operation}.{name}", times
+        if self.sequences is not None:
+            yield "sequence.response", self.sequences.response
+            if self.sequences.response_good is not None:
+                yield "sequence.response_good", self.sequences.response_good
+
+    def without_histograms(self) -> GroupResult:
+        """For the journal; the histograms are in a file of their own."""
+        return replace(
+            self,
+            times=_bare(self.times),
+            operations=tuple(replace(one, times=_bare(one.times)) for one in self.operations),
+            sequences=self.sequences
+            and replace(
+                self.sequences,
+                response=replace(self.sequences.response, hdr=None),
+                response_good=self.sequences.response_good
+                and replace(self.sequences.response_good, hdr=None),
+            ),
+        )
+
+
+_EMPTY = GroupResult()
+_NULL = {"calls_planned", "rate_planned_per_s", "sequences"}
+"""Keys that are null where the load has no such thing."""
+
+
+def _bare(times: Mapping[str, Times]) -> dict[str, Times]:
+    return {name: replace(one, hdr=None) for name, one in times.items()}
+
+
+def _all_times(group: Json) -> Iterator[Json]:
+    """Every distribution of a group in JSON."""
+    yield from group["times"].values()
+    for operation in group["operations"]:
+        yield from operation["times"].values()
+    sequences = group.get("sequences") or {}
+    yield from filter(None, map(sequences.get, ("response", "response_good")))
+
+
+def _list(content: object) -> list[object]:
+    if not isinstance(content, list):
+        raise TypeError
+    return content
+
+
+def convert(content: object, model: type[T]) -> T:
+    """A part of a record as its model; unknown keys are ignored. Raises :class:`TypeError`
+    where a value has another type."""
+    try:
+        return msgspec.convert(content, model, from_attributes=True)
+    except msgspec.ValidationError as error:
+        raise TypeError(str(error)) from error
+
+
 _RENAMED = {"awake_s": "spin_s"}
 """Figures of the engine's process that older engines recorded under another name."""
 
@@ -102,9 +276,9 @@ class Trial:
     """ISO 8601, UTC."""
     seconds: float = 0.0
     """Wall-clock seconds of the whole trial, preparation included."""
-    result: Json = field(default_factory=dict)
-    """The engine's result for the first group, histograms left out (they are in trials/<id>/)."""
-    background: list[Json] = field(default_factory=list)
+    result: GroupResult = field(default_factory=GroupResult)
+    """What was measured of the first group, histograms left out (they are in trials/<id>/)."""
+    background: tuple[GroupResult, ...] = ()
     """The same of each further group, which ran at the same time (``load.background``)."""
     engine: Json = field(default_factory=dict)
     """The engine's process figures (``cpu_user_s``, ``rss_max_bytes``, ...)."""
@@ -136,14 +310,27 @@ class Trial:
 
     def ended(self) -> int:
         """Calls that ended within the window: those that its CPU time went to, which all groups
-        share. Other callers than the engine, and runs made before it told them apart, say only
-        how many calls belong to the window."""
-        groups = (self.result, *self.background)
-        return sum(int(group.get("ended", group.get("calls")) or 0) for group in groups)
+        share. Other callers than the engine, and engines of older runs, record only how many
+        calls belong to the window."""
+        return self.total(lambda one: one.calls if one.ended is None else one.ended) or 0
+
+    def total(self, count: Callable[[GroupResult], int | None]) -> int | None:
+        """A count of the probe and of what runs next to it, which the service does not
+        distinguish; None where the caller did not count."""
+        counts = [count(group) for group in (self.result, *self.background)]
+        known = [one for one in counts if one is not None]
+        return sum(known) if len(known) == len(counts) else None
 
     def to_json(self) -> Json:
         """The journal line as an object."""
-        return asdict(self)
+        line = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {
+            **line,
+            "point": asdict(self.point),
+            "result": self.result.to_json(),
+            "background": [one.to_json() for one in self.background],
+            "checks": tuple(map(asdict, self.checks)),
+        }
 
     @classmethod
     def from_json(cls, line: Json) -> Trial:
@@ -152,9 +339,8 @@ class Trial:
         known = dict(line)
         if not all(isinstance(known.get(name, {}), dict) for name in _MAPPINGS):
             raise TypeError
-        background = known.get("background", [])
-        if not isinstance(background, list) or not all(isinstance(g, dict) for g in background):
-            raise TypeError
+        known["result"] = GroupResult.of(known.get("result", {}))
+        known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
         known["engine"] = _current(known.get("engine", {}))
         known["point"] = Point(**known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
@@ -163,48 +349,28 @@ class Trial:
     def time_ns(self, which: str, percentile: str) -> float | None:
         """A percentile (``p50``, ``mean``, ...) of ``response``, ``service``, ...; None when
         it was not recorded or too few samples lie above it."""
-        times = self.result.get("times", {}).get(which)
-        if not times or not times.get("count"):
+        times = self.result.times.get(which)
+        if times is None or not times.count:
             return None
-        if percentile in ("mean", "min", "max"):
-            return float(times[f"{percentile}_ns"])
-        value = times["percentiles_ns"].get(percentile)
+        if percentile == "mean":
+            return times.mean_ns
+        if percentile in ("min", "max"):
+            return float(times.min_ns if percentile == "min" else times.max_ns)
+        value = times.percentiles_ns.get(percentile)
         return None if value is None else float(value)
 
 
-def _histograms(group: Json) -> Iterator[tuple[str, Json]]:
-    """All times of a group by name: ``response``; ``Reserve.response`` where it calls several
-    operations; ``sequence.response`` where it calls sequences, and next to ``response``
-    ``response_good`` and ``response_failed`` where calls failed."""
-    yield from group["times"].items()
-    for operation in group.get("operations") or ():
-        for name, times in operation["times"].items():
-            yield f"{operation['operation']}.{name}", times
-    sequences = group.get("sequences") or {}
-    for name in ("response", "response_good"):
-        if sequences.get(name):
-            yield f"sequence.{name}", sequences[name]
-
-
-def without_histograms(group: Json) -> Json:
-    """A copy of the group for the journal; the histograms are in a file of their own."""
-    copied: Json = copy.deepcopy(group)
-    for _, times in _histograms(copied):
-        times.pop("hdr", None)
-    return copied
-
-
-def histogram_log(group: Json) -> str:
+def histogram_log(group: GroupResult) -> str:
     """The group's histograms in the HdrHistogram log format, version 1.3, one tagged line
     each; the maximum is in milliseconds, as the format has it."""
-    start_s = group["window_start_ns"] / 1e9
+    start_s = (group.window_start_ns or 0) / 1e9
     lines = [
         "#[Histogram log format version 1.3]",
         f"#[StartTime: {start_s:.3f} (seconds of CLOCK_MONOTONIC)]",
         '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
     ]
-    for name, times in _histograms(group):
-        if times.get("hdr"):
-            extent = f"{start_s:.3f},{group['window_s']:.3f},{times['max_ns'] / 1e6:.3f}"
-            lines.append(f"Tag={name},{extent},{times['hdr']}")
+    for name, times in group.named_times():
+        if times.hdr:
+            extent = f"{start_s:.3f},{group.window_s:.3f},{times.max_ns / 1e6:.3f}"
+            lines.append(f"Tag={name},{extent},{times.hdr}")
     return "\n".join(lines) + "\n"

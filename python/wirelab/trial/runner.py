@@ -43,7 +43,7 @@ from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, LinkSpec, open_link
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
 from wirelab.trial.reconciliation import CallLog
-from wirelab.trial.record import Trial, histogram_log, now, without_histograms
+from wirelab.trial.record import GroupResult, Trial, histogram_log, now
 
 PROGRESS_MS = 100
 
@@ -72,6 +72,8 @@ class Measured:
     """What a trial gave before it is judged: parts of its record."""
 
     outcome: Json
+    result: GroupResult
+    background: tuple[GroupResult, ...]
     service: Json
     captures: Json
     link: Json = field(default_factory=dict)
@@ -203,7 +205,7 @@ class TrialRunner:
             interruption=self._lab.interruption,
         ) as link:
             measured = self._over(link)
-            link_record = link.finish(*window_ns(measured.outcome["groups"][0]))
+            link_record = link.finish(*window_ns(measured.result))
         wire = self._dissected(measured.captures, self._call_log_left(measured.outcome))
         return replace(measured, link=link_record, wire=wire)
 
@@ -282,17 +284,24 @@ class TrialRunner:
             outcome = self._called(caller, self._run_observer(context, observer))
         self._lab.interruption.check()
         self._write("result.json", outcome)
-        result = outcome["groups"][0]
+        result, *background = _groups(outcome)
         death = context.service.death()
         if death:
-            raise TrialFailed(f"{death} in mid-trial, after {result['ok']} good calls")
+            raise TrialFailed(f"{death} in mid-trial, after {result.ok} good calls")
         observer.finish()
         self._write_text("metrics-after.txt", observer.text_after)
         if self._cell.capture != NO_CAPTURE:
             context.link.settle()
         findings = observer.findings(*window_ns(result))
         store = context.store.record(before)
-        return Measured(outcome, findings, captures=context.captures.finish(), store=store)
+        return Measured(
+            outcome,
+            result,
+            tuple(background),
+            findings,
+            captures=context.captures.finish(),
+            store=store,
+        )
 
     def _run_observer(self, context: TrialContext, observer: Observer) -> RunObserver:
         def on_tick() -> None:
@@ -326,10 +335,10 @@ class TrialRunner:
             observer=observer,
         )
         outcome = to_json(drive.outcome())
-        probe, *background = outcome["groups"]
+        probe, *background = _groups(outcome)
         self._write_text("histograms.hlog", histogram_log(probe))
         for group in background:
-            self._write_text(f"histograms-{group['name']}.hlog", histogram_log(group))
+            self._write_text(f"histograms-{group.name}.hlog", histogram_log(group))
         return outcome
 
     def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Json:
@@ -397,13 +406,17 @@ class TrialRunner:
         (self._folder / name).write_text(text, encoding="utf-8")
 
 
+def _groups(outcome: Json) -> tuple[GroupResult, ...]:
+    """The probe, and what ran next to it."""
+    return tuple(map(GroupResult.of, outcome["groups"]))
+
+
 def _finished(trial: Trial, measured: Measured) -> Trial:
-    group, *background = map(without_histograms, measured.outcome["groups"])
     return replace(
         trial,
         status="measured",
-        result=group,
-        background=background,
+        result=measured.result.without_histograms(),
+        background=tuple(one.without_histograms() for one in measured.background),
         engine={**measured.outcome["process"], **_identity(measured.outcome)},
         service=measured.service,
         link=measured.link,

@@ -132,7 +132,7 @@ def all_rankings(trials: Sequence[Trial], threshold: float) -> Iterator[Ranking]
     """Every ranking of every figure that is compared."""
     for figure in COMPARED:
         yield from rankings(trials, figure, threshold)
-    failing = {setting_key(trial.point) for trial in trials if trial.result.get("errors")}
+    failing = {setting_key(trial.point) for trial in trials if trial.result.errors}
     struck = [trial for trial in trials if setting_key(trial.point) in failing]
     for figure in COMPARED_GOOD:
         yield from rankings(struck, figure, threshold)

@@ -123,8 +123,8 @@ def _alone(trials: Sequence[Trial], names: Names) -> list[str]:
 
 def _failed_share(trials: Sequence[Trial]) -> float:
     """Of all calls of the windows."""
-    calls = sum(int(trial.result.get("calls") or 0) for trial in trials)
-    failed = sum(int(trial.result.get("errors") or 0) for trial in trials)
+    calls = sum(trial.result.calls for trial in trials)
+    failed = sum(trial.result.errors for trial in trials)
     return failed / calls if calls else 0.0
 
 
@@ -144,11 +144,11 @@ def _failed_calls(trials: Sequence[Trial]) -> list[str]:
     """How many calls failed, by what happened to them."""
     kinds: Counter[str] = Counter()
     for trial in trials:
-        kinds.update(trial.result.get("errors_by_kind") or {})
-    failed = sum(int(trial.result.get("errors") or 0) for trial in trials)
+        kinds.update(trial.result.errors_by_kind)
+    failed = sum(trial.result.errors for trial in trials)
     if not failed:
         return []
-    calls = sum(int(trial.result.get("calls") or 0) for trial in trials)
+    calls = sum(trial.result.calls for trial in trials)
     how = f"{of_all(failed, calls, 'call')} failed: {failures.counted(kinds)}."
     where = "Response times of all calls hold them with the time until they failed; the tables"
     return [f"{how} {where} have those of good calls too."]

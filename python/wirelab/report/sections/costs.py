@@ -40,13 +40,13 @@ _GB = 1e9
 
 def _connections(trial: Trial) -> float | None:
     """Connections opened over the calls of the whole run."""
-    opened, calls = trial.result.get("connections_opened"), trial.result.get("calls_whole_run")
+    opened, calls = trial.result.connections_opened, trial.result.calls_whole_run
     return float(opened) / calls if opened and calls else None
 
 
 def _database_cpu(trial: Trial) -> float | None:
     """CPU seconds of a database that the lab started, over the calls of the whole run."""
-    used, calls = trial.store.get("cpu_user_s"), trial.result.get("calls_whole_run")
+    used, calls = trial.store.get("cpu_user_s"), trial.result.calls_whole_run
     if used is None or not calls:
         return None
     return (float(used) + float(trial.store["cpu_system_s"])) / int(calls)

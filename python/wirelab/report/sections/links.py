@@ -111,10 +111,10 @@ def _at(part: Json, outer: str, inner: str) -> float | None:
 
 
 def _cpu_percent(trial: Trial) -> float | None:
-    used, window = trial.link.get("cpu_window_s"), trial.result.get("window_s")
+    used, window = trial.link.get("cpu_window_s"), trial.result.window_s
     if trial.link.get("driver") != "emulator" or used is None or not window:
         return None
-    return 100.0 * float(used) / float(window)
+    return 100.0 * float(used) / window
 
 
 def _range(values: Iterable[float | None]) -> str:

@@ -50,7 +50,7 @@ def _noise_row(source: Source, cell: Cell) -> list[str]:
 
 
 def _per_s(trial: Trial, amount: float | None) -> float | None:
-    window = trial.result.get("window_s")
+    window = trial.result.window_s
     return None if amount is None or not window else float(amount) / float(window)
 
 

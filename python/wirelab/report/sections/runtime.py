@@ -127,7 +127,7 @@ def _pictures(source: Source) -> tuple[list[Picture], list[str]]:
                 found.append(read)
         if not found:
             continue
-        window_s = max(float(trial.result["window_s"]) for trial in cell.measured)
+        window_s = max(trial.result.window_s for trial in cell.measured)
         picture = over_time_picture(_strips(found), _title(source, cell), window_s)
         if picture is not None:
             pictures.append(picture)

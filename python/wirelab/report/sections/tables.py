@@ -88,7 +88,7 @@ def _figure(cell: Cell, figure: Figure) -> str:
 
 
 def _errors(cell: Cell) -> str:
-    calls = sum(int(trial.result.get("calls") or 0) for trial in cell.measured)
+    calls = sum(trial.result.calls for trial in cell.measured)
     if not calls or not cell.errors:
         return str(cell.errors)
     share = binomial_interval(min(cell.errors, calls), calls)

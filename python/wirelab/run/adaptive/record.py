@@ -119,12 +119,11 @@ def call_ns(trial: Trial) -> float | None:
 
     Not the response time: waiting for a free connection lies in that, so that a millisecond
     less in every exchange can take several from it."""
-    times = trial.result.get("times", {})
-    service, connect = times.get("service") or {}, times.get("connect") or {}
-    if not service.get("count"):
+    service, connect = (trial.result.times.get(name) for name in ("service", "connect"))
+    if service is None or not service.count:
         return None
-    opening = connect["mean_ns"] * connect["count"] if connect.get("count") else 0.0
-    return float(service["mean_ns"]) + opening / float(service["count"])
+    opening = connect.mean_ns * connect.count if connect else 0.0
+    return service.mean_ns + opening / service.count
 
 
 def occurrences_per_call(trial: Trial, cause: str) -> float:
