@@ -8,13 +8,25 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 use wirelab_load::plan::{Group, Workload};
 use wirelab_load::result::{Fault, FaultKind};
 
-/// The group with a JSON message turned into prepared bytes.
+/// The group with every JSON message turned into prepared bytes.
 ///
 /// # Errors
 /// When the .proto does not parse, or has no such method, or the message is
 /// not of its type.
 pub(crate) fn resolve(group: &Group) -> Result<Group, Fault> {
     let mut resolved = group.clone();
+    match &mut resolved.workload {
+        Workload::Mix { parts, .. } => {
+            for part in parts {
+                encode_message(&mut part.workload)?;
+            }
+        }
+        workload => encode_message(workload)?,
+    }
+    Ok(resolved)
+}
+
+fn encode_message(workload: &mut Workload) -> Result<(), Fault> {
     let Workload::Grpc {
         method,
         proto,
@@ -22,31 +34,27 @@ pub(crate) fn resolve(group: &Group) -> Result<Group, Fault> {
         message,
         body_base64,
         ..
-    } = &mut resolved.workload
+    } = workload
     else {
-        return Ok(resolved);
+        return Ok(());
     };
     match (message.take(), proto.take(), &body_base64) {
-        (None, _, _) => {}
-        (Some(_), _, Some(_)) => {
-            return Err(refused(
-                "message and body_base64 are both given",
-                "give one of them",
-            ));
-        }
-        (Some(_), None, None) => {
-            return Err(refused(
-                "message needs the .proto that defines it",
-                "name it as proto (--proto FILE)",
-            ));
-        }
+        (None, _, _) => Ok(()),
+        (Some(_), _, Some(_)) => Err(refused(
+            "message and body_base64 are both given",
+            "give one of them",
+        )),
+        (Some(_), None, None) => Err(refused(
+            "message needs the .proto that defines it",
+            "name it as proto (--proto FILE)",
+        )),
         (Some(message), Some(proto), None) => {
             let method = find(&compile(&proto, include)?, method)?;
             let bytes = encode(&method, &message)?;
             *body_base64 = Some(base64::engine::general_purpose::STANDARD.encode(bytes));
+            Ok(())
         }
     }
-    Ok(resolved)
 }
 
 fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Fault {

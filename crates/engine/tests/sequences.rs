@@ -212,6 +212,48 @@ fn only_the_first_call_of_an_open_load_is_an_arrival() {
     assert_eq!(group["errors"], 0, "{group}");
 }
 
+/// The intended times of sequences are those of the schedule, gap by gap, although each
+/// takes longer than the mean gap; their later calls are no arrivals.
+#[test]
+fn sequences_arrive_at_the_times_of_a_poisson_process() {
+    let (address, _) = charging::serve(|_, _, _, _| {
+        std::thread::sleep(Duration::from_millis(3));
+    });
+    let path = std::env::temp_dir().join(format!("wirelab-poisson-{}", std::process::id()));
+    let mut plan = sequence_plan(&address, "ReservationDebit");
+    plan["call_log"] = json!(path);
+    let load = json!({"kind": "poisson", "rate": 250.0, "in_flight_max": 8, "seed": 11});
+    plan["groups"][0]["load"] = load.clone();
+    plan["groups"][0]["window"] = json!({"duration_s": 1.0});
+    plan["groups"][0]["drain_s"] = json!(20.0);
+    let group = group(&plan);
+    let log = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let rows = log.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let mut intended: Vec<i64> = rows
+        .filter(|row| row[5] == "Reserve")
+        .map(|row| row[6].parse().unwrap())
+        .collect();
+    intended.sort_unstable();
+    let load = serde_json::from_value(load).unwrap();
+    let mut schedule = wirelab_load::arrivals::Arrivals::of(&load, 0, 1).unwrap();
+    let first = schedule.next().unwrap();
+    for (seen, due) in intended[1..].iter().zip(schedule) {
+        // The log's clock may be corrected a little between two lines.
+        let apart = (seen - intended[0]) - (due - first) as i64;
+        assert!(apart.abs() < 1_000_000, "{apart} ns");
+    }
+    let sequences = group["sequences"]["count"].as_u64().unwrap();
+    assert_eq!(intended.len() as u64, sequences);
+    // Five standard deviations of a Poisson variable.
+    assert!(sequences.abs_diff(250) < 80, "{group}");
+    assert_eq!(group["calls"].as_u64(), Some(4 * sequences), "{group}");
+    assert_eq!(group["times"]["lag"]["count"].as_u64(), Some(sequences));
+    // Four calls of 3 ms at least.
+    let response = group["sequences"]["response"]["min_ns"].as_u64();
+    assert!(response.unwrap() >= 12_000_000, "{group}");
+}
+
 #[test]
 fn a_sequence_that_began_in_the_window_ends_after_it() {
     let (address, asked) = charging::serve(|_, _, _, _| {

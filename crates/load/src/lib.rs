@@ -25,6 +25,7 @@ mod validate;
 pub use connection::single::{RawResponse, Single};
 pub use reactor::clock::now_ns;
 pub use record::result;
-pub use request::workload::{Prepared, prepare};
+pub use request::prepared::Prepared;
+pub use request::workload::prepare;
 pub use run::run;
 pub use schedule::arrivals;

@@ -15,7 +15,7 @@ use crate::record::call_log::{CallLines, CallLog};
 use crate::record::outcome::{self, During, Merged};
 use crate::record::process::{Usage, open_files_max, pin};
 use crate::record::result::{Fault, Outcome, Process, Progress};
-use crate::request::workload::Prepared;
+use crate::request::prepared::Prepared;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::demand::{Behaviour, Demand, Numbers};
 use crate::schedule::quota::Quota;

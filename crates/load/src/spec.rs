@@ -1,7 +1,5 @@
 //! A plan's groups, checked and made ready to run.
 
-use std::sync::Arc;
-
 use wirelab_stack::{Binding, Connection, Stack};
 use wirelab_wire::{Request, giop, http1, raw};
 
@@ -15,8 +13,7 @@ use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
 use crate::reactor::clock::ns;
 use crate::record::result::Fault;
 use crate::request::object::Object;
-use crate::request::script::{Script, Varying};
-use crate::request::workload::Prepared;
+use crate::request::prepared::Prepared;
 use crate::target::{Target, TargetError};
 
 /// Threads that one engine process may have.
@@ -40,8 +37,8 @@ pub(crate) fn all(plan: &Plan, prepared: &[Prepared]) -> Result<Vec<Spec>, Fault
         return Err(fault::internal("not every group's workload was prepared"));
     }
     check_windows(plan)?;
-    let both = plan.groups.iter().zip(prepared).enumerate();
-    both.map(|(number, (group, prepared))| spec(plan, group, prepared, number as u32))
+    let both = plan.groups.iter().zip(prepared);
+    both.map(|(group, prepared)| spec(plan, group, prepared))
         .collect()
 }
 
@@ -62,7 +59,7 @@ fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T,
     Err(fault::plan(message, remedy))
 }
 
-fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<Spec, Fault> {
+fn spec(plan: &Plan, group: &Group, prepared: &Prepared) -> Result<Spec, Fault> {
     check_group(group)?;
     let object = group.object.as_deref().map(Object::parse).transpose()?;
     let target = target(plan.allow_any_target, group, object.as_ref())?;
@@ -75,7 +72,9 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<
         .clone()
         .unwrap_or_else(|| target.authority());
     Ok(Spec {
-        script: script(group, prepared, number, &authority)?,
+        script: prepared.script(&authority, |request| {
+            check_request(group.stack.binding, request)
+        })?,
         steps: prepared.steps.clone().into(),
         socket: SocketOptions::of(&group.stack),
         secure: Secure::of(group, &authority)?,
@@ -118,43 +117,22 @@ fn report(plan: &Plan, group: &Group) -> Result<Option<Target>, Fault> {
     })
 }
 
-/// The prepared requests with their authority, each checked as its session demands.
-fn script(
-    group: &Group,
-    prepared: &Prepared,
-    number: u32,
-    authority: &str,
-) -> Result<Script, Fault> {
-    let mut requests = Vec::new();
-    for request in &prepared.requests {
-        let request = Request {
-            id: number,
-            authority: authority.to_owned(),
-            ..request.clone()
-        };
-        check_request(group.stack.binding, &request).map_err(|reason| {
-            fault::plan(
-                format!("request: {reason}"),
-                "change the method, path or header",
-            )
-        })?;
-        requests.push(Arc::new(request));
-    }
-    Ok(match &prepared.builder {
-        None => Script::Same(requests.remove(0)),
-        Some(builder) => Script::Varying(Box::new(Varying::new(builder.clone(), requests))),
-    })
-}
-
-fn check_request(binding: Binding, request: &Request) -> Result<(), String> {
-    match binding {
+/// Checks a request as its session demands.
+fn check_request(binding: Binding, request: &Request) -> Result<(), Fault> {
+    let checked = match binding {
         Binding::Rest | Binding::Soap | Binding::Grpc => {
             // HTTP/2 carries the same method, path and fields: one check serves both.
             http1::check_request(request).map_err(|error| error.to_string())
         }
         Binding::Iiop => giop::check_request(request).map_err(|error| error.to_string()),
         Binding::Raw => raw::check_request(request).map_err(|error| error.to_string()),
-    }
+    };
+    checked.map_err(|reason| {
+        fault::plan(
+            format!("request: {reason}"),
+            "change the method, path or header",
+        )
+    })
 }
 
 /// A thread without a place for a call would leave its share of them undone.

@@ -21,7 +21,7 @@ pub type CallId = u32;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
     /// Distinguishes requests on one session, so that encoders can memoise.
-    pub id: u32,
+    pub id: u64,
     /// `GET`, `POST`, …; HTTP only.
     pub method: String,
     /// Path and query, starting with `/`. In GIOP the operation's name.

@@ -163,7 +163,7 @@ fn flush(mut socket: &TcpStream, out: &mut Vec<u8>) {
 
 fn request(id: u32, method: &str, path: &str, body: Vec<u8>) -> Arc<Request> {
     Arc::new(Request {
-        id,
+        id: id.into(),
         method: method.into(),
         path: Path::new("/").join(path).display().to_string(),
         authority: "localhost".into(),

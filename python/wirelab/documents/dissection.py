@@ -746,7 +746,7 @@ Phase = Literal["set-up", "exchange", "tear-down"]
 """What a packet of a ladder is part of."""
 
 Protocol = Literal["http1", "http2", "giop", "raw", "tls", "unknown"]
-"""The protocols that are told apart."""
+"""The protocols that are distinguished."""
 
 Way = Literal["request", "reply"]
 """Which way."""

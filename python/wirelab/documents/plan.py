@@ -185,6 +185,17 @@ class PoissonLoad(
     """Seed of the gaps."""
 
 
+class MixPart(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """One part of a mix."""
+
+    weight: float
+    """Above 0. Its share of the arrivals is its weight divided by the sum of all weights."""
+    workload: Workload
+    """What is called."""
+
+
 class Stack(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -438,6 +449,27 @@ class GrpcWorkload(
     """Path of the .proto file that defines it; needed for `message`."""
 
 
+class MixWorkload(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="mix",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Several workloads in one group. Each arrival is one of the parts, chosen at random by
+    weight; a sequence is one arrival with all its calls. The n-th arrival of a user draws the
+    n-th number of that user's own stream, so that the same seed gives the same choices whatever
+    the number of threads; in an open load each arrival is a user of its own. Calls are recorded
+    by operation: parts of one operation together."""
+
+    parts: tuple[MixPart, ...]
+    """The parts, at most 1,000; not a mix again."""
+    seed: int = 0
+    """Seed of the choices."""
+
+
 Distribution = Literal["constant", "exponential", "uniform"]
 """The distribution of pauses and gaps around their mean."""
 
@@ -447,5 +479,5 @@ Load = ClosedLoad | ConstantLoad | StagesLoad | BurstsLoad | PoissonLoad
 Wait = Literal["sleep", "adaptive", "spin"]
 """How threads wait. Time spent spinning is reported apart (`spin_s` of the result)."""
 
-Workload = ContractWorkload | SequenceWorkload | HttpWorkload | GrpcWorkload
+Workload = ContractWorkload | SequenceWorkload | HttpWorkload | GrpcWorkload | MixWorkload
 """What is called."""

@@ -84,7 +84,7 @@ pub struct Single {
     group: Group,
     authority: String,
     timeout: Duration,
-    sent: u32,
+    sent: u64,
     open: Option<Open>,
 }
 

@@ -232,7 +232,7 @@ impl Group {
     /// A call that no connection was given to is over; when.
     pub(super) fn fail_unsent(
         &mut self,
-        waiting: Waiting,
+        mut waiting: Waiting,
         cause: (ErrorKind, ErrorCode),
         span: Span,
         reason: impl FnOnce() -> String,
@@ -241,7 +241,8 @@ impl Group {
         self.totals.ended += 1;
         self.totals.errors += 1;
         self.totals.last_done = now;
-        let step = self.sequences.step(waiting.sequence);
+        let script = &mut self.spec.script;
+        let (step, in_sequence) = script.unsent(&mut waiting, &self.sequences);
         let recorder = &mut self.operations[self.spec.steps[step].operation];
         if span.contains(now) {
             recorder.ended(now - span.start, false);
@@ -251,7 +252,7 @@ impl Group {
         } else if waiting.arrival < span.start {
             self.totals.warmup += 1;
         }
-        if self.spec.script.is_sequence() {
+        if in_sequence {
             self.record_sequence(waiting.arrival, now, true, span);
         }
         self.sequences.end(waiting.sequence);

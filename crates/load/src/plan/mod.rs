@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use wirelab_stack::Stack;
 
 pub use load::{Distribution, Load, Stage, Warmup, Window};
-pub use workload::Workload;
+pub use workload::{MixPart, Workload};
 
 /// Everything one engine process does in one trial.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -80,6 +80,28 @@ pub enum Workload {
         #[serde(default)]
         metadata: Vec<(String, String)>,
     },
+    /// Several workloads in one group. Each arrival is one of the parts, chosen at random
+    /// by weight; a sequence is one arrival with all its calls. The n-th arrival of a user
+    /// draws the n-th number of that user's own stream, so that the same seed gives the
+    /// same choices whatever the number of threads; in an open load each arrival is a user
+    /// of its own. Calls are recorded by operation: parts of one operation together.
+    Mix {
+        /// The parts, at most 1,000; not a mix again.
+        parts: Vec<MixPart>,
+        /// Seed of the choices.
+        #[serde(default)]
+        seed: u64,
+    },
+}
+
+/// One part of a mix.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MixPart {
+    /// Above 0. Its share of the arrivals is its weight divided by the sum of all weights.
+    pub weight: f64,
+    /// What is called.
+    pub workload: Workload,
 }
 
 fn chunk_default() -> u32 {

@@ -8,10 +8,11 @@ use wirelab_wire::codec::{Expected, MessageFormat};
 
 use crate::request::body::BodyWriter;
 use crate::request::calls::Call;
+use crate::request::mix::Chooser;
 use crate::request::request_generator::RequestGenerator;
 use crate::request::sequences::{Next, Sequences};
 use crate::request::tokens::{DocumentSource, PreparedDocument, Tokens};
-use crate::schedule::demand::{Numbers, Waiting};
+use crate::schedule::demand::{NO_PART, Numbers, Waiting};
 use crate::validate::reply::Varied;
 
 /// What a group sends.
@@ -21,6 +22,24 @@ pub(crate) enum Script {
     Same(Arc<Request>),
     /// Requests that differ from call to call.
     Varying(Box<Varying>),
+    /// Of several kinds, chosen at random for each arrival.
+    Mix(Box<Mix>),
+}
+
+/// Several scripts, of which each arrival takes one.
+#[derive(Debug, Clone)]
+pub(crate) struct Mix {
+    parts: Vec<MixPart>,
+    chooser: Chooser,
+}
+
+/// A script of a mix.
+#[derive(Debug, Clone)]
+pub(crate) struct MixPart {
+    /// No mix itself.
+    pub(crate) script: Script,
+    /// Number of its first step among those of all parts.
+    pub(crate) first: usize,
 }
 
 /// How requests that differ from call to call come about.
@@ -38,8 +57,10 @@ pub(crate) struct RequestBuilder {
 /// Requests that differ from call to call.
 #[derive(Debug, Clone)]
 pub(crate) struct Varying {
+    /// Number of its first step among those of the group.
+    first: usize,
     builder: RequestBuilder,
-    /// By step, everything but the body.
+    /// By step, counted from its first, everything but the body.
     templates: Vec<Arc<Request>>,
     /// By step, requests that nobody holds any more.
     free: Vec<Vec<Arc<Request>>>,
@@ -58,6 +79,11 @@ impl Script {
         match self {
             Script::Same(request) => request,
             Script::Varying(varying) => varying.request(call, sequences, tokens),
+            Script::Mix(mix) => {
+                let part = mix.part_of(&mut call.waiting);
+                call.step = part.first;
+                part.script.request(call, sequences, tokens)
+            }
         }
     }
 
@@ -69,6 +95,8 @@ impl Script {
                 let documents = varying.builder.documents?;
                 Some(Box::new(Tokens::new(documents.cache)))
             }
+            // All parts have one stack.
+            Script::Mix(mix) => mix.parts.first()?.script.tokens(),
         }
     }
 
@@ -78,43 +106,86 @@ impl Script {
         match self {
             Script::Same(_) => Next::Arrival,
             Script::Varying(varying) => varying.after(call, sequences),
+            Script::Mix(mix) => mix.part_of(&mut call.waiting).script.after(call, sequences),
         }
     }
 
     /// A call must be made again: nothing comes of it but its memory.
     pub(crate) fn take_back(&mut self, call: &mut Call) {
-        if let Script::Varying(varying) = self {
-            varying.recycle(call);
+        match self {
+            Script::Same(_) => {}
+            Script::Varying(varying) => varying.recycle(call),
+            Script::Mix(mix) => mix.part_of(&mut call.waiting).script.take_back(call),
         }
     }
 
     /// Takes the numbers of `users` users of a closed load; of an open load,
     /// where every arrival is a new user, `users` is 0.
     pub(crate) fn number(&mut self, users: usize, numbers: Numbers) {
-        if let Script::Varying(varying) = self {
-            varying.builder.generator.number(users, numbers);
+        match self {
+            Script::Same(_) => {}
+            Script::Varying(varying) => varying.builder.generator.number(users, numbers),
+            Script::Mix(mix) => {
+                mix.chooser.number(users, numbers);
+                for part in &mut mix.parts {
+                    part.script.number(users, numbers);
+                }
+            }
         }
     }
 
-    /// Whether its calls make up sequences that are recorded.
-    pub(crate) fn is_sequence(&self) -> bool {
+    /// The step of a call that will not be sent, and whether it belongs to a sequence that
+    /// is recorded.
+    #[cold]
+    pub(crate) fn unsent(&mut self, waiting: &mut Waiting, sequences: &Sequences) -> (usize, bool) {
         match self {
-            Script::Same(_) => false,
-            Script::Varying(varying) => varying.builder.generator.is_sequence(),
+            Script::Same(_) => (0, false),
+            Script::Varying(varying) => {
+                let step = varying.first + sequences.step(waiting.sequence);
+                (step, varying.builder.generator.is_sequence())
+            }
+            Script::Mix(mix) => {
+                let part = mix.part_of(waiting);
+                match part.script {
+                    Script::Same(_) => (part.first, false),
+                    _ => part.script.unsent(waiting, sequences),
+                }
+            }
         }
     }
 }
 
+impl Mix {
+    pub(crate) fn new(parts: Vec<MixPart>, chooser: Chooser) -> Mix {
+        Mix { parts, chooser }
+    }
+
+    /// The part of an arrival, which is chosen once.
+    #[inline]
+    fn part_of(&mut self, waiting: &mut Waiting) -> &mut MixPart {
+        if waiting.part == NO_PART {
+            waiting.part = self.chooser.choose(waiting.user) as u16;
+        }
+        &mut self.parts[usize::from(waiting.part)]
+    }
+}
+
 impl RequestBuilder {
-    /// Appends the body of a call, or of the prepared one.
-    fn write(&self, typed: Option<&Typed>, tokens: Option<&mut Tokens>, out: &mut Vec<u8>) {
+    /// Appends the body of a call, or of the prepared one, which is the only one of `step`.
+    fn write(
+        &self,
+        step: usize,
+        typed: Option<&Typed>,
+        tokens: Option<&mut Tokens>,
+        out: &mut Vec<u8>,
+    ) {
         let (Some(source), Some(tokens)) = (self.documents, tokens) else {
             let typed = typed.expect("only documents are prepared");
             return self.writer.write(typed, out);
         };
         match (typed, &self.prepared) {
             (Some(typed), _) => source.write(typed, tokens, out),
-            (None, Some(prepared)) => prepared.write(tokens, out),
+            (None, Some(prepared)) => prepared.write(step, tokens, out),
             (None, None) => unreachable!("a call is made or prepared"),
         }
         self.writer.compress_in_place(out);
@@ -122,8 +193,13 @@ impl RequestBuilder {
 }
 
 impl Varying {
-    pub(crate) fn new(builder: RequestBuilder, templates: Vec<Arc<Request>>) -> Varying {
+    pub(crate) fn new(
+        first: usize,
+        builder: RequestBuilder,
+        templates: Vec<Arc<Request>>,
+    ) -> Varying {
         Varying {
+            first,
             builder,
             free: vec![Vec::new(); templates.len()],
             templates,
@@ -138,9 +214,10 @@ impl Varying {
         tokens: Option<&mut Tokens>,
     ) -> &'a Arc<Request> {
         let (step, typed) = self.builder.generator.next(&mut call.waiting, sequences);
-        call.step = step;
+        call.step = self.first + step;
         self.body.clear();
-        self.builder.write(typed.as_ref(), tokens, &mut self.body);
+        self.builder
+            .write(call.step, typed.as_ref(), tokens, &mut self.body);
         let request = self.with_body(step);
         let expected = typed.map(|typed| {
             Expected::of(self.builder.format, &typed).expect("the workload was checked")
@@ -166,7 +243,7 @@ impl Varying {
             Some(body) if body.len() == self.body.len() => body.copy_from_slice(&self.body),
             _ => own.body = Arc::from(self.body.as_slice()),
         }
-        own.id = head_id(step, own.body.len());
+        own.id = head_id(self.first + step, own.body.len());
         request
     }
 
@@ -175,7 +252,7 @@ impl Varying {
         let request = varied.and_then(|varied| varied.request.take());
         // A session may still hold the request of a call that was given up.
         if let Some(request) = request.filter(|request| Arc::strong_count(request) == 1) {
-            self.free[call.step].push(request);
+            self.free[call.step - self.first].push(request);
         }
     }
 
@@ -187,7 +264,7 @@ impl Varying {
         let Waiting {
             arrival, sequence, ..
         } = call.waiting;
-        if call.failed || call.step + 1 == self.templates.len() {
+        if call.failed || call.step + 1 == self.first + self.templates.len() {
             sequences.end(sequence);
             return Next::Over {
                 arrival,
@@ -211,8 +288,6 @@ impl Varying {
 
 /// Sessions remember heads by the request's id: equal heads, equal ids. Heads
 /// differ by step, and by the body's length where they tell it.
-fn head_id(step: usize, length: usize) -> u32 {
-    // 26 bits of length leave 6 for the step: lengths 64 MiB apart would share an id.
-    const LENGTHS: u32 = 1 << 26;
-    (step as u32 * LENGTHS) | (length as u32 & (LENGTHS - 1))
+pub(crate) fn head_id(step: usize, length: usize) -> u64 {
+    (step as u64) << 40 | length as u64
 }

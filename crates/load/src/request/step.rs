@@ -13,3 +13,15 @@ pub(crate) struct Step {
     pub(crate) name: String,
     pub(crate) validator: Arc<Validator>,
 }
+
+impl Step {
+    /// The same as step `number` of its group.
+    ///
+    /// # Panics
+    /// When its validator is in use already.
+    pub(crate) fn numbered(mut self, number: usize) -> Step {
+        let validator = Arc::get_mut(&mut self.validator);
+        validator.expect("steps are numbered before a run").step = number;
+        self
+    }
+}

@@ -10,10 +10,10 @@ use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 pub(crate) struct Tokens {
     pub(crate) encoder: Encoder,
     pub(crate) decoder: Decoder,
-    /// The tokens of the prepared request, of which a connection has one.
-    request: Settled,
-    /// The last right reply to it.
-    pub(crate) reply: Settled,
+    /// The tokens of prepared requests, by the number of their step.
+    requests: Vec<Settled>,
+    /// The last right replies to them.
+    replies: Vec<Settled>,
 }
 
 /// Tokens that mean the same, and change nothing, for as long as nothing enters
@@ -52,22 +52,35 @@ impl Tokens {
         Tokens {
             encoder: Encoder::new(cache),
             decoder: Decoder::new(cache),
-            request: Settled::default(),
-            reply: Settled::default(),
+            requests: Vec::new(),
+            replies: Vec::new(),
         }
     }
 
-    /// The tokens of a document that is the connection's only one.
-    fn write(&mut self, document: &Document, out: &mut Vec<u8>) {
+    /// The last right reply to the prepared request of a step.
+    pub(crate) fn reply(&mut self, step: usize) -> &mut Settled {
+        settled(&mut self.replies, step)
+    }
+
+    /// The tokens of the document that is the only one of its step.
+    fn write(&mut self, step: usize, document: &Document, out: &mut Vec<u8>) {
         let before = self.encoder.insertions();
-        if let Some(tokens) = self.request.at(before) {
+        let request = settled(&mut self.requests, step);
+        if let Some(tokens) = request.at(before) {
             return out.extend_from_slice(tokens);
         }
         let begin = out.len();
         self.encoder.encode(document, out);
         let after = self.encoder.insertions();
-        self.request.keep(&out[begin..], before, after);
+        request.keep(&out[begin..], before, after);
     }
+}
+
+fn settled(steps: &mut Vec<Settled>, step: usize) -> &mut Settled {
+    if step >= steps.len() {
+        steps.resize_with(step + 1, Settled::default);
+    }
+    &mut steps[step]
 }
 
 /// How documents of requests are made and encoded, call by call.
@@ -109,10 +122,10 @@ impl DocumentSource {
 }
 
 impl PreparedDocument {
-    /// The tokens of the request.
-    pub(crate) fn write(&self, tokens: &mut Tokens, out: &mut Vec<u8>) {
+    /// The tokens of the request, which is the only one of its step.
+    pub(crate) fn write(&self, step: usize, tokens: &mut Tokens, out: &mut Vec<u8>) {
         match self {
-            PreparedDocument::Document(document) => tokens.write(document, out),
+            PreparedDocument::Document(document) => tokens.write(step, document, out),
             PreparedDocument::Text(text) => tokens.encoder.encode(&parse(text), out),
         }
     }
@@ -155,7 +168,7 @@ mod tests {
                 lengths.push(out.len() - before);
             }
             let prepared = source.prepare(&Typed::Book(book(1, 2)));
-            prepared.write(&mut tokens, &mut out);
+            prepared.write(0, &mut tokens, &mut out);
             all.push(out);
         }
         assert!(lengths[1] * 2 < lengths[0], "{lengths:?}");
@@ -176,7 +189,7 @@ mod tests {
         for n in [0, 0, 0, 1, 0, 0, 40, 41, 42, 43, 44, 45, 46, 47, 0, 0, 0] {
             let (mut kept, mut anew) = (Vec::new(), Vec::new());
             match n {
-                0 => prepared.write(&mut tokens, &mut kept),
+                0 => prepared.write(0, &mut tokens, &mut kept),
                 n => tokens.encoder.encode(&direct(&submit(n)), &mut kept),
             }
             plain.encode(&direct(&submit(n)), &mut anew);
@@ -184,6 +197,23 @@ mod tests {
             lengths.extend((n == 0).then_some(kept.len()));
         }
         assert!(lengths[1] < lengths[0] && lengths[1] == lengths[2]);
-        assert_eq!(tokens.request.entered, Some(plain.insertions()));
+        assert_eq!(tokens.requests[0].entered, Some(plain.insertions()));
+    }
+
+    /// In a mix one connection carries the prepared requests of several steps.
+    #[test]
+    fn prepared_requests_of_several_steps_do_not_take_each_other_s_tokens() {
+        let submit = |n| workload::call(Operation::Submit, 200 + 40 * n, 0, n).unwrap();
+        let cache = TokenCache::NamesAndTexts;
+        let source = TokenSource::Message;
+        let steps = [0, 1].map(|n| DocumentSource { source, cache }.prepare(&submit(n)));
+        let (mut tokens, mut plain) = (Tokens::new(cache), Encoder::new(cache));
+        for step in [0, 1, 0, 1, 1, 0, 0, 1] {
+            let (mut kept, mut anew) = (Vec::new(), Vec::new());
+            steps[step].write(step, &mut tokens, &mut kept);
+            plain.encode(&direct(&submit(step as u64)), &mut anew);
+            assert_eq!(kept, anew);
+        }
+        assert_ne!(tokens.requests[0].tokens, tokens.requests[1].tokens);
     }
 }

@@ -16,6 +16,7 @@ use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
 use crate::request::head;
 use crate::request::message_format::{encoding, media_type, message_format};
+use crate::request::prepared::{Part, Prepared};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::script::RequestBuilder;
 use crate::request::step::Step;
@@ -25,30 +26,43 @@ use crate::validate::{Expectation, Framing, Validator};
 /// Seed of the contents of requests.
 const SEED: u64 = 0;
 
-/// The requests of a workload, and what makes their replies right.
-pub struct Prepared {
-    /// By step; without an authority yet.
-    pub(crate) requests: Vec<Request>,
-    pub(crate) steps: Vec<Step>,
-    /// How bodies are made call by call; None: there is one request, and it is whole.
-    pub(crate) builder: Option<RequestBuilder>,
-}
-
 /// Makes the request of `group`. A gRPC message given as JSON must have been
 /// turned into bytes before.
 ///
 /// # Errors
 /// When the workload and the stack do not go together, or a size cannot be had.
 pub fn prepare(group: &Group) -> Result<Prepared, Fault> {
-    match &group.workload {
-        Workload::Contract { .. } => of_contract(group),
+    let Workload::Mix { parts, seed } = &group.workload else {
+        return part(group, &group.workload).map(Prepared::only);
+    };
+    if parts.is_empty() {
+        return refuse("mix: there are no parts", "give at least one part");
+    }
+    let parts = parts.iter().enumerate().map(|(at, of_mix)| {
+        let part = part(group, &of_mix.workload).map_err(|fault| Fault {
+            message: format!("mix: parts[{at}]: {}", fault.message),
+            ..fault
+        })?;
+        Ok((of_mix.weight, part))
+    });
+    Prepared::mix(parts.collect::<Result<_, Fault>>()?, *seed)
+}
+
+/// A workload of a group, or of one part of its mix.
+fn part(group: &Group, workload: &Workload) -> Result<Part, Fault> {
+    match workload {
+        Workload::Contract { .. } => of_contract(group, workload),
         Workload::Sequence {
             contract,
             function,
             accounts,
         } => of_sequence(group, contract, function, *accounts),
-        Workload::Http { .. } => of_http(&group.stack, &group.workload),
-        Workload::Grpc { .. } => of_grpc(&group.stack, &group.workload),
+        Workload::Http { .. } => of_http(&group.stack, workload),
+        Workload::Grpc { .. } => of_grpc(&group.stack, workload),
+        Workload::Mix { .. } => refuse(
+            "a mix within a mix",
+            "list all parts in one mix, each with its share as its weight",
+        ),
     }
 }
 
@@ -76,14 +90,14 @@ fn unsupported(error: Unsupported) -> Fault {
     fault::plan(error.to_string(), "change the codec axis, or the operation")
 }
 
-fn of_contract(group: &Group) -> Result<Prepared, Fault> {
+fn of_contract(group: &Group, workload: &Workload) -> Result<Part, Fault> {
     let Workload::Contract {
         contract,
         operation,
         bytes,
         chunk_bytes,
         accounts,
-    } = &group.workload
+    } = workload
     else {
         unreachable!("asked for workloads of contracts only")
     };
@@ -104,7 +118,7 @@ fn of_contract(group: &Group) -> Result<Prepared, Fault> {
 }
 
 /// The same call every time.
-fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
+fn fixed(group: &Group, call: &Call) -> Result<Part, Fault> {
     let (stack, operation) = (&group.stack, call.operation());
     let format = message_format(stack);
     let mut request = head::of_call(stack, call)?;
@@ -121,7 +135,7 @@ fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
         prepared: Some(documents.prepare(call)),
         documents: Some(documents),
     });
-    Ok(Prepared {
+    Ok(Part {
         requests: vec![request],
         steps: vec![step(group, operation, 0, expectation)],
         builder,
@@ -158,7 +172,7 @@ fn of_sequence(
     contract: &str,
     function: &str,
     accounts: u32,
-) -> Result<Prepared, Fault> {
+) -> Result<Part, Fault> {
     if contract_of(contract)? != Contract::Charging {
         return refuse(
             format!("contract {contract}: sequences exist in charging only"),
@@ -186,7 +200,7 @@ fn of_sequence(
 }
 
 /// Requests made call by call.
-fn varying(group: &Group, generator: RequestGenerator) -> Result<Prepared, Fault> {
+fn varying(group: &Group, generator: RequestGenerator) -> Result<Part, Fault> {
     let stack = &group.stack;
     let format = message_format(stack);
     let operations = generator.operations();
@@ -218,7 +232,7 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Prepared, Fault
             Expectation::EachCall { always },
         ));
     }
-    Ok(Prepared {
+    Ok(Part {
         requests,
         steps,
         builder: Some(RequestBuilder {
@@ -271,8 +285,8 @@ fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> V
 }
 
 /// One request to a third party's service.
-fn third_party(request: Request, name: &str, validator: Validator) -> Prepared {
-    Prepared {
+fn third_party(request: Request, name: &str, validator: Validator) -> Part {
+    Part {
         requests: vec![request],
         steps: vec![Step {
             operation: 0,
@@ -283,7 +297,7 @@ fn third_party(request: Request, name: &str, validator: Validator) -> Prepared {
     }
 }
 
-fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
+fn of_http(stack: &Stack, workload: &Workload) -> Result<Part, Fault> {
     let Workload::Http {
         method,
         path,
@@ -325,7 +339,7 @@ fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
     Ok(third_party(request, path, validator))
 }
 
-fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
+fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Part, Fault> {
     let Workload::Grpc {
         method,
         body_base64,

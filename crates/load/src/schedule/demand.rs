@@ -15,6 +15,9 @@ use crate::shared::Span;
 /// In no sequence, or in one that has not begun.
 pub(crate) const NO_SEQUENCE: u32 = u32::MAX;
 
+/// Of no part of a mix yet: chosen when it begins.
+pub(crate) const NO_PART: u16 = u16::MAX;
+
 /// A call that waits for room on a connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
@@ -25,6 +28,8 @@ pub(crate) struct Waiting {
     pub(crate) intended: u64,
     /// How often it was sent elsewhere.
     pub(crate) hops: u8,
+    /// Which part of a mix its arrival is.
+    pub(crate) part: u16,
     /// When its arrival was intended: of the first call, where it is a later
     /// one of a sequence. By it a call belongs to the window.
     pub(crate) arrival: u64,
@@ -38,6 +43,7 @@ impl Waiting {
             user,
             sequence: NO_SEQUENCE,
             hops: 0,
+            part: NO_PART,
             intended,
             arrival: intended,
         }

@@ -48,7 +48,7 @@ impl Validator {
                 .check_ordered(order, index, message)
                 .map_err(rejected),
             (Expectation::Same(expected), Some(tokens)) if self.accepts_repeats => {
-                read_unless_repeated(expected, order, message, tokens)
+                self.read_unless_repeated(expected, order, message, tokens)
             }
             (Expectation::Same(expected), tokens) => {
                 read(expected, order, message, tokens).map(drop)
@@ -62,6 +62,26 @@ impl Validator {
                 Ok(())
             }
         }
+    }
+
+    /// Reads a reply of tokens, unless it is to the byte the last right one of its step and
+    /// the caches are as they were: then it says the same, and changes nothing in them.
+    fn read_unless_repeated(
+        &self,
+        expected: &Expected,
+        order: Option<ByteOrder>,
+        message: &[u8],
+        tokens: &mut Tokens,
+    ) -> Result<(), Rejection> {
+        let before = tokens.decoder.insertions();
+        let in_sync = !tokens.decoder.out_of_sync();
+        if in_sync && tokens.reply(self.step).at(before) == Some(message) {
+            return Ok(());
+        }
+        read(expected, order, message, Some(tokens))?;
+        let after = tokens.decoder.insertions();
+        tokens.reply(self.step).keep(message, before, after);
+        Ok(())
     }
 }
 
@@ -77,24 +97,6 @@ fn read(
     };
     let read = expected.read_tokens(&mut tokens.decoder, message);
     read.map_err(rejected)
-}
-
-/// Reads a reply of tokens, unless it is to the byte the last right one and the
-/// caches are as they were: then it says the same, and changes nothing in them.
-fn read_unless_repeated(
-    expected: &Expected,
-    order: Option<ByteOrder>,
-    message: &[u8],
-    tokens: &mut Tokens,
-) -> Result<(), Rejection> {
-    let before = tokens.decoder.insertions();
-    if !tokens.decoder.out_of_sync() && tokens.reply.at(before) == Some(message) {
-        return Ok(());
-    }
-    read(expected, order, message, Some(tokens))?;
-    let after = tokens.decoder.insertions();
-    tokens.reply.keep(message, before, after);
-    Ok(())
 }
 
 /// A fault is the service's own word, everything else is our judgement of it.

@@ -74,6 +74,8 @@ pub(crate) struct Validator {
     /// Tokens that equal the last right reply to the byte need not be
     /// read again (work=frame with token-xml).
     pub(crate) accepts_repeats: bool,
+    /// Number of its step among those of the group.
+    pub(crate) step: usize,
     learned: AtomicU64,
 }
 
@@ -90,6 +92,7 @@ impl Validator {
             errors: None,
             decode,
             accepts_repeats: false,
+            step: 0,
             learned: AtomicU64::new(UNKNOWN),
         }
     }

@@ -7,8 +7,9 @@ use crate::cdr::{ByteOrder, Error, Writer};
 use crate::session::Request;
 
 /// Different requests whose headers are remembered.
-// A run repeats one or a few requests; the bound keeps the linear search short.
-const CACHED_HEADERS_MAX: usize = 16;
+// More than the operations of any contract, which a mix calls in turn; the bound keeps the
+// linear search short.
+const CACHED_HEADERS_MAX: usize = 64;
 
 /// `response_flags`: the reply comes from the object itself (`SYNC_WITH_TARGET`).
 const WITH_TARGET: u8 = 3;
@@ -22,7 +23,7 @@ pub(super) struct HeaderCache {
     code_sets_sent: bool,
     // By `Request::id`; the request id in the copy is 0 and is overwritten for each
     // call.
-    known: Vec<(u32, Box<[u8]>)>,
+    known: Vec<(u64, Box<[u8]>)>,
 }
 
 impl HeaderCache {

@@ -23,7 +23,7 @@ pub fn options(in_flight: u32) -> Options {
 
 pub fn request(id: u32, operation: &str, body: &[u8]) -> Arc<Request> {
     Arc::new(Request {
-        id,
+        id: id.into(),
         path: operation.into(),
         body: Arc::from(body),
         ..Request::default()

@@ -121,13 +121,14 @@ fn sends_content_length(request: &Request) -> bool {
     !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
 }
 
-/// Different requests whose heads are remembered.
-const CACHED_HEADERS_MAX: usize = 16;
+/// Different requests whose heads are remembered: more than the operations of any contract,
+/// which a mix calls in turn.
+const CACHED_HEADERS_MAX: usize = 64;
 
 /// The heads of one session's requests by [`Request::id`].
 #[derive(Debug, Default)]
 pub(super) struct HeaderCache {
-    known: Vec<(u32, Arc<[u8]>)>,
+    known: Vec<(u64, Arc<[u8]>)>,
 }
 
 impl HeaderCache {

@@ -3,13 +3,13 @@
 use super::hpack::{Encoder, Huffman, Indexing, TABLE_SIZE_DEFAULT};
 use crate::Request;
 
-/// Blocks kept; a load rarely has more kinds of requests on one connection.
-const CACHED_BLOCKS_MAX: usize = 16;
+/// Blocks kept: more than the operations of any contract, which a mix calls in turn.
+const CACHED_BLOCKS_MAX: usize = 64;
 
 /// A block that changed nothing when it was made: good while the version stands.
 #[derive(Debug)]
 struct CachedBlock {
-    request: u32,
+    request: u64,
     version: u64,
     block: Vec<u8>,
 }
@@ -58,7 +58,7 @@ impl RequestEncoder {
     }
 
     #[inline]
-    fn is_fresh(&self, at: usize, request: u32) -> bool {
+    fn is_fresh(&self, at: usize, request: u64) -> bool {
         let version = self.encoder.table().version();
         self.cached_blocks
             .get(at)
@@ -79,7 +79,7 @@ impl RequestEncoder {
         &self.scratch
     }
 
-    fn remember(&mut self, request: u32, version: u64) {
+    fn remember(&mut self, request: u64, version: u64) {
         let cached = CachedBlock {
             request,
             version,

@@ -14,7 +14,7 @@ pub use events::*;
 
 pub fn get(id: u32) -> Request {
     Request {
-        id,
+        id: id.into(),
         method: "GET".into(),
         path: format!("/item/{id}"),
         authority: "localhost:80".into(),

@@ -103,7 +103,7 @@ fn requests_that_take_turns_keep_their_own_blocks() {
     let requests: Vec<_> = (0..40).map(|id| post(id, b"")).collect();
     for round in 0..3 {
         for request in &requests {
-            peer.call(request.id, request);
+            peer.call(request.id as u32, request);
             let frames = peer.frames();
             let fields = peer.decode(&frames[0].payload);
             assert_eq!(fields[2].1, request.path, "round {round}");

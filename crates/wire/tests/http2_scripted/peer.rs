@@ -262,7 +262,7 @@ pub fn post(id: u32, body: &[u8]) -> Arc<Request> {
 
 pub fn request(id: u32, method: &str, fields: &[(&str, &str)], body: &[u8]) -> Arc<Request> {
     Arc::new(Request {
-        id,
+        id: id.into(),
         method: method.into(),
         path: format!("/path/{id}"),
         authority: "localhost:80".into(),

@@ -1,0 +1,122 @@
+//! Workloads made ready to send: one, or the parts of a mix.
+
+use std::sync::Arc;
+
+use wirelab_wire::Request;
+
+use crate::record::result::Fault;
+use crate::request::mix::Chooser;
+use crate::request::script::{Mix, MixPart, RequestBuilder, Script, Varying, head_id};
+use crate::request::step::Step;
+
+/// The requests of a group's workload, and what makes their replies right.
+pub struct Prepared {
+    parts: Vec<Part>,
+    /// The steps of all parts, one part after another.
+    pub(crate) steps: Vec<Step>,
+    /// Which part an arrival is; None where there is one part.
+    chooser: Option<Chooser>,
+}
+
+/// One workload made ready.
+pub(crate) struct Part {
+    /// By step; without an authority yet.
+    pub(crate) requests: Vec<Request>,
+    /// As many; they move to [`Prepared::steps`].
+    pub(crate) steps: Vec<Step>,
+    /// How bodies are made call by call; None: there is one request, and it is whole.
+    pub(crate) builder: Option<RequestBuilder>,
+}
+
+impl Prepared {
+    /// The only workload of a group.
+    pub(crate) fn only(mut part: Part) -> Prepared {
+        Prepared {
+            steps: std::mem::take(&mut part.steps),
+            parts: vec![part],
+            chooser: None,
+        }
+    }
+
+    /// The parts of a mix, each with its weight.
+    ///
+    /// # Errors
+    /// A fault of the plan when a weight is not legal.
+    pub(crate) fn mix(parts: Vec<(f64, Part)>, seed: u64) -> Result<Prepared, Fault> {
+        let (weights, mut parts): (Vec<f64>, Vec<Part>) = parts.into_iter().unzip();
+        let chooser = Chooser::new(&weights, seed)?;
+        if parts.len() == 1 {
+            return Ok(Prepared::only(parts.remove(0)));
+        }
+        Ok(Prepared {
+            steps: joined(&mut parts),
+            parts,
+            chooser: Some(chooser),
+        })
+    }
+
+    /// What a group sends to `authority`; each request must pass `check`.
+    ///
+    /// # Errors
+    /// That of `check`.
+    pub(crate) fn script(
+        &self,
+        authority: &str,
+        check: impl Fn(&Request) -> Result<(), Fault>,
+    ) -> Result<Script, Fault> {
+        let mut first = 0;
+        let mut parts = Vec::new();
+        for part in &self.parts {
+            let script = part.script(first, authority, &check)?;
+            parts.push(MixPart { script, first });
+            first += part.requests.len();
+        }
+        Ok(match &self.chooser {
+            None => parts.remove(0).script,
+            Some(chooser) => Script::Mix(Box::new(Mix::new(parts, chooser.clone()))),
+        })
+    }
+}
+
+impl Part {
+    /// The script of a part whose first step has the number `first` in its group.
+    fn script(
+        &self,
+        first: usize,
+        authority: &str,
+        check: impl Fn(&Request) -> Result<(), Fault>,
+    ) -> Result<Script, Fault> {
+        let mut requests = Vec::new();
+        for (at, request) in self.requests.iter().enumerate() {
+            let request = Request {
+                id: head_id(first + at, request.body.len()),
+                authority: authority.to_owned(),
+                ..request.clone()
+            };
+            check(&request)?;
+            requests.push(Arc::new(request));
+        }
+        Ok(match &self.builder {
+            None => Script::Same(requests.remove(0)),
+            Some(builder) => {
+                Script::Varying(Box::new(Varying::new(first, builder.clone(), requests)))
+            }
+        })
+    }
+}
+
+/// The steps of all parts in one list. Steps of one operation are recorded together.
+fn joined(parts: &mut [Part]) -> Vec<Step> {
+    let mut names: Vec<String> = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
+    for step in parts.iter_mut().flat_map(|part| part.steps.drain(..)) {
+        let place = names.iter().position(|name| *name == step.name);
+        let operation = place.unwrap_or_else(|| {
+            names.push(step.name.clone());
+            names.len() - 1
+        });
+        let step = step.numbered(steps.len());
+        steps.push(Step { operation, ..step });
+    }
+    steps
+}
