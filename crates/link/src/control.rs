@@ -27,7 +27,7 @@ pub(crate) enum Event {
 pub(crate) struct Control {
     input: File,
     signals: File,
-    /// Of the lines that are not whole yet or not asked for.
+    /// Lines that are not complete yet, or not taken yet.
     buffer: Vec<u8>,
     /// Whether the request to stop was read already.
     stopped: bool,
@@ -58,9 +58,11 @@ impl Control {
             polled.extend(failure.map(readable));
             wait(&mut polled, None)?;
             let ready: Vec<bool> = polled.iter().map(is_ready).collect();
+            // Signals first: a request to stop must not wait behind lines.
             if ready[0] {
                 return self.signal();
             }
+            // The third is polled only where the driver can fail by itself.
             if ready.get(2) == Some(&true) {
                 return Ok(Event::Broken);
             }
@@ -95,6 +97,8 @@ impl Control {
     /// False at the end of standard input.
     fn read_input(&mut self) -> io::Result<bool> {
         let mut bytes = [0; 4_096];
+        // One read and no more: the descriptor blocks, and poll(2) promises that a
+        // single read will not.
         let length = self.input.read(&mut bytes)?;
         self.buffer.extend(&bytes[..length]);
         if self.buffer.len() > LINE_MAX {
@@ -105,6 +109,7 @@ impl Control {
 
     fn signal(&mut self) -> io::Result<Event> {
         let mut bytes = [0; size_of::<libc::signalfd_siginfo>()];
+        // A signalfd gives whole structures only, so that no rest stays behind.
         self.signals.read_exact(&mut bytes)?;
         // The signal's number comes first (signalfd(2)).
         let number = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -122,6 +127,7 @@ fn signals() -> io::Result<File> {
     // descriptor that is returned is ours.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
+        // SIGHUP too: a terminal that closes must not leave namespaces behind.
         for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGUSR1] {
             libc::sigaddset(set.as_mut_ptr(), signal);
         }

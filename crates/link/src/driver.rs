@@ -51,6 +51,7 @@ impl RunningDriver {
     pub(crate) fn set_neighbours(&self, pair: &Pair) -> Result<(), LinkError> {
         match self {
             RunningDriver::Veth | RunningDriver::Netem => veth::set_neighbours(pair),
+            // A TUN device has no link layer, and so no ARP.
             RunningDriver::Emulator(_) => Ok(()),
         }
     }
@@ -77,6 +78,7 @@ impl RunningDriver {
         config: &LinkConfig,
     ) -> Result<(), LinkError> {
         match self {
+            // Neither takes a seed, and their counters are those of the devices.
             RunningDriver::Veth | RunningDriver::Netem => Ok(()),
             RunningDriver::Emulator(emulator) => begin(emulator, profile, seed, &config.drops),
         }
@@ -91,7 +93,7 @@ impl RunningDriver {
     ) -> Result<LinkSummary, LinkError> {
         let traffic = traffic(pair)?;
         let device_drops = device_drops(from, &traffic);
-        let mut ended = match self {
+        let mut summary = match self {
             RunningDriver::Veth | RunningDriver::Netem => {
                 counted_by_devices(from, &traffic, seconds)
             }
@@ -99,8 +101,8 @@ impl RunningDriver {
                 .report(seconds)
                 .map_err(LinkError::during("asking the emulator"))?,
         };
-        ended.device_drops = device_drops;
-        Ok(ended)
+        summary.device_drops = device_drops;
+        Ok(summary)
     }
 
     pub(crate) fn description(&self) -> Option<ready::Emulator> {

@@ -1,7 +1,7 @@
 //! The network between a caller and a service: two network namespaces, fresh
 //! for every start, and what lies between them.
 //!
-//! - `model`: what a link is asked to be and what it reports, without I/O: profiles,
+//! - `model`: the configuration of a link and what it reports, without I/O: profiles,
 //!   configuration, scripted drops, the documents of docs/reference/process.md.
 //! - `kernel`: namespaces, veth, netem, TUN devices, sysctl, offloads, and the few
 //!   system calls.

@@ -49,12 +49,14 @@ impl Link {
     /// As [`Link::start`], and [`LinkError::Stopped`].
     pub fn start_unless(config: &LinkConfig, stop: &dyn Fn() -> bool) -> Result<Self, LinkError> {
         let profile = config.check()?;
+        // Before anything is removed or made.
         capabilities::check_namespaces()?;
         let swept = namespace::remove_stale()?;
         let seed = match config.seed {
             Some(seed) => seed,
             None => random_seed().map_err(LinkError::during("/dev/urandom"))?,
         };
+        // Before the driver is chosen: whether there is netem is tried inside a namespace.
         let pair = Pair::create()?;
         let driver = choose(config, &profile, || netem::works_in(&pair.client))?;
         let running = RunningDriver::join(driver, &pair, config)?;
@@ -62,6 +64,7 @@ impl Link {
         let measured = apply_and_measure(&running, &pair, config, &profile, seed, StopCheck(stop))?;
         // Measuring used random numbers and counters; the trial begins at the first of both.
         running.start_trial(&profile, seed, config)?;
+        // The devices cannot be set to zero; what they have counted is subtracted.
         let from = driver::traffic(&pair)?;
         let ready = Ready {
             ready: true,
@@ -152,6 +155,7 @@ fn prepare(
             return Err(LinkError::during(format!("MTU in {namespace}"))(error));
         }
     }
+    // After both addresses: a neighbour needs an interface that is up.
     driver.set_neighbours(pair)?;
     tcp::verify(pair, config)
 }

@@ -55,16 +55,20 @@ fn run(profile: Option<String>) -> Result<(), LinkError> {
         Some(name) => LinkConfig::new(ProfileChoice::Named(name)),
         None => match control.next(None).map_err(input_error())? {
             Event::Line(line) => LinkConfig::parse(&line)?,
+            // Standard input ended before a line: refused as an empty configuration.
             _ => LinkConfig::parse("")?,
         },
     };
     let polled = RefCell::new(&mut control);
     // Standard input that cannot be read means the same as its end.
+    // Borrowed only while this is called, which is within the start alone.
     let stopped = || polled.borrow_mut().stopped().unwrap_or(true);
     let link = Link::start_unless(&config, &stopped)?;
     print(link.ready())?;
     serve(&link, &mut control)?;
     let summary = link.report();
+    // Before the last line: its reader may start the next link at once. The summary's error
+    // comes after it, so that nothing is left behind either way.
     drop(link);
     print(&LinkEnded { link: summary? })
 }
@@ -76,7 +80,9 @@ fn serve(link: &Link, control: &mut Control) -> Result<(), LinkError> {
             Event::Stop => return Ok(()),
             Event::Report => report(link)?,
             Event::Line(line) if line.trim() == STATS => report(link)?,
-            Event::Line(line) => complain!("wirelab: {line:?} is no order; stats is"),
+            Event::Line(line) => {
+                complain!("wirelab: unknown command {line:?}; the only command is stats")
+            }
             Event::Broken => {
                 let error = io::Error::other("the emulator has ended");
                 return Err(LinkError::during("carrying packets")(error));

@@ -186,6 +186,7 @@ fn it_can_be_stopped_while_it_still_measures() {
     if privileges::missing() {
         return;
     }
+    // A million probes, 50 ms apart at the rate of the profile: 14 hours.
     let hours = json!({"profile": "gprs", "measure": {"loss_packets": 1_000_000}});
     let mut link = Process::spawn(&hours);
     let deadline = Instant::now() + TIMEOUT;
@@ -207,6 +208,7 @@ fn the_next_start_removes_what_a_killed_link_left() {
     killed.line();
     let pid = killed.pid();
     killed.signal(Signal::KILL);
+    // Ended by a signal: there is no exit code.
     assert_eq!(killed.ended(), None);
     let mut next = Process::spawn(&quick("lan"));
     next.line();
@@ -222,6 +224,7 @@ fn counts_are_printed_on_request() {
     }
     let mut link = Process::spawn(&quick("wlan"));
     link.line();
+    // By both ways that docs/reference/process.md names.
     writeln!(link.input.as_mut().expect("open"), "stats").expect("taken");
     let by_line = link.line();
     link.signal(Signal::USR1);
@@ -285,6 +288,7 @@ fn without_privileges_what_is_missing_is_named() {
     std::fs::copy(env!("CARGO_BIN_EXE_wirelab-link"), &copy).expect("a copy");
     let mut command = Command::new(&copy);
     if privileges::root() {
+        // nobody and nogroup.
         command.uid(65_534).gid(65_534);
     }
     let (refused, code) = answer(command, r#"{"profile":"wlan"}"#);
@@ -294,12 +298,12 @@ fn without_privileges_what_is_missing_is_named() {
     assert!(
         refusal["message"]
             .as_str()
-            .is_some_and(|words| words.contains("CAP_NET_ADMIN"))
+            .is_some_and(|text| text.contains("CAP_NET_ADMIN"))
     );
     assert!(
         refusal["remedy"]
             .as_str()
-            .is_some_and(|words| words.contains("loopback"))
+            .is_some_and(|text| text.contains("loopback"))
     );
 }
 

@@ -19,6 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// A process has one link at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
+    // A test that failed must not fail the others.
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -46,6 +47,7 @@ fn connect(link: &Link) -> (TcpStream, TcpStream, Duration) {
     let (accepted, _) = listener.accept().expect("accepted");
     for socket in [&client, &accepted] {
         socket.set_read_timeout(Some(TIMEOUT)).expect("set");
+        // Each write is a segment, as the scripted drops count them.
         socket.set_nodelay(true).expect("set");
     }
     (client, accepted, took)
@@ -55,6 +57,7 @@ fn connect(link: &Link) -> (TcpStream, TcpStream, Duration) {
 fn there_and_back(link: &Link, bytes: usize) {
     let (mut client, server, _) = connect(link);
     let sent: Vec<u8> = (0..bytes as u32)
+        // Repeats after 2,048 bytes and not after a segment's 1,448: a swap of segments shows.
         .map(|number| ((number * 7) >> 3) as u8)
         .collect();
     let mut back = vec![0; bytes];
@@ -63,6 +66,7 @@ fn there_and_back(link: &Link, bytes: usize) {
             let (mut from, mut to) = (&server, &server);
             std::io::copy(&mut (&mut from).take(bytes as u64), &mut to).expect("echoed");
         });
+        // Written and read at the same time, or full buffers would stop both ends.
         let mut writing = client.try_clone().expect("a handle");
         let sent = &sent;
         scope.spawn(move || writing.write_all(sent).expect("sent"));
@@ -282,8 +286,8 @@ fn a_pause_does_to_windows_what_was_asked_for() {
         return;
     }
     let _alone = alone();
-    for (asked, expected) in [("restart", AfterIdle::Restart), ("keep", AfterIdle::Keep)] {
-        let config = json!({"profile": "lan", "measure": {"pings": 5}, "after_idle": asked});
+    for (option, expected) in [("restart", AfterIdle::Restart), ("keep", AfterIdle::Keep)] {
+        let config = json!({"profile": "lan", "measure": {"pings": 5}, "after_idle": option});
         let link = start(&config);
         let tcp = &link.ready().tcp;
         assert_eq!(
@@ -292,8 +296,8 @@ fn a_pause_does_to_windows_what_was_asked_for() {
         );
         let file = "/proc/sys/net/ipv4/tcp_slow_start_after_idle";
         let setting = link.in_server(|| std::fs::read_to_string(file));
-        let wanted = if asked == "keep" { "0" } else { "1" };
-        assert_eq!(setting.expect("a setting").trim(), wanted);
+        let value = if option == "keep" { "0" } else { "1" };
+        assert_eq!(setting.expect("a setting").trim(), value);
     }
 }
 
@@ -319,6 +323,7 @@ fn an_idle_link_carries_nothing_of_its_own() {
     let _alone = alone();
     for profile in ["lan", "wlan"] {
         let link = start(&json!({"profile": profile, "measure": {"pings": 5}}));
+        // Router solicitations come within the first second (RFC 4861 section 6.3.7).
         thread::sleep(Duration::from_millis(1_500));
         let packets = link.report().expect("a report").packets;
         assert_eq!((packets.forward, packets.backward), (0, 0), "{profile}");
@@ -337,6 +342,7 @@ fn packets_are_at_most_1500_bytes() {
     let from: SocketAddr = "198.18.0.1:0".parse().expect("an address");
     let to: SocketAddr = "198.18.0.2:9".parse().expect("an address");
     let socket = link.in_client(|| UdpSocket::bind(from)).expect("a socket");
+    // Packets in all: one, and then two fragments.
     for (payload, packets) in [(1_472, 1), (1_473, 3)] {
         socket.send_to(&vec![0; payload], to).expect("sent");
         let deadline = Instant::now() + TIMEOUT;

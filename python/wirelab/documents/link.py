@@ -36,7 +36,7 @@ class LinkConfig(
     quickack: bool = False
     """Route attribute quickack at both ends: every segment is acknowledged at once."""
     seed: int | None = None
-    """Seed of all chance, at most 2^53; null: a fresh one, told in the ready line."""
+    """Seed of all chance, at most 2^53; null: a fresh one, reported in the ready line."""
 
 
 class Direction(
@@ -67,7 +67,7 @@ class Direction(
     reorder_percent: float = 0.0
     """Packets that skip the delay and so overtake, percent."""
     syn_loss_percent: float = 0.0
-    """Loss of TCP segments with SYN, percent, beside `loss`."""
+    """Loss of TCP segments with SYN, percent, in addition to `loss`."""
 
 
 class RandomLossModel(

@@ -76,8 +76,8 @@ class LinkSummary(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     """Time since the link was ready, seconds."""
     syns: Ways2 | None = None
-    """SYNs that `syn_loss_percent` met and took, 0 where it is 0; null where nobody counts
-    them."""
+    """SYNs that `syn_loss_percent` met and took, 0 where it is 0; null where they are not
+    counted."""
 
 
 class Syns(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class Syns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TcpFields(msgspec.Struct, frozen=True, kw_only=True):
-    """What tells a TCP segment from others."""
+    """What distinguishes a TCP segment from others."""
 
     data: int
     """Bytes of TCP payload."""

@@ -28,7 +28,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """The profile's name."""
     nominal: Nominal
-    """What the profile says."""
+    """What the profile promises."""
     offloads: str
     """Segmentation and receive offloads (TSO, GSO, GRO) of both ends: `off`, read back from the
     kernel."""
@@ -52,7 +52,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CongestionSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """Congestion control as a connection's two sockets tell it."""
+    """Congestion control as a connection's two sockets report it."""
 
     client: str
     """The connecting socket's."""
@@ -88,7 +88,7 @@ class Direction(
     reorder_percent: float = 0.0
     """Packets that skip the delay and so overtake, percent."""
     syn_loss_percent: float = 0.0
-    """Loss of TCP segments with SYN, percent, beside `loss`."""
+    """Loss of TCP segments with SYN, percent, in addition to `loss`."""
 
 
 class Emulator(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,7 +181,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Nominal(msgspec.Struct, frozen=True, kw_only=True):
-    """What the profile says of an echo of 84 bytes (IP), as ping sends it."""
+    """What the profile promises for an echo of 84 bytes (IP), as ping sends it."""
 
     loss_percent: float
     """Echoes of which a way is lost or corrupted, percent."""
@@ -190,7 +190,7 @@ class Nominal(msgspec.Struct, frozen=True, kw_only=True):
     rtt_ms: float
     """Mean round trip, transmission at the bottlenecks included, milliseconds."""
     syn_loss_percent: Ways
-    """TCP segments with SYN that are lost beside that, percent; no echo is one."""
+    """TCP segments with SYN that are lost in addition, percent; no echo is one."""
 
 
 class ProfileDocument(
@@ -257,7 +257,7 @@ class TcpEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 class TcpSeen(msgspec.Struct, frozen=True, kw_only=True):
     """How connections over the link begin, as a connection's two sockets and their namespaces
-    tell it."""
+    report it."""
 
     client: TcpEnd
     """The connecting socket's."""

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use wirelab_link::Link;
 
 /// Payload of an IP packet of 84 bytes.
+// 20 bytes of IPv4 and 8 of UDP come before it.
 const PAYLOAD: usize = 56;
 
 fn at(address: &str) -> io::Result<SocketAddr> {
@@ -68,6 +69,7 @@ fn collect(socket: &UdpSocket, start: Instant, count: usize) -> Vec<f64> {
     let mut ms = Vec::with_capacity(count);
     let mut probe = [0; PAYLOAD];
     while ms.len() < count && socket.recv(&mut probe).is_ok() {
+        // Both ends are in this process, so that one clock stamps both.
         let sent = probe
             .first_chunk()
             .map_or(0, |bytes| u64::from_be_bytes(*bytes));
@@ -90,6 +92,7 @@ pub fn tcp_gbit(link: &Link, seconds: f64) -> io::Result<f64> {
         while start.elapsed().as_secs_f64() < seconds {
             client.write_all(&chunk)?;
         }
+        // Ends the stream, so that the sink's read returns 0.
         drop(client);
         let (bytes, took) = sink
             .join()

@@ -35,13 +35,17 @@ struct Plan {
 
 impl Plan {
     /// None where a word is no number.
-    fn parse(mut words: Vec<String>) -> Option<Plan> {
+    fn parse(mut arguments: Vec<String>) -> Option<Plan> {
         let mut tries = 5;
-        if let Some(at) = words.iter().position(|word| word == "--tries") {
-            tries = words.get(at + 1)?.parse().ok().filter(|tries| *tries > 0)?;
-            words.drain(at..=at + 1);
+        if let Some(at) = arguments.iter().position(|word| word == "--tries") {
+            tries = arguments
+                .get(at + 1)?
+                .parse()
+                .ok()
+                .filter(|tries| *tries > 0)?;
+            arguments.drain(at..=at + 1);
         }
-        let cores: Option<Vec<usize>> = words.iter().map(|core| core.parse().ok()).collect();
+        let cores: Option<Vec<usize>> = arguments.iter().map(|core| core.parse().ok()).collect();
         Some(Plan {
             cores: cores?,
             tries,
@@ -63,29 +67,31 @@ fn main() -> ExitCode {
     }
 }
 
-/// What one measurement answers: rows, and a try of each.
-struct Question {
+/// One measurement: its rows, and a try of each.
+struct Measurement {
     rows: Vec<Row>,
-    ask: Box<Ask>,
+    try_once: Box<Try>,
 }
 
-type Ask = dyn Fn(&Plan) -> Result<Vec<f64>, LinkError>;
+type Try = dyn Fn(&Plan) -> Result<Vec<f64>, LinkError>;
 
 fn rows(plan: &Plan) -> Result<Vec<Row>, LinkError> {
-    let mut questions = questions();
+    let mut measurements = measurements();
     for _ in 0..plan.tries {
-        for question in &mut questions {
-            let found = (question.ask)(plan)?;
-            for (row, one) in question.rows.iter_mut().zip(found) {
+        for measurement in &mut measurements {
+            let found = (measurement.try_once)(plan)?;
+            for (row, one) in measurement.rows.iter_mut().zip(found) {
                 row.add(one);
             }
         }
     }
-    Ok(questions.into_iter().flat_map(|one| one.rows).collect())
+    Ok(measurements.into_iter().flat_map(|one| one.rows).collect())
 }
 
-fn questions() -> Vec<Question> {
+fn measurements() -> Vec<Measurement> {
     let mut all = Vec::new();
+    // The round trips of wlan, routed-wlan and gprs; of the slowest fewer, since each
+    // takes a second.
     all.extend([(2.5, 400), (13.8, 400), (850.0, 60)].map(|(ms, pings)| round_trip(ms, pings)));
     all.extend([2.5, 13.8, 850.0].map(under_load));
     all.extend([26.8, 1_000.0, 100_000.0, 1_000_000.0].map(rate));
@@ -99,16 +105,17 @@ fn questions() -> Vec<Question> {
 fn link(plan: &Plan, both: Value, measure: Value) -> Result<Link, LinkError> {
     let config = json!({
         "profile": {"name": "exactness", "both": both},
+        // One seed for all runs, so that they differ by the machine alone.
         "driver": "emulator", "cores": plan.cores, "measure": measure, "seed": 20_261_122,
     });
     Link::start(&LinkConfig::parse(&config.to_string())?)
 }
 
-fn round_trip(ms: f64, pings: u32) -> Question {
+fn round_trip(ms: f64, pings: u32) -> Measurement {
     let name = format!("RTT {ms} ms: p50 above nominal, ms");
-    Question {
+    Measurement {
         rows: vec![Row::at_most(name, 0.4)],
-        ask: Box::new(move |plan| {
+        try_once: Box::new(move |plan| {
             let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": pings}))?;
             Ok(vec![link.ready().measured.rtt_ms.p50 - ms])
         }),
@@ -117,14 +124,14 @@ fn round_trip(ms: f64, pings: u32) -> Question {
 
 /// Two rows: what a caller sees, and the emulator's own part of it, which a
 /// busy machine spoils less.
-fn under_load(ms: f64) -> Question {
+fn under_load(ms: f64) -> Measurement {
     let load = format!("RTT {ms} ms at 10,000 echoes/s");
-    Question {
+    Measurement {
         rows: vec![
             Row::at_most(format!("{load}: p99 above nominal, ms"), 0.8),
             Row::at_most(format!("{load}: emulator late at p99, ms"), 0.4),
         ],
-        ask: Box::new(move |plan| {
+        try_once: Box::new(move |plan| {
             let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": 10}))?;
             let p99 = flood::echo_p99_ms(&link, 10_000.0, 20_000).map_err(machine)?;
             let lateness = link.report()?.lateness_us;
@@ -134,10 +141,10 @@ fn under_load(ms: f64) -> Question {
     }
 }
 
-fn rate(kbit: f64) -> Question {
-    Question {
+fn rate(kbit: f64) -> Measurement {
+    Measurement {
         rows: vec![Row::at_most(format!("rate {kbit} kbit/s: off by, %"), 3.0)],
-        ask: Box::new(move |plan| {
+        try_once: Box::new(move |plan| {
             let both = json!({"rate_kbit": kbit, "queue_bytes": 1_000_000, "delay_ms": 1});
             let link = link(plan, both, json!({"pings": 5, "rate": true}))?;
             let rates = link.ready().measured.rate_kbit;
@@ -151,11 +158,11 @@ fn rate(kbit: f64) -> Question {
 
 /// Whether the nominal loss lies in the 99.9 % interval of what was measured:
 /// 0 inside, else how far outside, percent points.
-fn loss(percent: f64) -> Question {
+fn loss(percent: f64) -> Measurement {
     let name = format!("loss {percent} %: outside of its 99.9 % interval by, %");
-    Question {
+    Measurement {
         rows: vec![Row::at_most(name, 0.0)],
-        ask: Box::new(move |plan| {
+        try_once: Box::new(move |plan| {
             let both = json!({"delay_ms": 1, "loss": {"kind": "random", "percent": percent}});
             let link = link(plan, both, json!({"pings": 5, "loss_packets": 5_000}))?;
             let measured = link.ready().measured.loss_percent.as_ref();
@@ -169,23 +176,23 @@ fn loss(percent: f64) -> Question {
     }
 }
 
-fn throughput(ms: f64) -> Question {
-    Question {
+fn throughput(ms: f64) -> Measurement {
+    Measurement {
         rows: vec![Row::at_least(format!("TCP at RTT {ms} ms, Gbit/s"), 1.5)],
-        ask: Box::new(move |plan| {
+        try_once: Box::new(move |plan| {
             let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": 5}))?;
             Ok(vec![flood::tcp_gbit(&link, 1.0).map_err(machine)?])
         }),
     }
 }
 
-fn packets() -> Question {
-    Question {
+fn packets() -> Measurement {
+    Measurement {
         rows: vec![Row::at_least(
             "packets/s of 84 B delivered".into(),
             150_000.0,
         )],
-        ask: Box::new(|plan| {
+        try_once: Box::new(|plan| {
             let link = link(plan, json!({"delay_ms": 0.5}), json!({"pings": 5}))?;
             Ok(vec![flood::udp_packets_per_s(&link, 1.0).map_err(machine)?])
         }),

@@ -54,7 +54,7 @@ impl Row {
         }
     }
 
-    fn kept(&self) -> bool {
+    fn met(&self) -> bool {
         match self.bound {
             Bound::AtMost => self.best() <= self.promised,
             Bound::AtLeast => self.best() >= self.promised,
@@ -63,7 +63,7 @@ impl Row {
 }
 
 impl Bound {
-    fn words(self) -> &'static str {
+    fn text(self) -> &'static str {
         match self {
             Bound::AtMost => "at most",
             Bound::AtLeast => "at least",
@@ -81,21 +81,22 @@ pub fn print(rows: &[Row]) -> ExitCode {
             promised,
             ..
         } = row;
-        let bound = row.bound.words();
+        let bound = row.bound.text();
         println!(
             "{}",
             json!({"name": name, "tries": tries, "bound": bound, "promised": promised})
         );
+        // The median next to the best shows how much the machine disturbed.
         let mut sorted = tries.clone();
         sorted.sort_by(f64::total_cmp);
         eprintln!(
             "{} {name:<62} best {:>12.3}  median {:>12.3}  {bound} {promised}",
-            if row.kept() { "ok  " } else { "MISS" },
+            if row.met() { "ok  " } else { "MISS" },
             row.best(),
             sorted[sorted.len() / 2],
         );
     }
-    match rows.iter().all(Row::kept) {
+    match rows.iter().all(Row::met) {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(1),
     }

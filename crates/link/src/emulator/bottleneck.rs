@@ -17,6 +17,7 @@ pub(crate) struct Bottleneck {
 impl Bottleneck {
     pub(crate) fn new(rate_kbit: f64, queue_bytes: Option<u64>) -> Self {
         Bottleneck {
+            // Never 0: it is a divisor.
             bits_per_s: (rate_kbit * 1000.0).round().max(1.0) as u64,
             queue_bytes,
             free_at_ns: 0,
@@ -36,8 +37,10 @@ impl Bottleneck {
             return None;
         }
         if self.free_at_ns <= since_ns {
+            // The remainder belongs to a busy period, which has ended.
             (self.free_at_ns, self.remainder) = (since_ns, 0);
         }
+        // A packet has at most 2,048 bytes: 1.7e13 and no overflow.
         let work = bytes as u64 * 8 * NS_PER_S + self.remainder;
         self.free_at_ns += work / self.bits_per_s;
         self.remainder = work % self.bits_per_s;
@@ -46,7 +49,9 @@ impl Bottleneck {
 
     fn waiting_bytes(&self, now_ns: u64) -> u64 {
         let busy_ns = self.free_at_ns.saturating_sub(now_ns);
+        // A second of queue at 100 Gbit/s is 1e20, which is more than 64 bits hold.
         let bits = u128::from(busy_ns) * u128::from(self.bits_per_s);
+        // Rounded up: the queue never holds more than its bytes.
         bits.div_ceil(8 * u128::from(NS_PER_S)) as u64
     }
 }

@@ -81,6 +81,7 @@ pub(crate) fn summary(counters: &[(Way, Counters)], cpu_ns: u64, seconds: f64) -
         .iter()
         .flat_map(|(_, counters)| counters.dropped.clone())
         .collect();
+    // Each direction has a log of its own.
     dropped.sort_by_key(|drop| drop.at_unix_ns);
     LinkSummary {
         packets: count(|counters| counters.packets),

@@ -13,6 +13,8 @@ impl Distribution {
             Distribution::Uniform => 2.0 * rng.unit() - 1.0,
             Distribution::Normal => normal(rng),
             Distribution::Pareto => {
+                // Inverse transform: 1 - unit lies in (0, 1], so that x is finite and
+                // at least 1.
                 let x = (1.0 - rng.unit()).powf(-1.0 / PARETO_SHAPE);
                 ((x - PARETO_MEAN) * PARETO_STRETCH).min(CUT)
             }
@@ -23,8 +25,11 @@ impl Distribution {
 /// A standard normal number within the cut, by Box and Muller (1958).
 fn normal(rng: &mut Rng) -> f64 {
     loop {
+        // The other number of the pair is not used: kept for the next packet, it would
+        // be a state.
         let radius = (-2.0 * (1.0 - rng.unit()).ln()).sqrt();
         let number = radius * (std::f64::consts::TAU * rng.unit()).cos();
+        // Drawn again and not clamped: many packets would have the very same delay.
         if number.abs() <= CUT {
             return number;
         }
@@ -52,6 +57,8 @@ impl Delay {
     /// The next packet's delay, nanoseconds.
     pub(crate) fn next_ns(&mut self) -> u64 {
         let deviation = self.distribution.draw(&mut self.rng) * self.jitter_ns;
+        // The profile's check refuses a jitter that reaches below 0; rounding may do so
+        // by 1 ns.
         self.base_ns.saturating_add_signed(deviation.round() as i64)
     }
 }

@@ -9,32 +9,33 @@ use std::collections::{BinaryHeap, VecDeque};
 #[derive(Debug)]
 pub(crate) struct DelayQueue<T> {
     line: VecDeque<(u64, T)>,
-    heap: BinaryHeap<Reverse<Early<T>>>,
+    heap: BinaryHeap<Reverse<Overtaking<T>>>,
     count: u64,
 }
 
 #[derive(Debug)]
-struct Early<T> {
+struct Overtaking<T> {
     due_ns: u64,
+    // A heap does not keep the order of equal keys: the number does.
     number: u64,
     item: T,
 }
 
-impl<T> PartialEq for Early<T> {
+impl<T> PartialEq for Overtaking<T> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<T> Eq for Early<T> {}
+impl<T> Eq for Overtaking<T> {}
 
-impl<T> PartialOrd for Early<T> {
+impl<T> PartialOrd for Overtaking<T> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T> Ord for Early<T> {
+impl<T> Ord for Overtaking<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.due_ns, self.number).cmp(&(other.due_ns, other.number))
     }
@@ -59,7 +60,7 @@ impl<T> DelayQueue<T> {
             Some((last, _)) if *last > due_ns => {
                 self.count += 1;
                 let number = self.count;
-                self.heap.push(Reverse(Early {
+                self.heap.push(Reverse(Overtaking {
                     due_ns,
                     number,
                     item,
@@ -81,6 +82,8 @@ impl<T> DelayQueue<T> {
     pub(crate) fn pop(&mut self, now_ns: u64) -> Option<(u64, T)> {
         let (line, heap) = self.fronts();
         match (line, heap) {
+            // At equal deadlines the line goes first: its items came before those that
+            // overtook its end.
             (_, Some(early)) if early <= now_ns && line.is_none_or(|due| early < due) => self
                 .heap
                 .pop()

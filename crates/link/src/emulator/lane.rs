@@ -27,6 +27,7 @@ const BUFFER_BYTES: usize = 2_048;
 
 #[derive(Debug, Clone)]
 struct Packet {
+    // Boxed: a packet is moved through the queue and the pool as a pointer.
     buffer: Box<[u8; BUFFER_BYTES]>,
     length: usize,
 }
@@ -80,6 +81,7 @@ impl Lane {
             waiting: DelayQueue::new(),
             buffers: BufferPool::default(),
             counters: Counters::new(),
+            // Nothing is older than the lane.
             since_ns: now_ns(),
         }
     }
@@ -118,6 +120,7 @@ impl Lane {
     /// Sends what is due and reads what has come; true when there may be more.
     pub(crate) fn forward(&mut self) -> io::Result<bool> {
         for _ in 0..BATCH {
+            // Before every read: a burst that comes in must not make what is due late.
             self.send_due()?;
             if !self.read_packet()? {
                 return Ok(false);
@@ -136,6 +139,7 @@ impl Lane {
                 break;
             };
             // Unit: nanoseconds. Recorded before the write, whose time is not the emulator's delay.
+            // `pop` gives only what is due, so that this does not underflow.
             self.counters.lateness.record(now - due);
             self.send(packet.bytes())?;
             self.buffers.put_back(packet);
@@ -176,6 +180,7 @@ impl Lane {
     }
 
     fn admit(&mut self, mut packet: Packet) {
+        // Counted before its fate: these are the packets that were sent into the direction.
         self.counters.packets += 1;
         self.counters.bytes += packet.length as u64;
         let now = now_ns();
@@ -192,6 +197,7 @@ impl Lane {
             } => {
                 self.counters.corrupted += u64::from(corrupted);
                 if let Some(copy_ns) = copy_ns {
+                    // The copy is of the corrupted packet, where both happen.
                     self.counters.duplicated += 1;
                     self.hold(due_ns, packet.clone());
                     return self.hold(copy_ns, packet);
@@ -200,6 +206,7 @@ impl Lane {
             }
             Fate::Lost => self.counters.lost += 1,
             Fate::QueueDrop => self.counters.queue_drops += 1,
+            // Not among `lost`: that is what chance took.
             Fate::Scripted(drop) => self.log(drop, packet.bytes()),
         }
         self.buffers.put_back(packet);

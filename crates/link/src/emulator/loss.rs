@@ -14,6 +14,7 @@ impl Loss {
     pub(crate) fn new(model: Option<LossModel>, rng: Rng) -> Self {
         Loss {
             model,
+            // Begins in the good state, as netem does.
             bad: false,
             rng,
         }
@@ -34,6 +35,7 @@ impl Loss {
                     false => (loss_good_percent, p_percent),
                 };
                 let lost = self.rng.happens(lost / 100.0);
+                // The chain moves with every packet, lost or not.
                 self.bad ^= self.rng.happens(leaves / 100.0);
                 lost
             }

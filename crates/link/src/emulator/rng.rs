@@ -16,6 +16,8 @@ impl Rng {
     /// The stream `number` of a seed. Every purpose takes a stream of its own,
     /// so that one fault never shifts the numbers of another.
     pub(crate) fn new(seed: u64, number: u64) -> Self {
+        // Multiplied by an odd constant, or stream 1 of seed 2 would be stream 2 of seed 1. The
+        // constant must stay: a recorded seed repeats its losses only with it.
         let mut fill = SplitMix64::new(seed ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03));
         Rng {
             state: std::array::from_fn(|_| fill.next_u64()),
@@ -34,6 +36,8 @@ impl Rng {
         state[1] ^= state[2];
         state[0] ^= state[3];
         state[2] ^= shifted;
+        // 23, 17 and 45 are the constants of xoshiro256++; other rotations belong to
+        // other generators.
         state[3] = state[3].rotate_left(45);
         result
     }
@@ -72,6 +76,7 @@ mod tests {
         let mut rng = Rng {
             state: [1, 2, 3, 4],
         };
+        // From the authors' C code, xoshiro256plusplus.c.
         assert_eq!(rng.next(), 41_943_041);
         assert_eq!(rng.next(), 58_720_359);
         assert_eq!(rng.next(), 3_588_806_011_781_223);

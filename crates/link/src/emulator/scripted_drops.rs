@@ -30,6 +30,7 @@ impl ScriptedDrops {
     pub(crate) fn next(&mut self, segment: Option<&Segment>) -> Option<ScriptedDrop> {
         let syn = segment.is_some_and(|segment| segment.syn);
         let data = segment.is_some_and(|segment| segment.data > 0);
+        // All counters move with every packet, so that two entries do not shift each other.
         self.any += 1;
         self.syn += u64::from(syn);
         self.data += u64::from(data);

@@ -45,11 +45,14 @@ impl Segment {
             6 => v6_payload(packet)?,
             _ => return None,
         };
+        // In words of 32 bits (RFC 9293 section 3.1).
         let offset = usize::from(tcp.get(TCP_OFFSET)? >> 4) * 4;
         if offset < TCP_HEADER {
             return None;
         }
         Some(Segment {
+            // By index without a panic: the byte at TCP_OFFSET, which was there, comes
+            // after all three.
             source_port: u16::from_be_bytes(tcp[TCP_SOURCE].try_into().ok()?),
             destination_port: u16::from_be_bytes(tcp[TCP_DESTINATION].try_into().ok()?),
             sequence: u32::from_be_bytes(tcp[TCP_SEQUENCE].try_into().ok()?),
@@ -60,8 +63,11 @@ impl Segment {
 }
 
 fn v4_payload(packet: &[u8]) -> Option<&[u8]> {
+    // In words of 32 bits, options included.
     let header = usize::from(packet[0] & 0x0f) * 4;
     let length = word(packet.get(V4_LENGTH)?);
+    // The lower 13 bits are the offset: only the fragment at 0 has the TCP header (RFC 791
+    // section 3.1).
     let first_fragment = word(packet.get(V4_FRAGMENT)?) & 0x1fff == 0;
     let tcp = *packet.get(V4_PROTOCOL)? == TCP && first_fragment && header >= V4_HEADER;
     tcp.then(|| packet.get(header..length)).flatten()

@@ -12,6 +12,7 @@ use crate::model::summary::Syns;
 use crate::model::way::Way;
 
 /// Streams of random numbers, one per fault and direction.
+// More than are used: a fault that is added must not renumber those of the other direction.
 const STREAMS: u64 = 8;
 
 /// What becomes of a packet.
@@ -115,6 +116,7 @@ impl Shaper {
         let Some(due_ns) = self.due_ns(since_ns, now_ns, packet.len()) else {
             return Fate::QueueDrop;
         };
+        // A copy that finds the queue full is gone, and the packet passes.
         let copy_ns = twice
             .then(|| self.due_ns(since_ns, now_ns, packet.len()))
             .flatten();
@@ -126,6 +128,7 @@ impl Shaper {
     }
 
     fn drop_fate(&mut self, packet: &[u8]) -> Option<Fate> {
+        // Only then does anything depend on what is in the packet.
         if !self.drops.is_empty() || self.syn_loss > 0.0 {
             let segment = Segment::parse(packet);
             if let Some(drop) = self.drops.next(segment.as_ref()) {
@@ -154,8 +157,11 @@ impl Shaper {
             None => now_ns,
         };
         if self.rng.reorder.happens(self.reorder) {
+            // As netem reorders: the chosen packet skips the delay (tc-netem(8)). `last_due_ns`
+            // stays, so that those behind it keep their order.
             return Some(left_ns);
         }
+        // netem without a rate lets jitter reorder; on one path packets seldom overtake.
         self.last_due_ns = self.last_due_ns.max(left_ns + self.delay.next_ns());
         Some(self.last_due_ns)
     }

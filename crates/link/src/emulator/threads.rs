@@ -22,6 +22,7 @@ use crate::model::ready;
 use crate::model::summary::LinkSummary;
 use crate::model::way::Way;
 
+// Far more than a batch takes: only a thread that hangs needs as long.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -78,6 +79,8 @@ impl Emulator {
         let shares = match cores {
             [] => vec![(None, vec![forward, backward])],
             [core] => vec![(Some(*core), vec![forward, backward])],
+            // The directions share nothing but the two devices, which can be read and written
+            // at the same time.
             [first, second, ..] => {
                 vec![
                     (Some(*first), vec![forward]),
@@ -90,6 +93,7 @@ impl Emulator {
         for (core, lanes) in shares {
             let (thread, first) = Thread::start(lanes, core, Arc::clone(&failure))?;
             threads.push(thread);
+            // Reported as `fifo` only if every thread has it.
             fifo &= first;
         }
         let scheduling = if fifo { "fifo" } else { "other" };
@@ -127,6 +131,7 @@ impl Emulator {
         }
         let mut counters = Vec::new();
         let mut cpu_ns = 0;
+        // One answer per thread, in any order.
         for _ in &self.threads {
             let report: Report = answers
                 .recv_timeout(ANSWER_TIMEOUT)
@@ -153,11 +158,12 @@ impl Thread {
             .name("emulator".into())
             .spawn(move || {
                 let scheduled = core.map_or(Ok(()), scheduling::pin);
+                // For where SCHED_FIFO is refused: real-time threads have no slack (prctl(2)).
                 scheduling::set_timer_slack();
                 let ready = scheduled.map(|()| scheduling::set_fifo());
-                let go_on = ready.is_ok();
+                let started = ready.is_ok();
                 // The receiver is gone only when the start was abandoned.
-                if start_result.send(ready).is_err() || !go_on {
+                if start_result.send(ready).is_err() || !started {
                     return;
                 }
                 if let Err(error) = run(lanes, &commands, &polled) {
@@ -166,6 +172,7 @@ impl Thread {
                     let _ = failure.notify();
                 }
             })?;
+        // Waits for the thread, so that a core that it may not have is an error of the start.
         let fifo = start_results.recv().map_err(|_| ended_early())??;
         let thread = Thread {
             commands: Some(sender),
@@ -188,6 +195,7 @@ fn ended_early() -> io::Error {
 
 impl Drop for Thread {
     fn drop(&mut self) {
+        // Before the wakeup: the thread looks whether the channel has ended when it wakes.
         self.commands = None;
         let notified = self.wakeup.notify();
         if let (Ok(()), Some(handle)) = (notified, self.handle.take())
@@ -212,6 +220,7 @@ fn run(mut lanes: Vec<Lane>, commands: &Receiver<Command>, wakeup: &EventFd) -> 
                 Err(TryRecvError::Empty) => break,
                 Ok(Command::Begin(shape)) => {
                     begin(&mut lanes, &shape);
+                    // What measuring used is not the trial's.
                     cpu_from_ns = thread_cpu_ns();
                 }
                 Ok(Command::Report(to)) => {
@@ -223,6 +232,7 @@ fn run(mut lanes: Vec<Lane>, commands: &Receiver<Command>, wakeup: &EventFd) -> 
         }
         let mut more = false;
         for lane in &mut lanes {
+            // Not `||`, which would leave the second lane out while the first is busy.
             more |= lane.forward()?;
         }
         if !more {
@@ -254,9 +264,11 @@ fn report(lanes: &[Lane], cpu_ns: u64) -> Report {
 /// the wakeup, nanoseconds; of a late one the time at which it was due.
 fn sleep(lanes: &[Lane], polled: &mut [PollFd], wakeup: &EventFd) -> io::Result<u64> {
     let next = lanes.iter().filter_map(Lane::next_ns).min();
+    // Without a packet under way there is no deadline: only an event ends the sleep.
     wait(polled, next.map(|due| due.saturating_sub(now_ns())))?;
     let woken_ns = next.unwrap_or(u64::MAX).min(now_ns());
     if polled.last().is_some_and(is_ready) {
+        // Before the commands are read: one that comes in between makes it readable again.
         wakeup.clear()?;
     }
     Ok(woken_ns)

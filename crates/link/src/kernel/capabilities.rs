@@ -5,12 +5,15 @@ use std::fs;
 use wirelab_contract::refusal::Refusal;
 
 /// Bits of capabilities(7).
+// NET_ADMIN makes interfaces, routes and TUN devices; SYS_ADMIN makes and enters namespaces
+// (setns(2)) and mounts their names.
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 
 pub(crate) const REMEDY: &str = "run as root, or use link loopback";
 
 pub(crate) fn check_namespaces() -> Result<(), Refusal> {
+    // Without /proc the set is taken for empty, and the link is refused.
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     check_capabilities(effective(&status))
 }

@@ -18,6 +18,7 @@ pub(crate) fn thread_cpu_ns() -> u64 {
 }
 
 pub(crate) fn ms_to_ns(ms: f64) -> u64 {
+    // Rounded, since 6.9 ms is not exact in binary.
     (ms * 1e6).round() as u64
 }
 

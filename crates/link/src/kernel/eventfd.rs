@@ -12,11 +12,13 @@ pub(crate) struct EventFd(OwnedFd);
 
 impl EventFd {
     pub(crate) fn new() -> io::Result<Self> {
+        // NONBLOCK: `clear` must not wait where there was no notification.
         let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(EventFd(fd))
     }
 
     pub(crate) fn notify(&self) -> io::Result<()> {
+        // Added to the counter, so that several notifications before one look are one.
         write(&self.0, &1u64.to_ne_bytes())?;
         Ok(())
     }

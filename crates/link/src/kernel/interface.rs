@@ -32,13 +32,16 @@ pub(crate) fn configure(
     address: Ipv4Addr,
     config: &LinkConfig,
 ) -> Result<(), LinkError> {
-    let ip = |words: &[&str]| iproute::ip_in(namespace.name(), words);
+    let ip = |arguments: &[&str]| iproute::ip_in(namespace.name(), arguments);
     let mtu = MTU.to_string();
+    // Down in a new namespace, where a process could then not reach its own address.
     ip(&["link", "set", "lo", "up"])?;
     ip(&[
         "link",
         "set",
         INTERFACE,
+        // Else the kernel makes a link-local address, detects duplicates of it and joins its
+        // groups (RFC 4862, RFC 3810).
         "addrgenmode",
         "none",
         "mtu",
@@ -48,6 +51,8 @@ pub(crate) fn configure(
     ])?;
     ip(&["addr", "add", &format!("{address}/30"), "dev", INTERFACE])?;
     ip(&["link", "set", INTERFACE, "up"])?;
+    // Replaces the route that came with the address: initcwnd, quickack and congctl are
+    // attributes of routes (ip-route(8)), and so hold for every program at this end.
     ip(&route(address, config)
         .iter()
         .map(String::as_str)
@@ -56,22 +61,24 @@ pub(crate) fn configure(
 }
 
 fn route(address: Ipv4Addr, config: &LinkConfig) -> Vec<String> {
-    let words = format!(
+    let arguments = format!(
         "route replace {NETWORK} dev {INTERFACE} proto kernel scope link src {address} congctl {}",
         config.congestion.name()
     );
-    let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+    let mut arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
     if config.quickack {
-        words.extend(["quickack".into(), "1".into()]);
+        arguments.extend(["quickack".into(), "1".into()]);
     }
     if let Some(segments) = config.initcwnd {
-        words.extend(["initcwnd".into(), segments.to_string()]);
+        arguments.extend(["initcwnd".into(), segments.to_string()]);
     }
-    words
+    arguments
 }
 
 fn congestion_refused(error: LinkError, config: &LinkConfig) -> LinkError {
     match error {
+        // Congestion controls are modules: of the route's attributes this is the one that a
+        // kernel may not have.
         LinkError::Machine { error, .. } => Refusal::new(
             "congestion",
             format!(
@@ -119,6 +126,7 @@ pub(crate) struct Traffic {
 impl Traffic {
     pub(crate) fn since(&self, earlier: &Traffic) -> Traffic {
         Traffic {
+            // Counters of a device only rise.
             packets: self.packets - earlier.packets,
             bytes: self.bytes - earlier.bytes,
             unsent: self.unsent - earlier.unsent,

@@ -8,26 +8,29 @@ use wirelab_contract::refusal::Refusal;
 
 use crate::error::LinkError;
 
-pub(crate) fn ip(words: &[&str]) -> Result<(), LinkError> {
-    run("ip", words).map(drop)
+pub(crate) fn ip(arguments: &[&str]) -> Result<(), LinkError> {
+    run("ip", arguments).map(drop)
 }
 
-pub(crate) fn ip_in(namespace: &str, words: &[&str]) -> Result<(), LinkError> {
-    ip_output(namespace, words).map(drop)
+pub(crate) fn ip_in(namespace: &str, arguments: &[&str]) -> Result<(), LinkError> {
+    ip_output(namespace, arguments).map(drop)
 }
 
-pub(crate) fn ip_output(namespace: &str, words: &[&str]) -> Result<String, LinkError> {
-    run("ip", &[&["-n", namespace], words].concat())
+pub(crate) fn ip_output(namespace: &str, arguments: &[&str]) -> Result<String, LinkError> {
+    run("ip", &[&["-n", namespace], arguments].concat())
 }
 
-pub(crate) fn tc_in(namespace: &str, words: &[&str]) -> Result<String, LinkError> {
-    run("tc", &[&["-n", namespace], words].concat())
+pub(crate) fn tc_in(namespace: &str, arguments: &[&str]) -> Result<String, LinkError> {
+    run("tc", &[&["-n", namespace], arguments].concat())
 }
 
 /// In a process group of its own: Ctrl-C must not end a command that cleans up.
-fn run(program: &str, words: &[&str]) -> Result<String, LinkError> {
-    let doing = || format!("{program} {}", words.join(" "));
-    let output = Command::new(program).args(words).process_group(0).output();
+fn run(program: &str, arguments: &[&str]) -> Result<String, LinkError> {
+    let doing = || format!("{program} {}", arguments.join(" "));
+    let output = Command::new(program)
+        .args(arguments)
+        .process_group(0)
+        .output();
     let output = output.map_err(|error| missing(program, error))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

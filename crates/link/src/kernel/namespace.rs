@@ -36,6 +36,7 @@ impl Namespace {
         &self,
         inside: impl FnOnce() -> io::Result<T> + Send,
     ) -> io::Result<T> {
+        // Opened here, where an error of the name is not one of the thread.
         let namespace = File::open(self.path())?;
         thread::scope(|scope| {
             let thread = thread::Builder::new().name("inside".into());
@@ -62,6 +63,8 @@ impl fmt::Display for Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
+        // Only the name goes: the kernel keeps the namespace until the last process and socket
+        // in it has ended.
         if let Err(error) = iproute::ip(&["netns", "delete", &self.name]) {
             complain!("wirelab: {error}");
         }
@@ -80,6 +83,7 @@ impl Pair {
         let pid = std::process::id();
         Ok(Pair {
             client: Namespace::create(format!("wl-{pid}-c"))?,
+            // If this fails, the client's is dropped, and so removed.
             server: Namespace::create(format!("wl-{pid}-s"))?,
         })
     }
@@ -108,6 +112,8 @@ fn stale() -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in entries {
         let name = entry?.file_name().to_string_lossy().into_owned();
+        // Another process may have the number by now: its namespaces then stay until
+        // that one ends.
         if owner(&name).is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
             names.push(name);
         }

@@ -28,9 +28,9 @@ pub(crate) fn works_in(namespace: &Namespace) -> bool {
     let qdisc = |verb: &str| {
         ["qdisc", verb, "dev", "lo", "root", "netem", "delay", "1ms"].map(str::to_owned)
     };
-    let tried = |words: [String; 8]| {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        iproute::tc_in(namespace.name(), &words).is_ok()
+    let tried = |arguments: [String; 8]| {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        iproute::tc_in(namespace.name(), &arguments).is_ok()
     };
     tried(qdisc("add")) && tried(qdisc("delete"))
 }
@@ -38,9 +38,9 @@ pub(crate) fn works_in(namespace: &Namespace) -> bool {
 /// Applies the profile to both ends of a veth: each shapes what it sends.
 pub(crate) fn apply_profile(pair: &Pair, profile: &Profile) -> Result<(), LinkError> {
     for (namespace, way) in [(&pair.client, Way::Forward), (&pair.server, Way::Backward)] {
-        for words in qdiscs(profile.direction(way)) {
-            let words: Vec<&str> = words.split(' ').collect();
-            iproute::tc_in(namespace.name(), &words)?;
+        for arguments in qdiscs(profile.direction(way)) {
+            let arguments: Vec<&str> = arguments.split(' ').collect();
+            iproute::tc_in(namespace.name(), &arguments)?;
         }
     }
     Ok(())
@@ -65,6 +65,7 @@ fn qdiscs(direction: &Direction) -> Vec<String> {
         (Some(kbit), None) => root.push_str(&format!(" rate {kbit}kbit")),
         _ => root.push_str(&format!(" rate {RATE_THAT_KEEPS_ORDER}")),
     }
+    // 1:1 is netem's only class.
     let queue = direction
         .rate_kbit
         .zip(direction.queue_bytes)
@@ -80,6 +81,7 @@ fn qdiscs(direction: &Direction) -> Vec<String> {
 fn delay(direction: &Direction) -> String {
     let (delay, jitter) = (direction.delay_ms * 1e3, direction.jitter_ms * 1e3);
     match direction.distribution {
+        // Without a delay there is no jitter: the profile's check refuses it.
         _ if delay == 0.0 => String::new(),
         Distribution::None => format!(" delay {delay:.3}us"),
         // Uniform is what netem does without a table.

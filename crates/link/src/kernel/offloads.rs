@@ -9,6 +9,7 @@ use crate::kernel::interface::INTERFACE;
 use crate::kernel::namespace::Namespace;
 
 /// linux/sockios.h
+// By ioctl, because ethtool(8) is a package of its own.
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
 /// An offload: its name, and its get and set commands (linux/ethtool.h).
@@ -36,11 +37,13 @@ pub(crate) fn switch_off(namespace: &Namespace) -> Result<(), LinkError> {
 }
 
 fn switch_one_off((name, get, set): (&str, u32, u32)) -> io::Result<()> {
+    // Any socket will do: it names the namespace to the ioctl (netdevice(7)).
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     if ethtool(&socket, get, 0)? == 0 {
         return Ok(());
     }
     ethtool(&socket, set, 0)?;
+    // Read back: a device may take the request and keep the offload.
     match ethtool(&socket, get, 0)? {
         0 => Ok(()),
         _ => Err(io::Error::other(format!("{name} stays on"))),
@@ -57,6 +60,7 @@ fn ethtool(socket: &UdpSocket, command: u32, data: u32) -> io::Result<u32> {
             *to = from as libc::c_char;
         }
         request.ifr_ifru.ifru_data = (&raw mut value).cast();
+        // `as _`, since glibc and musl give the request different types.
         libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &mut request)
     };
     match done {

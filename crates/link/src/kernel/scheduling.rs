@@ -23,11 +23,14 @@ pub(crate) fn set_fifo() -> bool {
         sched_priority: PRIORITY,
     };
     // SAFETY: the parameters live; 0 is the calling thread.
+    // Needs CAP_SYS_NICE or an RLIMIT_RTPRIO above 0 (sched(7)).
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
 }
 
 pub(crate) fn check_cores(cores: &[usize]) -> Result<(), Refusal> {
     let allowed = allowed_cores();
+    // Before anything is made. The error of sched_setaffinity(2) does not name the
+    // allowed cores.
     match cores.iter().find(|core| !allowed.contains(core)) {
         None => Ok(()),
         Some(core) => Err(Refusal::new(
@@ -46,6 +49,7 @@ fn allowed_cores() -> Vec<usize> {
 }
 
 pub(crate) fn pin(core: usize) -> io::Result<()> {
+    // `CpuSet::set` does not return an error for it.
     if core >= CpuSet::MAX_CPU {
         return Err(Errno::INVAL.into());
     }

@@ -68,6 +68,8 @@ fn setting(after_idle: AfterIdle) -> &'static str {
     }
 }
 
+// Where /proc/sys is mounted read-only, as in many containers, a setting that is right already
+// is still good enough.
 fn write_if_changed(file: &Path, value: &str) -> io::Result<()> {
     match fs::read_to_string(file)?.trim() == value {
         true => Ok(()),
@@ -92,6 +94,7 @@ fn raised(text: &str, segments: u32) -> io::Result<String> {
         return Err(io::Error::other(format!("{text:?} are not three sizes")));
     };
     let needed = u64::from(segments) * BUFFER_PER_SEGMENT;
+    // Never smaller: the kernel's own sizes are those that loopback has.
     let (usual, most) = (usual.max(needed), most.max(needed));
     Ok(format!("{least}\t{usual}\t{most}"))
 }

@@ -16,6 +16,7 @@ use crate::kernel::namespace::Namespace;
 const DEVICE: &str = "/dev/net/tun";
 
 pub(crate) fn check() -> Result<(), Refusal> {
+    // Opening alone makes no interface; TUNSETIFF does.
     let opened = OpenOptions::new().read(true).write(true).open(DEVICE);
     opened
         .map(drop)
@@ -36,6 +37,8 @@ fn open() -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
         .write(true)
+        // An empty device must not stop the lane: the other direction may be on the
+        // same thread.
         .custom_flags(libc::O_NONBLOCK)
         .open(DEVICE)?;
     // SAFETY: an all-zero ifreq is valid; the name is shorter than its field.
@@ -45,6 +48,7 @@ fn open() -> io::Result<File> {
         for (to, from) in request.ifr_name.iter_mut().zip(INTERFACE.bytes()) {
             *to = from as libc::c_char;
         }
+        // TUN and not TAP: IP packets, without Ethernet and its ARP.
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
         libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &mut request)
     };

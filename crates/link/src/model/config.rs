@@ -1,4 +1,4 @@
-//! What a link is asked to be: one JSON object on standard input.
+//! The configuration of a link: one JSON object on standard input.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -51,7 +51,7 @@ pub struct LinkConfig {
     /// Packets to be dropped, for tests; only the emulator can.
     #[serde(default)]
     pub drops: Vec<ScriptedDrop>,
-    /// Seed of all chance, at most 2^53; null: a fresh one, told in the ready line.
+    /// Seed of all chance, at most 2^53; null: a fresh one, reported in the ready line.
     #[serde(default)]
     pub seed: Option<u64>,
 }
@@ -206,6 +206,7 @@ impl LinkConfig {
         let mut from = serde_json::Deserializer::from_str(line);
         let config: LinkConfig = serde_path_to_error::deserialize(&mut from)
             .map_err(|error| unreadable(&error.path().to_string(), error.inner()))?;
+        // Else what follows the object on its line would be ignored in silence.
         from.end().map_err(|error| unreadable(".", &error))?;
         Ok(config)
     }
@@ -240,6 +241,7 @@ impl LinkConfig {
         {
             return refuse("initcwnd", "not a window".into(), "use 1 to 1000, or null");
         }
+        // Many readers of JSON take numbers as doubles (RFC 8259 section 6).
         if self.seed.is_some_and(|seed| seed > 1 << 53) {
             return refuse(
                 "seed",
@@ -352,11 +354,11 @@ mod tests {
                 "from 1",
             ),
         ];
-        for (line, option, words) in rows {
+        for (line, option, expected) in rows {
             let refusal = refused(line);
             assert_eq!(refusal.option, option, "{line}");
             assert!(
-                refusal.message.contains(words),
+                refusal.message.contains(expected),
                 "{line}: {}",
                 refusal.message
             );

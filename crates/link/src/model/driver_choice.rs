@@ -44,6 +44,7 @@ pub(crate) fn choose(
         DriverChoice::Emulator => Ok(Driver::Emulator),
         DriverChoice::Veth => veth.map(|()| Driver::Veth),
         DriverChoice::Netem => {
+            // First what netem cannot do on any kernel.
             netem_can(config, profile)?;
             match kernel_has_netem() {
                 true => Ok(Driver::Netem),
@@ -55,6 +56,7 @@ pub(crate) fn choose(
             }
         }
         DriverChoice::Auto if veth.is_ok() => Ok(Driver::Veth),
+        // Never netem unasked: its effect has not been verified.
         DriverChoice::Auto => Ok(Driver::Emulator),
     }
 }

@@ -1,4 +1,4 @@
-//! What a link is asked to be, and what it reports: documents and their checks,
+//! The configuration of a link, and what it reports: documents and their checks,
 //! without any I/O.
 
 pub(crate) mod config;

@@ -68,6 +68,7 @@ impl LossModel {
                 r_percent: r,
                 loss_bad_percent: bad,
                 loss_good_percent: good,
+                // The chain is in the bad state for p / (p + r) of the packets.
             } => (p * bad + r * good) / (p + r) / 100.0,
         }
     }
@@ -92,7 +93,7 @@ pub struct Direction {
     pub distribution: Distribution,
     /// How packets are lost.
     pub loss: Option<LossModel>,
-    /// Loss of TCP segments with SYN, percent, beside `loss`.
+    /// Loss of TCP segments with SYN, percent, in addition to `loss`.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub syn_loss_percent: f64,
     /// Rate of the bottleneck, kbit/s of IP packets; absent: none.
@@ -197,6 +198,7 @@ impl Direction {
     /// Time that the bottleneck needs for a packet, milliseconds.
     #[must_use]
     pub fn transmission_ms(&self, bytes: usize) -> f64 {
+        // Bits over kbit/s are milliseconds.
         self.rate_kbit.map_or(0.0, |kbit| bytes as f64 * 8.0 / kbit)
     }
 
@@ -266,6 +268,7 @@ impl Direction {
             ));
         }
         let reach_ms = self.distribution.reach() * self.jitter_ms;
+        // A jitter that was calculated from the delay may be too large by a rounding.
         if reach_ms > self.delay_ms * (1.0 + 1e-9) {
             let most = self.delay_ms / self.distribution.reach();
             return Err(Refusal::new(
@@ -280,7 +283,7 @@ impl Direction {
         if self.reorder_percent > 0.0 && self.delay_ms == 0.0 {
             return Err(Refusal::new(
                 option("reorder_percent"),
-                "without a delay there is nobody to overtake",
+                "without a delay there is no packet to overtake",
                 "give delay_ms",
             ));
         }
@@ -374,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn both_beside_forward_is_refused() {
+    fn both_with_forward_is_refused() {
         let document = ProfileDocument {
             name: "own".into(),
             both: Some(Direction::default()),

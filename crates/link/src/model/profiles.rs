@@ -54,6 +54,7 @@ fn routed_wlan() -> (Direction, Direction) {
         ..Direction::default()
     };
     let backward = Direction {
+        // Backward only: the study's network dropped the replies.
         syn_loss_percent: 2.9,
         ..forward.clone()
     };
@@ -73,6 +74,7 @@ fn gprs() -> (Direction, Direction) {
     let (mut forward, mut backward) = (slots(2.0), slots(4.0));
     let ping_ms = forward.transmission_ms(PROBE_BYTES) + backward.transmission_ms(PROBE_BYTES);
     forward.delay_ms = (850.0 - ping_ms) / 2.0;
+    // Ping does not show how the delay divides between the ways.
     backward.delay_ms = forward.delay_ms;
     (forward, backward)
 }

@@ -1,4 +1,4 @@
-//! What a link tells when it is ready: one JSON line on standard output.
+//! What a link reports when it is ready: one JSON line on standard output.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Ready {
     pub client: End,
     /// Where the service runs.
     pub server: End,
-    /// What the profile says.
+    /// What the profile promises.
     pub nominal: Nominal,
     /// What was measured just now.
     pub measured: Measured,
@@ -60,14 +60,14 @@ pub struct End {
     pub address: String,
 }
 
-/// What the profile says of an echo of 84 bytes (IP), as ping sends it.
+/// What the profile promises for an echo of 84 bytes (IP), as ping sends it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Nominal {
     /// Mean round trip, transmission at the bottlenecks included, milliseconds.
     pub rtt_ms: f64,
     /// Echoes of which a way is lost or corrupted, percent.
     pub loss_percent: f64,
-    /// TCP segments with SYN that are lost beside that, percent; no echo is one.
+    /// TCP segments with SYN that are lost in addition, percent; no echo is one.
     pub syn_loss_percent: Ways<f64>,
     /// Rates of the bottlenecks, kbit/s of IP packets; null where there is none.
     pub rate_kbit: Ways<Option<f64>>,
@@ -136,7 +136,7 @@ pub struct Proportion {
     pub n: usize,
 }
 
-/// Congestion control as a connection's two sockets tell it.
+/// Congestion control as a connection's two sockets report it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CongestionSeen {
     /// The connecting socket's.
@@ -146,7 +146,7 @@ pub struct CongestionSeen {
 }
 
 /// How connections over the link begin, as a connection's two sockets and their
-/// namespaces tell it.
+/// namespaces report it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpSeen {
     /// The connecting socket's.

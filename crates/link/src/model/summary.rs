@@ -1,4 +1,4 @@
-//! What a link did: one JSON line at its end, and whenever it is asked.
+//! What a link did: one JSON line at its end, and on request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct LinkSummary {
     /// Packets lost by chance, those of `syn_loss_percent` included.
     pub lost: Option<Ways<u64>>,
     /// SYNs that `syn_loss_percent` met and took, 0 where it is 0; null where
-    /// nobody counts them.
+    /// they are not counted.
     pub syns: Option<Ways<Syns>>,
     /// Packets that found the bottleneck's queue full.
     pub queue_drops: Option<Ways<u64>>,
@@ -87,7 +87,7 @@ pub struct Dropped {
     pub tcp: Option<TcpFields>,
 }
 
-/// What tells a TCP segment from others.
+/// What distinguishes a TCP segment from others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpFields {
     /// Source port.

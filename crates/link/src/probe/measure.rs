@@ -23,12 +23,12 @@ const GRACE_MS: f64 = 500.0;
 pub(crate) fn nominal(profile: &Profile) -> Nominal {
     let ways = [Way::Forward, Way::Backward].map(|way| profile.direction(way));
     // A corrupted packet fails its checksum, and so is lost.
-    let comes = |way: &&Direction| {
+    let arrives = |way: &&Direction| {
         (1.0 - way.loss.map_or(0.0, |loss| loss.share())) * (1.0 - way.corrupt_percent / 100.0)
     };
     Nominal {
         rtt_ms: ways.iter().map(|way| way.mean_ms(PROBE_BYTES)).sum(),
-        loss_percent: 100.0 * (1.0 - ways.iter().map(comes).product::<f64>()),
+        loss_percent: 100.0 * (1.0 - ways.iter().map(arrives).product::<f64>()),
         syn_loss_percent: Ways::each(|way| profile.direction(way).syn_loss_percent),
         rate_kbit: Ways::each(|way| profile.direction(way).rate_kbit),
     }
@@ -49,13 +49,13 @@ pub(crate) fn measure(
     pair: &Pair,
     profile: &Profile,
     base_rtt_ms: f64,
-    asked: Measure,
+    requested: Measure,
     stop: StopCheck,
 ) -> io::Result<Measured> {
-    let rtt_ms = rtt(&pings(profile, asked.pings, PING_EVERY_MS)
+    let rtt_ms = rtt(&pings(profile, requested.pings, PING_EVERY_MS)
         .send(pair, stop)?
         .rtt_ms);
-    let loss_percent = match asked.loss_packets {
+    let loss_percent = match requested.loss_packets {
         0 => None,
         count => Some(loss(pair, profile, count, stop)?),
     };
@@ -64,7 +64,7 @@ pub(crate) fn measure(
         && loss_percent
             .as_ref()
             .is_none_or(|loss| loss.echo.value == 100.0);
-    let rate_kbit = (asked.rate && !is_dead)
+    let rate_kbit = (requested.rate && !is_dead)
         .then(|| rate::both(pair, profile, stop))
         .transpose()?;
     Ok(Measured {
@@ -84,6 +84,8 @@ fn pings(profile: &Profile, count: u32, least_ms: f64) -> Pings {
     let transmission_ms = most(|way| way.transmission_ms(PROBE_BYTES));
     Pings {
         count: count as usize,
+        // A deviation is at most 4 jitters (CUT), so that two packets move by 8 against
+        // each other.
         every_ms: least_ms.max(8.0 * jitter_ms).max(2.0 * transmission_ms),
         wait_ms: nominal(profile).rtt_ms + 8.0 * jitter_ms + GRACE_MS,
     }
@@ -96,6 +98,7 @@ fn loss(pair: &Pair, profile: &Profile, count: u32, stop: StopCheck) -> io::Resu
     Ok(LossMeasured {
         echo: proportion(sent - returned, sent),
         forward: proportion(sent - arrived, sent),
+        // Only what arrived was sent back.
         backward: proportion(arrived - returned, arrived),
     })
 }
@@ -127,6 +130,7 @@ fn rtt(echoes: &[Option<f64>]) -> Rtt {
             ..Rtt::default()
         };
     };
+    // Ranks are counted from 1.
     let at = |share: f64| ms[((share * ms.len() as f64).ceil() as usize).max(1) - 1];
     Rtt {
         min: ms[0],

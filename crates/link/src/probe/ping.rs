@@ -47,6 +47,7 @@ impl Pings {
     }
 
     fn exchange(&self, socket: &UdpSocket, stop: StopCheck) -> io::Result<Vec<Option<f64>>> {
+        // Stays with the caller's thread, whose sleeps only get more exact by it.
         scheduling::set_timer_slack();
         socket.set_nonblocking(true)?;
         let mut in_flight = InFlight::new(self.count);
@@ -66,6 +67,7 @@ impl Pings {
             if now >= next {
                 in_flight.send(socket)?;
             } else {
+                // Not longer, or a request to stop would wait for the next ping.
                 let at_most = (next - now).min(StopCheck::EVERY_NS);
                 wait(&mut [readable(socket)], Some(at_most))?;
             }
@@ -96,6 +98,7 @@ impl InFlight {
     fn send(&mut self, socket: &UdpSocket) -> io::Result<()> {
         let mut probe = [0; PROBE_BYTES - HEADER_BYTES];
         probe[..8].copy_from_slice(&(self.sent_ns.len() as u64).to_be_bytes());
+        // Before the system call, which on a veth also runs the receiving side.
         self.sent_ns.push(now_ns());
         socket.send(&probe).map(drop)
     }
@@ -113,6 +116,7 @@ impl InFlight {
 
     fn record(&mut self, now_ns: u64, number: Option<u64>) {
         let number = number.map_or(usize::MAX, |number| number as usize);
+        // Only the first of two: the link may duplicate.
         if let (Some(sent), Some(rtt @ None)) =
             (self.sent_ns.get(number), self.rtt_ms.get_mut(number))
         {
@@ -134,6 +138,7 @@ struct Echo {
 
 impl Echo {
     fn start(socket: UdpSocket) -> io::Result<Self> {
+        // Else a server that nothing reaches would never look at the flag.
         socket.set_read_timeout(Some(STOP_CHECK))?;
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
@@ -145,6 +150,7 @@ impl Echo {
 
     /// Stops it: how many different probes arrived.
     fn stop(self) -> io::Result<usize> {
+        // Relaxed: nothing but the flag is read before the thread is joined.
         self.stop.store(true, Ordering::Relaxed);
         let panicked = |_| Err(io::Error::other("the echo panicked"));
         self.thread.join().unwrap_or_else(panicked)
@@ -152,6 +158,7 @@ impl Echo {
 }
 
 fn echo(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<usize> {
+    // A set, since a duplicate is not another arrival.
     let mut seen = HashSet::new();
     let mut probe = [0; PROBE_BYTES];
     while !stop.load(Ordering::Relaxed) {

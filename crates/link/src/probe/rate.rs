@@ -23,6 +23,8 @@ const UNLIMITED_TRAIN_MS: f64 = 300.0;
 const PACKETS_MIN: f64 = 60.0;
 
 /// How much faster than the rate packets are sent.
+// Keeps the bottleneck busy. What is too much is dropped at its queue, and changes nothing in
+// the rate behind it.
 const OVERLOAD: f64 = 1.15;
 
 /// Shortest sleep of a sender, nanoseconds: at ten thousand packets a second
@@ -101,6 +103,8 @@ impl Train {
         let (bytes, every_ms, for_ms) = match direction.rate_kbit {
             None => (MTU as usize, 0.0, UNLIMITED_TRAIN_MS),
             Some(kbit) => {
+                // Smaller packets on a slow link, so that a train of them still ends in
+                // about a second.
                 let fitting = (kbit * TRAIN_MS / 8.0 / PACKETS_MIN) as usize;
                 let bytes = fitting.clamp(PROBE_BYTES, MTU as usize);
                 let transmission_ms = direction.transmission_ms(bytes);
@@ -138,6 +142,7 @@ impl Train {
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {}
                 sent => drop(sent?),
             }
+            // Counted though it was lost: the pace must not depend on the queue.
             number += 1;
         }
         Ok(())
@@ -169,6 +174,8 @@ fn receive(socket: &UdpSocket, silence: Duration, stopped: &AtomicBool) -> io::R
         }
     }
     match first_ns {
+        // Bytes per nanosecond are 8 Gbit/s, or 8e6 kbit/s. The first packet only starts the
+        // clock: how long it was under way is not known.
         Some(first) if last_ns > first => Ok(bytes as f64 * 8e6 / (last_ns - first) as f64),
         _ => Err(io::Error::other(
             "no train of packets arrived to measure the rate by",

@@ -8,6 +8,7 @@ use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use crate::kernel::interface::{CLIENT, SERVER};
 use crate::kernel::namespace::{Namespace, Pair};
 
+// IPv4 without options (20) and UDP (8).
 pub(crate) const HEADER_BYTES: usize = 28;
 
 /// What a socket may hold, bytes: bursts must not be lost in the sockets.

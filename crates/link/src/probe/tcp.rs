@@ -26,10 +26,11 @@ pub(crate) struct TcpState {
 
 pub(crate) fn verify(pair: &Pair, config: &LinkConfig) -> Result<TcpState, LinkError> {
     let doing = || LinkError::during("verifying congestion control by a connection");
+    // By a connection and not by reading the route: what its sockets have is what counts.
     let seen = connect(pair).map_err(doing())?;
     match mismatch(&seen, config) {
         None => Ok(seen),
-        Some(words) => Err(doing()(io::Error::other(words))),
+        Some(difference) => Err(doing()(io::Error::other(difference))),
     }
 }
 
@@ -84,6 +85,7 @@ fn connect(pair: &Pair) -> io::Result<TcpState> {
 fn end(socket: &TcpStream, namespace: &Namespace) -> io::Result<TcpEnd> {
     let info = info(socket)?;
     Ok(TcpEnd {
+        // No data has been sent, so that both windows are still the first ones.
         initial_window: info.tcpi_snd_cwnd,
         receive_window: info.tcpi_rcv_ssthresh,
         after_idle: sysctl::after_idle(namespace)?,
@@ -145,11 +147,11 @@ mod tests {
             (seen("cubic", 10, AfterIdle::Restart), Some("10 and 10")),
             (seen("cubic", 64, AfterIdle::Keep), Some("[Keep, Keep]")),
         ];
-        for (seen, words) in rows {
+        for (seen, difference) in rows {
             let mismatch = mismatch(&seen, &config);
-            match words {
+            match difference {
                 None => assert_eq!(mismatch, None),
-                Some(words) => assert!(mismatch.is_some_and(|text| text.contains(words))),
+                Some(difference) => assert!(mismatch.is_some_and(|text| text.contains(difference))),
             }
         }
         config.initcwnd = None;
