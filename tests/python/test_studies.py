@@ -15,7 +15,7 @@ from wirelab.cli.output.reproduce import show
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.experiment.scaling import scaled
+from wirelab.experiment.scaling import replaced, scaled
 from wirelab.explain.cell_selector import CellSelector, levels
 from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
@@ -38,6 +38,11 @@ def found() -> Found:
 @pytest.fixture(scope="module")
 def points(found: Found) -> dict[str, list[Point]]:
     """The points of every part, each once."""
+    return points_of(found)
+
+
+def points_of(found: Found) -> dict[str, list[Point]]:
+    """The points of every part of a study, each once."""
     catalogue = manifests.load(STUDIES.parent / "services")
     planned = {}
     for part in found.study.parts:
@@ -82,11 +87,24 @@ def cells_of_findings(found: Found) -> Iterator[tuple[str, tuple[str, ...], Cell
                     yield claim.id, found.study.parts_of(claim), wanted
 
 
-def test_every_finding_is_measured(found: Found, points: dict[str, list[Point]]) -> None:
+@pytest.mark.parametrize("name", studies.names(STUDIES))
+def test_every_finding_is_measured(name: str) -> None:
     """No claim waits for a cell that no part measures, and none names more than one."""
+    found = studies.load(name, STUDIES)
+    points = points_of(found)
     for claim, parts, wanted in cells_of_findings(found):
         matching = [p for part in parts for p in points[part] if wanted.matches(p)]
         assert len(matching) == 1, f"{claim}: {wanted}: {len(matching)}"
+
+
+@pytest.mark.parametrize("name", ["jagannathan2022"])
+def test_every_published_figure_is_shown_or_has_a_reason(name: str) -> None:
+    """Next to a measured one, or in the table of those that are not."""
+    study = studies.load(name, STUDIES)
+    for row in study.published:
+        is_shown = any(entry.takes(row) for entry in study.study.published)
+        assert is_shown or any(entry.takes(row) for entry in study.study.not_shown), row
+    assert sum(any(e.takes(row) for e in study.study.published) for row in study.published) >= 54
 
 
 def test_every_rung_is_measured(found: Found, points: dict[str, list[Point]]) -> None:
@@ -184,6 +202,56 @@ def test_scaling_changes_nothing_else(found: Found) -> None:
     text = found.part("puzzle").read_text(encoding="utf-8")
     before, after = experiment_file.parse(text), experiment_file.parse(scaled(text, "x", 0.5, 1, 2))
     assert after.model_copy(update={"window": before.window}) == before
+
+
+@pytest.mark.parametrize("name", studies.names(STUDIES))
+def test_a_first_look_takes_three_minutes(name: str) -> None:
+    """By the lab's own estimate; its cells are cells of the study's parts."""
+    found = studies.load(name, STUDIES)
+    catalogue = manifests.load(STUDIES.parent / "services")
+    seconds = 0.0
+    assert found.study.quick
+    for part, keys in found.study.quick.items():
+        text = found.part(part).read_text(encoding="utf-8")
+        whole = planning.schedule(experiment_file.parse(text), catalogue).trials
+        quick = experiment_file.parse(replaced(text, "x", keys))
+        trials = planning.schedule(quick, catalogue).trials
+        cells = [trial.cell.point for trial in whole if trial.repeat == 1]
+        assert all(trial.cell.point in cells for trial in trials)
+        seconds += sum(planning.seconds(quick, trial) for trial in trials)
+    assert seconds <= 180
+
+
+def test_a_first_look_is_marked_and_judges_what_it_measured(
+    tmp_path: Path,
+    points: dict[str, list[Point]],
+    found: Found,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In the terminal and on the page; findings of other parts are left out."""
+    few = [p for p in points["matrix"] if p.bytes == 14 and p.load["users"] in (1, 100)]
+    folder = written(tmp_path / "out", {"matrix": few}, found)
+    path = folder / study_manifest.NAME
+    manifest = json.loads(path.read_text(encoding="utf-8")) | {"quick": True}
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    made = reproduction.read(folder, STUDIES)
+    ids = {judged.finding.id for judged in made.judgements}
+    assert "small-published" in ids
+    assert not ids & {"large-stream", "unpinned-small"}
+    assert made.explanations == ()
+    show(made, as_json=False)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    for place in (" ".join(capsys.readouterr().out.split()), page):
+        assert (
+            f"First look: 1 of 5 parts, with fewer cells and repeats, and the {len(ids)}" in place
+        )
+        assert "has not been run yet" not in place
+
+
+def test_a_first_look_has_no_scale(tmp_path: Path) -> None:
+    """The two options exclude each other."""
+    with pytest.raises(UsageError, match="--quick and --scale exclude each other"):
+        reproduction.reproduce("hamo2023", tmp_path, scale=0.5, quick=True, where=STUDIES)
 
 
 def seconds_per_call(point: Point) -> float:

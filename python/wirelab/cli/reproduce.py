@@ -24,6 +24,7 @@ from wirelab.errors import EXIT_OK
     type=click.FloatRange(min=0.0),
     help="Share of the published counts; 1 is all. [default: minutes]",
 )
+@click.option("--quick", is_flag=True, help="A first look in minutes: fewer cells and repeats.")
 @DIRECTORY
 @POSTGRES
 @click.option("--metrics-port", **METRICS_PORT_OPTION)
@@ -33,6 +34,7 @@ from wirelab.errors import EXIT_OK
 def reproduce(
     study: str,
     scale: float | None,
+    quick: bool,
     directory: DirectoryOptions,
     postgres: str,
     metrics_port: int | None,
@@ -56,6 +58,7 @@ def reproduce(
             study,
             folder,
             scale=scale,
+            quick=quick,
             progress=watched,
             retry_failed=directory.retry_failed,
             postgres=postgres,

@@ -1,7 +1,8 @@
-"""An experiment with fewer calls: the same cells in minutes in place of hours."""
+"""An experiment with fewer calls, or with fewer cells: minutes in place of hours."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -30,8 +31,17 @@ def scaled(text: str, name: str, scale: float, default: float, window_max_s: flo
         if scale < 1:
             bound = min(bound, window_max_s * scale / default)
         window["max"] = _milliseconds(bound)
-    shown = yaml.safe_dump({**values, "window": window}, sort_keys=False, allow_unicode=True)
-    return f"# {name} at scale {scale:g}\n{shown}"
+    return _document(f"{name} at scale {scale:g}", {**values, "window": window})
+
+
+def replaced(text: str, name: str, keys: Mapping[str, Any]) -> str:
+    """The text of an experiment file with the values of these keys in place of its own."""
+    return _document(f"{name}, a first look", {**documents.read(text, name).values, **keys})
+
+
+def _document(title: str, values: Mapping[str, Any]) -> str:
+    shown = yaml.safe_dump(dict(values), sort_keys=False, allow_unicode=True)
+    return f"# {title}\n{shown}"
 
 
 def _calls(calls: Any, scale: float) -> Any:

@@ -38,6 +38,11 @@ def _time_per_call(trial: Trial) -> float | None:
     return 1e9 / rate if rate else None
 
 
+def _success(trial: Trial) -> float | None:
+    ended = trial.ended()
+    return (ended - trial.result.errors) / ended if ended else None
+
+
 def _wire(name: str) -> Callable[[Trial], float | None]:
     """A mean per exchange of a trial whose packets were captured."""
     return lambda trial: trial.wire.get("per_exchange", {}).get(name)
@@ -76,6 +81,7 @@ _MORE = (
     Figure("service_mean", "service mean", "ns", "lower", _service_mean),
     Figure("sequence_mean", "mean of a sequence", "ns", "lower", _sequence_mean),
     Figure("time_per_call", "time per call", "ns", "lower", _time_per_call),
+    Figure("success", "share of calls that succeeded", "", "higher", _success),
     Figure(
         "wire_total", "bytes per call, IP and TCP headers counted", "B", "lower", _wire("ip_bytes")
     ),

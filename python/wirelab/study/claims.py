@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level, level_words
+from wirelab.format.counting import of_all
 from wirelab.format.numbers import quantity, ranged
 from wirelab.stack.axes import ENGINE
 from wirelab.statistics import linear_contrasts
@@ -40,6 +41,10 @@ class Finding:
     levels: tuple[Level, ...]
     """The claim must hold at every one of them."""
     expect: Expectation
+    is_difference: bool = False
+    """The claim is about the sum of the numerator's figures less the sum of the denominator's."""
+    order: tuple[str, ...] = ()
+    """Of what packets carry, in place of a figure: it must occur in this order."""
     growth: tuple[Level, Level] | None = None
     """Every cell stands for its figure at the second level over that at the first."""
 
@@ -47,7 +52,12 @@ class Finding:
     def unit(self) -> Unit:
         """That of the figure, where the claim is about one and not about a ratio."""
         alone = len(self.over) == 1 and not self.under and self.growth is None
-        return figures.named(self.figure).unit if alone else ""
+        return figures.named(self.figure).unit if alone or self.is_difference else ""
+
+    @property
+    def expected(self) -> str:
+        """What is claimed, in words."""
+        return f"in order: {', '.join(self.order)}" if self.order else self.expect.words(self.unit)
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class Judgement:
             "id": self.finding.id,
             "claim": self.finding.claim,
             "source": self.finding.source,
-            "expected": self.finding.expect.words(self.finding.unit),
+            "expected": self.finding.expected,
             "outcome": self.outcome,
             "reason": self.reason,
             "parts": [_part(part) for part in self.parts],
@@ -116,6 +126,8 @@ Powered = tuple[float, CellSelector, Cell]
 
 def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     """The claim at one level."""
+    if finding.order:
+        return _in_order(trials, finding, level)
     figure = figures.named(finding.figure)
     cells = [(power, wanted, wanted.find(trials)) for power, wanted in _terms(finding, level)]
     missing = [str(wanted) for _, wanted, cell in cells if not (cell and cell.values(figure))]
@@ -124,8 +136,8 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     powered: list[Powered] = [(p, w, c) for p, w, c in cells if c is not None]
     strict_level = 1 - (1 - linear_contrasts.CONFIDENCE) / len(finding.levels)
     try:
-        usual = _interval(powered, figure, linear_contrasts.CONFIDENCE)
-        strict = _interval(powered, figure, strict_level)
+        usual = _interval(finding, powered, figure, linear_contrasts.CONFIDENCE)
+        strict = _interval(finding, powered, figure, strict_level)
     except StatisticsError as error:
         return Part(level, None, "undecided", str(error))
     outcome = finding.expect.judge(usual)
@@ -153,8 +165,34 @@ def _terms(finding: Finding, level: Level) -> list[tuple[float, CellSelector]]:
     ]
 
 
-def _interval(powered: Sequence[Powered], figure: Figure, confidence: float) -> Interval:
-    return opened(linear_contrasts.product(_gathered(powered, figure), confidence), powered, figure)
+def _in_order(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
+    """Holds where every trial shows the order, does not hold where none does."""
+    cells = [wanted.changed(level).find(trials) for wanted in finding.over]
+    measured = [trial for cell in cells if cell is not None for trial in cell.measured]
+    orders = [trial.wire["order"] for trial in measured if trial.wire.get("order")]
+    if None in cells or not orders:
+        missing = "; ".join(str(wanted.changed(level)) for wanted in finding.over)
+        return Part(level, None, "undecided", f"not measured: {missing}")
+    found = sum(_occurs(finding.order, order) for order in orders)
+    outcome: Outcome = (
+        "holds" if found == len(orders) else "undecided" if found else "does not hold"
+    )
+    return Part(level, None, outcome, f"in {of_all(found, len(orders), 'trial')}")
+
+
+def _occurs(wanted: Sequence[str], order: Sequence[str]) -> bool:
+    """True where all that is wanted is there in its order, whatever is between."""
+    events = iter(order)
+    return all(event in events for event in wanted)
+
+
+def _interval(
+    finding: Finding, powered: Sequence[Powered], figure: Figure, confidence: float
+) -> Interval:
+    terms = _gathered(powered, figure)
+    if finding.is_difference:
+        return opened(linear_contrasts.total(terms, confidence), powered, figure, least=-inf)
+    return opened(linear_contrasts.product(terms, confidence), powered, figure)
 
 
 def _gathered(powered: Sequence[Powered], figure: Figure) -> list[linear_contrasts.Term]:
@@ -163,9 +201,12 @@ def _gathered(powered: Sequence[Powered], figure: Figure) -> list[linear_contras
     )
 
 
-def opened(interval: Interval, powered: Sequence[Powered], figure: Figure) -> Interval:
+def opened(
+    interval: Interval, powered: Sequence[Powered], figure: Figure, least: float = 0.0
+) -> Interval:
     """A client that was the limit makes a rate a lower bound and a time an upper bound of
-    what the service can do, so the interval has no end on that side."""
+    what the service can do, so the interval has no end on that side: it begins at ``least``
+    there."""
     if interval.bounds is None:
         return interval
     low, high = interval.bounds
@@ -175,7 +216,7 @@ def opened(interval: Interval, powered: Sequence[Powered], figure: Figure) -> In
         if (power > 0) == (figure.better == "higher"):
             high = inf
         else:
-            low = 0.0
+            low = least
     return replace(interval, low=low, high=high)
 
 
@@ -208,6 +249,8 @@ def _decided_by(
     """What may decide the claim at one level."""
     if interval.bounds is None:
         return f"{interval.reason}: more repeats give an interval"
+    if finding.is_difference:
+        return "more repeats may decide"
     terms = _gathered(powered, figure)
     whole = linear_contrasts.product(terms, confidence)
     if finding.expect.judge(whole) != "undecided":

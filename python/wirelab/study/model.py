@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -22,6 +22,9 @@ from wirelab.stack.suggestions import did_you_mean
 from wirelab.study.claims import Expectation, Finding
 from wirelab.study.crossover import Crossing
 from wirelab.study.winners import TREND
+
+if TYPE_CHECKING:
+    from wirelab.study.catalogue import Figure as Printed
 
 T = TypeVar("T")
 Words = dict[str, Any]
@@ -90,7 +93,14 @@ class Claim(Model):
     each: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     along: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     growth: dict[str, tuple[Any, Any]] = Field(default_factory=dict)
-    expect: Expect
+    difference: bool = Field(
+        False,
+        description="of the sums of over and under, in the figure's unit, in place of a ratio",
+    )
+    order: tuple[str, ...] = Field(
+        (), description="what packets of one exchange carry, in place of a figure"
+    )
+    expect: Expect | None = None
 
     @field_validator("figure")
     @classmethod
@@ -98,8 +108,10 @@ class Claim(Model):
         return _legal(partial(figures.named, name)).name
 
     @model_validator(mode="after")
-    def _crossing_has_a_way(self) -> Claim:
-        if (self.expect.crosses is not None) != bool(self.along):
+    def _complete(self) -> Claim:
+        if (self.expect is None) != bool(self.order):
+            raise ValueError("a claim has either `expect` or `order`")
+        if self.expect is not None and (self.expect.crosses is not None) != bool(self.along):
             raise ValueError("`expect: {crosses: 1}` and `along` belong together")
         return self
 
@@ -118,7 +130,9 @@ class Claim(Model):
             tuple(_cell(arms, words, self.where) for words in self.over),
             tuple(_cell(arms, words, self.where) for words in self.under),
             tuple(_sizes(level) for level in levels(self.each)),
-            self.expect.expectation(threshold),
+            self.expect.expectation(threshold) if self.expect else Expectation(),
+            self.difference,
+            self.order,
             (first, last) if first is not None and last is not None else None,
         )
 
@@ -270,6 +284,7 @@ class PublishedMap(Model):
 
     parts: tuple[str, ...] = Field(min_length=1)
     experiments: tuple[str, ...] = Field((), description="of the rows; all when left out")
+    language: str = Field("", description="of the rows; all when left out")
     stacks: dict[str, str]
     operations: dict[str, Words]
     load: dict[str, str] = Field(default_factory=dict)
@@ -286,12 +301,29 @@ class PublishedMap(Model):
                 _legal(partial(figures.named, str(words["figure"])))
         return operations
 
-    def takes(self, operation: str, experiment: str, link: str) -> bool:
+    def takes(self, row: Printed) -> bool:
         """True for the rows that this map is for."""
         return (
-            operation in self.operations
-            and (not self.experiments or experiment in self.experiments)
-            and (not self.links or link in self.links)
+            row.stack in self.stacks
+            and row.operation in self.operations
+            and row.metric in self.figures
+            and (not self.experiments or row.experiment in self.experiments)
+            and self.language in ("", row.language)
+            and (not self.links or row.link in self.links)
+        )
+
+
+class NotShown(Model):
+    """Published figures that have no measured one next to them."""
+
+    experiments: tuple[str, ...] = Field((), description="of the rows; all when left out")
+    metrics: tuple[str, ...] = Field((), description="of the rows; all when left out")
+    reason: str
+
+    def takes(self, row: Printed) -> bool:
+        """True for the rows that this reason is for."""
+        return (not self.experiments or row.experiment in self.experiments) and (
+            not self.metrics or row.metric in self.metrics
         )
 
 
@@ -343,9 +375,15 @@ class Study(Model):
     parts: tuple[str, ...] = Field(min_length=1, description="experiment files, without .yaml")
     scale: float = Field(1.0, gt=0, description="default share of the published calls")
     window_max: Time = Field(description="longest window at the default scale")
+    quick: dict[str, Words] = Field(
+        default_factory=dict,
+        description="the parts that a first look runs, each with the keys of its experiment file "
+        "that are replaced",
+    )
     threshold: float = Field(0.05, ge=0, lt=1)
     arms: dict[str, Arm] = Field(min_length=1)
     published: tuple[PublishedMap, ...] = ()
+    not_shown: tuple[NotShown, ...] = ()
     winners: WinnersEntry | None = None
     findings: tuple[Claim, ...] = ()
     ladders: tuple[LadderEntry, ...] = ()
@@ -374,6 +412,7 @@ class Study(Model):
         named = [part for claim in self.findings for part in self.parts_of(claim)]
         named += [ladder.part for ladder in self.ladders]
         named += [part for entry in self.published for part in entry.parts]
+        named += self.quick
         return named + ([self.winners.part] if self.winners else [])
 
     def _arms_named(self) -> list[str]:

@@ -64,11 +64,7 @@ def lines(
     return tuple(
         _line(rows, listed, names, arms, shown)
         for metric, shown in names.figures.items()
-        for rows in _by_cell(
-            row
-            for row in printed
-            if row.metric == metric and names.takes(row.operation, row.experiment, row.link)
-        )
+        for rows in _by_cell(row for row in printed if row.metric == metric and names.takes(row))
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
-from wirelab.experiment.scaling import scaled
+from wirelab.experiment.scaling import replaced, scaled
 from wirelab.explain.cell_selector import CellSelector, level_words
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.format.counting import of_all
@@ -60,11 +60,18 @@ class Reproduction:
     judgements: tuple[Judgement, ...]
     explanations: tuple[Explanation, ...]
     notes: tuple[str, ...]
+    is_quick: bool = False
+    """A first look: the parts, cells and repeats that the study names for it."""
 
     @property
     def incomplete(self) -> tuple[str, ...]:
         """What is missing, torn or was repeated, in sentences; in the notes too."""
-        return _incomplete(self.found.study.parts, self.runs)
+        return _incomplete(self.parts, self.runs)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is run."""
+        return _parts(self.found, self.is_quick)
 
     @property
     def failed(self) -> tuple[Trial, ...]:
@@ -76,6 +83,7 @@ class Reproduction:
         return {
             "study": self.found.study.name,
             "scale": self.scale,
+            "quick": self.is_quick,
             "findings": [judgement.to_json() for judgement in self.judgements],
             "winners": [_table_json(table) for table in self.tables],
             "explanations": [explanation.to_json() for explanation in self.explanations],
@@ -89,6 +97,7 @@ def reproduce(
     out: Path,
     *,
     scale: float | None = None,
+    quick: bool = False,
     progress: Progress | None = None,
     where: Path | None = None,
     retry_failed: bool = False,
@@ -97,18 +106,23 @@ def reproduce(
     """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
     that it holds as failed, and judges all of it.
 
-    ``scale`` is the share of the published calls; the study's default when None. ``postgres`` is
-    the URL of a server that already runs. Raises
-    :class:`UsageError` for a name that is no study or a scale that is no share, and what
+    ``scale`` is the share of the published calls; the study's default when None. ``quick`` runs
+    what the study names for a first look, at no scale. ``postgres`` is the URL of a server that
+    already runs. Raises :class:`UsageError` for a name that is no study, a scale that is no share
+    or a first look that the study does not have, and what
     :func:`wirelab.run.runner.run` raises.
     """
     found = studies.load(name, where)
     share = found.study.scale if scale is None else scale
     if not 0 < share <= 1:
         raise UsageError(f"--scale {share:g} is not a share", "give more than 0 and at most 1")
+    if quick and scale is not None:
+        raise UsageError("--quick and --scale exclude each other", "give one of them")
+    if quick and not found.study.quick:
+        raise UsageError(f"{name} has no first look", "leave --quick out")
     heard = progress or Silent()
-    parts = {part: _scaled(found, part, share) for part in found.study.parts}
-    _begin(found, out, share)
+    parts = {part: _text(found, part, share, quick) for part in _parts(found, quick)}
+    _begin(found, out, share, quick)
     for number, (part, text) in enumerate(parts.items(), 1):
         heard.note(f"part {number} of {len(parts)}: {part}")
         experiment = experiment_file.parse(text, str(found.part(part)))
@@ -128,17 +142,20 @@ def read(folder: Path, where: Path | None = None) -> Reproduction:
     Raises :class:`UsageError` where there is none."""
     manifest = study_manifest.read(folder)
     found = studies.load(str(manifest["study"]), where)
+    quick = bool(manifest.get("quick"))
     runs = {
         part: running.read(folder / part)
-        for part in found.study.parts
+        for part in _parts(found, quick)
         if (folder / part / "manifest.json").exists()
     }
-    judged = judge(found, float(manifest["scale"]), folder, runs)
+    judged = judge(found, float(manifest["scale"]), folder, runs, quick=quick)
     _write(folder / FINDINGS, judged.to_json())
     return judged
 
 
-def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> Reproduction:
+def judge(
+    found: Found, scale: float, folder: Path, runs: Mapping[str, Run], *, quick: bool = False
+) -> Reproduction:
     """All that the study asks, on the runs that there are. Pure but for reading the study."""
     study = found.study
 
@@ -152,17 +169,30 @@ def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> 
             found.published, trials(*entry.parts), entry, study.arms
         )
     )
-    tables = _tables(study.winners, found, trials(study.winners.part)) if study.winners else ()
+    parts = _parts(found, quick)
+    contest = study.winners if study.winners and study.winners.part in parts else None
+    tables = _tables(contest, found, trials(contest.part)) if contest else ()
     judgements = tuple(
-        _judged(found, claim, trials(*study.parts_of(claim))) for claim in study.findings
+        _judged(found, claim, trials(*study.parts_of(claim)))
+        for claim in study.findings
+        if set(study.parts_of(claim)) <= set(parts)
     )
     explanations = tuple(
         explain(trials(entry.part), ladder)
         for entry in study.ladders
+        if entry.part in parts
         for ladder in entry.ladders(study.threshold)
     )
-    notes = (*_incomplete(study.parts, runs), *_notes(runs, trials(*study.parts)))
-    return Reproduction(found, scale, folder, runs, lines, tables, judgements, explanations, notes)
+    notes = (*_incomplete(parts, runs), *_notes(runs, trials(*parts)))
+    return Reproduction(
+        found, scale, folder, runs, lines, tables, judgements, explanations, notes, quick
+    )
+
+
+def _parts(found: Found, quick: bool) -> tuple[str, ...]:
+    """What is run, in the study's order."""
+    study = found.study
+    return tuple(part for part in study.parts if not quick or part in study.quick)
 
 
 def _judged(found: Found, claim: Claim, trials: Sequence[Trial]) -> Judgement:
@@ -242,15 +272,21 @@ def _thin(trials: Sequence[Trial]) -> list[tuple[float, Trial]]:
     return [(share, trial) for share, trial in shares if share < FEW_CALLS]
 
 
-def _scaled(found: Found, part: str, share: float) -> str:
+def _text(found: Found, part: str, share: float, quick: bool) -> str:
+    """The experiment file that is run for a part."""
     text = found.part(part).read_text(encoding="utf-8")
     study = found.study
-    return scaled(text, f"{study.name}/{part}", share, study.scale, study.window_max)
+    name = f"{study.name}/{part}"
+    if quick:
+        return replaced(text, name, study.quick[part])
+    return scaled(text, name, share, study.scale, study.window_max)
 
 
-def _begin(found: Found, out: Path, scale: float) -> None:
+def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
     """Begins the folder or takes it up again; another study or scale is refused."""
     wanted = {"study": found.study.name, "scale": scale, "sha256": found.sha256}
+    if quick:
+        wanted["quick"] = True
     if study_manifest.is_reproduction(out):
         before = study_manifest.read(out)
         if before != wanted:

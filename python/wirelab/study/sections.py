@@ -22,6 +22,8 @@ from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import Unit
 from wirelab.statistics.interval import Interval
 from wirelab.study import winners
+from wirelab.study.catalogue import Figure as Printed
+from wirelab.study.catalogue import Found
 from wirelab.study.claims import Judgement, Part
 from wirelab.study.model import WinnersEntry
 from wirelab.study.published_comparison import CONTENDERS_MAX, Line, Pair
@@ -49,6 +51,7 @@ def sections(made: Reproduction) -> tuple[Section, ...]:
         *(_winners(study.winners, made.tables, made.lines) if study.winners else ()),
         *(_explanation(explanation) for explanation in made.explanations),
         *_beside(made.lines),
+        *_not_shown(made.found),
         _not_rerun(made),
     ]
     return tuple(every)
@@ -82,7 +85,22 @@ def sentences(made: Reproduction) -> tuple[str, ...]:
     return (*said, *made.notes)
 
 
+def first_look(made: Reproduction) -> str:
+    """What a first look is and how all is measured; empty for a whole reproduction."""
+    if not made.is_quick:
+        return ""
+    study = made.found.study
+    parts = f"{len(made.parts)} of {counted(len(study.parts), 'part')}"
+    findings = f"{len(made.judgements)} of {counted(len(study.findings), 'finding')}"
+    return (
+        f"First look: {parts}, with fewer cells and repeats, and the {findings} that they "
+        f"concern. `wirelab reproduce {study.name}` measures all."
+    )
+
+
 def _scale(made: Reproduction) -> str:
+    if made.is_quick:
+        return first_look(made)
     return (
         f"Run with {made.scale:g} of the published numbers of calls. Absolute figures of another "
         "machine are shown beside the measured ones and not judged; ratios, orders and shapes are."
@@ -125,9 +143,9 @@ def _measured(judgement: Judgement) -> str:
     levels = "; ".join(_level(part, finding.unit) for part in shown)
     if len(shown) < len(parts):
         levels = f"lowest and highest of {len(parts)}: {levels}"
-    if all(part.interval is None for part in parts):
+    if all(part.interval is None for part in parts) and not finding.order:
         return levels
-    return f"{levels}; claimed {finding.expect.words(finding.unit)}"
+    return f"{levels}; claimed {finding.expected}"
 
 
 def _extremes(parts: Sequence[Part]) -> list[Part]:
@@ -378,12 +396,37 @@ def _here(line: Line, pair: Pair) -> str:
     return f"{sign}{ranged(pair.measured)}"
 
 
+def _not_shown(found: Found) -> list[Section]:
+    """The published figures that stand next to no measured one, by the reason."""
+    study = found.study
+    rows: dict[str, list[Printed]] = {}
+    for row in found.published:
+        if not any(entry.takes(row) for entry in study.published):
+            reason = next((e.reason for e in study.not_shown if e.takes(row)), "no reason given")
+            rows.setdefault(reason, []).append(row)
+    if not rows:
+        return []
+    table = Table(
+        ("Figures", "Experiments", "Metrics", "Why not"),
+        [
+            (
+                str(len(printed)),
+                ", ".join(dict.fromkeys(row.experiment for row in printed)),
+                ", ".join(dict.fromkeys(row.metric for row in printed)),
+                reason,
+            )
+            for reason, printed in rows.items()
+        ],
+    )
+    return [Section("Published figures without a measured one", tables=[table])]
+
+
 def _not_rerun(made: Reproduction) -> Section:
     rows = [(entry.claim, entry.source, entry.reason) for entry in made.found.study.not_rerun]
     return Section("What was not run again", (), [Table(("Claim", "Source", "Why not"), rows)])
 
 
-__all__ = ["claims", "count", "sentences", "write"]
+__all__ = ["claims", "count", "first_look", "sentences", "write"]
 
 
 def write(made: Reproduction) -> Path:

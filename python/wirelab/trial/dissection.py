@@ -120,6 +120,7 @@ def brief(document: Json) -> Json:
         "per_exchange": document["accounting"]["per_exchange"] or {},
         "retransmitted_packets": total["retransmitted"]["packets"],
         "latency_us": exchanges["latency_us"],
+        "order": [event for row in document["timeline"] for event in _events(row)],
         "gaps_us": [row["gap_us"]["mean"] for row in document["interarrival"]],
         "writes": exchanges["writes"],
         "connections": exchanges["connections"],
@@ -128,6 +129,16 @@ def brief(document: Json) -> Json:
         "damaged": document["capture"]["damaged"],
         "findings": [_finding(finding) for finding in document["findings"]],
     }
+
+
+def _events(packet: Json) -> list[str]:
+    """What a packet carries, ``request SETTINGS``; its TCP flags where it opens or closes the
+    connection, or carries nothing."""
+    direction, flags = packet["direction"], packet["flags"].replace("PSH ", "")
+    events = [f"{direction} {layer['layer']}" for layer in packet["layers"]]
+    if not events or flags != "ACK":
+        events.append(f"{direction} {flags}")
+    return events
 
 
 def _finding(finding: Json) -> Json:

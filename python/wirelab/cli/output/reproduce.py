@@ -25,6 +25,8 @@ def show(made: Reproduction, *, as_json: bool, verbose: bool = False) -> int:
 
 def _print(made: Reproduction, page: Path, verbose: bool) -> None:
     """The claims with what came of them; the rest is in the report."""
+    if made.is_quick:
+        out.print(folded(study_page.first_look(made), out.width), style="bold")
     for why in made.incomplete:
         results.point(why, "!", style="yellow")
     out.print(folded(study_page.count(made), out.width))
