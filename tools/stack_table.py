@@ -22,12 +22,12 @@ from wirelab.errors import WirelabError
 from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
-from wirelab.process.libraries import OWN
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Catalogue, Served
 from wirelab.stack.reference import Stack
+from wirelab.trial.record import OWN
 
 README = Path("README.md")
 BEGIN = "<!-- stacks: made by make generate -->"

@@ -10,7 +10,17 @@ import numpy as np
 
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import Check, GroupResult, Json, Outcome, Point, Times, Trial
+from wirelab.trial.record import (
+    CallerRecord,
+    Check,
+    GroupResult,
+    Json,
+    Outcome,
+    Point,
+    ServiceRecord,
+    Times,
+    Trial,
+)
 
 Cost = Callable[[CellSelector], float]
 """Seconds per call of a cell."""
@@ -56,8 +66,8 @@ def trial(
             cpu_s=0.4,
             times={"service": times, "response": times},
         ),
-        engine={"cpu_user_s": 0.2, "cpu_system_s": 0.2},
-        service={"cpu_s": 0.9, "cpu_window_s": 0.9, "calls_seen": calls},
+        engine=CallerRecord(cpu_user_s=0.2, cpu_system_s=0.2),
+        service=ServiceRecord(cpu_s=0.9, cpu_window_s=0.9, calls_seen=calls),
         checks=(Check("bound", bound, "by construction"),),
     )
 

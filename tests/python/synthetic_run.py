@@ -18,7 +18,15 @@ from wirelab.checks import load as verdicts
 from wirelab.statistics.sample import percentile_printable
 from wirelab.study import catalogue as studies
 from wirelab.study import manifest as study_manifest
-from wirelab.trial.record import GroupResult, Json, Point, Trial
+from wirelab.trial.record import (
+    CallerRecord,
+    GroupResult,
+    Json,
+    Point,
+    ServiceRecord,
+    Trial,
+    convert,
+)
 
 REST = "rest@rust?codec=json"
 GRPC = "grpc@rust"
@@ -73,8 +81,8 @@ def trial(at: Point, repeat: int, order: int, world: World) -> Trial:
         started=f"2024-05-01T10:{order // 60:02d}:{order % 60:02d}.000+00:00",
         seconds=1.6,
         result=GroupResult.of(result),
-        engine=engine,
-        service=service,
+        engine=CallerRecord.of(engine),
+        service=convert(service, ServiceRecord),
         placement={
             "rule": "pinned",
             "service": [0],
@@ -192,7 +200,7 @@ def client_bound(given: Trial) -> Trial:
     limited = replace(
         given,
         result=replace(given.result, cpu_s=0.98 * given.result.window_s),
-        service={**given.service, "cpu_window_s": 0.5 * given.result.window_s},
+        service=replace(given.service, cpu_window_s=0.5 * given.result.window_s),
         checks=(),
     )
     return replace(limited, checks=verdicts.check(limited))

@@ -35,7 +35,7 @@ from wirelab.stack import manifests
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.reference import Stack
 from wirelab.study.claims import Expectation, Finding, evaluate
-from wirelab.trial.record import Check, Trial
+from wirelab.trial.record import CallerRecord, Check, Trial
 
 Json = dict[str, Any]
 RECORDED = Path(__file__).parent / "ghz_report.json"
@@ -316,7 +316,7 @@ def tool_trial(users: int = 10, rate: float = 1000.0, repeat: int = 1, **words: 
     made = replace(
         made,
         result=replace(made.result, cpu_s=0.97, times=times),
-        engine={**TOOL.identity(), "processors": 1, "runs": 2, "cpu_user_s": 0.97},
+        engine=CallerRecord.of({**TOOL.identity(), "processors": 1, "runs": 2, "cpu_user_s": 0.97}),
         placement={"engine": [1], "processors": 1},
         checks=(),
     )
@@ -346,7 +346,7 @@ def test_a_tool_at_its_limit_is_told() -> None:
     assert bound.outcome == "marked"
     assert bound.reason.startswith("ghz 97 % busy")
     two = replace(tool_trial(), checks=())
-    two = replace(two, engine={**two.engine, "processors": 2})
+    two = replace(two, engine=replace(two.engine, processors=2))
     assert verdicts.client_use(two) == pytest.approx(0.485)
 
 
@@ -354,7 +354,7 @@ def test_the_warm_up_of_a_tool_has_connections_of_its_own() -> None:
     """Two runs of ten users order twenty connections."""
     measured = tool_trial()
     result = replace(measured.result, connections_opened=20)
-    seen = {**measured.service, "connections_seen": 20}
+    seen = replace(measured.service, connections_seen=20)
     again = replace(measured, result=result, service=seen, checks=())
     found = next(check for check in verdicts.check(again) if check.name == "connections")
     assert found.outcome == "ok"
@@ -520,8 +520,8 @@ def test_a_trial_by_a_tool_is_kept_whole(tmp_path: Path) -> None:
     found = run(tmp_path / "run")
     measured = by_caller(found, "ghz")[0]
     assert measured.status == "measured"
-    assert measured.engine["caller"] == "ghz"
-    assert measured.engine["version"] == "unknown"  # the stub was not built from ghz's module
+    assert measured.engine.caller == "ghz"
+    assert measured.engine.version == "unknown"  # the stub was not built from ghz's module
     assert measured.result.calls == 40
     folder = tmp_path / "run" / "trials" / measured.id
     names = {path.name for path in folder.iterdir()}
@@ -592,14 +592,14 @@ def test_the_real_ghz_beside_the_engine(tmp_path: Path) -> None:
     (measured,) = by_caller(found, "ghz")
     assert measured.status == "measured", measured.reason
     assert measured.result.errors == 0
-    assert measured.service["calls_seen"] == measured.result.calls_whole_run
-    assert measured.service["connections_seen"] == measured.result.connections_opened == 4
+    assert measured.service.calls_seen == measured.result.calls_whole_run
+    assert measured.service.connections_seen == measured.result.connections_opened == 4
     # From the first call counted to the last reply, so it ends before the deadline does.
     assert 0.38 <= measured.result.window_s < 1.0
-    assert measured.engine["processors"] == len(measured.placement["engine"])
+    assert measured.engine.processors == len(measured.placement["engine"])
     assert measured.result.cpu_s is not None
-    assert 0.0 < measured.result.cpu_s < measured.engine["cpu_process_s"]
+    assert 0.0 < measured.result.cpu_s < (measured.engine.cpu_process_s or 0.0)
     assert verdicts.client_use(measured) is not None
-    assert measured.service["cpu_window_s"] > 0.0
-    assert measured.engine["rss_max_bytes"] > 1_000_000
+    assert (measured.service.cpu_window_s or 0.0) > 0.0
+    assert (measured.engine.rss_max_bytes or 0) > 1_000_000
     assert check_of(measured, "calls counted").outcome == "ok"

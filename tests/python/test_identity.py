@@ -22,6 +22,7 @@ from wirelab.process.services import Programs
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
+from wirelab.trial.record import IdentityRecord
 
 MUTANTS_MIN = 30
 """Seeded mistakes that the differential test must find (all that there are)."""
@@ -321,9 +322,11 @@ def test_the_proof_travels_with_the_trial(
     monkeypatch.setattr(identity.verifying, "checkout", _Elsewhere(tmp_path))
     stand_in()
     (trial,) = _run(tmp_path / "run").trials
-    assert trial.service["identity"]["sha256"] == trial.service["sha256"]
-    assert trial.service["identity"]["contract"] == "transfer"
-    without = replace(trial, service={**trial.service, "identity": {"unverified": "forced"}})
+    assert trial.service.identity is not None
+    assert trial.service.identity.sha256 == trial.service.sha256
+    assert trial.service.identity.contract == "transfer"
+    unverified = replace(trial.service, identity=IdentityRecord(unverified="forced"))
+    without = replace(trial, service=unverified)
     assert "identity" in {check.name for check in verdicts.marked(replace(without, checks=()))}
 
 

@@ -217,7 +217,7 @@ def test_a_trial_over_a_link_carries_what_the_link_was(tmp_path: Path) -> None:
     assert trial.link["congestion"] == {"client": "reno", "server": "reno"}
     assert trial.link["lateness_us"]["p99"] == 20.0
     assert trial.link["cpu_window_s"] >= 0.0
-    assert trial.service["address"] == "198.18.0.2:1"
+    assert trial.service.address == "198.18.0.2:1"
     assert set(trial.captures) == {"client", "server"}
     assert trial.captures["client"]["file"] == "capture-client.pcapng"
     assert (run.folder / "trials" / trial.id / "capture-server.pcapng").exists()

@@ -80,12 +80,12 @@ def test_calls_over_a_link_take_its_round_trip(tmp_path: Path) -> None:
     (trial,) = _run(tmp_path / "run", TEXT.replace("lan", FIVE) + "capture: both\n").trials
     assert trial.status == "measured", trial.reason
     assert trial.result.errors == 0
-    assert trial.service["address"].startswith("198.18.0.2:")
+    assert str(trial.service.address).startswith("198.18.0.2:")
     assert (trial.link["driver"], trial.link["verified"]) == ("emulator", True)
     assert trial.link["nominal"]["rtt_ms"] == pytest.approx(5.0)
     assert trial.link["measured"]["rtt_ms"]["min"] >= 4.9
     assert trial.result.times["response"].min_ns >= 4.9e6
-    assert trial.service["calls_seen"] == trial.result.calls_whole_run
+    assert trial.service.calls_seen == trial.result.calls_whole_run
     assert _outcomes(trial)["congestion control"] == "ok"
     client, server = trial.captures["client"], trial.captures["server"]
     assert client["drops"] == server["drops"] == 0
@@ -117,7 +117,7 @@ def test_every_kind_of_contact_works_across_a_link(tmp_path: Path) -> None:
     assert [trial.status for trial in run.trials] == ["measured"] * 4, run.failed
     assert [trial.result.errors for trial in run.trials] == [0] * 4
     told = {trial.point.axes["binding"]: trial for trial in run.trials}
-    assert told["raw"].service["report"].startswith("198.18.0.2:")
+    assert str(told["raw"].service.report).startswith("198.18.0.2:")
     assert told["grpc"].link["congestion"] == {"client": "reno", "server": "reno"}
     assert told["iiop"].link["congestion"] == {"client": "cubic", "server": "cubic"}
 

@@ -124,7 +124,7 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run in which everything that comes from outside tries to break out."""
     every = trials(replace(SMALL, stacks=(REST, GRPC)))
     every[0] = failed(every[0], HOSTILE)
-    every[1] = replace(every[1], service={**every[1].service, "runtime": HOSTILE})
+    every[1] = replace(every[1], service=replace(every[1].service, runtime=HOSTILE))
     every[2] = client_bound(every[2])
     folder = tmp_path_factory.mktemp("hostile") / "run"
     return write_run(folder, every, name=HOSTILE, about=HOSTILE)
@@ -335,7 +335,9 @@ def test_the_head_of_a_page_tells_what_all_trials_share(tmp_path: Path) -> None:
 def test_libraries_are_grouped_by_role_and_older_runs_keep_theirs(tmp_path: Path) -> None:
     """Before libraries had roles, a run recorded a map of names to versions."""
     first, second, *_ = trials(SMALL)
-    older = replace(second, service={**second.service, "libraries": {"tonic": "0.12", "h2": "0.4"}})
+    older = replace(
+        second, service=replace(second.service, libraries={"tonic": "0.12", "h2": "0.4"})
+    )
     text = write_page(write_run(tmp_path / "run", [first, older])).read_text(encoding="utf-8")
     assert (
         '<div>server: hyper 1.7.0<span class="below">codec: serde_json 1.0.1</span></div>' in text

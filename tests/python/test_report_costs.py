@@ -12,7 +12,7 @@ from tests.python.synthetic_run import REST, World, failed, trials, users, with_
 from wirelab.report.page import write_page
 from wirelab.report.sections import costs, machine, tables
 from wirelab.report.source import Source
-from wirelab.trial.record import Check, Json, Trial
+from wirelab.trial.record import CallerRecord, Check, Json, StoreRecord, Trial, convert
 
 ONE = World(stacks=(REST,), sizes=(14,), loads=(users(32),))
 SPENT: Json = {
@@ -34,8 +34,8 @@ def spent(given: Trial, **values: object) -> Trial:
     for the service's."""
     return replace(
         with_result(given, **{**SPENT, **values}),
-        engine={**given.engine, "cpu_user_s": 20.0, "cpu_system_s": 40.0},
-        service={**given.service, "cpu_window_s": 40.0},
+        engine=replace(given.engine, cpu_user_s=20.0, cpu_system_s=40.0),
+        service=replace(given.service, cpu_window_s=40.0),
     )
 
 
@@ -70,12 +70,14 @@ def test_a_database_is_charged_apart_from_the_service(tmp_path: Path) -> None:
     (one,) = trials(replace(ONE, repeats=1))
     used = {"cpu_user_s": 20.0, "cpu_system_s": 5.0, "memory_bytes": 90_000_000, "connections": 8}
     kind: Json = {"kind": "postgres", "pool": 8, "version": "15.18"}
-    source = read(tmp_path / "a", [replace(spent(one), store={**kind, **used})])
+    source = read(
+        tmp_path / "a", [replace(spent(one), store=convert({**kind, **used}, StoreRecord))]
+    )
     (table,) = costs.costs_section(source).tables
     assert table.columns[3:5] == ["service, core-s", "database, core-s"]
     assert table.rows[0][3:5] == ["80.0", "25.0"]
     assert ["postgres", "15.18", "8", "25.0", "90.0", "8.00"] in _databases(source)
-    external = replace(spent(one), store={**kind, "version": "", "pool": None})
+    external = replace(spent(one), store=StoreRecord("postgres"))
     source = read(tmp_path / "b", [external])
     assert "database, core-s" not in costs.costs_section(source).tables[0].columns
     assert ["postgres", "—", "driver's default", "—", "—", "—"] in _databases(source)
@@ -97,9 +99,9 @@ def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
 
 def disturbed(given: Trial, caller: int | None, service: float | None, steal: float) -> Trial:
     """The trial, of 2 s, with what the machine did to it."""
-    engine = {**given.engine, "switches_involuntary": caller, "steal_s": steal}
-    told = {**given.service, "switches_involuntary_per_s": service}
-    return replace(given, engine=engine, service=told)
+    engine = replace(given.engine, switches_involuntary=caller, steal_s=steal)
+    observed = replace(given.service, switches_involuntary_per_s=service)
+    return replace(given, engine=engine, service=observed)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_system_noise_is_that_of_the_records(
 
 def test_records_without_system_noise_have_no_table(tmp_path: Path) -> None:
     (one,) = trials(replace(ONE, repeats=1))
-    assert not machine.noise_section(read(tmp_path, [replace(one, engine={})])).tables
+    assert not machine.noise_section(read(tmp_path, [replace(one, engine=CallerRecord())])).tables
 
 
 def test_checks_that_say_the_same_share_a_row(tmp_path: Path) -> None:

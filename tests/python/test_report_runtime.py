@@ -30,7 +30,7 @@ def sampled(stack: str, repeat: int, paused_s: float = 0.0) -> Trial:
         "gc_pause_seconds_total": {"growth": paused_s},
         "threads": {"mean": 17.0, "max": 17.0},
     }
-    return replace(one, service={**one.service, "runtime_metrics": found})
+    return replace(one, service=replace(one.service, runtime_metrics=found))
 
 
 def _series(folder: Path, one: Trial) -> None:

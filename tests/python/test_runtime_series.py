@@ -244,7 +244,7 @@ def test_a_trial_keeps_its_series(tmp_path: Path, stand_in: Callable[..., None])
     stand_in(seconds=1.2)
     run = running.run(experiment_file.parse(TEXT), tmp_path / "run", source=TEXT)
     (trial,) = run.trials
-    runtime: dict[str, Any] = trial.service["runtime_metrics"]
+    runtime: dict[str, Any] = trial.service.runtime_metrics
     assert runtime["heap_idle_bytes"] == {"mean": 3e7, "max": 3e7}
     assert runtime["store_connections_in_use"] == {"mean": 3.0, "max": 3.0}
     assert runtime["gc_pause_seconds_total"] == {"growth": 0.0}

@@ -15,11 +15,10 @@ import pytest
 from tests.interop.driving import Engine
 from tests.interop.hosting import Host
 from wirelab.documents.service_ready import Library
-from wirelab.process import libraries
-from wirelab.process.libraries import OWN
 from wirelab.process.scratch import Scratch
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Served
+from wirelab.trial.record import OWN, ServiceRecord, convert
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "contracts/process/service-ready.schema.json").read_text())
@@ -127,13 +126,17 @@ def _evidence(library: Library) -> str:
     return rf"{inside}.*/{re.escape(f'{jar}-{library.version}.jar')}"
 
 
+def _shown(recorded: object) -> list[str]:
+    return convert({"libraries": recorded}, ServiceRecord).library_lines()
+
+
 def test_libraries_are_shown_by_role() -> None:
     recorded = [
         {"role": "server", "name": "axum", "version": "0.8.9"},
         {"role": "server", "name": "hyper", "version": "1.12.0"},
         {"role": "codec", "name": "serde_json", "version": "1.0.154"},
     ]
-    assert libraries.lines(recorded) == [
+    assert _shown(recorded) == [
         "server: axum 0.8.9, hyper 1.12.0",
         "codec: serde_json 1.0.154",
     ]
@@ -141,5 +144,5 @@ def test_libraries_are_shown_by_role() -> None:
 
 def test_libraries_recorded_without_roles_are_shown_as_they_are() -> None:
     """Runs recorded before libraries had roles hold a map."""
-    assert libraries.lines({"hyper": "1.7.0", "axum": "0.8.0"}) == ["axum 0.8.0, hyper 1.7.0"]
-    assert libraries.lines({}) == libraries.lines(None) == []
+    assert _shown({"hyper": "1.7.0", "axum": "0.8.0"}) == ["axum 0.8.0, hyper 1.7.0"]
+    assert _shown({}) == _shown(None) == []

@@ -11,9 +11,9 @@ from tools import stack_table
 from tools.stack_table import Offer, Report
 from wirelab.documents.service_ready import Library
 from wirelab.errors import BuildError
-from wirelab.process.libraries import OWN
 from wirelab.stack.manifests import Served
 from wirelab.stack.reference import Stack
+from wirelab.trial.record import OWN
 
 BUILD_S_MAX = 900
 """Maven fetches and builds for minutes on a machine where nothing was built before."""

@@ -10,7 +10,7 @@ import pytest
 from tests.python.synthetic_run import GRPC, REST, World, point, trial, with_result
 from wirelab.checks.load import check, client_bound, marked
 from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU
-from wirelab.trial.record import Check, GroupResult, Json, Times, Trial
+from wirelab.trial.record import CallerRecord, Check, GroupResult, Json, ServiceRecord, Times, Trial
 
 CLOSED: Json = {"kind": "closed", "users": 10}
 OPEN: Json = {"kind": "constant", "rate": 12_000.0, "in_flight_max": 64}
@@ -25,6 +25,9 @@ def changed(given: Trial, part: str, **values: Any) -> Trial:
     """The trial with figures of one part replaced."""
     if part == "result":
         return with_result(given, **values)
+    if part in ("engine", "service"):
+        changed_part: Any = replace(getattr(given, part), **values)
+        return replace(given, **{part: changed_part})
     merged: dict[str, Any] = {part: {**getattr(given, part), **values}}
     return replace(given, **merged)
 
@@ -114,7 +117,7 @@ def test_a_client_that_spins_is_not_at_its_limit() -> None:
 def test_a_trial_of_an_older_engine_is_read_with_the_present_name() -> None:
     line = changed(sound(), "engine", spin_s=0.5).to_json()
     line["engine"]["awake_s"] = line["engine"].pop("spin_s")
-    assert Trial.from_json(line).engine["spin_s"] == 0.5
+    assert Trial.from_json(line).engine.spin_s == 0.5
 
 
 def test_what_is_rationed_is_used_up_spinning_or_not() -> None:
@@ -335,7 +338,9 @@ def test_failed_calls_may_not_reach_the_service() -> None:
 
 def test_missing_figures_are_not_measurable() -> None:
     """An empty record gives reasons, not exceptions and not `ok`."""
-    empty = replace(sound(), result=GroupResult(), engine={}, service={}, placement={})
+    empty = replace(
+        sound(), result=GroupResult(), engine=CallerRecord(), service=ServiceRecord(), placement={}
+    )
     outcomes = {found.name: found for found in check(empty)}
     for name in ("engine build", "calls counted", "bound", "stationarity", "steal time"):
         assert outcomes[name].outcome == "not-measurable"

@@ -113,7 +113,7 @@ def test_failed_calls_may_cost_connections(policy: str) -> None:
 def test_a_foreign_tool_warms_up_on_connections_of_its_own() -> None:
     """Each of its runs has one connection per user."""
     given = whole({"caller": "ghz"})
-    given = replace(given, engine={**given.engine, "runs": 2})
+    given = replace(given, engine=replace(given.engine, runs=2))
     assert outcome(used(given, used=20), "policy on the wire") == "ok"
     assert outcome(used(given, used=21), "policy on the wire") == "marked"
 

@@ -75,8 +75,8 @@ def _foreign(trial: Trial) -> Check | None:
     tool = _caller(trial)
     if tool == ENGINE:
         return None
-    version = trial.engine.get("version", "of unknown version")
-    libraries = trial.engine.get("libraries") or {}
+    version = trial.engine.version or "of unknown version"
+    libraries = trial.engine.libraries or {}
     client = ", ".join(f"{name} {number}" for name, number in libraries.items())
     return _marked(
         "caller",
@@ -89,7 +89,7 @@ def _foreign(trial: Trial) -> Check | None:
 def _build(trial: Trial) -> Check | None:
     if _caller(trial) != ENGINE:
         return None
-    profile = trial.engine.get("profile")
+    profile = trial.engine.profile
     if profile is None:
         return Check.unmeasurable("engine build", "the record does not name the engine's profile")
     return Check.judged(
@@ -102,13 +102,13 @@ def _build(trial: Trial) -> Check | None:
 
 def _identity(trial: Trial) -> Check | None:
     """Whether the service had proven that it does the same as all others."""
-    identity = trial.service.get("identity")
+    identity = trial.service.identity
     if identity is None:
         return None
-    if "unverified" in identity:
-        return _marked("identity", f"the service is not verified: {identity['unverified']}")
-    calls = sum(identity.get("calls", {}).values())
-    gaps = len(identity.get("gaps", ()))
+    if identity.unverified is not None:
+        return _marked("identity", f"the service is not verified: {identity.unverified}")
+    calls = sum((identity.calls or {}).values())
+    gaps = len(identity.gaps or ())
     answered = counted(calls, "call")
     reason = f"this binary answered {answered} of an examination as the contract says"
     but = f", but for {gaps} known {plural(gaps, 'gap')}" if gaps else ""
@@ -116,7 +116,7 @@ def _identity(trial: Trial) -> Check | None:
 
 
 def _interrupted(trial: Trial) -> Check:
-    stopped = bool(trial.engine.get("interrupted", False))
+    stopped = bool(trial.engine.interrupted)
     reason = "stopped before its window closed" if stopped else "the window was completed"
     return Check.judged("interrupted", not stopped, reason)
 
@@ -124,7 +124,7 @@ def _interrupted(trial: Trial) -> Check:
 def _reached(trial: Trial) -> Check | None:
     """Whether a window of calls held all of them, and any window an end."""
     planned = trial.result.calls_planned
-    if trial.engine.get("interrupted", False):
+    if trial.engine.interrupted:
         return None
     if trial.result.ended == 0 and trial.result.ok:
         return _marked("window", "no call ended within it, so that there is no rate")
@@ -214,7 +214,7 @@ def _spare_s(trial: Trial) -> float:
     """CPU seconds that the engine spun with nothing to do. Under a quota they are used up
     as any others are."""
     rationed = cgroups.share(trial.point.axes.get("client.cpu", cgroups.ALL)) is not None
-    return 0.0 if rationed else float(trial.engine.get("spin_s", 0.0))
+    return 0.0 if rationed else trial.engine.spin_s or 0.0
 
 
 def _spinning(trial: Trial) -> str:
@@ -224,14 +224,14 @@ def _spinning(trial: Trial) -> str:
 
 def _of_client(trial: Trial, seconds: float) -> float | None:
     """Seconds over the time that the client's processors had in the window."""
-    processors = trial.engine.get("processors") or _cores(trial, "engine")
+    processors = trial.engine.processors or _cores(trial, "engine")
     return _use(seconds, trial, _granted(trial, "client.cpu", processors))
 
 
 def service_use(trial: Trial) -> float | None:
     """CPU of the service over its processors' time in the window: 1 is all of it."""
     processors = _granted(trial, "server.cpu", trial.placement.get("processors"))
-    return _use(trial.service.get("cpu_window_s"), trial, processors)
+    return _use(trial.service.cpu_window_s, trial, processors)
 
 
 def _granted(trial: Trial, axis: str, processors: int | None) -> float | None:
@@ -256,7 +256,7 @@ def _concurrency(trial: Trial) -> Check | None:
         return Check.unmeasurable("concurrency", "no response time within the window")
     under_way = littles_law(trial.result.calls / window, mean * 1e-9)
     # The service does not distinguish groups.
-    seen = None if trial.background else trial.service.get("concurrency_seen")
+    seen = None if trial.background else trial.service.concurrency_seen
     reason = f"calls/s x mean response time gives {under_way:.2f} under way, planned {users}"
     if seen is not None:
         reason += f"; the service's own code saw {float(seen):.2f}"
@@ -335,7 +335,7 @@ def _kept_up(trial: Trial) -> Check | None:
 
 def _counters(trial: Trial) -> Check:
     """The service's own counter against the engine's, over the whole run."""
-    seen, made = trial.service.get("calls_seen"), trial.total(lambda one: one.calls_whole_run)
+    seen, made = trial.service.calls_seen, trial.total(lambda one: one.calls_whole_run)
     if seen is None or made is None:
         side = "the service" if seen is None else _client(trial)
         return Check.unmeasurable("calls counted", f"{side}'s count is not in the record")
@@ -417,7 +417,7 @@ def _connections(trial: Trial) -> Check:
     ordered = _caller(trial) != ENGINE
     reason = f"{opened} {'ordered from ' + _caller(trial) if ordered else 'opened'}, "
     reason += f"{wanted} expected by connection={policy}"
-    seen = trial.service.get("connections_seen")
+    seen = trial.service.connections_seen
     reason += f", the service accepted {int(seen)}" if seen is not None else ""
     sides = "the service alone" if ordered else "both sides"
     reason += f" (by the counters of {sides})"
@@ -428,7 +428,7 @@ def _connections(trial: Trial) -> Check:
 
 
 def _steal(trial: Trial) -> Check:
-    steal, window = trial.engine.get("steal_s"), trial.result.window_s
+    steal, window = trial.engine.steal_s, trial.result.window_s
     if steal is None or not window:
         return Check.unmeasurable("steal time", "it is not in the record")
     share = float(steal) / window

@@ -198,7 +198,7 @@ def _connections_of(
         return None
     _, _, shared = trial.point.axes.get("in_flight", "1").partition("=")
     # A foreign tool warms up in a run of its own, with connections of its own.
-    runs = int(trial.engine.get("runs", 1))
+    runs = trial.engine.runs or 1
     return runs * ceil(int(users) / int(shared or 1)), runs * int(users)
 
 

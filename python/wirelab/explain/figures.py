@@ -60,7 +60,7 @@ def _gap(position: int) -> Figure:
 
 def _service_cores(trial: Trial) -> float | None:
     """CPU of the service within the window over the window."""
-    return _share(trial.service.get("cpu_window_s"), trial.result.window_s)
+    return _share(trial.service.cpu_window_s, trial.result.window_s)
 
 
 def _client_cores(trial: Trial) -> float | None:

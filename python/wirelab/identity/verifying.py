@@ -23,7 +23,7 @@ from wirelab.process.services import Program, Programs
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.trial.record import now
+from wirelab.trial.record import IdentityRecord, convert, now
 
 Json = dict[str, Any]
 Point = tuple[Stack, str]
@@ -88,12 +88,12 @@ class Verifier:
             self.proofs.keep(verdict)
         return verdict
 
-    def kept(self, point: Stack, contract: str) -> Json | None:
+    def kept(self, point: Stack, contract: str) -> IdentityRecord | None:
         """The proof of an identity point from before; None: there is none."""
         program = self._programs.program(point, self._interruption, contract)
         return self.proofs.find(program, point, contract)
 
-    def proof(self, point: Stack, contract: str) -> Json | Verdict:
+    def proof(self, point: Stack, contract: str) -> IdentityRecord | Verdict:
         """A proof made now; else the verdict that says why there is none."""
         verdict = self.verify(point, contract)
         return self.kept(point, contract) or verdict
@@ -124,33 +124,34 @@ class Proofs:
         self.engine_sha256 = engine_sha256
         self._folder = folder if folder is not None else checkout.root() / ".cache" / "proofs"
 
-    def find(self, program: Program, stack: Stack, contract: str) -> Json | None:
+    def find(self, program: Program, stack: Stack, contract: str) -> IdentityRecord | None:
         """The proof that this binary passed at this identity point; None: there is none."""
         try:
             text = self._path(program.sha256, stack, contract).read_text(encoding="utf-8")
-            return dict(json.loads(text))
-        except (OSError, ValueError):
+            return convert(json.loads(text), IdentityRecord)
+        except (OSError, ValueError, TypeError):
             return None
 
-    def keep(self, verdict: Verdict) -> Json:
+    def keep(self, verdict: Verdict) -> IdentityRecord:
         """Writes down that an examination was passed. The caller has seen that it was."""
         examination = verdict.examination
-        proof = {
-            "verified": now(),
-            "stack": examination.stack,
-            "contract": examination.contract,
-            "sha256": examination.sha256,
-            "engine_sha256": examination.engine_sha256,
-            "deep": examination.deep,
-            "calls": {cell.section: cell.calls for cell in verdict.cells},
-            "gaps": [f"{gap.finding}: {gap.reason}" for cell in verdict.cells for gap in cell.gaps],
-        }
+        gaps = (gap for cell in verdict.cells for gap in cell.gaps)
+        proof = IdentityRecord(
+            verified=now(),
+            stack=examination.stack,
+            contract=examination.contract,
+            sha256=examination.sha256,
+            engine_sha256=examination.engine_sha256,
+            deep=examination.deep,
+            calls={cell.section: cell.calls for cell in verdict.cells},
+            gaps=tuple(f"{gap.finding}: {gap.reason}" for gap in gaps),
+        )
         stack = Stack.parse(examination.stack)
         path = self._path(examination.sha256, stack, examination.contract)
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two runs may prove the same at the same time: each writes a whole file.
         unfinished = path.with_name(f"{path.name}.{os.getpid()}")
-        unfinished.write_text(json.dumps(proof, indent=1) + "\n", encoding="utf-8")
+        unfinished.write_text(json.dumps(proof.to_json(), indent=1) + "\n", encoding="utf-8")
         unfinished.replace(path)
         return proof
 
@@ -174,7 +175,7 @@ class Admission:
         trials are marked."""
         self._verifier = Verifier(programs, interruption, postgres=postgres)
         self._unverified = unverified
-        self._known: dict[tuple[Stack, str], Json | Verdict] = {}
+        self._known: dict[tuple[Stack, str], IdentityRecord | Verdict] = {}
 
     def prepare(self, stack: Stack, contract: str, note: Callable[[str], None]) -> None:
         """Finds or makes the proof of a stack. Raises :class:`BuildError`,
@@ -187,7 +188,7 @@ class Admission:
             note(f"verifying {point[0]}, contract {contract}")
         self._known[point] = kept or self._verifier.proof(*point)
 
-    def of(self, stack: Stack, contract: str) -> Json:
+    def of(self, stack: Stack, contract: str) -> IdentityRecord:
         """The proof that travels with a trial. Raises :class:`TrialFailed` where there is
         none and none is not enough."""
         self.prepare(stack, contract, lambda _: None)
@@ -197,7 +198,7 @@ class Admission:
         reasons = known.reasons() or ["nothing could be examined"]
         said = f"{reasons[0]}" + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")
         if self._unverified:
-            return {"unverified": said}
+            return IdentityRecord(unverified=said)
         raise TrialFailed(
             f"the service is not verified: {said}; `wirelab verify '{identity_stack(stack)}'` "
             "says all, --unverified measures all the same"

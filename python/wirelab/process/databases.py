@@ -18,12 +18,13 @@ import socket
 import subprocess
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import psutil
 
@@ -32,6 +33,7 @@ from wirelab.process import namespaces
 from wirelab.process.children import Child, ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.stack.reference import Stack
+from wirelab.trial.record import StoreRecord
 
 DEBIAN = Path("/usr/lib/postgresql")
 """Where Debian keeps the server's programs, one folder per major version."""
@@ -88,7 +90,26 @@ def _version(postgres: Path) -> str:
     return match.group(1).strip()
 
 
-class Cluster:
+class Closing(ABC):
+    """A context manager that closes itself at the end of its block."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Gives up what it holds."""
+
+
+class Cluster(Closing):
     """A data directory. Use as a context manager: it is removed with the block."""
 
     def __init__(
@@ -108,17 +129,6 @@ class Cluster:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Cluster:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Removes the data directory."""
@@ -189,7 +199,7 @@ class Usage:
     """Backends that serve clients now."""
 
 
-class Database:
+class Database(Closing):
     """A running server. Use as a context manager; it ends with the block."""
 
     def __init__(
@@ -211,15 +221,8 @@ class Database:
         self._past = self._most = (0.0, 0.0)
         self._start()
 
-    def __enter__(self) -> Database:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """The same as :meth:`stop`."""
         self.stop()
 
     @property
@@ -362,17 +365,21 @@ class Store:
         the lab's."""
         return self.database.usage() if self.database else None
 
-    def record(self, before: Usage | None) -> dict[str, Any]:
+    def record(self, before: Usage | None) -> StoreRecord | None:
         """For the trial's record: what it is, and what was used since ``before``."""
         if self.kind == MEMORY:
-            return {}
-        record: dict[str, Any] = {"kind": self.kind, "pool": self.pool, "version": self.version}
+            return None
+        record = StoreRecord(self.kind, self.pool, self.version)
         now = self.usage()
-        if before is not None and now is not None:
-            record |= asdict(now)
-            record["cpu_user_s"] -= before.cpu_user_s
-            record["cpu_system_s"] -= before.cpu_system_s
-        return record
+        if before is None or now is None:
+            return record
+        return replace(
+            record,
+            cpu_user_s=now.cpu_user_s - before.cpu_user_s,
+            cpu_system_s=now.cpu_system_s - before.cpu_system_s,
+            memory_bytes=now.memory_bytes,
+            connections=now.connections,
+        )
 
     @staticmethod
     def without_password(configuration: dict[str, Any]) -> dict[str, Any]:
@@ -383,7 +390,7 @@ class Store:
         return {**configuration, "url": url}
 
 
-class Stores:
+class Stores(Closing):
     """The databases of a run. Use as a context manager; they end with the block."""
 
     def __init__(self, interruption: Interruption, url: str = "") -> None:
@@ -393,15 +400,8 @@ class Stores:
         self._url = url
         self._cluster: Cluster | None = None
 
-    def __enter__(self) -> Stores:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Removes the data directory, where one was made."""
         if self._cluster is not None:
             self._cluster.close()
 

@@ -75,7 +75,7 @@ def _medians(testbed: Testbed, reference: str, faults: Json) -> Medians:
     given_s = metrics.total(
         {
             name: value
-            for name, value in observed.service["metrics"].items()
+            for name, value in observed.service.metrics.items()
             if 'quantile="0.5"' in name
         },
         "wirelab_delay_seconds",
@@ -165,7 +165,7 @@ def wrong_replies(testbed: Testbed, reference: str, what: str) -> SelfTestResult
         faults={"wrong": {"every": WRONG_EVERY, "what": what}},
     )
     group = observed.group
-    seen = observed.service["calls_seen"]
+    seen = observed.service.calls_seen or 0
     given = seen // WRONG_EVERY
     passed = group.errors == given > 0 and group.ok == group.calls - given
     return SelfTestResult(

@@ -38,7 +38,7 @@ def concurrency(testbed: Testbed, reference: str) -> SelfTestResult:
         faults={"delay_us": DELAY_US},
         warmup_s=0.2,
     )
-    seen = observed.service["concurrency_seen"]
+    seen = observed.service.concurrency_seen
     off = abs(seen / USERS - 1.0) if seen is not None else 1.0
     return SelfTestResult(
         f"concurrency, {reference}",

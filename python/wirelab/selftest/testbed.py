@@ -25,7 +25,7 @@ from wirelab.selftest import clock_resolution
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.trial.observer import Observer, window_ns
-from wirelab.trial.record import GroupResult
+from wirelab.trial.record import GroupResult, ServiceRecord
 from wirelab.trial.runner import PROGRESS_MS
 
 Json = dict[str, Any]
@@ -59,7 +59,7 @@ class Observed:
 
     group: GroupResult
     """The engine's figures."""
-    service: Json
+    service: ServiceRecord
     """As :meth:`Observer.findings` tells them."""
     intended_ns: NDArray[np.int64]
     sent_ns: NDArray[np.int64]

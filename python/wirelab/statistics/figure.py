@@ -55,7 +55,7 @@ def client_cpu_s_per_call(trial: Trial) -> float | None:
 
 def service_cpu_s_per_call(trial: Trial) -> float | None:
     """CPU of the service process within the window, over the calls that ended in it."""
-    return _share(trial.service.get("cpu_window_s"), trial)
+    return _share(trial.service.cpu_window_s, trial)
 
 
 def _bytes_sent(trial: Trial) -> float | None:
@@ -77,7 +77,7 @@ def _runtime(name: str, summary: str) -> Callable[[Trial], float | None]:
     """Of the samples of a runtime metric within the window."""
 
     def of(trial: Trial) -> float | None:
-        value = trial.service.get("runtime_metrics", {}).get(name, {}).get(summary)
+        value = trial.service.runtime_metrics.get(name, {}).get(summary)
         return float(value) if value else None
 
     return of

@@ -10,7 +10,7 @@ from wirelab.documents.event import Progress
 from wirelab.process import metrics, runtime_metrics
 from wirelab.process.metrics import Metrics, Sample
 from wirelab.process.services import Service
-from wirelab.trial.record import GroupResult
+from wirelab.trial.record import GroupResult, ServiceRecord
 from wirelab.trial.series import Series
 
 FIRST_GAP_S, LAST_GAP_S = 0.1, 0.4
@@ -98,22 +98,22 @@ class Observer:
         self.text_after = self._service.scrape()
         self._sampled(began_ns, self.text_after)
 
-    def findings(self, start_ns: int, end_ns: int) -> Json:
-        """What a trial's ``service`` holds, given the ends of the window."""
+    def findings(self, start_ns: int, end_ns: int) -> ServiceRecord:
+        """What was observed of the service, given the ends of the window."""
         before, after = metrics.parse(self.text_before), metrics.parse(self.text_after)
         self.series.opened(start_ns)
-        return {
-            "cpu_s": self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
-            "cpu_window_s": metrics.growth(self._cpu, start_ns, end_ns),
-            "rss_max_bytes": metrics.rss_max_bytes(self._pid),
-            "switches_involuntary_per_s": self._switched_per_s(),
-            "calls_seen": round(_grown(before, after, "wirelab_calls_total")),
-            "errors_seen": round(_grown(before, after, "wirelab_errors_total")),
-            "connections_seen": round(_grown(before, after, "wirelab_connections_total")),
-            "concurrency_seen": self._concurrency(start_ns, end_ns),
-            "runtime_metrics": self.series.summary(start_ns, end_ns),
-            "metrics": after,
-        }
+        return ServiceRecord(
+            cpu_s=self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
+            cpu_window_s=metrics.growth(self._cpu, start_ns, end_ns),
+            rss_max_bytes=metrics.rss_max_bytes(self._pid),
+            switches_involuntary_per_s=self._switched_per_s(),
+            calls_seen=round(_grown(before, after, "wirelab_calls_total")),
+            errors_seen=round(_grown(before, after, "wirelab_errors_total")),
+            connections_seen=round(_grown(before, after, "wirelab_connections_total")),
+            concurrency_seen=self._concurrency(start_ns, end_ns),
+            runtime_metrics=self.series.summary(start_ns, end_ns),
+            metrics=after,
+        )
 
     def _switched_per_s(self) -> float | None:
         """Involuntary context switches between the first word of the window and its end, of

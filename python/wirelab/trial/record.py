@@ -8,11 +8,14 @@ rates per second, sizes in bytes, CPU in seconds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -243,13 +246,180 @@ def convert(content: object, model: type[T]) -> T:
         raise TypeError(str(error)) from error
 
 
-_RENAMED = {"awake_s": "spin_s"}
-"""Figures of the engine's process that older engines recorded under another name."""
+@dataclass(frozen=True)
+class CallerRecord:
+    """The process that made the calls: the engine's figures, or those of a foreign tool with its
+    identity. None: not recorded."""
+
+    cpu_user_s: float | None = None
+    cpu_system_s: float | None = None
+    """CPU seconds within the window."""
+    spin_s: float | None = None
+    """Of those, the ones in which the engine spun and nothing was ready."""
+    cpu_process_s: float | None = None
+    """Of a tool: CPU seconds of its whole process."""
+    rss_max_bytes: int | None = None
+    switches_involuntary: int | None = None
+    steal_s: float | None = None
+    cores: tuple[int, ...] | None = None
+    processors: int | None = None
+    """Of a tool: the processors that it may use."""
+    runs: int | None = None
+    """Of a tool: its processes, one for the warm-up where there was one."""
+    interrupted: bool | None = None
+    caller: str | None = None
+    """The tool's name; None: the engine."""
+    version: str | None = None
+    profile: str | None = None
+    """Of the engine: ``release`` or ``debug``."""
+    libraries: dict[str, str] | None = None
+    sha256: str | None = None
+
+    @classmethod
+    def of(cls, line: object) -> CallerRecord:
+        """From the journal, whichever version wrote it. Raises :class:`TypeError`."""
+        if isinstance(line, dict) and "awake_s" in line:
+            line = {"spin_s": line["awake_s"], **line}  # its name until version 1
+        return convert(line, cls)
+
+    def to_json(self) -> Json:
+        """As the journal holds it."""
+        return _written(self, {"rss_max_bytes", "steal_s"})
+
+    def cpu_s(self) -> float:
+        """CPU seconds spent on calls within the window, without spinning."""
+        used = (self.cpu_user_s or 0.0) + (self.cpu_system_s or 0.0)
+        return max(0.0, used - (self.spin_s or 0.0))
 
 
-def _current(engine: Json) -> Json:
-    """The engine's figures under their present names, whichever engine recorded them."""
-    return {_RENAMED.get(name, name): value for name, value in engine.items()}
+OWN = "lab's own"
+"""The name of a library that is code of this project, where no maintained one does the work."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library on a service's request path (docs/reference/process.md)."""
+
+    name: str
+    version: str
+    role: str = ""
+    """``server``, ``codec``, ...; empty in runs from before libraries had roles."""
+
+
+@dataclass(frozen=True)
+class IdentityRecord:
+    """The proof that the service does what the contract says, or why there is none."""
+
+    unverified: str | None = None
+    verified: str | None = None
+    """When it was made."""
+    stack: str | None = None
+    contract: str | None = None
+    sha256: str | None = None
+    engine_sha256: str | None = None
+    deep: bool | None = None
+    calls: dict[str, int] | None = None
+    """By section of the examination."""
+    gaps: tuple[str, ...] | None = None
+
+    def to_json(self) -> Json:
+        """As the journal and the kept proof hold it."""
+        return _written(self, set())
+
+
+@dataclass(frozen=True)
+class ServiceRecord:
+    """The measured service: its ready line, its binary and what was observed of it."""
+
+    ready: bool | None = None
+    address: str | None = None
+    language: str | None = None
+    runtime: str | None = None
+    libraries: tuple[Library, ...] | dict[str, str] | None = None
+    """A map of names to versions in runs from before libraries had roles."""
+    set: dict[str, Any] | None = None
+    """What was actually set: ``nagle``, ``processors``, ..."""
+    pid: int | None = None
+    report: str | None = None
+    ior: str | None = None
+    sha256: str | None = None
+    """Of the binary."""
+    identity: IdentityRecord | None = None
+    cpu_s: float | None = None
+    cpu_window_s: float | None = None
+    """CPU seconds of the process within the window."""
+    rss_max_bytes: int | None = None
+    switches_involuntary_per_s: float | None = None
+    calls_seen: int | None = None
+    errors_seen: int | None = None
+    connections_seen: int | None = None
+    concurrency_seen: float | None = None
+    runtime_metrics: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By name ``mean`` and ``max`` within the window, of counters ``growth``
+    (:meth:`wirelab.trial.series.Series.summary`)."""
+    metrics: dict[str, float] = field(default_factory=dict)
+    """The last scrape."""
+
+    def library_lines(self) -> list[str]:
+        """One line per role: ``codec: serde_json 1.0.154``; a single one without a role for runs
+        from before libraries had roles."""
+        if isinstance(self.libraries, dict):
+            named = [f"{name} {version}" for name, version in sorted(self.libraries.items())]
+            return [", ".join(named)] if named else []
+        roles: dict[str, list[str]] = {}
+        for library in self.libraries or ():
+            roles.setdefault(library.role, []).append(f"{library.name} {library.version}")
+        return [f"{role}: {', '.join(named)}" for role, named in roles.items()]
+
+    def announced(self, ready_line: Mapping[str, Any]) -> ServiceRecord:
+        """With the ready line of the service. Raises :class:`TypeError`."""
+        return convert({**ready_line, **_written(self, set())}, ServiceRecord)
+
+    def to_json(self) -> Json:
+        """As the journal holds it."""
+        observed = {"cpu_s", "cpu_window_s", "rss_max_bytes", "switches_involuntary_per_s"}
+        line = _written(self, {*observed, "concurrency_seen"})
+        if line and self.identity is not None:
+            line["identity"] = self.identity.to_json()
+        return line
+
+
+@dataclass(frozen=True)
+class StoreRecord:
+    """The database of a service, and where the lab started it, what its processes used while
+    calls were made."""
+
+    kind: str
+    pool: int | None = None
+    """None: the driver's default."""
+    version: str = ""
+    cpu_user_s: float | None = None
+    cpu_system_s: float | None = None
+    memory_bytes: int | None = None
+    connections: int | None = None
+
+    def cpu_s(self) -> float | None:
+        """CPU seconds; None where its processes are not the lab's."""
+        if self.cpu_user_s is None or self.cpu_system_s is None:
+            return None
+        return self.cpu_user_s + self.cpu_system_s
+
+    def to_json(self) -> Json:
+        """As the journal holds it."""
+        return _written(self, {"pool"})
+
+
+def _written(record: DataclassInstance, null: set[str]) -> Json:
+    """A part of a record without what was not recorded, except for the keys that are then null;
+    empty where nothing was."""
+    given = asdict(record)
+    if all(given[one.name] == _default(one) for one in fields(record)):
+        return {}
+    return {name: value for name, value in given.items() if value is not None or name in null}
+
+
+def _default(one: Field[Any]) -> object:
+    return one.default_factory() if one.default_factory is not MISSING else one.default
 
 
 _MAPPINGS = (
@@ -280,12 +450,9 @@ class Trial:
     """What was measured of the first group, histograms left out (they are in trials/<id>/)."""
     background: tuple[GroupResult, ...] = ()
     """The same of each further group, which ran at the same time (``load.background``)."""
-    engine: Json = field(default_factory=dict)
-    """The engine's process figures (``cpu_user_s``, ``rss_max_bytes``, ...)."""
-    service: Json = field(default_factory=dict)
-    """The ready line, ``sha256`` of the binary, ``cpu_s``, ``rss_max_bytes``, ``calls_seen``,
-    ``concurrency_seen``, ``runtime_metrics`` (:meth:`wirelab.trial.series.Series.summary`), and
-    the last scrape as ``metrics``."""
+    engine: CallerRecord = field(default_factory=CallerRecord)
+    """The process that made the calls."""
+    service: ServiceRecord = field(default_factory=ServiceRecord)
     placement: Json = field(default_factory=dict)
     """Which process on which cores."""
     link: Json = field(default_factory=dict)
@@ -296,17 +463,14 @@ class Trial:
     wire: Json = field(default_factory=dict)
     """What the packets said (:func:`wirelab.trial.dissection.brief`), of the client's end where
     both were captured; empty without a capture."""
-    store: Json = field(default_factory=dict)
-    """The database: ``kind``, ``pool``, ``version``, and where the lab started it, what its own
-    processes used while calls were made: ``cpu_user_s``, ``cpu_system_s``, ``memory_bytes``,
-    ``connections``. Empty where rows are kept in the service's memory."""
+    store: StoreRecord | None = None
+    """None where rows are kept in the service's memory."""
     checks: tuple[Check, ...] = ()
 
     def client_cpu_s(self) -> float:
         """CPU seconds that the client spent on its calls within the window: without those in
         which it spun and nothing was ready (``spin_s``)."""
-        used = self.engine.get("cpu_user_s", 0.0) + self.engine.get("cpu_system_s", 0.0)
-        return max(0.0, float(used) - float(self.engine.get("spin_s", 0.0)))
+        return self.engine.cpu_s()
 
     def ended(self) -> int:
         """Calls that ended within the window: those that its CPU time went to, which all groups
@@ -329,6 +493,9 @@ class Trial:
             "point": asdict(self.point),
             "result": self.result.to_json(),
             "background": [one.to_json() for one in self.background],
+            "engine": self.engine.to_json(),
+            "service": self.service.to_json(),
+            "store": self.store.to_json() if self.store else {},
             "checks": tuple(map(asdict, self.checks)),
         }
 
@@ -341,7 +508,10 @@ class Trial:
             raise TypeError
         known["result"] = GroupResult.of(known.get("result", {}))
         known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
-        known["engine"] = _current(known.get("engine", {}))
+        known["engine"] = CallerRecord.of(known.get("engine", {}))
+        known["service"] = convert(known.get("service", {}), ServiceRecord)
+        store = known.get("store")
+        known["store"] = convert(store, StoreRecord) if store else None
         known["point"] = Point(**known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
         return cls(**known)

@@ -43,7 +43,15 @@ from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, LinkSpec, open_link
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
 from wirelab.trial.reconciliation import CallLog
-from wirelab.trial.record import GroupResult, Trial, histogram_log, now
+from wirelab.trial.record import (
+    CallerRecord,
+    GroupResult,
+    ServiceRecord,
+    StoreRecord,
+    Trial,
+    histogram_log,
+    now,
+)
 
 PROGRESS_MS = 100
 
@@ -74,11 +82,11 @@ class Measured:
     outcome: Json
     result: GroupResult
     background: tuple[GroupResult, ...]
-    service: Json
+    service: ServiceRecord
     captures: Json
     link: Json = field(default_factory=dict)
     wire: Json = field(default_factory=dict)
-    store: Json = field(default_factory=dict)
+    store: StoreRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -224,8 +232,8 @@ class TrialRunner:
             configured = replace(configured, store=store.configuration())
             configuration = configured.configuration(stack, contract, listen)
             measured = self._served(link, program, configuration, listen, store)
-        known = {"sha256": program.sha256, "identity": identity}
-        return replace(measured, service={**measured.service, **known})
+        proven = replace(measured.service, sha256=program.sha256, identity=identity)
+        return replace(measured, service=proven)
 
     def _served(
         self,
@@ -265,7 +273,7 @@ class TrialRunner:
             ) as taken:
                 context = TrialContext(link, service, taken, endpoint, store)
                 measured = self._observed(context)
-        return replace(measured, service={**ready, **measured.service})
+        return replace(measured, service=measured.service.announced(ready))
 
     def _observed(self, context: TrialContext) -> Measured:
         """Makes the calls, and watches all processes meanwhile."""
@@ -417,7 +425,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         status="measured",
         result=measured.result.without_histograms(),
         background=tuple(one.without_histograms() for one in measured.background),
-        engine={**measured.outcome["process"], **_identity(measured.outcome)},
+        engine=CallerRecord.of({**measured.outcome["process"], **_identity(measured.outcome)}),
         service=measured.service,
         link=measured.link,
         placement=_carried(trial.placement, measured.link),

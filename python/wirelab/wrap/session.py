@@ -250,7 +250,7 @@ class _Session:
 
         admission = Admission(programs, self._interruption, unverified=True)
         admission.prepare(stack, self._order.contract, self._note)
-        return admission.of(stack, self._order.contract)
+        return admission.of(stack, self._order.contract).to_json()
 
     def _capture(self, link: AnyLink, number: int) -> Capture:
         end = link.client

@@ -46,10 +46,8 @@ def _connections(trial: Trial) -> float | None:
 
 def _database_cpu(trial: Trial) -> float | None:
     """CPU seconds of a database that the lab started, over the calls of the whole run."""
-    used, calls = trial.store.get("cpu_user_s"), trial.result.calls_whole_run
-    if used is None or not calls:
-        return None
-    return (float(used) + float(trial.store["cpu_system_s"])) / int(calls)
+    used, calls = trial.store.cpu_s() if trial.store else None, trial.result.calls_whole_run
+    return used / calls if used is not None and calls else None
 
 
 CONNECTIONS = Figure("connections", "connections opened per call", "", "lower", of=_connections)

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wirelab.format.numbers import DASH, NONE, digits, sanitize
-from wirelab.process import libraries
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import Json, Trial
+from wirelab.trial.record import ServiceRecord, StoreRecord, Trial
 
 _ABOUT_NOISE = (
     "Involuntary context switches: how often the kernel took a core from a process that would "
@@ -43,8 +42,8 @@ def _noise_row(source: Source, cell: Cell) -> list[str]:
     return [
         source.names.stacks[cell.point.stack],
         source.names.setting(cell.point),
-        _range(_per_s(trial, trial.engine.get("switches_involuntary")) for trial in trials),
-        _range(trial.service.get("switches_involuntary_per_s") for trial in trials),
+        _range(_per_s(trial, trial.engine.switches_involuntary) for trial in trials),
+        _range(trial.service.switches_involuntary_per_s for trial in trials),
         _range(_stolen(trial) for trial in trials),
     ]
 
@@ -56,7 +55,7 @@ def _per_s(trial: Trial, amount: float | None) -> float | None:
 
 def _stolen(trial: Trial) -> float | None:
     """Per cent of the window."""
-    share = _per_s(trial, trial.engine.get("steal_s"))
+    share = _per_s(trial, trial.engine.steal_s)
     return None if share is None else 100.0 * share
 
 
@@ -86,7 +85,7 @@ def machine_section(source: Source) -> Section:
 def _identity(source: Source) -> dict[str, object]:
     shown = ("seed", "experiment_sha256", "git_revision", "engine", "sessions")
     known = {key: source.manifest[key] for key in shown if key in source.manifest}
-    profiles = sorted({str(p) for t in source.trials if (p := t.engine.get("profile"))})
+    profiles = sorted({str(p) for t in source.trials if (p := t.engine.profile)})
     return {**known, "engine profile": profiles}
 
 
@@ -128,16 +127,16 @@ def _service_table(source: Source) -> Table:
     rows: dict[str, list[str]] = {}
     for trial in source.trials:
         service = trial.service
-        if not service:
+        if service == ServiceRecord():
             continue
-        settings = ", ".join(f"{k}={v}" for k, v in sorted((service.get("set") or {}).items()))
+        settings = ", ".join(f"{k}={v}" for k, v in sorted((service.set or {}).items()))
         row = [
             source.names.stacks[trial.point.stack],
-            _value(service.get("language")),
-            _value(service.get("runtime")),
-            "\n".join(libraries.lines(service.get("libraries"))) or NONE,
+            _value(service.language),
+            _value(service.runtime),
+            "\n".join(service.library_lines()) or NONE,
             settings or NONE,
-            str(service.get("sha256", NONE))[:12],
+            (service.sha256 or NONE)[:12],
         ]
         rows.setdefault(json.dumps(row), row)
     columns = ["stack", "language", "runtime", "libraries", "set", "SHA-256"]
@@ -146,14 +145,14 @@ def _service_table(source: Source) -> Table:
 
 def _database_table(source: Source) -> Table:
     """The databases of the services, one row per kind, apart from the services themselves."""
-    groups: dict[tuple[str, ...], list[Json]] = {}
+    groups: dict[tuple[str, ...], list[StoreRecord]] = {}
     for trial in source.trials:
         if store := trial.store:
-            pool = "driver's default" if store.get("pool") is None else str(store["pool"])
+            pool = "driver's default" if store.pool is None else str(store.pool)
             kind = (
                 source.names.stacks[trial.point.stack],
-                str(store["kind"]),
-                store.get("version") or NONE,
+                store.kind,
+                store.version or NONE,
                 pool,
             )
             groups.setdefault(kind, []).append(store)
@@ -162,12 +161,11 @@ def _database_table(source: Source) -> Table:
     return Table(columns, rows, "Databases; figures least and most over the trials", (4, 5, 6))
 
 
-def _used(stores: list[Json]) -> tuple[str, str, str]:
+def _used(stores: list[StoreRecord]) -> tuple[str, str, str]:
     """CPU while calls were made, memory and connections at their end; dashes where the lab did
     not start the database, or where it is part of the service's process."""
-    own = [store for store in stores if "cpu_user_s" in store]
     return (
-        _range(store["cpu_user_s"] + store["cpu_system_s"] for store in own),
-        _range(store["memory_bytes"] / 1e6 for store in own),
-        _range(store["connections"] for store in own),
+        _range(store.cpu_s() for store in stores),
+        _range(store.memory_bytes / 1e6 for store in stores if store.memory_bytes is not None),
+        _range(store.connections for store in stores),
     )

@@ -94,7 +94,7 @@ def _table(source: Source, message: str, cells: list[Cell]) -> Table:
 
 
 def _has(trial: Trial, figure: Figure) -> bool:
-    return _METRICS[figure.name] in trial.service.get("runtime_metrics", {})
+    return _METRICS[figure.name] in trial.service.runtime_metrics
 
 
 def _figure(cell: Cell, figure: Figure) -> str:
