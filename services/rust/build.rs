@@ -33,6 +33,8 @@ fn libraries(manifest: &str) -> impl Iterator<Item = &str> {
     let names = lines.filter_map(|line| line.split(['.', ' ', '=']).next());
     names
         .filter(|name| !name.is_empty() && !name.starts_with("wirelab-"))
+        // Neither is a dependency of its own, but both decide how a stack behaves, so the
+        // ready line names them.
         .chain(["h2", "libsqlite3-sys"])
 }
 
@@ -46,8 +48,11 @@ fn generate_clients() -> Result<(), Box<dyn Error>> {
         let package = format!(".wirelab.{name}.v1");
         (package, format!("::wirelab_contract::{name}"))
     };
+    // No servers: the service dispatches by itself, once for all operations.
     let mut builder = tonic_prost_build::configure().build_server(false);
     for (package, module) in CONTRACTS.map(messages) {
+        // Messages are those of wirelab-contract: a second set would need a conversion in
+        // every test.
         builder = builder.extern_path(package, module);
     }
     builder.compile_fds(protox::compile(&sources, [&contracts])?)?;
@@ -58,6 +63,7 @@ fn generate_clients() -> Result<(), Box<dyn Error>> {
 fn locked_version(lock: &str, library: &str) -> Result<String, String> {
     let entry = format!("name = \"{library}\"\nversion = \"");
     let at = lock
+        // Cargo.lock sorts entries of one name by version.
         .rfind(&entry)
         .ok_or_else(|| format!("Cargo.lock has no {library}"))?;
     let version = &lock[at + entry.len()..];

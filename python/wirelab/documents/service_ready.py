@@ -28,7 +28,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     ready: bool
     """Always true."""
     report: str | None = None
-    """Where one-way stacks tell how far they have come."""
+    """Where one-way stacks report how far they have come."""
     runtime: str
     """Version of the language's runtime or compiler."""
     set: dict[str, Any]

@@ -165,6 +165,7 @@ fn grpc_serves_charging_and_calendar() {
         assert_eq!((entries[0].slot, entries[0].weight), (5, -0.25));
         assert_eq!(entries[0].title, booking.title);
     });
+    // Three accounts of 1,000 less the 500 that were debited.
     assert_eq!(service.metric("wirelab_money_total"), 2500.0);
     assert!(!calendar.metrics().contains("wirelab_money_total"));
 }
@@ -179,6 +180,7 @@ fn money_is_neither_lost_nor_made_under_concurrency() {
             users.spawn(async move {
                 let mut credited = 0_i64;
                 for round in 0..40 {
+                    // All users on all three accounts, so that calls to one account meet.
                     let (id, am) = (1 + (user + round) % 3, 7);
                     let post = async |http: &mut harness::Http, path: &str, body: Vec<u8>| {
                         let builder =
@@ -258,7 +260,7 @@ fn zstd_goes_both_ways_where_it_is_configured() {
 }
 
 #[test]
-fn a_mutant_makes_its_mistake_and_says_so() {
+fn a_mutant_makes_its_mistake_and_is_named_in_the_ready_line() {
     let ask = |service: &Service| {
         let request = b"{\"batch\":\" b \",\"records\":[{\"id\":9,\"quantity\":1,\"item\":\"i\"}]}";
         let fields = [("content-type", "application/json")];
@@ -299,6 +301,7 @@ fn a_unix_socket_carries_every_binding() {
         (rest("text"), get, "Hello, wirelab"),
         (soap("soap-literal"), &posted, "Hello, wirelab"),
         (raw("soap-literal"), &framed, "Hello, wirelab"),
+        // MessageError is an answer too: the socket carries it.
         (iiop(), "no message of GIOP at all", "GIOP"),
     ] {
         let name = stack["binding"].as_str().unwrap();
@@ -345,7 +348,7 @@ fn what_is_too_large_is_refused_and_others_are_served() {
         "GET / HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n",
         "y".repeat(1 << 20)
     );
-    let reply = service.say(large_header.as_bytes());
+    let reply = service.exchange(large_header.as_bytes());
     let reply = String::from_utf8_lossy(&reply);
     assert!(
         reply.is_empty() || reply.starts_with("HTTP/1.1 431 "),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// Header and body of the reply to Hello, read until the connection ends.
 fn hello(service: &Service, version: &str) -> (String, String) {
     let request = format!("GET /transfer/hello HTTP/{version}\r\nhost: x\r\n\r\n");
-    let reply = String::from_utf8(service.say(request.as_bytes())).expect("a text");
+    let reply = String::from_utf8(service.exchange(request.as_bytes())).expect("a text");
     let (head, body) = reply.split_once("\r\n\r\n").expect("a header");
     (head.to_lowercase(), body.to_owned())
 }
@@ -22,7 +22,7 @@ fn old(stack: Value) -> Value {
 }
 
 #[test]
-fn in_http_1_0_every_reply_says_so_and_ends_the_connection() {
+fn in_http_1_0_every_reply_names_its_version_and_ends_the_connection() {
     for split in ["joined", "split"] {
         let socket = json!({"socket": {"writes": split}});
         let service = Service::start(&old(rest("text")), socket);
@@ -32,14 +32,15 @@ fn in_http_1_0_every_reply_says_so_and_ends_the_connection() {
             assert!(head.contains("content-length: 14"), "{head}");
             assert_eq!(body, "Hello, wirelab");
         }
+        // A client may ask to keep the connection; the stack says that it closes.
         let keep = b"GET /nowhere HTTP/1.0\r\nconnection: keep-alive\r\n\r\n";
-        let reply = String::from_utf8(service.say(keep)).unwrap();
+        let reply = String::from_utf8(service.exchange(keep)).unwrap();
         assert!(reply.starts_with("HTTP/1.0 404 "), "{reply}");
     }
 }
 
 #[test]
-fn until_close_tells_no_length_in_either_version() {
+fn until_close_sends_no_length_in_either_version() {
     for (stack, label) in [(rest("text"), "http/1.1"), (old(rest("text")), "http/1.0")] {
         for bytes in [0, 14, 150_000] {
             for split in ["joined", "split"] {
@@ -60,7 +61,7 @@ fn until_close_tells_no_length_in_either_version() {
 }
 
 #[test]
-fn chunked_tells_no_length_and_keeps_the_connection() {
+fn chunked_sends_no_length_and_keeps_the_connection() {
     let stack = with(rest("text"), "end_of_message", "chunked");
     let service = Service::start(&stack, json!({}));
     let mut stream = service.connect();

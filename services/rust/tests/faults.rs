@@ -224,6 +224,7 @@ fn a_connection_closes_after_half_of_the_reply() {
             .filter(|f| f.kind == 0)
             .map(|f| f.payload.len())
             .sum();
+        // gRPC's prefix of 5 bytes, and tag and length of the field.
         assert_eq!(data, (5 + 2 + TEXT.len()) / 2, "{found:?}, {processors}");
         assert_eq!(
             committed(&service, "close_mid_reply"),
@@ -381,6 +382,7 @@ fn a_freeze_stops_every_connection() {
             }
             let waited = start.elapsed();
             assert!(waited >= Duration::from_millis(400), "{waited:?}, {stack}");
+            // Room for a loaded machine, yet less than two freezes.
             assert!(waited < Duration::from_millis(700), "{waited:?}, {stack}");
             assert_eq!(frozen.join().unwrap().unwrap(), TEXT);
         });
@@ -408,6 +410,7 @@ fn long_delays_pass_side_by_side() {
         });
         assert!(
             waited < Duration::from_millis(1000),
+            // One after the other they would take 5 s.
             "50 x 100 ms took {waited:?}"
         );
     }

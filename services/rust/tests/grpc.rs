@@ -73,6 +73,7 @@ async fn answer(client: &mut Client, vector: &Value) -> Result<Value, Status> {
         "Upload" => {
             let whole = client.upload(UploadRequest { data: data(vector) }).await;
             let parts = client
+                // Both ways of uploading must agree, errors included.
                 .upload_stream(stream::iter(chunks(&data(vector), 70_000)))
                 .await;
             match (whole, parts) {

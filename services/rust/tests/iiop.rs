@@ -67,12 +67,16 @@ fn request(big: bool, id: u32, key: &[u8], operation: &str, arguments: &[u32]) -
     let mut cdr = Cdr::new(big);
     cdr.bytes = vec![0; 12];
     cdr.ulong(id);
+    // response_flags 3: a reply is expected (CORBA 3.3 part 2, section 9.4.2.1); then three
+    // reserved bytes.
     cdr.bytes.extend([3, 0, 0, 0]);
     cdr.ulong(0); // KeyAddr, and two bytes of padding
     cdr.octets(key);
     cdr.string(operation);
     cdr.ulong(0); // no service contexts
     if !arguments.is_empty() {
+        // GIOP 1.2 aligns the body of a request to 8 bytes (CORBA 3.3 part 2, section
+        // 9.4.2.2).
         cdr.align(8);
         arguments.iter().for_each(|argument| cdr.ulong(*argument));
     }
@@ -254,6 +258,7 @@ fn what_does_not_exist_is_an_exception() {
 fn garbage_gets_a_message_error_and_the_end() {
     let service = start(json!({}));
     let lying = [&b"GIOP\x01\x02\x00\x00"[..], &0x7fff_ffff_u32.to_be_bytes()].concat();
+    // A Reply, which only servers send.
     let wrong_way = giop(true, 1, &[0; 12]);
     for bytes in [
         &b"garbage garbage garbage"[..],
@@ -261,7 +266,7 @@ fn garbage_gets_a_message_error_and_the_end() {
         &lying,
         &wrong_way,
     ] {
-        let reply = service.say(bytes);
+        let reply = service.exchange(bytes);
         assert_eq!((&reply[..4], reply[7]), (&b"GIOP"[..], 6), "{bytes:?}");
         assert_eq!(reply.len(), 12);
     }
@@ -336,6 +341,7 @@ fn every_fault_switch_works() {
     let reply = ask(&mut stream, &request(true, 1, KEY, "creditControl", &[7]));
     assert!(reply.status == 2 && reply.raises("omg.org/CORBA/UNKNOWN"));
 
+    // Message header, reply header, two longs.
     let whole = 12 + 12 + 8;
     for (name, bytes) in [
         ("close_mid_reply", whole / 2),
@@ -343,7 +349,7 @@ fn every_fault_switch_works() {
         ("reset", 0),
     ] {
         let service = start(json!({"faults": {name: {"every": 1}}}));
-        let reply = service.say(&request(true, 1, KEY, "creditControl", &[7]));
+        let reply = service.exchange(&request(true, 1, KEY, "creditControl", &[7]));
         assert_eq!(reply.len(), bytes, "{name}");
         let committed = format!("wirelab_faults_total{{fault=\"{name}\"}}");
         assert_eq!(service.metric(&committed), 1.0);
@@ -360,7 +366,7 @@ fn every_fault_switch_works() {
 }
 
 #[test]
-fn it_says_goodbye_when_it_is_stopped() {
+fn a_stopped_service_sends_close_connection() {
     let mut service = start(json!({}));
     let mut stream = service.connect();
     assert_eq!(

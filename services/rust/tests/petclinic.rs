@@ -72,7 +72,7 @@ fn ask(service: &Service, method: &str, path: &str, media_type: &str, body: &[u8
          content-type: {media_type}\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
-    let reply = service.say(&[head.as_bytes(), body].concat());
+    let reply = service.exchange(&[head.as_bytes(), body].concat());
     let end = reply.windows(4).position(|four| four == b"\r\n\r\n");
     let end = end.expect("a head");
     let head = String::from_utf8(reply[..end].to_vec()).expect("a text");

@@ -43,7 +43,7 @@ fn socket_path(name: &str) -> PathBuf {
 }
 
 #[test]
-fn ready_tells_what_runs_and_what_was_set() {
+fn the_ready_line_reports_what_runs_and_what_was_set() {
     let socket = json!({"nagle": true, "tcp_window": 100_000, "h2_window": 20_000});
     let service = Service::start(&grpc(), json!({"socket": socket, "processors": 2}));
     let ready = &service.ready;
@@ -270,6 +270,7 @@ fn a_start_can_fail_on_purpose() {
 #[test]
 fn running_out_of_descriptors_is_outlived_without_a_busy_loop() {
     let limited = format!(
+        // Few descriptors, so that 60 connections exhaust them.
         "ulimit -n 40; exec {}",
         env!("CARGO_BIN_EXE_wirelab-service")
     );
@@ -278,7 +279,7 @@ fn running_out_of_descriptors_is_outlived_without_a_busy_loop() {
     let ready: Value = serde_json::from_str(&process.line()).unwrap();
     let address = ready["address"].as_str().unwrap();
     let cpu = || process_cpu(process.child.id());
-    let crowd: Vec<_> = (0..60)
+    let connections: Vec<_> = (0..60)
         .map(|_| std::net::TcpStream::connect(address).unwrap())
         .collect();
     std::thread::sleep(Duration::from_millis(100));
@@ -286,7 +287,7 @@ fn running_out_of_descriptors_is_outlived_without_a_busy_loop() {
     std::thread::sleep(Duration::from_millis(1000));
     let spent = cpu() - before;
     assert!(spent < 0.3, "{spent} s of CPU in 1 s");
-    drop(crowd);
+    drop(connections);
     std::thread::sleep(Duration::from_millis(200));
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     std::io::Write::write_all(&mut stream, b"GET /transfer/hello HTTP/1.0\r\n\r\n").unwrap();
@@ -298,6 +299,7 @@ fn running_out_of_descriptors_is_outlived_without_a_busy_loop() {
 /// CPU seconds that a process has used, from /proc (proc(5): 100 ticks a second).
 fn process_cpu(pid: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // The second field, the name in parentheses, may hold spaces.
     let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
     let ticks: f64 = fields[11..13]
         .iter()

@@ -172,6 +172,7 @@ fn tokens_of(service: &Service, cache: TokenCache) {
             Response::Fault(fault) => assert!(!known && fault.text == "no such account"),
         }
     }
+    // The second request sends no name that the first has sent.
     assert!(sizes[1] < sizes[0] - 20, "no cache was used: {sizes:?}");
     // After broken tokens the caches differ, and the connection ends.
     stream.get_mut().write_all(&framed(&[0xFF; 9])).unwrap();
@@ -190,11 +191,12 @@ fn garbage_ends_its_connection_and_nothing_else() {
         for bytes in [
             &b"garbage"[..],
             b"\n",
+            // Leading zeros, ten digits, and a length that no message may have.
             b"007\nabc",
             b"9999999999\n",
             b"999999999\n",
         ] {
-            assert_eq!(service.say(bytes), b"", "{bytes:?}");
+            assert_eq!(service.exchange(bytes), b"", "{bytes:?}");
         }
         let mut stream = service.connect();
         stream.write_all(b"100\nhalf").unwrap();

@@ -178,6 +178,7 @@ impl Postgres {
     fn run(&mut self, bin: &Path) {
         let data = self.folder.0.join("data");
         let process = unprivileged(&bin.join("postgres"))
+            // No TCP, no fsync, and the socket in the folder of the test.
             .args(["-h", "", "-F", "-k"])
             .arg(&self.folder.0)
             .arg("-D")

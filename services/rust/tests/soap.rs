@@ -192,7 +192,7 @@ fn only_soap_is_taken_at_its_path() {
     let reply = service.post("/transfer/soap", &[("content-type", "text/xml")], b"");
     assert!(reply.starts_with("HTTP/1.1 404 "), "{reply}");
     let get = b"GET /charging/soap HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    let reply = String::from_utf8(service.say(get)).unwrap();
+    let reply = String::from_utf8(service.exchange(get)).unwrap();
     assert!(
         reply.starts_with("HTTP/1.1 405 ") && reply.contains("allow: "),
         "{reply}"
@@ -208,7 +208,7 @@ fn its_description_names_its_address() {
         let request = format!(
             "GET /charging/soap?wsdl HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
         );
-        let reply = String::from_utf8(service.say(request.as_bytes())).unwrap();
+        let reply = String::from_utf8(service.exchange(request.as_bytes())).unwrap();
         assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
         assert!(reply.contains(&format!("style=\"{style}\"")));
         assert!(reply.contains(&format!("location=\"http://{address}/charging/soap\"")));
@@ -273,7 +273,7 @@ fn every_fault_switch_works() {
                  \r\ncontent-length: {}\r\n\r\n{document}",
                 document.len()
             );
-            service.say(request.as_bytes())
+            service.exchange(request.as_bytes())
         };
         let (first, second) = (ask(), ask());
         assert!(body(&first).contains("<balance>1000000000</balance>"));

@@ -30,6 +30,7 @@ struct Authority {
 impl Authority {
     fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
+        // Without it rustls refuses the chain (RFC 5280 section 4.2.1.9).
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         let folder = std::env::temp_dir().join(format!("wirelab-{}-{name}", std::process::id()));
@@ -263,7 +264,7 @@ fn what_is_no_handshake_ends_its_connection_and_nothing_else() {
         &b"GET /transfer/hello HTTP/1.1\r\nhost: x\r\n\r\n"[..],
         &[0x16; 600],
     ] {
-        let reply = service.say(bytes);
+        let reply = service.exchange(bytes);
         assert!(!reply.starts_with(b"HTTP/"), "{reply:?}");
     }
     // One that never speaks does not keep others from being served.

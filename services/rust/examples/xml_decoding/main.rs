@@ -60,6 +60,7 @@ fn compared(bytes: u64, message: &'static str, rounds: usize) -> [Value; 2] {
             Some(program::<plain::Envelope>(soap)),
         ),
     ];
+    // Service and program alternate, so that a machine that grows slower slows both.
     for round in 0..rounds {
         races.iter_mut().for_each(|race| race.round(round));
     }
@@ -79,6 +80,8 @@ fn compared(bytes: u64, message: &'static str, rounds: usize) -> [Value; 2] {
 
 fn service_xml(document: Vec<u8>) -> RoundTrip {
     Box::new(move || {
+        // black_box keeps the compiler from reading the constant document once for all
+        // rounds.
         let read = bodies::read_xml::<SubmitRequest>(black_box(&document));
         black_box(read.expect("the service's own document"));
         document.len()

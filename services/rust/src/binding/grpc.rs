@@ -83,6 +83,7 @@ impl Service<http::Request<Body>> for Dispatch {
         };
         let state = Arc::clone(&self.state);
         match operation(target) {
+            // gRPC answers an unknown method with UNIMPLEMENTED, not with an HTTP error.
             None => Box::pin(ready(Ok(unimplemented()))),
             Some(Operation::UploadStream) => Box::pin(async move {
                 let mut grpc = grpc::<UploadReply, UploadChunk>(state.stack.compression);
@@ -114,6 +115,8 @@ fn grpc<Reply: Message, Request: Message>(
         Compression::Zstd => enabled.enable(CompressionEncoding::Zstd),
     }
     Grpc::new(Protobuf::default())
+        // Both directions: what is received compressed, and what is sent to a client that
+        // accepts it.
         .apply_compression_config(enabled, enabled)
         .apply_max_message_size_config(Some(MESSAGE_LIMIT), Some(MESSAGE_LIMIT))
 }
@@ -137,6 +140,7 @@ impl UnaryVisitor for CallUnary {
     }
 }
 
+// `fn() -> O` and not `O`: the handler holds no operation, and so is Send whatever O is.
 struct UnaryHandler<O>(Arc<ServiceState>, PhantomData<fn() -> O>);
 
 impl<O: Unary> UnaryService<O::Request> for UnaryHandler<O> {
@@ -183,6 +187,8 @@ async fn upload_stream(
     let (mut digest, mut length) = (Sha256::new(), 0);
     // Hashed as they come: an upload may be as large as 64 MiB, and is never held as a whole.
     while let Some(chunk) = request.get_mut().message().await? {
+        // Counted before it is hashed: an upload beyond the limit ends at its first chunk
+        // too many.
         length += chunk.data.len() as u64;
         if length > model::TRANSFER_BYTES_MAX {
             return Err(refusal(ApplicationError::TooManyBytes, &request));
@@ -233,6 +239,7 @@ pub(crate) async fn serve(
     state: Arc<ServiceState>,
     shutdown: Shutdown,
 ) -> Result<(), tonic::transport::Error> {
+    // tonic takes a stream of connections. Errors never end it: `accept` outlives them.
     let incoming = stream::unfold(listener, |listener| async {
         let connection = listener.accept().await;
         Some((Ok::<_, Infallible>(connection), listener))
@@ -294,6 +301,7 @@ impl<M: Message> Decoder for Counting<M> {
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<M>, Status> {
         // A message lies in one piece: tonic gathers it before it is decoded.
         lists::check_protobuf::<M>(buffer.chunk())
+            // The code that contracts/README.md names for a list that is too long (Sizes).
             .map_err(|error| Status::resource_exhausted(error.to_string()))?;
         self.0.decode(buffer)
     }

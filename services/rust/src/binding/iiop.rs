@@ -60,6 +60,7 @@ pub(crate) async fn serve(
     state: Arc<ServiceState>,
     shutdown: Shutdown,
 ) {
+    // Header and body are one message here, so the loop itself has to split them.
     let split = config.socket.writes == Writes::Split;
     let object_key: Arc<[u8]> = object_key(state.contract).into();
     let side = |_: &_| Iiop {
@@ -164,10 +165,12 @@ impl Iiop {
         };
         let Some(operation) = Operation::all_of(self.state.contract).find(named) else {
             return self
+                // Not an operation of the contract; every CORBA object answers these too.
                 .implicit(&request)
                 .unwrap_or_else(|| refuse("BAD_OPERATION"));
         };
         let state = Arc::clone(&self.state);
+        // Counted until the call is served, for the bound on what a connection holds.
         let bytes = request.body.bytes().len();
         let delivery = Box::pin(async move {
             let call = Call { operation, request };
@@ -186,6 +189,7 @@ impl Iiop {
     /// Operations that every object has (CORBA 3.3 part 1, section 8.3).
     fn implicit(&self, request: &Request) -> Option<Job> {
         let truth = match request.operation.as_str() {
+            // The key was compared before: the object exists.
             "_non_existent" => false,
             "_is_a" => {
                 let target: String = request.body.read().ok()?;
@@ -281,6 +285,8 @@ impl<'a> UnaryVisitor for Serve<'a> {
                 message: exception(self.request.reply_to, &SystemException::marshal()),
                 refused: false,
             };
+            // Arguments that cannot be read are a MARSHAL exception, and no application
+            // error.
             let Ok(request) = self.request.body.read::<O::Request>() else {
                 return marshal();
             };

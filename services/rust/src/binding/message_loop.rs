@@ -144,6 +144,7 @@ impl<P: Protocol> ConnectionLoop<P> {
         let mut stopped = pin!(shutdown.requested());
         let mut by_order = false;
         loop {
+            // Before every wait: a served call may have freed a place in IN_FLIGHT_MAX.
             self.begin().await?;
             // Calls that hang are not waited for: their connection ends with them.
             if self.closing && self.in_flight.is_empty() {
@@ -183,6 +184,7 @@ impl<P: Protocol> ConnectionLoop<P> {
                 None => return Ok(()),
                 Some(Job::Serve(serving)) => self.in_flight.push(serving),
                 Some(Job::Write(message)) => self.write(&message).await?,
+                // Calls before it are still served; nothing after it is read.
                 Some(Job::Close) => self.closing = true,
             }
         }
@@ -198,6 +200,8 @@ impl<P: Protocol> ConnectionLoop<P> {
         let head = delivery.message.as_deref();
         let head = head.map_or(0, |message| self.protocol.head(message));
         if delivery.mode == DeliveryMode::Last {
+            // The state that both sides share is lost, so later requests could only be
+            // misread.
             self.jobs.clear();
             self.closing = true;
         }
@@ -210,6 +214,8 @@ impl<P: Protocol> ConnectionLoop<P> {
     }
 
     fn receive(&mut self, read: usize) {
+        // The peer has finished sending. What it has sent is still answered (TCP
+        // half-close).
         if read == 0 {
             self.closing = true;
             return;

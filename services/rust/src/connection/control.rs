@@ -26,6 +26,7 @@ pub(crate) struct Control(Option<Arc<State>>);
 
 #[derive(Debug)]
 struct State {
+    // Looked at on each read and write. A lock would be taken there for nothing.
     command: AtomicU8,
     waker: Mutex<Option<Waker>>,
     gate: Arc<Gate>,

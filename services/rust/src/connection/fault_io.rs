@@ -70,6 +70,7 @@ impl FaultIo {
     /// Carries out a command that forbids any further byte of the library's.
     fn execute(&mut self, context: &mut Context<'_>, command: Command) -> Poll<io::Result<()>> {
         match command {
+            // A close waits for the flush: bytes under way must arrive first.
             Command::Carry | Command::Close => Poll::Ready(Ok(())),
             Command::Reset => {
                 // SO_LINGER 0: the close that follows the error sends RST and no FIN (tcp(7)).
@@ -101,6 +102,7 @@ impl FaultIo {
         let garbage = self.garbage.get_or_insert_with(garbage);
         while !garbage.is_empty() {
             let written = ready!(Pin::new(&mut self.socket).poll_write(context, garbage))?;
+            // The socket may take only a part. Progress must survive the next poll.
             garbage.drain(..written);
         }
         ready!(Pin::new(&mut self.socket).poll_shutdown(context))?;
@@ -204,6 +206,7 @@ impl AsyncWrite for FaultIo {
         let this = &mut *self;
         let command = this.io_options.control.poll_command(context);
         ready!(this.execute(context, command))?;
+        // hyper writes the status line at the begin of the first slice.
         let first = slices.first().filter(|_| this.io_options.relabel);
         let Some(changed) = first.and_then(|first| relabelled(first)) else {
             return this.send(context, slices);

@@ -139,6 +139,7 @@ fn unusable(option: &str, address: &str, error: &io::Error) -> Refusal {
 /// A Unix socket at `path`; one that a dead process left there is replaced.
 fn listen_unix(path: &Path) -> Result<UnixListener, Refusal> {
     let name = format!("unix:{}", path.display());
+    // A path that is no socket, or one that somebody serves, is never removed.
     let left_over = path
         .symlink_metadata()
         .is_ok_and(|found| found.file_type().is_socket())
@@ -272,6 +273,8 @@ impl Listener {
         };
         let socket = match &self.tls {
             Some(config) => Socket::Tls(TlsSocket::new(config, socket)),
+            // Without TLS no wrapper: its cost must not be in the measurement of plain
+            // sockets.
             None => Socket::Plain(socket),
         };
         if let Some(on) = self.options.quickack {

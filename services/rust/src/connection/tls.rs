@@ -42,6 +42,7 @@ pub(crate) fn tls_config(config: &ServiceConfig) -> Result<Option<Arc<ServerConf
     // Named and not the process default: rustls panics where a program links two providers.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider)
+        // TLS 1.3 and 1.2; older versions are forbidden (RFC 8996).
         .with_safe_default_protocol_versions()
         .expect("ring has the suites of TLS 1.2 and 1.3");
     let builder = match client_verifier(config)? {
@@ -132,7 +133,7 @@ pub(crate) enum TlsSocket {
 }
 
 impl TlsSocket {
-    /// Will shake hands over `socket`.
+    /// Will make the handshake over `socket`.
     pub(crate) fn new(config: &Arc<ServerConfig>, socket: PlainSocket) -> Self {
         let acceptor = TlsAcceptor::from(Arc::clone(config));
         TlsSocket::Handshake(
@@ -141,21 +142,21 @@ impl TlsSocket {
         )
     }
 
-    /// The stream, once hands are shaken.
+    /// The stream, once the handshake is done.
     pub(crate) fn poll_open(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<Pin<&mut TlsStream<PlainSocket>>>> {
         if let TlsSocket::Handshake(accept, deadline) = self {
-            let shaken = match Pin::new(accept).poll(context) {
-                Poll::Ready(shaken) => shaken,
+            let handshake = match Pin::new(accept).poll(context) {
+                Poll::Ready(handshake) => handshake,
                 // The timer is polled too, or its expiry would not wake the task.
                 Poll::Pending => {
                     ready!(deadline.as_mut().poll(context));
                     Err(io::ErrorKind::TimedOut.into())
                 }
             };
-            match shaken {
+            match handshake {
                 Ok(stream) => *self = TlsSocket::Open(Box::new(stream)),
                 Err(error) => {
                     *self = TlsSocket::Failed;
@@ -175,6 +176,7 @@ impl TlsSocket {
             TlsSocket::Open(stream) => stream.get_ref().0.tcp(),
             // Options of the socket (quickack, linger) are set before the handshake too.
             TlsSocket::Handshake(accept, _) => accept.get_ref()?.tcp(),
+            // The stream is gone with the handshake.
             TlsSocket::Failed => None,
         }
     }

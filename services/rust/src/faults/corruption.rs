@@ -41,6 +41,7 @@ impl Corruptor {
             Wrong::Length => reply.shorten(),
             Wrong::Content | Wrong::Status | Wrong::Trailers => reply.change(),
         }
+        // The index of a wrong reply always exists; the type allows none for other actions.
         if let Some(fault) = FaultAction::Wrong(self.wrong).index() {
             self.metrics.fault(fault);
         }
@@ -116,6 +117,7 @@ impl Corrupt for Vec<u8> {
 
 impl Corrupt for i32 {
     fn change(&mut self) {
+        // The lowest bit: the number stays within int32 and positive numbers stay positive.
         *self ^= 1;
     }
 
@@ -205,6 +207,7 @@ macro_rules! by_field {
         /// The message as something to corrupt, if it is a reply.
         fn corruptible(message: &mut dyn Any) -> Option<&mut dyn Corrupt> {
             $(
+                // Asked first: a failed downcast would keep the borrow.
                 if message.is::<$message>() {
                     let message = message.downcast_mut::<$message>()?;
                     return Some(message);

@@ -44,6 +44,7 @@ impl Delays {
     pub(crate) async fn wait(&self, given: Duration) -> Duration {
         let start = Instant::now();
         if given >= SPIN_BELOW {
+            // Only pauses that can sleep count: a spinning one blocks its thread anyway.
             self.under_way.fetch_add(1, Ordering::Relaxed);
             let _ended = DelayEnded(&self.under_way);
             if given <= BUSY_WAIT_MAX {
@@ -98,6 +99,7 @@ pub(crate) fn spin(given: Duration) {
 
 fn spin_until(start: Instant, given: Duration) {
     while start.elapsed() < given {
+        // The processor may then save power and leave the other hardware thread its share.
         std::hint::spin_loop();
     }
 }

@@ -21,14 +21,14 @@ use series::Series;
 pub(crate) struct Metrics {
     contract: Contract,
     epoch: Instant,
-    book: Mutex<Book>,
+    counters: Mutex<Counters>,
     delays: Mutex<Histogram<u64>>,
 }
 
 /// All that changes with every call, under one lock, so that a reader never
 /// sees a call half counted.
 #[derive(Debug)]
-struct Book {
+struct Counters {
     open: bool,
     arrived: u64,
     calls: [u64; Operation::ALL.len()],
@@ -42,9 +42,9 @@ struct Book {
     accept_errors: u64,
 }
 
-impl Default for Book {
+impl Default for Counters {
     fn default() -> Self {
-        Book {
+        Counters {
             open: false,
             arrived: 0,
             calls: [0; Operation::ALL.len()],
@@ -66,59 +66,61 @@ impl Metrics {
         Metrics {
             contract,
             epoch: Instant::now(),
-            book: Mutex::default(),
+            counters: Mutex::default(),
             delays: Mutex::new(delays),
         }
     }
 
     /// From now on calls and connections count.
     pub(crate) fn open(&self) {
-        self.book().open = true;
+        self.counters().open = true;
     }
 
     /// A call arrives. Returns its number, from 1; none while nothing counts.
     pub(crate) fn begin(&self, operation: Operation) -> Option<u64> {
         let now = self.now_ns();
-        let mut book = self.book();
-        if !book.open {
+        let mut counters = self.counters();
+        if !counters.open {
             return None;
         }
-        book.arrived += 1;
-        book.calls[operation as usize] += 1;
-        book.in_flight += 1;
+        counters.arrived += 1;
+        counters.calls[operation as usize] += 1;
+        counters.in_flight += 1;
         // Sum of ends less sum of starts: time in calls without a timestamp per call.
-        book.balance_ns -= now;
-        Some(book.arrived)
+        counters.balance_ns -= now;
+        Some(counters.arrived)
     }
 
     /// A call that [`Metrics::begin`] numbered has ended.
     pub(crate) fn end(&self) {
         let now = self.now_ns();
-        let mut book = self.book();
-        book.in_flight -= 1;
-        book.balance_ns += now;
+        let mut counters = self.counters();
+        // A call that began before the service was open has no arrival, and never gets
+        // here.
+        counters.in_flight -= 1;
+        counters.balance_ns += now;
     }
 
     /// A call was answered with an application error.
     pub(crate) fn error(&self, operation: Operation) {
-        self.book().errors[operation as usize] += 1;
+        self.counters().errors[operation as usize] += 1;
     }
 
     /// A fault was committed; `fault` is a place in [`FaultAction::NAMES`].
     pub(crate) fn fault(&self, fault: usize) {
-        self.book().faults[fault] += 1;
+        self.counters().faults[fault] += 1;
     }
 
     /// A connection was accepted.
     pub(crate) fn connection(&self) {
-        let mut book = self.book();
+        let mut counters = self.counters();
         // The self-call's connection comes before the service is open.
-        book.connections += u64::from(book.open);
+        counters.connections += u64::from(counters.open);
     }
 
     /// A connection could not be accepted.
     pub(crate) fn accept_error(&self) {
-        self.book().accept_errors += 1;
+        self.counters().accept_errors += 1;
     }
 
     /// What an injected delay really was.
@@ -129,8 +131,8 @@ impl Metrics {
         delays.record(ns).expect("a histogram of this kind grows");
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now_ns(&self) -> i128 {
@@ -139,8 +141,10 @@ impl Metrics {
 
     fn encode_calls(&self, series: &mut Series<'_>) -> fmt::Result {
         let now = self.now_ns();
-        let book = self.book();
-        let seconds = (book.balance_ns + i128::from(book.in_flight) * now) as f64 / 1e9;
+        let counters = self.counters();
+        // Every call under way has contributed minus its start; now times their number
+        // completes the sum.
+        let seconds = (counters.balance_ns + i128::from(counters.in_flight) * now) as f64 / 1e9;
         let by_operation = |counts: &[u64; Operation::ALL.len()]| -> Vec<(&str, u64)> {
             Operation::all_of(self.contract)
                 .map(|operation| (operation.name(), counts[operation as usize]))
@@ -151,24 +155,24 @@ impl Metrics {
             "wirelab_calls",
             calls,
             "operation",
-            by_operation(&book.calls),
+            by_operation(&counters.calls),
         )?;
         let errors = "Calls answered with an application error";
         series.counters(
             "wirelab_errors",
             errors,
             "operation",
-            by_operation(&book.errors),
+            by_operation(&counters.errors),
         )?;
-        let faults = FaultAction::NAMES.into_iter().zip(book.faults);
+        let faults = FaultAction::NAMES.into_iter().zip(counters.faults);
         series.counters("wirelab_faults", "Faults injected", "fault", faults)?;
         let in_flight = "Calls that have not ended";
-        series.gauge("wirelab_calls_in_flight", in_flight, book.in_flight)?;
+        series.gauge("wirelab_calls_in_flight", in_flight, counters.in_flight)?;
         series.counter("wirelab_call_seconds", "Time spent in calls", seconds)?;
         let accepted = "Connections accepted";
-        series.counter("wirelab_connections", accepted, book.connections)?;
+        series.counter("wirelab_connections", accepted, counters.connections)?;
         let failed = "Connections that could not be accepted";
-        series.counter("wirelab_accept_errors", failed, book.accept_errors)
+        series.counter("wirelab_accept_errors", failed, counters.accept_errors)
     }
 
     fn encode_delays(&self, series: &mut Series<'_>) -> fmt::Result {

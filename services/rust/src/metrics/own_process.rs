@@ -35,6 +35,7 @@ pub(crate) fn read() -> io::Result<ProcessUsage> {
     })
 }
 
+// /proc/self/status has lines of `Name:\tvalue kB`.
 fn field(status: &str, name: &str) -> io::Result<u64> {
     status
         .lines()

@@ -82,6 +82,7 @@ impl Series<'_> {
         quantiles: impl IntoIterator<Item = (&'static str, f64)>,
         (sum, count): (f64, u64),
     ) -> fmt::Result {
+        // Scrapers read `quantile` labels all the same.
         let kind = MetricType::Unknown;
         let mut family = self.0.encode_descriptor(name, help, None, kind)?;
         for (quantile, value) in quantiles {

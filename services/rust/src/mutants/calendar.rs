@@ -37,6 +37,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "Book has no slot 47",
         Act::Around(|_, _, request| {
             around::<ops::Book>(request, |request| {
+                // Only where the contract would have looked at the slot: the order of
+                // errors stays right, and one thing is wrong.
                 let last = request.slot == SLOTS - 1 && !request.owner.is_empty();
                 let last = last && (1..=DAYS).contains(&request.day);
                 last.then_some(Err(ApplicationError::Slot))
@@ -105,6 +107,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
                     owner: request.owner.clone(),
                     day: request.day,
                 };
+                // Asked before the booking, which replaces what was there.
                 let entries = ask::<ops::Entries>(state, &day).ok()?.entries;
                 let old = entries
                     .into_iter()

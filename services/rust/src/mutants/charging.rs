@@ -86,6 +86,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "negative-accepted",
         "Credit of a negative amount debits",
         instead!(Credit, |_, state, request: &CreditRequest| {
+            // i32::MIN has no positive counterpart.
             let am = request.am.checked_neg().filter(|am| *am > 0)?;
             let debit = DirectDebitRequest { id: request.id, am };
             let reply = ask::<ops::DirectDebit>(state, &debit);
@@ -115,6 +116,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "Reserve gives the number of an ended reservation again",
         Act::Around(|history, state, request| {
             around::<ops::Reserve>(request, |request| reserve_again(history, state, request))
+                // Later calls name the old number, which the model does not know.
                 .or_else(|| {
                     around::<ops::ReleaseRes>(request, |request| {
                         let res = history.real(request.res);

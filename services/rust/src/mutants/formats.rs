@@ -45,6 +45,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         Act::Bytes(without_zeros),
     ),
     mutant(
+        // XML readers turn a bare carriage return into a line feed (XML 1.0 section 2.11).
         "xml-cr-not-escaped",
         "a carriage return is written as it is",
         TEXTS,
@@ -116,6 +117,8 @@ fn replace(bytes: &mut Vec<u8>, from: &[u8], to: &[u8]) {
 /// Removes `<name>0</name>`.
 fn without_zeros(bytes: &mut Vec<u8>) {
     const ZERO: &[u8] = b">0</";
+    // In place, and from the begin again: the removed element may be followed by another at
+    // the same position.
     while let Some(at) = memmem::find(bytes, ZERO) {
         let start = memchr::memrchr(b'<', &bytes[..at]);
         let end = memchr::memchr(b'>', &bytes[at + ZERO.len()..]);

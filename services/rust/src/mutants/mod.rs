@@ -242,6 +242,7 @@ impl CallHistory {
     }
 }
 
+// `Any` has lost the type; the table's macros make sure that it is the operation's own.
 fn reply_of<O: Unary>(reply: Box<dyn Any>) -> O::Reply {
     *reply
         .downcast()
@@ -276,6 +277,7 @@ fn around<O: Unary>(
     request: &dyn Any,
     answer: impl FnOnce(&O::Request) -> Option<Result<O::Reply, ApplicationError>>,
 ) -> Option<Outcome> {
+    // None for another operation's request: the mutant leaves it alone.
     let outcome = answer(request.downcast_ref()?)?;
     Some(outcome.map(|reply| Box::new(reply) as Box<dyn Any>))
 }

@@ -89,6 +89,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
             change(request, |request: &mut SubmitRequest| {
                 let bare = |record: &&mut Record| record.remark.is_empty();
                 for record in request.records.iter_mut().filter(bare) {
+                    // The model then refuses it by itself, with the reason that an empty
+                    // item has.
                     record.item.clear();
                 }
             });
@@ -204,6 +206,8 @@ fn swap_reasons(reply: &mut SubmitReply) {
 /// Accepts records that were refused.
 fn accept(request: &SubmitRequest, reply: &mut SubmitReply, accepted: fn(&Record) -> bool) {
     let mut refused = std::mem::take(&mut reply.refused).into_iter();
+    // The model lists refusals in the order of the records, so the two can be walked
+    // together.
     let bad = |record: &&Record| record.quantity <= 0 || record.item.is_empty();
     for (record, refusal) in request.records.iter().filter(bad).zip(refused.by_ref()) {
         if accepted(record) {

@@ -87,6 +87,7 @@ impl Stack {
 
     /// True when the service closes each connection after one reply.
     pub(crate) fn closes(&self) -> bool {
+        // HTTP/1.0 without keep-alive, and a body that ends with its connection.
         self.transport == Transport::Http10 || self.end_of_message == EndOfMessage::UntilClose
     }
 }
@@ -222,6 +223,7 @@ impl ServiceConfig {
     /// # Errors
     /// When `line` is not JSON, or has a key or value that no service has.
     pub fn parse(line: &str) -> Result<Self, Refusal> {
+        // With the path of the option at fault, which the refusal must name.
         let mut input = serde_json::Deserializer::from_str(line);
         let config = serde_path_to_error::deserialize(&mut input).map_err(|error| {
             let option = option(error.path());
@@ -240,6 +242,7 @@ impl ServiceConfig {
 /// the text ends too early the last step is not known.
 fn option(path: &serde_path_to_error::Path) -> String {
     let path = path.to_string();
+    // serde_path_to_error writes `?` for a step that was not reached.
     let known = path.trim_end_matches(['?', '.']);
     if known.is_empty() {
         ".".to_owned()

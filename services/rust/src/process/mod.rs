@@ -83,6 +83,7 @@ fn run() -> Result<ExitCode, StartError> {
     // First: threads inherit the signal mask of the thread that starts them (pthread_sigmask(3)).
     let shutdown = Shutdown::new()?;
     let mut line = String::new();
+    // One line, not to the end of input: that end is the order to stop.
     io::stdin().lock().read_line(&mut line)?;
     let config = ServiceConfig::parse(&line)?;
     let contract = check(&config)?;
@@ -90,6 +91,7 @@ fn run() -> Result<ExitCode, StartError> {
     if config.faults.fail_start {
         return Ok(ExitCode::from(FAULT_EXIT as u8));
     }
+    // Made after the checks: a refused configuration starts no thread.
     let runtime = runtime(config.processors)?;
     let served = runtime.block_on(serve(Arc::new(config), contract, &shutdown));
     shutdown.remove_socket();
@@ -138,6 +140,8 @@ async fn serve(
         Security::None => None,
         Security::Tls | Security::Mtls => Some(listener.self_connection()?),
     };
+    // After the socket is open: an order that comes earlier is still pending in the signal
+    // mask or the pipe.
     shutdown.watch()?;
     if contract == Contract::Transfer {
         // The text is made here, or the first call would wait for it.
@@ -156,6 +160,7 @@ async fn serve(
     // After the self-call, which must not be counted.
     state.metrics.open();
     print_line(&ready)?;
+    // The task ends by an order only; an error here is a panic within it.
     serving.await.map_err(io::Error::other)?
 }
 
@@ -164,6 +169,7 @@ fn report_listener(config: &ServiceConfig) -> Result<Option<TcpListener>, Refusa
     if config.stack.reply == Reply::TwoWay {
         return Ok(None);
     }
+    // The same interface as the service, so that a link carries the reports too.
     let mut address = local(&config.listen)?;
     address.set_port(0);
     listen_tcp("listen", address, None).map(Some)

@@ -1,4 +1,4 @@
-//! What a service says of itself once it can answer.
+//! What a service reports of itself once it can answer.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Ready {
     /// The reference to the service, with binding iiop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ior: Option<String>,
-    /// Where one-way stacks tell how far they have come.
+    /// Where one-way stacks report how far they have come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
     /// Process id.
@@ -76,6 +76,7 @@ pub(crate) fn libraries(rows: &[(Role, &str)]) -> Vec<Library> {
 
 fn version(name: &str) -> &'static str {
     if name == OWN {
+        // Own code has no version of its own.
         return env!("CARGO_PKG_VERSION");
     }
     // Written by build.rs from Cargo.lock: the version that was linked, not the one asked for.

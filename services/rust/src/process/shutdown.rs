@@ -49,6 +49,8 @@ impl Shutdown {
             .name("stdin".into())
             .spawn(move || by_input.after_input())?;
         thread::Builder::new()
+            // sigwait(3) and no handler: what a handler may call is very little
+            // (signal-safety(7)).
             .name("signals".into())
             .spawn(move || by_signal.after_signal())?;
         Ok(())
@@ -63,6 +65,7 @@ impl Shutdown {
     /// Waits until the order has been given.
     pub(crate) async fn requested(&self) {
         let mut receiver = self.sender.subscribe();
+        // A value and no event: whoever asks after the order learns of it too.
         let closed = receiver.wait_for(|requested| *requested).await.is_err();
         debug_assert!(!closed, "self holds the sender");
     }

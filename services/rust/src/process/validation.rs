@@ -146,6 +146,7 @@ fn offered<T: PartialEq + ToString>(
     }
     let (offered, target) = (names(offered), target.to_string());
     let message = format!("{binding}@rust serves {offered}, not {target}");
+    // Remedies name axes, as users write them, not paths of the configuration.
     let axis = option.rsplit('.').next().unwrap_or(option);
     let first = offered.split(',').next().unwrap_or_default();
     Err(Refusal::new(option, message, format!("use {axis}={first}")))
@@ -159,6 +160,7 @@ fn check_rules(config: &ServiceConfig) -> Result<(), Refusal> {
     };
     let (axis, value) = rule.repair;
     let option = match axis.strip_prefix("server.") {
+        // Rules speak of axes; the refusal must name the option that holds the axis.
         Some(name) => format!("socket.{name}"),
         None if axis == "socket" => "listen".to_owned(),
         None if axis == "close_delay" => "stack.close_delay_ms".to_owned(),
@@ -195,6 +197,7 @@ fn axes(config: &ServiceConfig) -> AxisMap {
         set("close_delay", &stack.close_delay_ms.to_string());
     }
     if stack.closes() {
+        // The rules look at the connection, which the configuration implies only.
         set("connection", "close");
     }
     if config.listen.starts_with("unix:") {
@@ -368,11 +371,13 @@ fn fault_of_a_reply(faults: &FaultSwitches) -> Option<&'static str> {
         ("faults.garbage", faults.garbage.is_some()),
     ]
     .into_iter()
-    .find_map(|(option, wanted)| wanted.then_some(option))
+    .find_map(|(option, requested)| requested.then_some(option))
 }
 
 /// Windows and delays that no axis has.
 fn check_windows(config: &ServiceConfig) -> Result<(), Refusal> {
+    // AxisMap::set would panic on these below: the table's bounds are checked first, with a
+    // message of their own.
     let windows = [
         (
             "socket.tcp_window",
@@ -416,11 +421,11 @@ fn check_limits(config: &ServiceConfig) -> Result<(), Refusal> {
 /// Refuses what a Unix socket does not have.
 fn check_unix(config: &ServiceConfig) -> Result<(), Refusal> {
     let socket = &config.socket;
-    let wanted = [
+    let requested = [
         ("socket.quickack", socket.quickack.is_some()),
         ("faults.reset", config.faults.reset.is_some()),
     ];
-    match wanted.into_iter().find(|(_, wanted)| *wanted) {
+    match requested.into_iter().find(|(_, requested)| *requested) {
         None => Ok(()),
         Some((option, _)) => {
             let message = "a Unix socket has nothing of the kind";

@@ -175,6 +175,7 @@ pub(crate) async fn deliver(
             // The write makes the connection look at its command; these bytes never leave.
             send(out, b"never sent", 0).await
         }
+        // Ends when the caller closes the connection and the write fails.
         DeliveryMode::Endless => {
             send(out, &message, head).await?;
             loop {

@@ -120,6 +120,8 @@ impl ServiceState {
             && freeze.at_call.get() == number
         {
             self.metrics.fault(FaultAction::FREEZE);
+            // In the call's own thread, after its arrival was counted: it is in flight
+            // throughout the freeze.
             self.gate.shut(Duration::from_millis(freeze.ms));
         }
         let action = self.faults.action(number);

@@ -164,6 +164,7 @@ impl Service {
     /// Starts a service and waits until it is ready.
     pub fn start(stack: &Value, other: Value) -> Self {
         let mut process = Process::start(&config(stack, other));
+        // The service prints nothing before it can answer, so this waits just long enough.
         let line = process.line();
         let ready: Value = serde_json::from_str(&line).expect(&line);
         assert_eq!(ready["ready"], true, "{line}");
@@ -195,12 +196,13 @@ impl Service {
         stream
             .set_read_timeout(Some(Duration::from_secs(10)))
             .expect("a timeout can be set");
+        // Nagle on the test's side would add delays that tests of timing would see.
         stream.set_nodelay(true).expect("nodelay can be set");
         stream
     }
 
     /// Sends bytes on a connection of their own and reads until its end.
-    pub fn say(&self, bytes: &[u8]) -> Vec<u8> {
+    pub fn exchange(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
         stream.write_all(bytes).expect("it reads");
         let mut reply = Vec::new();
@@ -216,7 +218,7 @@ impl Service {
             request += &format!("{name}: {value}\r\n");
         }
         request += &format!("content-length: {}\r\n\r\n", body.len());
-        let reply = self.say(&[request.as_bytes(), body].concat());
+        let reply = self.exchange(&[request.as_bytes(), body].concat());
         String::from_utf8(reply).expect("a text")
     }
 
@@ -254,6 +256,7 @@ impl Service {
         generated::transfer_client::TransferClient::connect(endpoint)
             .await
             .expect("it listens")
+            // tonic refuses messages beyond 4 MiB by default.
             .max_decoding_message_size(usize::MAX)
             .max_encoding_message_size(usize::MAX)
     }
@@ -265,8 +268,8 @@ impl Service {
             .expect("it listens");
         let stream = TokioIo::new(stream);
         if self.http2 {
-            let shaken = http2::handshake(TokioExecutor::new(), stream).await;
-            let (sender, connection) = shaken.expect("it speaks HTTP/2");
+            let handshake = http2::handshake(TokioExecutor::new(), stream).await;
+            let (sender, connection) = handshake.expect("it speaks HTTP/2");
             tokio::spawn(connection);
             Http::Two(sender)
         } else {

@@ -79,10 +79,13 @@ where
             path: request.uri().path(),
             fields: request.headers(),
         });
+        // Unknown paths, and the self-call before the service is open: passed on, not
+        // counted, without faults.
         let Some(arrival) = operation.and_then(|operation| self.state.arrive(operation)) else {
             let reply = self.inner.call(request);
             return Box::pin(async move { Ok(reply.await?.map(ReplyBody::pass)) });
         };
+        // A clone, because the future outlives this borrow of the service.
         let (inner, state) = (self.inner.clone(), Arc::clone(&self.state));
         // A download is in flight until its last chunk has left, all others until their reply is made.
         let lasts = operation == Some(Operation::Download);
@@ -126,9 +129,12 @@ where
         request.extensions_mut().insert(corruptor);
     }
     let Ok(mut response) = inner.call(request).await;
+    // After the handler and before the first byte, as a slow backend behaves.
     state.delay(arrival.operation).await;
     let grpc = state.stack.binding == Binding::Grpc;
     if is_application_error(grpc, &response) {
+        // Only refusals by the contract are errors here. A broken request is the library's
+        // answer.
         arrival.refused();
         if let Some(mutation) = &state.mutation {
             mutation.status(response.status_mut());
@@ -185,6 +191,7 @@ fn wrong_status<B>(grpc: bool, response: Response<B>) -> Response<ReplyBody<B>> 
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
         return response;
     }
+    // Status 2 is UNKNOWN, what gRPC libraries send when a handler fails.
     let mut response = Response::new(ReplyBody::empty());
     let headers = response.headers_mut();
     for (name, value) in [
@@ -212,6 +219,7 @@ where
     B::Error: Debug,
 {
     let (parts, body) = response.into_parts();
+    // Taken before the body is consumed.
     let size = body.size_hint();
     let whole = body
         .collect()

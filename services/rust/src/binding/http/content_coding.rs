@@ -55,6 +55,8 @@ async fn apply(
 
 /// The request with its body decompressed.
 async fn plain(state: &ServiceState, request: Request) -> Result<Request, (StatusCode, String)> {
+    // A plain request is read too: compression is an offer to the client (RFC 9110 section
+    // 12.5.3).
     let Some(sent) = content_coding(request.headers()) else {
         return Ok(request);
     };
@@ -69,6 +71,7 @@ async fn plain(state: &ServiceState, request: Request) -> Result<Request, (Statu
         .map_err(|error| (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()))?;
     let body = state.stack.compression.decompress(&body, BODY_LIMIT);
     let body = body.map_err(|error| match error {
+        // A bomb is too large, not malformed: 413 tells the client that less would pass.
         DecompressError::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
         DecompressError::Broken { .. } => (StatusCode::BAD_REQUEST, error.to_string()),
     })?;
@@ -121,6 +124,7 @@ pub(crate) fn members(headers: &HeaderMap, name: HeaderName) -> impl Iterator<It
 pub(crate) fn weighed(member: &str) -> (&str, bool) {
     let mut parts = member.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();
+    // Without a weight a member counts as 1 (RFC 9110 section 12.4.2).
     let weight = parts.find_map(|part| {
         let (key, value) = part.split_once('=')?;
         if key.trim().eq_ignore_ascii_case("q") {
@@ -136,6 +140,7 @@ pub(crate) fn weighed(member: &str) -> (&str, bool) {
 pub(crate) fn content_coding(headers: &HeaderMap) -> Option<&HeaderValue> {
     headers
         .get(header::CONTENT_ENCODING)
+        // identity is no coding, and clients may name it (RFC 9110 section 8.4.1).
         .filter(|coding| *coding != "identity")
 }
 

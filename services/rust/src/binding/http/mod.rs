@@ -77,6 +77,8 @@ async fn http1_connection(
     let mut serving = pin!(builder.serve_connection(TokioIo::new(connection), handler));
     tokio::select! {
         ended = &mut serving => return log(ended),
+        // Finishes the calls under way: HTTP/1 closes after the reply, HTTP/2 sends GOAWAY
+        // (RFC 9113 section 6.8).
         () = shutdown.requested() => serving.as_mut().graceful_shutdown(),
     }
     log(serving.await);
@@ -160,6 +162,8 @@ fn handler(
 /// A connection that breaks is the caller's affair; it is only noted.
 fn log(ended: Result<(), hyper::Error>) {
     if let Err(error) = ended
+        // A reset or an early end is daily business of a load generator. Bytes that are no
+        // HTTP are worth a line.
         && error.is_parse()
     {
         complain!("wirelab: {error}");

@@ -109,6 +109,8 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for ReplyBody<B> {
             Act::Pass(body) => Pin::new(body).poll_frame(context),
             Act::Empty => Poll::Ready(None),
             Act::NoTrailers(body) => match ready!(Pin::new(body).poll_frame(context)) {
+                // Dropped, and the body ends: the stream is complete, only grpc-status is
+                // missing.
                 Some(Ok(frame)) if frame.is_trailers() => Poll::Ready(None),
                 other => Poll::Ready(other),
             },
@@ -169,6 +171,8 @@ impl<B: HttpBody<Data = Bytes> + Unpin> ReplyBody<B> {
             return Poll::Ready(Some(Ok(Frame::data(DRIP))));
         };
         ready!(timer.as_mut().poll(context));
+        // The same allocation again: a reply that drips for hours must not allocate for
+        // hours.
         timer.set(sleep(DRIP_EVERY));
         Poll::Ready(Some(Ok(Frame::data(DRIP))))
     }

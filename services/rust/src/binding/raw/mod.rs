@@ -64,6 +64,7 @@ pub(crate) async fn serve(
         state,
     });
     let split = config.socket.writes == Writes::Split;
+    // Only then: caches of some hundred names per connection would be made for nothing.
     let tokens = config.stack.codec == Codec::TokenXml;
     let cache = config.stack.token_cache();
     let side = |connection: &FaultIo| {
@@ -162,6 +163,7 @@ impl Service {
     async fn serve(&self, content: Vec<u8>, caches: Caches) -> Delivery {
         let delivery = self.served(&content, &caches).await;
         delivery.map(|written, mode| {
+            // The call was served and is counted. That nothing is sent is the contract.
             if self.one_way {
                 return Vec::new();
             }
@@ -169,6 +171,7 @@ impl Service {
                 (Written::Text(text), _) => text,
                 (Written::Document(document), Some(caches)) => {
                     let mut tokens = Vec::with_capacity(256);
+                    // In the order of the replies, which the caches of the caller follow.
                     locked(caches).encoder.encode(&document, &mut tokens);
                     tokens
                 }
@@ -204,6 +207,8 @@ impl Service {
             packed => match packed.decompress(content, CONTENT_BYTES_MAX) {
                 Ok(plain) => Cow::Owned(plain),
                 Err(error) => {
+                    // The frame was complete, so the next message can be found: the
+                    // connection stays.
                     return self.refused(Fault::client(error.to_string()), DeliveryMode::Whole);
                 }
             },

@@ -25,11 +25,11 @@ type Counts = HashMap<u16, u64>;
 /// The counts of all connections, and their readers.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
-    book: Mutex<Book>,
+    registry: Mutex<Registry>,
 }
 
 #[derive(Debug, Default)]
-struct Book {
+struct Registry {
     /// Connections that are open.
     open: Counts,
     readers: Vec<Arc<Reader>>,
@@ -38,6 +38,7 @@ struct Book {
 #[derive(Debug, Default)]
 struct Reader {
     pending: Mutex<Counts>,
+    // A permit is kept when nobody waits, so news between two waits are not lost.
     news: Notify,
 }
 
@@ -47,16 +48,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Reports {
     fn report(&self, port: u16, count: u64) {
-        let mut book = locked(&self.book);
-        book.open.insert(port, count);
-        for reader in &book.readers {
+        let mut registry = locked(&self.registry);
+        registry.open.insert(port, count);
+        for reader in &registry.readers {
             locked(&reader.pending).insert(port, count);
             reader.news.notify_one();
         }
     }
 
     fn close(&self, port: u16) {
-        locked(&self.book).open.remove(&port);
+        locked(&self.registry).open.remove(&port);
     }
 
     /// Serves readers for ever.
@@ -67,6 +68,8 @@ impl Reports {
                     let reports = Arc::clone(&self);
                     tokio::spawn(async move { reports.reader(stream).await });
                 }
+                // For want of descriptors: the connection stays in the queue, and the loop
+                // would spin.
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             }
         }
@@ -76,16 +79,18 @@ impl Reports {
     async fn reader(&self, stream: TcpStream) {
         let reader = Arc::new(Reader::default());
         {
-            let mut book = locked(&self.book);
-            // Under the lock of the book, or a count between copy and entry would be lost.
-            *locked(&reader.pending) = book.open.clone();
-            book.readers.push(Arc::clone(&reader));
+            let mut registry = locked(&self.registry);
+            // Under the lock of the registry, or a count between copy and entry would be lost.
+            *locked(&reader.pending) = registry.open.clone();
+            registry.readers.push(Arc::clone(&reader));
         }
         reader.news.notify_one();
         // A reader that goes away is its own affair.
         let _gone = send_counts(&reader, stream).await;
-        let mut book = locked(&self.book);
-        book.readers.retain(|other| !Arc::ptr_eq(other, &reader));
+        let mut registry = locked(&self.registry);
+        registry
+            .readers
+            .retain(|other| !Arc::ptr_eq(other, &reader));
     }
 }
 
@@ -107,6 +112,7 @@ async fn send_counts(reader: &Reader, mut stream: TcpStream) -> io::Result<()> {
         }
         // Newer counts overwrite older ones here while the write below waits.
         let counts = std::mem::take(&mut *locked(&reader.pending));
+        // One write for all: a reader sees the counts of one moment together.
         let mut records = Vec::with_capacity(counts.len() * RECORD_BYTES);
         for (port, count) in counts {
             records.extend_from_slice(&Record { port, count }.bytes());

@@ -38,6 +38,7 @@ impl ErrorResponse {
     pub(crate) fn of_call(state: &ServiceState, error: CallError) -> Self {
         match error {
             CallError::Application(text) => ErrorResponse::application(state, text),
+            // The application answers 404 without a body (contracts/README.md, petclinic).
             CallError::NotFound(_) => ErrorResponse {
                 status: StatusCode::NOT_FOUND,
                 codec: state.stack.codec,
@@ -59,6 +60,7 @@ impl ErrorResponse {
             mutation.bytes(&mut problem.body);
         }
         problem.application = true;
+        // Spring PetClinic reports violations in this header field; its content is free.
         problem.errors = state.contract == Contract::Petclinic;
         problem
     }

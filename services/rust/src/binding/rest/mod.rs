@@ -40,6 +40,7 @@ pub(crate) fn operation(target: RequestTarget<'_>) -> Option<Operation> {
 /// The handlers of the contract that is served.
 pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
     let served =
+        // The codec text has a form for Hello's reply only.
         |operation: &Operation| state.stack.codec != Codec::Text || *operation == Operation::Hello;
     let routes = Operation::all_of(state.contract)
         .filter(served)
@@ -56,6 +57,7 @@ pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
 fn add_route(router: Router<Arc<ServiceState>>, operation: Operation) -> Router<Arc<ServiceState>> {
     match (operation.route(), operation.visit_unary(Handler)) {
         (Some(route), Some(handler)) => {
+            // axum's templates have the same braces as the contract's.
             router.route(&format!("{}{}", route.prefix, route.template), handler)
         }
         _ => router,
@@ -159,6 +161,7 @@ fn represented(state: &ServiceState, body: impl IntoResponse) -> Response {
     response
 }
 
+// In the service's codec, as every answer, so that a client can read it.
 async fn not_found(State(state): Shared) -> ErrorResponse {
     ErrorResponse::new(&state, StatusCode::NOT_FOUND, "no such path")
 }

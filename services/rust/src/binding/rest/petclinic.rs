@@ -95,6 +95,7 @@ fn replied<O: Unary>(state: &ServiceState, reply: &O::Reply) -> Response {
 /// whose name has no colon.
 fn only_list(object: Vec<u8>) -> Bytes {
     let object = Bytes::from(object);
+    // The list is the whole object without its name and its last brace.
     let start = memchr::memchr(b':', &object).map_or(0, |colon| colon + 1);
     object.slice(start..object.len() - 1)
 }
@@ -115,6 +116,7 @@ impl<O: Unary> FromRequest<Arc<ServiceState>> for RoutedRequest<O> {
         request: Request,
         state: &Arc<ServiceState>,
     ) -> Result<Self, ErrorResponse> {
+        // The extractor below consumes the request.
         let uri = request.uri().clone();
         let request = match state.stack.codec {
             Codec::Json if O::OPERATION == Operation::AddPetType => {
@@ -155,11 +157,14 @@ async fn without_id(request: Request, state: &ServiceState) -> Result<Request, E
 /// Sets the fields that the path and the query name.
 fn set_parameters<M: Message>(route: &Route, uri: &Uri, message: &mut M) -> Result<(), String> {
     for (name, text) in route.parameters(uri.path()).unwrap_or_default() {
+        // A parameter that is no int32 is a 400 before any row is looked at
+        // (contracts/README.md, petclinic).
         let value = text.parse::<i32>();
         let value = value.map_err(|_| format!("{name} must be an int32, not {text:?}"))?;
         set_number(message, name, value);
     }
     if let (Some(name), Some(query)) = (route.query, uri.query()) {
+        // In a query a plus sign is a space, as HTML forms send it.
         let mut pairs = form_urlencoded::parse(query.as_bytes());
         if let Some((_, value)) = pairs.find(|(key, _)| key == name)
             && let Some(owners) = (message as &mut dyn Any).downcast_mut::<ListOwnersRequest>()

@@ -56,6 +56,7 @@ impl Elements {
 
 impl Sink for Elements {
     fn open(&mut self, name: &str) {
+        // The outer tag is complete as soon as an inner one begins.
         if let Some(tag) = self.begun.replace(BytesStart::new(name.to_owned())) {
             self.write(Event::Start(tag));
         }
@@ -83,6 +84,7 @@ impl Sink for Elements {
         self.plain(if value { "true" } else { "false" });
     }
 
+    // Rust prints the shortest digits that read back as the same double.
     fn double(&mut self, value: f64) {
         self.plain(&value.to_string());
     }

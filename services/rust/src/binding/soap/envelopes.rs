@@ -136,6 +136,7 @@ impl Envelopes {
         let style = match config.stack.codec {
             Codec::SoapRpc => Style::Rpc,
             Codec::SoapEncoded => Style::Encoded,
+            // token-xml too: its tokens stand for a document/literal envelope.
             _ => Style::Literal,
         };
         let store = &config.store;
@@ -234,6 +235,8 @@ impl<'a> UnaryVisitor for Serve<'a, '_> {
             envelope,
             corruptor,
         } = self;
+        // Read before the future is made: the envelope borrows the document, and the future
+        // must be Send.
         let request = envelope.request::<O::Request>(envelopes.form, O::OPERATION);
         Box::pin(async move {
             let reply = state.answer::<O>(request?, corruptor).await?;

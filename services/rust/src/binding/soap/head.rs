@@ -127,6 +127,7 @@ mod tests {
             assert_eq!(unknown.code, FaultCode::MustUnderstand);
             let bare = head(version, Vec::new(), None);
             assert_eq!(bare.admit(form, None), Ok(()));
+            // No header at all, where a token is demanded.
             let demanded = bare.admit(form, Some(&token("c")));
             assert_eq!(demanded, Err(Fault::client("authentication failed")));
             let mut versions = Version::ALL.into_iter();

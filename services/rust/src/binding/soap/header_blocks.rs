@@ -51,6 +51,7 @@ fn read_header(reader: &mut NsReader<&[u8]>, version: Version) -> Result<Header,
         if block.is(WSSE, "Security") {
             header.1 = xml::read_element::<Security>(before)?.0.token();
         }
+        // The Security block counts too: without a configured token it is not understood.
         let must_understand = must_understand(reader, &block, version)?;
         xml::skip(reader, &block)?;
         header.0.push(HeaderBlock {

@@ -82,6 +82,7 @@ pub(crate) fn router(state: &Arc<ServiceState>, config: &ServiceConfig) -> Route
         .route(path(state.contract), service)
         .fallback(|| async { (StatusCode::NOT_FOUND, "no such path") })
         .method_not_allowed_fallback(wrong_method);
+    // Faults are compressed like replies: both are bodies to HTTP.
     content_coding::layer(routes, state, refuse)
         .layer(Extension(envelopes))
         .with_state(Arc::clone(state))
@@ -127,6 +128,7 @@ async fn call(
         );
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, text).into_response();
     };
+    // With compression the layer has removed the field already.
     let plain = state.stack.compression == Compression::None;
     if plain && content_coding_of(&parts.headers).is_some() {
         let text = "content-encoding is not used here";

@@ -46,6 +46,8 @@ pub(super) fn inlined(document: &str) -> Result<String, XmlError> {
         document,
         targets: targets(document, others)?,
         out: Writer::new(Vec::new()),
+        // References can be nested to double at every level, as entities in the billion
+        // laughs attack.
         bytes_max: document.len().saturating_mul(GROWTH_MAX),
     };
     let root = BytesStart::new("Envelope");
@@ -130,6 +132,8 @@ impl<'de> Copy<'de> {
                     }
                     None => self.write(event)?,
                 },
+                // Text and comments as they are: no escaping is undone, so none has to be
+                // redone.
                 _ => self.write(event)?,
             }
         }
@@ -141,6 +145,8 @@ impl<'de> Copy<'de> {
         let id = id.ok_or(XmlError::Structure("a reference leads out of the document"))?;
         let range = self.targets.get(id).cloned();
         let range = range.ok_or(XmlError::Structure("a reference leads nowhere"))?;
+        // Also the only guard against a cycle: a visited set would refuse a target that two
+        // elements share.
         if depth == DEPTH_MAX {
             return Err(XmlError::Structure(
                 "references lead too deep, or back to themselves",

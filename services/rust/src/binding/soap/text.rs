@@ -50,6 +50,7 @@ impl<'de> Envelope<'de> {
     /// # Errors
     /// When it is not well-formed XML, or no envelope with a body and a child.
     pub(crate) fn parse(document: &'de [u8]) -> Result<Self, EnvelopeError> {
+        // First: quick-xml does not look for characters that XML forbids.
         let document = xml::checked(document)?;
         let mut reader = xml::reader(document);
         let version = open_root(&mut reader)?;

@@ -59,6 +59,7 @@ fn envelope(
     body: impl FnOnce(&mut String),
 ) -> Vec<u8> {
     let (prefix, namespace) = (prefix(form), form.version().namespace());
+    // Small replies then fit into one allocation.
     let mut out = String::with_capacity(ENVELOPE_BYTES);
     out.push_str(DECLARATION);
     let encoding = match form.style() {
@@ -141,6 +142,8 @@ fn element<M: Message>(form: EnvelopeFormat, name: &str, message: M, out: &mut S
 fn rpc<M: Message>(name: &str, namespace: &str, message: M, out: &mut String) {
     #[derive(Serialize)]
     struct Operation<'a, T> {
+        // A prefix and no default namespace: the parts below must be in none (WS-I Basic
+        // Profile 1.1, R2735).
         #[serde(rename = "@xmlns:w")]
         namespace: &'a str,
         #[serde(flatten)]

@@ -24,6 +24,8 @@ pub(crate) fn described(
 
 /// Whether a text is a host and port, and nothing that XML would have to escape.
 fn is_host(text: &str) -> bool {
+    // The field comes from the client and goes into XML: anything else keeps the committed
+    // address.
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_[]".contains(&byte);
     !text.is_empty() && text.bytes().all(legal)
 }

@@ -80,9 +80,11 @@ fn probe(contract: Contract) -> Call {
     match contract {
         Contract::Transfer => Call::Hello { hello_bytes: 0 },
         Contract::Charging => Call::CreditControl(CreditControlRequest { id: 1 }),
+        // Deploy keeps nothing.
         Contract::Calendar => Call::Deploy(DeployRequest {
             document: "self".to_owned(),
         }),
+        // A read: with a database it proves that the tables can be reached.
         Contract::Records => Call::CountAllocations(CountAllocationsRequest {}),
         Contract::Petclinic => Call::ListPetTypes(ListPetTypesRequest {}),
     }

@@ -116,8 +116,10 @@ async fn send(
 ) -> Result<(), SelfCallError> {
     session.send(0, &request);
     let mut out = Vec::new();
+    // A session hands its bytes out in pieces.
     while session.pump(&mut out) {}
     stream.write_all(&out).await?;
+    // Only the sending half: the end of input is what the service waits for.
     stream.shutdown().await?;
     match stream.read(&mut [0; 16]).await? {
         0 => Ok(()),

@@ -26,6 +26,7 @@ pub(super) async fn exchange(
     let stream = TokioIo::new(stream);
     let response = if config.stack.transport == Transport::Http2 {
         let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
+        // hyper's client is driven by a task of its own.
         tokio::spawn(connection);
         sender.send_request(request).await?
     } else {

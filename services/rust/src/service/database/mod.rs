@@ -159,6 +159,8 @@ impl Database {
         allocations::check(request)?;
         let stored = self.within_timeout(async {
             on_pool!(&self.pool, pool => {
+                // One connection for both statements: two waits for the pool would count
+                // twice.
                 let mut connection = pool.acquire().await?;
                 let (member2, member2id): (String, i32) = sqlx::query_as(SELECT_PARTNER)
                     .bind(request.id % PARTNERS)
@@ -230,6 +232,7 @@ impl Database {
         &self,
         work: impl Future<Output = sqlx::Result<T>>,
     ) -> Result<T, CallError> {
+        // The pool's own timeout covers the wait for a connection, not the statements.
         let error = match tokio::time::timeout(self.timeout, work).await {
             Ok(Ok(value)) => {
                 self.unavailable.store(false, Ordering::Relaxed);
@@ -255,6 +258,7 @@ fn same<A: Any, B: Any>(value: A) -> B {
 
 /// The script that makes both tables anew, with all their rows, in one transaction.
 fn schema(key: &str) -> String {
+    // DROP, because PostgreSQL keeps its tables from the run before.
     let partner = |number| {
         let partner = allocations::partner(number);
         format!("({}, '{}', {})", partner.number, partner.name, partner.id)
@@ -311,10 +315,14 @@ async fn sqlite(path: &str, store: &Store, timeout: Duration) -> sqlx::Result<Sq
     let options = SqliteConnectOptions::new()
         .filename(Path::new(path))
         .create_if_missing(true)
+        // Readers then do not wait for the writer (sqlite.org/wal.html).
         .journal_mode(SqliteJournalMode::Wal)
+        // WAL with NORMAL may lose a committed row at a power failure; a committed Allocate
+        // must be stored.
         .synchronous(SqliteSynchronous::Full)
         // Off in SQLite unless a connection asks for it (sqlite.org/foreignkeys.html, section 2).
         .foreign_keys(true)
+        // SQLite has one writer. Others wait that long instead of failing at once.
         .busy_timeout(timeout);
     pool_options(store, timeout).connect_with(options).await
 }

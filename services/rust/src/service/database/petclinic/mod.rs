@@ -113,6 +113,7 @@ async fn fetch<T>(connection: &mut SqliteConnection, select: &'static str) -> An
 where
     T: for<'r> FromRow<'r, SqliteRow> + Send + Unpin,
 {
+    // Static texts only: values are bound, never formatted in.
     let query = sqlx::query_as::<Sqlite, T>(select);
     Ok(query.fetch_all(connection).await?)
 }

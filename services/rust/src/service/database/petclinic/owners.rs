@@ -106,6 +106,7 @@ fn visit((id, date, description, pet_id): VisitRow) -> Visit {
 
 /// The pets in the order of their rows, each with its visits in the order of theirs.
 fn pets_with(visits: Vec<VisitRow>, rows: Vec<PetRow>) -> Vec<Pet> {
+    // Two statements and a map, instead of a join that repeats each pet per visit.
     let mut by_pet: HashMap<i32, Vec<Visit>> = HashMap::new();
     for row in visits.into_iter().map(visit) {
         by_pet.entry(row.pet_id).or_default().push(row);

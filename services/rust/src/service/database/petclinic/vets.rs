@@ -164,6 +164,8 @@ pub(super) async fn update_vet(
         .execute(&mut *connection)
         .await?;
     changed(&updated)?;
+    // The new list replaces the old one. Both statements are in the operation's
+    // transaction.
     let clear = sqlx::query::<Sqlite>("DELETE FROM vet_specialties WHERE vet_id = $1");
     clear.bind(request.id).execute(&mut *connection).await?;
     add_vet_specialties(connection, request.id, &request.specialties).await?;
