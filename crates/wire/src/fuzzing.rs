@@ -58,6 +58,7 @@ pub fn fuzz_soap(data: &[u8]) {
 /// Documents of tokens, the rest of the bytes of each being the next one: what
 /// is taken is the same document after another encoding, whatever is cached.
 pub fn fuzz_token_xml(data: &[u8]) {
+    // Both caches: names+texts keeps and evicts more.
     for &cache in TokenCache::ALL {
         fuzz_tokens(cache, data);
     }

@@ -55,6 +55,7 @@ impl Deframer {
     #[inline]
     pub fn next<'a>(&mut self, chunk: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ProtocolError> {
         if self.prefix_len < PREFIX_LEN {
+            // A prefix may be cut by chunks at any byte, so it is gathered.
             return self.start(chunk);
         }
         // An empty message ends here without a byte of its own: `Start` is followed by `End`.
@@ -65,6 +66,7 @@ impl Deframer {
         let (data, rest) = chunk.split_at(chunk.len().min(self.left as usize));
         *chunk = rest;
         self.left -= data.len() as u32;
+        // Never empty: a consumer that waits for progress must not be called without.
         Ok((!data.is_empty()).then_some(Piece::Data(data)))
     }
 

@@ -23,6 +23,8 @@ pub type Envelope<'de> = wirelab_wire_own::soap::Envelope<'de, Scanner<'de>>;
 /// # Errors
 /// When it is not well-formed XML, or no envelope with a body and a child.
 pub fn parse(document: &[u8]) -> Result<Envelope<'_>, EnvelopeError> {
+    // Only up to the body: a fault or another operation is found before a message is
+    // decoded.
     Envelope::open(Scanner::new(document)?)
 }
 

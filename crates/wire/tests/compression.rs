@@ -39,6 +39,7 @@ const CODINGS: [Coding; 2] = [
             })
         },
         checksum: 8,
+        // gzip members have a magic number, so other bytes are recognised as trailing.
         trailed: Refusal::Trailing(9),
     },
     Coding {

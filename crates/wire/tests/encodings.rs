@@ -99,6 +99,7 @@ impl TypeVisitor for ReadAll<'_> {
     fn visit<M: Message>(self) -> usize {
         let text = |name: &str| self.0[name].as_str().unwrap();
         let cdr = |order| MessageFormat::from(Codec::Cdr).in_order(order);
+        // The reference, because prost reads it and not this crate.
         let value: M = MessageFormat::from(Codec::Protobuf)
             .read(&unhex(text("protobuf")))
             .unwrap();
@@ -142,6 +143,7 @@ fn every_encoding_of_a_value_is_read_as_that_value() {
     }
     assert!(read > 500, "only {read} encodings");
     // Every message of the three contracts.
+    // From the .proto files: a new message without a vector fails here.
     let sources = ["transfer", "charging", "calendar", "records"].map(|name| {
         let source = format!(
             "{}/../../contracts/{name}.proto",
@@ -171,6 +173,7 @@ fn what_must_be_refused_is_refused() {
     let big = MessageFormat::from(Codec::Cdr).in_order(ByteOrder::Big);
     for (list, format) in [("refused_xml", Codec::Xml.into()), ("refused_cdr_big", big)] {
         let vectors = committed[list].as_array().unwrap();
+        // An empty list would pass.
         assert!(vectors.len() > 10);
         for vector in vectors {
             let input = vector["input"].as_str().unwrap();

@@ -317,6 +317,7 @@ fn a_size_update_within_the_limit_empties_the_table_and_restores_it() {
     decode(&mut decoder, &bytes(EXAMPLES[0].sections[0].hex)).unwrap();
     assert_eq!(decoder.table().len(), 1);
     assert_eq!(
+        // Updates to 0 and to 4,096, then index 2.
         decode(&mut decoder, &[0x20, 0x3f, 0xe1, 0x1f, 0x82])
             .unwrap()
             .len(),
@@ -331,6 +332,8 @@ fn a_size_update_within_the_limit_empties_the_table_and_restores_it() {
 /// One entry of 4 kB, named 4,000 times by a byte each, would be 16 MB.
 #[test]
 fn a_bomb_is_refused_at_the_limit() {
+    // A literal with indexing (RFC 7541 section 6.2.1), then its index, 62, again and
+    // again.
     let mut block = vec![0x40, 1, b'a', 0x7f, 0xc1, 0x1e];
     block.extend(vec![b'x'; 4_032]);
     block.extend(vec![0xbe; 4_000]);
@@ -349,6 +352,7 @@ fn names() -> impl Strategy<Value = String> {
 }
 
 fn sections() -> impl Strategy<Value = Vec<(Option<u32>, Fields)>> {
+    // Few names, so that later sections hit entries of earlier ones.
     let fields = prop::collection::vec((names(), ".{0,60}"), 0..8);
     prop::collection::vec((prop::option::of(0_u32..8_192), fields), 1..20)
 }
@@ -387,21 +391,21 @@ proptest! {
 
     /// A block that left the version alone means the same when it comes again.
     #[test]
-    fn the_version_vouches_for_a_block(blocks in prop::collection::vec(
+    fn an_unchanged_version_means_an_unchanged_block(blocks in prop::collection::vec(
         prop::collection::vec(any::<u8>(), 0..40), 1..20,
     )) {
         let mut decoder = Decoder::new(4_096, 65_536);
-        let mut vouched: Option<(u64, Vec<u8>, Fields)> = None;
+        let mut cached: Option<(u64, Vec<u8>, Fields)> = None;
         for block in blocks {
             let before = decoder.table().version();
             let Ok(fields) = decode(&mut decoder, &block) else { break };
-            if let Some((version, block, fields)) = &vouched
+            if let Some((version, block, fields)) = &cached
                 && *version == decoder.table().version()
             {
                 prop_assert_eq!(&decode(&mut decoder, block).unwrap(), fields);
             }
             if decoder.table().version() == before {
-                vouched = Some((before, block, fields));
+                cached = Some((before, block, fields));
             }
         }
     }

@@ -34,6 +34,8 @@ impl Nghttpd {
         std::fs::create_dir_all(&root).unwrap();
         std::fs::write(root.join("small"), SMALL).unwrap();
         std::fs::write(root.join("large"), pattern(LARGE_BYTES)).unwrap();
+        // nghttpd cannot choose a free port itself. Another process could take it in
+        // between; then the test fails by its own message.
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -205,6 +207,7 @@ fn small_and_large_files_come_back_whole() {
     );
     check(&small[0], SMALL);
     let large = request(2, "GET", "large", vec![]);
+    // Down to a window smaller than a frame: credit then decides every send.
     for window in [Options::default().stream_window, 65_535, 16_384, 1_000] {
         let options = Options {
             stream_window: window,
@@ -251,6 +254,7 @@ fn trailers_padding_and_a_small_header_table_are_understood() {
     let arguments = [
         "--trailer=grpc-status: 0",
         "--padding=200",
+        // Room for one entry, so that nearly every field is evicted.
         "--header-table-size=64",
     ];
     let Some(server) = Nghttpd::start("trailers", &arguments) else {

@@ -28,6 +28,8 @@ impl Ends {
     fn carry(&mut self, document: &Document) -> Vec<u8> {
         let mut tokens = Vec::new();
         self.encoder.encode(document, &mut tokens);
+        // In every test: encoder and decoder must keep the same cache, or later documents
+        // differ.
         assert_eq!(&self.decoder.decode(&tokens).unwrap(), document);
         tokens
     }
@@ -53,6 +55,7 @@ fn the_text_between_changes_nothing() {
         records: vec![Record {
             id: -5,
             quantity: 3,
+            // Looks like an integer, but its digits would change when it is written as one.
             item: "007".to_owned(),
             remark: "a\r\n<&".to_owned(),
         }],

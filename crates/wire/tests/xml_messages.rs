@@ -101,9 +101,9 @@ fn readers_take_any_spelling_of_the_same_document() {
 <!-- the end -->
 "#;
     assert_eq!(read::<SubmitRequest>(document), Ok(batch()));
-    let has_value_attribute = [b"\xEF\xBB\xBF", document.as_bytes()].concat();
+    let with_byte_order_mark = [b"\xEF\xBB\xBF", document.as_bytes()].concat();
     assert_eq!(
-        xml::from_slice::<SubmitRequest>(&has_value_attribute).unwrap(),
+        xml::from_slice::<SubmitRequest>(&with_byte_order_mark).unwrap(),
         batch()
     );
 }
@@ -165,6 +165,7 @@ fn base64_may_hold_white_space_and_nothing_else() {
     let read = |data: &str| read::<UploadRequest>(&document(data)).map(|request| request.data);
     assert_eq!(read("YWJj\n  ZGVm\r\n"), Ok(b"abcdef".to_vec()));
     assert_eq!(read(""), Ok(vec![]));
+    // Cut off, padding within, the alphabet for URLs, and markup within the text.
     for bad in ["YWJ", "YW=j", "YWJj-", "Y<!-- -->WJ"] {
         assert!(read(bad).is_err(), "{bad}");
     }
@@ -195,6 +196,7 @@ fn namespaces_are_distinguished() {
         assert!(matches!(refused, ErrorKind::Element { .. }), "{refused}");
         assert!(refused.to_string().contains(part), "{refused}");
     }
+    // Elements of foreign namespaces are extensions: passed over.
     let elsewhere = "<HelloReply xmlns='urn:wirelab:transfer:v1'><x:more xmlns:x='urn:x'>1</x:more>\
                      <text>y</text></HelloReply>";
     assert_eq!(read::<HelloReply>(elsewhere).unwrap().text, "y");
@@ -220,6 +222,7 @@ fn documents_that_are_none_are_refused() {
             matches!(k, ErrorKind::DocumentType)
         }),
         (in_text("&b;"), |k| matches!(k, ErrorKind::Entity(_))),
+        // A reference to a character that XML 1.0 excludes is no way around section 2.2.
         (in_text("&#0;"), |k| matches!(k, ErrorKind::Character(0))),
         (in_text("&#xFFFE;"), |k| {
             matches!(k, ErrorKind::Character(0xFFFE))

@@ -45,6 +45,7 @@ fn main() {
     let rounds = match args[..] {
         [] => ROUNDS,
         ["--quick"] => 1,
+        // For a profiler: one codec, without the others in its samples.
         ["--trips", count, codec] => return trips(count.parse().expect("a number"), codec),
         _ => panic!("{args:?}: the options are --quick and --trips N CODEC"),
     };
@@ -107,6 +108,7 @@ fn raced(message: &'static str, call: &Call, rounds: usize) -> Vec<Value> {
             Case::new(codec.name(), message, ours, peer)
         })
         .collect();
+    // A codec with a cache has two costs: of the first message and of all others.
     let kept = ours::on_a_connection(call);
     cases.push(Case::new(KEPT, message, kept, None));
     for round in 0..rounds {

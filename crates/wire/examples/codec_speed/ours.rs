@@ -27,6 +27,8 @@ impl UnaryVisitor for Single<'_> {
         let (form, call) = (MessageFormat::from(self.codec), self.call.clone());
         let mut out = Vec::new();
         Box::new(move || {
+            // The buffer is kept, as a connection keeps it: its growth is not part of the
+            // cost.
             out.clear();
             let appended = form.append_request(black_box(&call), None, &mut out);
             appended.expect("the codec has a form for the operation");

@@ -75,6 +75,7 @@ impl<P: PartialEq + Debug + 'static> Peer<P> {
     /// document by the peer must have that many bytes.
     fn trip(self, message: P, ours: &[u8], bytes: usize) -> RoundTrip {
         let Peer { write, read } = self;
+        // Both directions, or the comparison would be between different messages.
         assert_eq!(read(ours), message, "the peer reads our document otherwise");
         let mut out = Vec::new();
         write(&message, &mut out);

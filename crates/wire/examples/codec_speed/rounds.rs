@@ -26,6 +26,8 @@ impl Race {
 
     /// One round: a turn of each side. The peer goes first in every second one.
     pub fn round(&mut self, number: usize) {
+        // Whoever goes second finds caches warm with the same message. Taking turns gives
+        // both that advantage.
         let ours_first = number.is_multiple_of(2);
         if ours_first {
             self.ours.turn();
@@ -61,6 +63,8 @@ impl Side {
     /// Finding how many trips make a turn warms caches up.
     fn new(mut trip: RoundTrip) -> Side {
         let mut trips = 1;
+        // Turns long enough for the clock, short enough that a disturbance meets few of
+        // them.
         while timed(&mut trip, trips) * f64::from(trips) * 2.0 < TURN.as_nanos() as f64 {
             trips *= 2;
         }

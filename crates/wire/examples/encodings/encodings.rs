@@ -116,6 +116,7 @@ fn refused_xml() -> Vec<Refused> {
     let bomb = "<!DOCTYPE Record [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]>";
     let external = "<!DOCTYPE Record [<!ENTITY a SYSTEM \"file:///etc/hostname\">]>";
     let data = "<data>!!!!</data>";
+    // A recursive reader would exhaust its stack.
     let deep = "<x>".repeat(10_000) + &"</x>".repeat(10_000);
     vec![
         refused("nothing", root("")),
@@ -165,6 +166,7 @@ fn refused_cdr() -> Vec<Refused> {
         refused("HelloReply", "a string longer than the message", "0000000a6100"),
         refused("HelloReply", "a length of 4 GiB", "ffffffff6100"),
         refused("UploadRequest", "bytes longer than the message", "00000005ab"),
+        // The length is announced, not sent: whoever allocates by it takes gigabytes.
         refused("SubmitRequest", "2^32 - 1 records", "0000000100000000ffffffff"),
         refused("Entry", "a boolean of 2", "000000000000000100020000000000000000000000000000"),
     ]

@@ -57,6 +57,7 @@ pub fn written() -> String {
 fn caller() -> UsernameToken {
     UsernameToken {
         username: "lab".to_owned(),
+        // A character that XML must escape.
         password: "a & b".to_owned(),
     }
 }

@@ -34,6 +34,8 @@ fn number(field: &str, expected: i64, found: i64) -> Result<(), Mismatch> {
 
 /// Bytes that come as padded base64 (RFC 4648 section 4).
 pub(super) fn base64(field: &str, expected: &[u8], found: &str) -> Result<(), Mismatch> {
+    // On the stack and in blocks: a decoded copy of a reply of 64 MiB would be made for
+    // every call.
     let mut decoded = [0_u8; BASE64_BLOCK / 4 * 3];
     let mut at = 0;
     for (k, block) in found.as_bytes().chunks(BASE64_BLOCK).enumerate() {
@@ -105,12 +107,14 @@ pub(super) fn submit(expected: &SubmitReply, found: &SubmitView<'_>) -> Result<(
     }
     let [expected_value, found_value] =
         [expected.refused.len(), found.refused.len()].map(|count| count as i64);
+    // Last: a wrong item says more than a wrong count, and often explains it.
     number("number of refused records", expected_value, found_value)
 }
 
 /// Two replies that were decoded.
 pub(super) fn replies(expected: &Reply, found: &Reply) -> Result<(), Mismatch> {
     match (expected, found) {
+        // The fast path. Only a reply that differs is worth the trees below.
         (expected_value, found_value) if expected_value == found_value => Ok(()),
         (Reply::Hello(expected_value), Reply::Hello(found_value)) => {
             text("text", &expected_value.text, &found_value.text)
@@ -138,6 +142,8 @@ pub(super) fn allocation(expected: &Reply, found: &mut Reply) -> Result<(), Mism
     let (Some(expected_team), Some(team)) = (&model.team_details, &mut reply.team_details) else {
         return replies(expected, found);
     };
+    // Set to the expected group for the comparison, and back afterwards: callers read it
+    // from the reply.
     let group = team.group_id;
     if group < 1 {
         return Err(Mismatch::number("teamDetails.groupId", 1, group.into()));
@@ -169,6 +175,8 @@ fn first_difference(path: String, expected_value: &Value, found_value: &Value) -
             let mut fields = expected_value.iter().zip(found_value.values());
             let ((name, expected_value), found_value) = fields
                 .find(|((_, expected_value), found_value)| expected_value != found_value)
+                // Both trees come from one type, so they have the same fields in the same
+                // order.
                 .expect("one field differs");
             let dot = if path.is_empty() { "" } else { "." };
             first_difference(format!("{path}{dot}{name}"), expected_value, found_value)

@@ -75,12 +75,15 @@ impl Mismatch {
                 code => format!("{code:?}"),
             },
             text: fault.text.clone(),
+            // Application errors have this code (contracts/README.md, SOAP), so callers can
+            // count them apart.
             client: fault.code == FaultCode::Client,
         }
     }
 
     /// Two contents of one field that are not equal.
     pub(super) fn differs(field: impl Into<String>, expected: &[u8], found: &[u8]) -> Self {
+        // The equal beginning is left out: of two long texts only the difference is of use.
         let common = expected
             .iter()
             .zip(found)

@@ -47,10 +47,12 @@ impl Expected {
     /// When the operation has no form in this codec.
     pub fn of(format: impl Into<MessageFormat>, call: &Call) -> Result<Self, Unsupported> {
         let (format, operation) = (format.into(), call.operation());
+        // The same answer at all times, so it can be made now.
         if operation.pure() {
             return Expected::of_response(format, operation, call.answer());
         }
         require(format.codec, operation)?;
+        // What depends on earlier calls is bound by rules that hold in every state.
         let outcome = match (call, call_answer(call)) {
             (_, Some(Err(error))) => Outcome::Error(error),
             (Call::Allocate(_), Some(Ok(reply))) => Outcome::Allocation(reply),
@@ -120,6 +122,7 @@ impl Expected {
     pub fn messages(&self) -> usize {
         match &self.outcome {
             Outcome::Download { data, chunk_bytes } => data.len().div_ceil(*chunk_bytes),
+            // gRPC reports errors in trailers, without a message.
             Outcome::Error(_) if self.format.codec == Codec::Protobuf => 0,
             _ => 1,
         }
@@ -164,6 +167,8 @@ impl Expected {
             (Outcome::Exact(reply), Codec::Protobuf) => self.check_protobuf(reply, body),
             (Outcome::Exact(reply), _) if self.format.has_view() => self.check_view(reply, body),
             (Outcome::Download { data, chunk_bytes }, _) => {
+                // `index` is below the number of messages, so the slice never begins beyond
+                // the data.
                 let rest = &data[index * chunk_bytes..];
                 let chunk = &rest[..rest.len().min(*chunk_bytes)];
                 compare::bytes("data", chunk, protobuf::bytes(body)?)
@@ -198,6 +203,7 @@ impl Expected {
     }
 
     fn validate(&self, read: Read<'_>) -> Result<Reply, Mismatch> {
+        // None for a stream, whose messages are validated one by one.
         let reply = self.operation.visit_unary(read);
         let mut reply = reply.unwrap_or(Err(Mismatch::Surplus {
             index: 0,
@@ -282,6 +288,7 @@ impl Expected {
 impl Outcome {
     fn of_download(chunks: &Chunks) -> Self {
         Outcome::Download {
+            // Made once and kept: making it for each reply would cost more than comparing.
             data: texts::pattern(chunks.length() as usize),
             chunk_bytes: chunks.chunk_bytes() as usize,
         }
@@ -294,6 +301,7 @@ impl Outcome {
 fn call_answer(call: &Call) -> Option<Result<Reply, ApplicationError>> {
     match call {
         Call::Allocate(_) => Some(call.answer()),
+        // `no such group` is right only as long as nobody has stored that group.
         Call::FindAllocation(_) => call.answer().ok().map(Ok),
         _ => None,
     }
@@ -355,8 +363,10 @@ impl Rule {
             }
             (_, Reply::CreditControl(reply)) => {
                 within("balance", reply.balance, 0, i32::MAX)?;
+                // contracts/README.md, charging: what is available is never negative.
                 within("reserved", reply.reserved, 0, reply.balance)
             }
+            // Teams are never deleted, so the count is at least that of the start.
             (_, Reply::CountAllocations(reply)) if reply.count < i64::from(ALLOCATIONS) => {
                 let least = i64::from(ALLOCATIONS);
                 Err(Mismatch::number("count", least, reply.count))

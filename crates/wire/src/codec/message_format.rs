@@ -191,6 +191,8 @@ impl MessageFormat {
     /// [`Mismatch::Malformed`] when the bytes are not that message.
     pub fn read_request<O: Unary>(self, bytes: &[u8]) -> Result<O::Request, Mismatch> {
         if self.codec == Codec::TokenXml {
+            // A fresh decoder: as a codec of single messages this is the first of a
+            // connection.
             let request = Decoder::new(self.cache).read_request(bytes, O::OPERATION);
             return request.map_err(|error| token_xml::unread(&error));
         }
@@ -210,6 +212,8 @@ impl MessageFormat {
         match self.codec {
             Codec::TokenXml => token_xml::reply(&mut Decoder::new(self.cache), bytes, O::OPERATION),
             _ if self.envelope().is_some() => self.view(O::OPERATION, O::Reply::NAME, bytes),
+            // Only JSON has a bare array; the other codecs of REST keep the message around
+            // a list.
             Codec::Json => match reply_body::<O>() {
                 ReplyBody::List => self_describing::parse_json_list(bytes),
                 ReplyBody::Empty => read_empty(bytes),
@@ -328,6 +332,7 @@ impl MessageFormat {
             return token_xml::error(&token_xml::parse(self.cache, body)?, operation);
         }
         if self.envelope().is_some() {
+            // The empty name fits no message: anything but a fault is then an error.
             return token_xml::client_fault_text(self.view(operation, "", body));
         }
         let contract = operation.contract();
@@ -349,6 +354,8 @@ impl MessageFormat {
     /// A user exception: its repository id, then its members.
     fn read_exception(self, contract: Contract, body: &[u8]) -> Result<String, Mismatch> {
         let malformed = |error: cdr::Error| self.malformed(&error);
+        // Alignment counts from 0: the body of a GIOP 1.2 reply is aligned to 8 (CORBA 3.3
+        // part 2, section 9.4.3.2).
         let mut reader = cdr::Reader::new(self.order, body, 0);
         let id = reader.string().map_err(malformed)?;
         // Repository ids of format IDL: prefix, name with scopes, version (CORBA part 1, 14.7).
@@ -358,6 +365,7 @@ impl MessageFormat {
             return Err(Mismatch::differs("exception", expected, id));
         }
         let message = reader.string().map_err(malformed)?;
+        // Members that follow would be another exception under the same name.
         reader.finish().map_err(malformed)?;
         Ok(message.to_owned())
     }

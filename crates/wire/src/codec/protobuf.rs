@@ -109,6 +109,8 @@ impl<'a> Fields<'a> {
     }
 
     fn take(&mut self, length: u64) -> Result<&'a [u8], Mismatch> {
+        // Compared with what is left before anything is allocated: a length can announce
+        // 2^64 bytes.
         let rest = &self.input[self.at..];
         let length = usize::try_from(length)
             .ok()
@@ -170,6 +172,7 @@ pub(super) fn hello(message: &[u8]) -> Result<HelloView<'_>, Mismatch> {
     let mut fields = Fields::new(message);
     while let Some(field) = fields.next()? {
         if field.number == 1 {
+            // The last of several values counts, as the encoding guide demands of parsers.
             view.text = field.string()?;
         }
     }

@@ -34,12 +34,15 @@ pub(super) fn parse_json<'a, M: Deserialize<'a>>(body: &'a [u8]) -> Result<M, Mi
 /// Parses a JSON array into the message whose only field is that list.
 pub(super) fn parse_json_list<M: Message>(body: &[u8]) -> Result<M, Mismatch> {
     let mut input = serde_json::Deserializer::from_str(json_text(body)?);
+    // The array is given to the derived reader as the value of the message's one field, so
+    // that its items are read and bounded by the same code as in a message.
     let list = OnlyField {
         name: list_field::<M>(),
         value: Some(&mut input),
     };
     let message = M::deserialize(MapAccessDeserializer::new(list));
     let message = message.map_err(|error| malformed_json(body, &error))?;
+    // White space may follow, and nothing else (RFC 8259 section 2).
     input.end().map_err(|error| malformed_json(body, &error))?;
     Ok(message)
 }
@@ -198,6 +201,7 @@ pub(super) fn parse<M: DeserializeOwned>(codec: Codec, bytes: &[u8]) -> Result<M
     let malformed = |offset, why: &str| Mismatch::malformed(codec, offset, why);
     let mut input = Cursor::new(bytes);
     let parsed: Result<Object<M>, String> = match codec {
+        // ciborium bounds its recursion, so nesting cannot exhaust the stack.
         Codec::Cbor => ciborium::from_reader(&mut input).map_err(|error| error.to_string()),
         Codec::Msgpack => {
             let mut reader = rmp_serde::Deserializer::new(&mut input);

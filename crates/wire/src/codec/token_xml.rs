@@ -99,6 +99,7 @@ pub(super) fn reply<M: Message>(
 pub(super) fn error(document: &Document, operation: Operation) -> Result<String, Mismatch> {
     let envelope = document.envelope().map_err(|error| misread(&error))?;
     // Any message stands for "no fault": its content is not of interest here.
+    // Tokens always stand for document/literal envelopes of SOAP 1.1.
     match envelope.reply_as(soap::EnvelopeFormat::DOCUMENT_LITERAL, operation, "") {
         Ok(Response::Fault(fault)) => client_fault_text(Err(Mismatch::fault(&fault))),
         Ok(Response::Message(IgnoredAny)) => client_fault_text(Ok(IgnoredAny)),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 #[serde(default)]
 pub(super) struct HelloView<'a> {
     #[serde(borrow)]
+    // Borrowed where the text has no escapes; else serde has to make a new one.
     pub(super) text: Cow<'a, str>,
 }
 

@@ -17,6 +17,7 @@ const CONTENT_BYTES_MAX: usize = 1 << 20;
 
 /// What is read as a message is read alike when written again.
 fn check_round_trip<M: Message>(format: MessageFormat, data: &[u8]) {
+    // What cannot be read is only required not to panic.
     if let Ok(message) = format.read::<M>(data) {
         let written = format.write(&message);
         let again = format
@@ -88,6 +89,7 @@ pub fn fuzz_hpack(data: &[u8]) {
         let mut bytes = 0;
         let decoded = decoder.decode(block, |name, value| bytes += name.len() + value.len());
         assert!(bytes <= 16 << 10);
+        // RFC 7541 section 4.4: insertions evict, so the table never exceeds its size.
         assert!(decoder.table().size() <= 4096);
         if decoded.is_err() {
             return;

@@ -70,6 +70,7 @@ impl Replies for EventOrder {
 /// Three calls, then `data` as the peer's bytes, then the end: every call
 /// ends once, whatever came.
 fn run_session(mut session: impl Session, data: &[u8]) {
+    // The fuzzer controls how the bytes are cut, since many faults need a cut at one place.
     let Some((step, input)) = data.split_first() else {
         return;
     };
@@ -91,6 +92,7 @@ fn run_session(mut session: impl Session, data: &[u8]) {
             break;
         }
     }
+    // Calls without a reply must end here, and exactly once.
     session.closed(&mut order);
     let over = order.0.values().all(|stage| *stage == Stage::Ended);
     assert!(over, "{order:?}");

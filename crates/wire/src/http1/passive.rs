@@ -52,6 +52,8 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
     let parsed = httparse::ParserConfig::default()
         .parse_request_with_uninit_headers(&mut request, input, &mut storage)
         .map_err(|error| violation(violated_rule(error), input))?;
+    // A head in pieces is parsed again from its beginning, so its size must be bounded also
+    // while it is incomplete.
     let bytes = match parsed {
         httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
         httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
@@ -61,6 +63,8 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
     let mut soap_action = None;
     for field in request.headers.iter() {
         fields.take(field.name, field.value)?;
+        // The length first: most names differ in it, and the comparison without case is
+        // slower.
         if field.name.len() == 10 && field.name.eq_ignore_ascii_case("soapaction") {
             soap_action = Some(field.value);
         }

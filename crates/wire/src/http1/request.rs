@@ -43,6 +43,8 @@ pub fn check_request(request: &Request) -> Result<(), RequestError> {
     if !is_token(&request.method) || request.method == "CONNECT" {
         return Err(RequestError::Method(request.method.clone()));
     }
+    // Also guards against request splitting: a space or CR in a path would end the request
+    // line.
     if !request.path.starts_with('/') || !is_visible(&request.path) {
         return Err(RequestError::Path(request.path.clone()));
     }
@@ -83,6 +85,7 @@ pub(super) fn write_head(request: &Request, options: &Options) -> Vec<u8> {
         Version::Http10 => "HTTP/1.0",
         Version::Http11 => "HTTP/1.1",
     };
+    // Host first, as RFC 9110 section 7.2 recommends.
     let mut head = format!(
         "{} {} {version}\r\nHost: {}\r\n",
         request.method, request.path, request.authority

@@ -71,6 +71,7 @@ impl Client {
             streams: Streams::default(),
             reset_streams: ResetStreams::default(),
             requests: RequestEncoder::new(options.https),
+            // The preface is the first control frame, so no state for it is needed.
             control: options.preface(),
             acks: 0,
             opening: VecDeque::new(),
@@ -158,8 +159,11 @@ impl Client {
         // RFC 9113 section 6.8: last-stream-id counts the peer's streams, and a server opens
         // none.
         let last_stream = 0_u32.to_be_bytes();
+        // The rule goes into the debug data (RFC 9113 section 6.8): the peer's log then
+        // names the reason.
         let payload = [&last_stream, &code.to_be_bytes()[..], error.rule.as_bytes()].concat();
         write_frame(&mut self.control, kind::GOAWAY, 0, 0, &payload);
+        // Nothing more is parsed, so unfinished input would be held for nothing.
         self.partial = Vec::new();
         self.partial_field_block = None;
         self.fail_all(replies, |_| Failure::Protocol(error.clone()));
@@ -177,6 +181,7 @@ impl Session for Client {
         // open.
         let allowed = self.options.max_streams.min(self.peer.streams_max) as usize;
         allowed
+            // Saturating, because the peer may lower its limit below what is open.
             .saturating_sub(self.streams.len())
             .min(self.ids_left())
     }
@@ -199,6 +204,7 @@ impl Session for Client {
     fn started(&self, call: CallId) -> bool {
         let slot = self.streams.slot_of_call(call);
         let stream = slot.and_then(|slot| self.streams.get(slot));
+        // A call that has ended has also started.
         stream.is_none_or(|stream| stream.id != 0)
     }
 
@@ -214,6 +220,7 @@ impl Session for Client {
     fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
         match &self.fault {
             Some(error) => Err(error.clone()),
+            // Bytes after the end were under way; they concern no call.
             None if self.closed => Ok(()),
             None => self
                 .feed(input, replies)
@@ -231,6 +238,7 @@ impl Session for Client {
 
     fn cancel(&mut self, call: CallId) -> bool {
         if let Some(slot) = self.streams.slot_of_call(call) {
+            // The connection stays: other calls share it.
             self.reset(slot, code::CANCEL);
         }
         true

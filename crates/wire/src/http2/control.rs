@@ -24,6 +24,8 @@ impl Client {
         let mut growth = 0;
         for &entry in entries {
             match self.peer.apply(entry)? {
+                // Takes effect with a size update at the start of the next block (RFC 7541
+                // section 4.2).
                 Some(Change::TableSize(size)) => self.requests.limit(size),
                 // Several values in one frame change the windows once, by their sum (section
                 // 6.9.2).
@@ -47,6 +49,7 @@ impl Client {
                 ))
             })?;
         }
+        // A window that was used up, or negative, may be positive now.
         for slot in self.streams.slots_where(|stream| stream.request.is_some()) {
             self.queue(slot);
         }
@@ -132,6 +135,7 @@ impl Client {
                 format!("{last} after {}", self.goaway.unwrap_or_default()),
             ));
         }
+        // No new stream from here on; those up to `last` may still end.
         self.goaway = Some(last);
         for slot in self
             .streams
@@ -139,6 +143,7 @@ impl Client {
         {
             if let Some(stream) = self.remove(slot) {
                 if stream.id != 0 {
+                    // Frames for it may still be under way from before the peer decided.
                     self.reset_streams.add(stream.id);
                 }
                 // Safe to repeat on another connection, also when the method is not idempotent.

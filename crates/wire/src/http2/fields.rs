@@ -57,6 +57,7 @@ impl FieldSectionReader {
     pub(super) fn read(&mut self, block: &[u8]) -> Result<&Fields, Box<ConnectionError>> {
         // Equal bytes mean equal fields only while the dynamic table is the same.
         let version = self.decoder.table().version();
+        // The version first: it is one number, and blocks may be long.
         let known = |cached: &CachedBlock| cached.version == version && cached.block == block;
         match self.cached_blocks.iter().position(known) {
             Some(at) => Ok(&self.cached_blocks[at].fields),
@@ -88,6 +89,7 @@ impl FieldSectionReader {
             block: block.to_vec(),
             fields: self.decoded.clone(),
         };
+        // An entry of an old version can never match again.
         if let Some(stale) = self
             .cached_blocks
             .iter_mut()
@@ -141,11 +143,14 @@ impl SectionParser {
         if name.first() == Some(&b':') {
             return self.pseudo(name, value);
         }
+        // Before the checks: an invalid field counts as one all the same.
         self.regular = true;
         check_name(name)?;
         check_value(name, value)?;
         let head = &mut self.fields.head;
         match name {
+            // Checked against the content at the end of the stream (RFC 9113 section
+            // 8.1.1).
             b"content-length" => head.content_length = Some(length(head.content_length, value)?),
             b"content-type" => head.content_type = content_type(value),
             b"content-encoding" | b"grpc-encoding" => head.encoding = encoding(value),
@@ -247,6 +252,7 @@ fn decimal<T: std::str::FromStr>(value: &[u8]) -> Option<T> {
 }
 
 fn content_type(value: &[u8]) -> ContentType {
+    // Parameters such as charset do not change how a reply is decoded here.
     let essence = value
         .split(|&byte| byte == b';')
         .next()

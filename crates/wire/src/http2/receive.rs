@@ -189,6 +189,7 @@ impl Client {
             .as_ref()
             .map(|partial_field_block| partial_field_block.stream);
         let is = (head.kind == kind::CONTINUATION).then_some(head.stream);
+        // Both None, or the CONTINUATION that is due.
         if open == is {
             return Ok(());
         }
@@ -218,6 +219,7 @@ impl Client {
             kind::SETTINGS => (length.is_multiple_of(6), Some(true)),
             kind::PING => (length == 8, Some(true)),
             kind::GOAWAY => (length >= 8, Some(true)),
+            // WINDOW_UPDATE: on stream 0 and on others.
             _ => (length == 4, None),
         };
         if of_connection.is_some_and(|connection| connection != (head.stream == 0)) {

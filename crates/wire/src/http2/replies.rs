@@ -70,6 +70,7 @@ impl Client {
             Ok(Section::Trailers) => stream.check_content_length(),
             Err(error) => Err(error),
         };
+        // Cloned before the stream goes: `fields` borrows the reader.
         let end = fields.end.clone();
         match ended {
             Ok(()) => self.complete(slot, end, replies),
@@ -103,6 +104,8 @@ impl Client {
             self.stream_error(slot, code::FLOW_CONTROL_ERROR, error, replies);
             return None;
         }
+        // The window counts padding too, so it was consumed by the frame's whole length
+        // (RFC 9113 section 6.1).
         Some((slot, stream.call))
     }
 
@@ -179,6 +182,7 @@ impl Stream {
         }
         let head = &fields.head;
         match (self.head_seen, head.status, end_stream) {
+            // Status 0 stands for a section without :status.
             (true, 0, true) => Ok(Section::Trailers),
             (true, 0, false) => Err(malformed_sequence("trailers that do not end the stream")),
             (true, ..) => Err(malformed_sequence("trailers with :status")),
@@ -193,6 +197,7 @@ impl Stream {
                 self.head_seen = true;
                 // RFC 9110 sections 15.3.5 and 15.4.5; HEAD was noted with the request.
                 self.no_content |= matches!(status, 204 | 304);
+                // A reply to HEAD may state the length of the content that GET would have.
                 self.content_left = head.content_length.filter(|_| !self.no_content);
                 Ok(if end_stream {
                     Section::Whole

@@ -31,6 +31,8 @@ impl RequestEncoder {
     pub(super) fn new(https: bool) -> RequestEncoder {
         RequestEncoder {
             scheme: if https { "https" } else { "http" },
+            // Never larger than the default: a table that a peer enlarges would cost memory
+            // per connection.
             encoder: Encoder::new(TABLE_SIZE_DEFAULT, Huffman::WhenNotLonger),
             cached_blocks: Vec::new(),
             last_used: 0,
@@ -48,6 +50,7 @@ impl RequestEncoder {
     /// order in which they are asked for.
     #[inline]
     pub(super) fn block(&mut self, request: &Request) -> &[u8] {
+        // Most loads repeat one request, so that the last block is tried before all others.
         if !self.is_fresh(self.last_used, request.id) {
             match (0..self.cached_blocks.len()).find(|&at| self.is_fresh(at, request.id)) {
                 Some(at) => self.last_used = at,
@@ -85,6 +88,7 @@ impl RequestEncoder {
             version,
             block: self.scratch.clone(),
         };
+        // At most one block per request, or an old one could be found first.
         let stale = |old: &CachedBlock| old.request == request || old.version != version;
         self.last_used = match self.cached_blocks.iter().position(stale) {
             Some(at) => at,

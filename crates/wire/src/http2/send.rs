@@ -32,6 +32,8 @@ impl Client {
         if !self.options.split_writes {
             self.send_headers(out, limit);
             self.send_data_frames(out, limit);
+        // Heads and bodies alternate: with heads first always, a stream of new calls would
+        // hold up every body.
         } else if self.can_send() && (self.headers_sent_last || !self.can_open()) {
             self.send_data_frames(out, limit);
             self.headers_sent_last = false;
@@ -44,6 +46,7 @@ impl Client {
 
     fn send_control(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.control);
+        // They leave with this send, so the bound on waiting ones starts again.
         self.acks = 0;
         if self.is_over() {
             return;
@@ -93,6 +96,8 @@ impl Client {
         };
         stream.send_window = SendWindow::new(self.peer.window);
         stream.receive_window = ReceiveWindow::stream(self.options.stream_window);
+        // Encoded at the moment of sending: HPACK demands the order of the wire (RFC 7541
+        // section 2.2).
         let block = self.requests.block(request);
         write_field_block(
             out,
@@ -145,6 +150,7 @@ impl Client {
         let Some(stream) = self.streams.get_mut(slot) else {
             return;
         };
+        // A stream is in the queue once at most, whatever brings it here.
         let ready = stream.id != 0 && stream.request.is_some();
         if ready && !stream.queued && stream.send_window.available() > 0 {
             stream.queued = true;

@@ -38,9 +38,12 @@ impl Stream {
             id: 0,
             request: Some(Arc::clone(request)),
             sent: 0,
+            // The peer's initial window may change until HEADERS are sent, so it is taken
+            // then.
             send_window: SendWindow::new(0),
             receive_window: ReceiveWindow::stream(0),
             content_left: None,
+            // Noted now: the request is dropped as soon as it has been sent.
             no_content: request.method == "HEAD",
             first_byte_seen: false,
             head_seen: false,

@@ -50,6 +50,8 @@ impl UnaryVisitor for WriteReply<'_> {
         impl<R: Message> MessageVisitor for Same<R> {
             type Output = R;
             fn visit<M: Message>(self, message: &M) -> R {
+                // By way of protobuf: the type of the reply is known only inside the
+                // visitor.
                 R::decode(&message.encode_to_vec()[..]).unwrap()
             }
         }
@@ -63,6 +65,7 @@ fn written(format: MessageFormat, operation: Operation, reply: &Reply) -> Vec<u8
     body.expect("a unary operation")
 }
 
+// What JSON and XML must escape, the end mark of CDATA, and two to four bytes of UTF-8.
 const UNICODE: &str = "é ナット \"q\" a/b <&> ]]> \n\t ' \u{2028}🔩";
 
 fn submit() -> SubmitRequest {
@@ -167,6 +170,7 @@ fn changed(reply: &Reply) -> Option<(&'static str, Reply)> {
             "text"
         }
         Reply::HelloBytes(reply) => {
+            // One bit: the smallest change there is.
             *reply.text.last_mut().unwrap() ^= 1;
             "text"
         }
@@ -211,6 +215,8 @@ fn a_reply_with_one_thing_changed_is_refused_by_the_field_s_name() {
             refused += 1;
         }
     }
+    // Eight calls have something to change. Without the count a codec that is skipped would
+    // not show.
     assert_eq!(refused, formats().len() * 8);
 }
 
@@ -246,6 +252,7 @@ fn sequences_carry_their_numbers_in_every_form() {
             }
             assert_eq!(step, function.steps().len());
         }
+        // The sum over the five functions: what was carried along must have been right.
         assert_eq!(state.money() - before, -438 + 147 - 520);
     }
 }
@@ -461,6 +468,7 @@ fn the_tokens_of_a_request_are_those_of_its_document() {
         by_document.encode(&request_document(&call).unwrap(), &mut expected);
         assert_eq!(tokens, expected, "{}", call.operation());
     }
+    // Tokens have no form for streams.
     let stream = workload::call(Operation::Download, 1, 1, 0).unwrap();
     assert!(append_request_tokens(&stream, &mut direct, &mut Vec::new()).is_err());
 }
@@ -511,6 +519,7 @@ fn text() -> impl Strategy<Value = String> {
         prop::sample::select(vec![
             '<', '&', '>', '"', '\'', '\r', '\n', '\t', '\\', 'é', '🔩'
         ]),
+        // Ends before the surrogates, which are no characters.
         prop::char::range('\u{A0}', '\u{D7FF}'),
         prop::char::range('\u{10000}', '\u{10FFFF}'),
     ];

@@ -22,6 +22,7 @@ fn a_list_is_an_array_in_json_and_the_message_in_protobuf() {
     let written = json.write_reply::<ListPetTypes>(&types());
     assert_eq!(written, br#"[{"id":1,"name":"cat"}]"#);
     assert_eq!(json.read_reply::<ListPetTypes>(&written).unwrap(), types());
+    // The message around the list, too: in JSON it is not the form of a list.
     for bad in ["", "{}", "[1]", "[{}] x", r#"[{"id":1.5}]"#, "null"] {
         let read = json.read_reply::<ListPetTypes>(bad.as_bytes());
         assert!(read.is_err(), "{bad}");

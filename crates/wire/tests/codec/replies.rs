@@ -123,6 +123,7 @@ fn protobuf_may_be_ordered_otherwise_and_hold_unknown_fields() {
         batch: reply.batch.clone(),
         ..Default::default()
     });
+    // Comes first in the body, so that the later values must win.
     let overruled = only(SubmitReply {
         batch: "earlier".into(),
         accepted: 9,
@@ -199,10 +200,13 @@ fn malformed_json_is_refused_with_its_place() {
         r#"{"accepted":1.0}"#,
         r#"{"accepted":"1"}"#,
         r#"{"quantity_total":9223372036854775808}"#,
+        // RFC 8259 section 4 leaves equal names open; taking one of two values in silence
+        // would hide a fault.
         r#"{"batch":"a","batch":"a"}"#,
         r#"{"batch":"\ud83d"}"#,
         "{\"batch\":\"\n\"}",
         "{'batch':''}",
+        // RFC 8259 section 8.1: a JSON text has no byte order mark.
         "\u{FEFF}{}",
     ] {
         let error = expected.check(body.as_bytes()).unwrap_err();
@@ -223,6 +227,7 @@ fn malformed_json_is_refused_with_its_place() {
             "{error}"
         );
     }
+    // A recursive parser without a bound would exhaust the stack here.
     let deep = "[".repeat(100_000);
     assert!(
         expected

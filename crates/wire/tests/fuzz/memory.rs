@@ -17,6 +17,7 @@ struct Counting;
 fn count(bytes: isize) {
     let (held, most) = HELD.get();
     let held = held + bytes;
+    // Cells of the thread: other tests run at the same time.
     HELD.set((held, most.max(held)));
 }
 
@@ -44,6 +45,7 @@ static ALLOCATOR: Counting = Counting;
 /// themselves is not seen.
 pub fn peak(work: impl FnOnce()) -> usize {
     let (held, _) = HELD.get();
+    // The peak starts from what is held already.
     HELD.set((held, held));
     work();
     let (_, most) = HELD.get();

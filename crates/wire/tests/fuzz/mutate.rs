@@ -71,6 +71,7 @@ fn change(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
         }
         2 => input.insert(at, random.next() as u8),
         3 => drop(input.drain(at..at + length)),
+        // Cut off, as by a connection that ends.
         4 => input.truncate(at),
         5 => {
             // A block again, here or elsewhere.
@@ -93,6 +94,7 @@ fn interesting(random: &mut Random, input: &mut [u8], at: usize) {
     let number = INTERESTING[random.below(INTERESTING.len())];
     let width = 1 << random.below(4);
     let mut bytes = number.to_le_bytes();
+    // Both byte orders: GIOP has either, the others have network order.
     if random.below(2) == 0 {
         bytes[..width].reverse();
     }

@@ -58,6 +58,7 @@ pub fn search(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], limits: Limits) 
     seeds
         .iter()
         .for_each(|seed| attempt(name, target, seed, limits));
+    // A fixed seed per corpus: a failure in CI is the same failure at home.
     let mut random = Random::new(seeds.len() as u64);
     let mut tried = seeds.len() as u64;
     while begun.elapsed() < limits.time && tried < limits.inputs {
@@ -75,6 +76,7 @@ fn attempt(name: &str, target: fn(&[u8]), input: &[u8], limits: Limits) {
     let mut outcome = Ok(());
     let held = peak(|| outcome = catch_unwind(AssertUnwindSafe(|| target(input))));
     let took = begun.elapsed();
+    // The base is for tables that a parser makes at its start, whatever the input.
     let held_max = limits.held_base + limits.held_per_byte * input.len();
     let fault = if let Err(panic) = outcome {
         let message = panic.downcast_ref::<String>().cloned();
@@ -90,6 +92,7 @@ fn attempt(name: &str, target: fn(&[u8]), input: &[u8], limits: Limits) {
     panic!(
         "{name}: {fault}\nwith {} bytes \"{}\"",
         input.len(),
+        // Printed in full: it is the next seed.
         input.escape_ascii()
     );
 }

@@ -36,6 +36,7 @@ pub fn all() -> Vec<Seed> {
 
 /// Adds an input, unless the target has it already.
 fn add(seeds: &mut Vec<Seed>, target: &'static str, name: &str, bytes: Vec<u8>) {
+    // Some values have one form in several codecs or versions.
     let known = |seed: &Seed| seed.target == target && seed.bytes == bytes;
     if !seeds.iter().any(known) {
         let name = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
@@ -224,6 +225,7 @@ fn http(seeds: &mut Vec<Seed>) {
     }
     let ok = block(&[(":status", "200"), ("content-type", "application/grpc")]);
     let last = block(&[("grpc-status", "0"), ("grpc-message", "fine")]);
+    // Twice: the second block meets the table that the first has filled.
     add(seeds, "hpack", "reply", [ok.clone(), ok.clone()].concat());
     add(
         seeds,

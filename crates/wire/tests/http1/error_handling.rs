@@ -163,6 +163,7 @@ fn limits_hold_for_heads_in_pieces_and_let_the_largest_pass() {
         let fixed = "HTTP/1.1 204 -\r\nA: \r\n\r\n".len();
         format!("HTTP/1.1 204 -\r\nA: {}\r\n\r\n", "x".repeat(bytes - fixed))
     };
+    // A bound that is checked only on whole heads could be passed by pieces.
     for piece in [1, 1_000, HEAD_BYTES_MAX - 1, HEAD_BYTES_MAX * 2] {
         let mut wire = Wire::with_calls(Options::default(), 1);
         head(HEAD_BYTES_MAX)
@@ -220,6 +221,7 @@ fn the_calls_behind_a_broken_reply_are_reported() {
     let before = wire.events.clone();
     wire.receive(b"HTTP/1.1 204 -\r\n\r\n");
     wire.close();
+    // After an error the session is over, whatever still comes.
     assert_eq!(wire.events, before, "nothing is reported twice");
 }
 
@@ -283,6 +285,7 @@ proptest! {
         cuts.sort_unstable();
         let whole = events_with_cuts(&input, &[]);
         prop_assert_eq!(&events_with_cuts(&input, &cuts), &whole);
+        // The extreme: one byte at a time.
         let every: Vec<usize> = (0..input.len()).collect();
         prop_assert_eq!(&events_with_cuts(&input, &every), &whole);
     }

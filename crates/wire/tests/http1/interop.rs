@@ -36,6 +36,7 @@ impl PythonServer {
         };
         let mut line = String::new();
         BufReader::new(child.stdout.take()?)
+            // Printed once the server listens, so no attempt to connect fails.
             .read_line(&mut line)
             .expect("a line with the port");
         let port = line.trim().parse().expect("the server's port");
@@ -158,6 +159,7 @@ fn every_end_of_a_body_and_an_error() {
         connection.replies(1),
         [(200, b"you asked for /length".to_vec())]
     );
+    // More than the buffers of a socket, so that both sides block in between.
     let body: Vec<u8> = (0..700_000_u32).map(|k| (k % 251) as u8).collect();
     connection.send(2, &Arc::new(post(2, &body)));
     assert_eq!(connection.replies(1), [(200, body)]);
@@ -186,6 +188,7 @@ fn sixteen_calls_in_the_pipeline() {
         },
     );
     for call in 0..16 {
+        // Two kinds of ends in turn: an end that is found wrongly shifts all later replies.
         let target = ["/length", "/chunked"][call as usize % 2];
         connection.send(call, &path(call % 2, target));
     }
@@ -203,6 +206,7 @@ fn sixteen_calls_in_the_pipeline() {
 fn one_call_per_connection_in_both_versions() {
     for (server, version) in [
         ("1.0", Version::Http10),
+        // Each side in each version: the lower one decides what persists.
         ("1.1", Version::Http10),
         ("1.0", Version::Http11),
         ("1.1", Version::Http11),

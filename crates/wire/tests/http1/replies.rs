@@ -48,6 +48,8 @@ fn the_fields_needed_for_validation_are_read_in_any_case() {
 
 #[test]
 fn chunks_are_joined_and_trailers_passed_over() {
+    // Coding names ignore case; sizes may have leading zeros, and extensions are passed
+    // over (RFC 9112 section 7.1).
     let reply = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n\
         4;name=\"v\"\r\nWiki\r\n00A\r\n0123456789\r\n0\r\nX-Sum: 1\r\nY: 2\r\n\r\n";
     assert_eq!(
@@ -83,6 +85,7 @@ fn a_reply_without_length_ends_with_the_connection() {
 fn statuses_without_a_body_end_with_their_head() {
     for status in ["204 No Content", "304 Not Modified"] {
         let mut wire = Wire::with_calls(Options::default(), 1);
+        // A length that is not that of this reply's content (RFC 9110 section 8.6).
         wire.receive(format!("HTTP/1.1 {status}\r\nContent-Length: 7\r\n\r\n").as_bytes());
         assert_eq!(wire.events.last(), Some(&end(0)), "{status}");
         assert_eq!(wire.capacity(), 1);
@@ -95,6 +98,7 @@ fn a_reply_to_head_has_no_body() {
     let mut request = get(7);
     request.method = "HEAD".into();
     wire.send(3, request);
+    // The length that GET would have (RFC 9110 section 9.3.2).
     wire.receive(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n");
     assert_eq!(wire.events, [first(3), head(3, ok(Some(99))), end(3)]);
 }
@@ -151,6 +155,7 @@ fn a_peer_that_closes_answers_nothing_further() {
         ..Options::default()
     };
     let mut wire = Wire::with_calls(options, 2);
+    // A list without regard to case (RFC 9110 section 7.6.1).
     wire.receive(b"HTTP/1.1 200 OK\r\nConnection: foo, CLOSE\r\nContent-Length: 1\r\n\r\n");
     assert!(wire.session_is_finished());
     assert_eq!(wire.capacity(), 0);
@@ -182,6 +187,8 @@ fn a_connection_that_ends_fails_every_call_by_how_far_it_was() {
         pipeline: 2,
         ..Options::default()
     };
+    // The first call may be repeated when nothing came; after a byte it may have been
+    // processed.
     for (so_far, failure) in [
         ("", Failure::Closed),
         ("H", Failure::Truncated),

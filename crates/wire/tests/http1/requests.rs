@@ -96,6 +96,7 @@ fn more_requests_than_are_remembered_are_still_written_right() {
         ..Options::default()
     });
     for round in 0..3 {
+        // More than the session caches, so that heads are evicted and written again.
         for id in 0..40 {
             let head = wire.send(round * 40 + id, get(id));
             assert!(head.starts_with(format!("GET /item/{id} HTTP/1.1\r\n").as_bytes()));

@@ -86,6 +86,7 @@ fn repeated_requests_are_the_same_indices() {
         assert_eq!(peer.decode(&frames[0].payload).len(), 7);
     }
     assert!(
+        // The highest bit marks an indexed field (RFC 7541 section 6.1).
         blocks[1].iter().all(|byte| byte & 0x80 != 0),
         "{:x?}",
         blocks[1]
@@ -100,6 +101,7 @@ fn repeated_requests_are_the_same_indices() {
 #[test]
 fn requests_that_take_turns_keep_their_own_blocks() {
     let mut peer = Peer::new();
+    // More kinds of requests than blocks are cached.
     let requests: Vec<_> = (0..40).map(|id| post(id, b"")).collect();
     for round in 0..3 {
         for request in &requests {
@@ -306,6 +308,7 @@ fn informational_heads_are_passed_over() {
     let mut peer = Peer::new();
     peer.call(1, &get(1));
     peer.frames();
+    // content-length of an informational head says nothing about the reply.
     let early = peer.head(1, &[(":status", "103"), ("content-length", "9")]);
     let head = peer.last_head(1, &[(":status", "200")]);
     peer.play(&[early.clone(), early, head].concat());
@@ -325,6 +328,8 @@ fn padding_and_priority_are_taken_off() {
     peer.call(1, &get(1));
     peer.frames();
     let block = peer.block(&[(":status", "200")]);
+    // Exclusive bit, stream 1, weight 256 (RFC 9113 section 6.2): deprecated, but still
+    // legal.
     let prioritised = [&[0x80, 0, 0, 1, 255][..], &block].concat();
     let flags = flag::END_HEADERS | flag::PRIORITY;
     peer.play(&padded(kind::HEADERS, flags, 1, &prioritised, 100));
@@ -379,6 +384,8 @@ fn contentless_replies_have_none() {
         let mut peer = Peer::new();
         peer.call(1, &request(1, method, &[], b""));
         peer.frames();
+        // The length is legal with HEAD and 304 (RFC 9110 section 8.6); there it is that of
+        // another reply.
         let head = peer.head(1, &[(":status", status), ("content-length", "7")]);
         peer.play(&[head, last_data(1, body)].concat());
         let ended = matches!(peer.take_events().last(), Some(Event::End(1, _)));
@@ -388,7 +395,7 @@ fn contentless_replies_have_none() {
 }
 
 /// The call fails with a rule, its stream is reset, the other call goes on.
-fn assert_spoils(mut peer: Peer, bytes: &[u8], rule: &str) {
+fn assert_fails_stream(mut peer: Peer, bytes: &[u8], rule: &str) {
     peer.call(1, &get(1));
     peer.call(2, &get(1));
     peer.frames();
@@ -422,7 +429,7 @@ fn content_must_be_as_long_as_promised() {
     ] {
         let mut peer = Peer::new();
         let head = peer.head(1, &[(":status", "200"), ("content-length", "5")]);
-        assert_spoils(
+        assert_fails_stream(
             peer,
             &[head, content.concat()].concat(),
             "RFC 9113 section 8.1.1",
@@ -431,22 +438,22 @@ fn content_must_be_as_long_as_promised() {
     let mut peer = Peer::new();
     let head = peer.head(1, &[(":status", "200"), ("content-length", "5")]);
     let trailers = peer.last_head(1, &[("grpc-status", "0")]);
-    assert_spoils(peer, &[head, trailers].concat(), "RFC 9113 section 8.1.1");
+    assert_fails_stream(peer, &[head, trailers].concat(), "RFC 9113 section 8.1.1");
 }
 
 #[test]
 fn a_reply_out_of_order_is_malformed() {
-    assert_spoils(Peer::new(), &data(1, b"x"), "RFC 9113 section 8.1");
+    assert_fails_stream(Peer::new(), &data(1, b"x"), "RFC 9113 section 8.1");
     let mut peer = Peer::new();
     let head = peer.head(1, &[(":status", "200")]);
     let more = peer.head(1, &[("grpc-status", "0")]);
-    assert_spoils(peer, &[head, more].concat(), "RFC 9113 section 8.1");
+    assert_fails_stream(peer, &[head, more].concat(), "RFC 9113 section 8.1");
     let mut peer = Peer::new();
     let heads = [
         peer.head(1, &[(":status", "200")]),
         peer.last_head(1, &[(":status", "200")]),
     ];
-    assert_spoils(peer, &heads.concat(), "RFC 9113 section 8.1");
+    assert_fails_stream(peer, &heads.concat(), "RFC 9113 section 8.1");
 }
 
 #[test]
@@ -458,6 +465,7 @@ fn a_cancelled_call_is_reset_and_its_late_frames_are_ignored() {
     let head = peer.head(1, &[(":status", "200")]);
     peer.play(&head);
     // In the middle of a DATA frame.
+    // Nine bytes of head and two of content arrive before the call is cancelled.
     let late = data(1, b"abcdef");
     peer.play(&late[..11]);
     assert!(peer.client.cancel(1));

@@ -25,6 +25,8 @@ fn the_preface_comes_first_and_carries_the_options() {
     let greeting = [
         &PREFACE[..],
         &[0, 0, 24, 4, 0, 0, 0, 0, 0],
+        // SETTINGS_ENABLE_PUSH 0, MAX_HEADER_LIST_SIZE, INITIAL_WINDOW_SIZE,
+        // MAX_FRAME_SIZE; then WINDOW_UPDATE on stream 0 by what exceeds 65,535.
         &[0, 2, 0, 0, 0, 0],
         &[0, 6, 0, 0, 3, 0xe8],
         &[0, 4, 0, 0, 0, 1],
@@ -88,6 +90,8 @@ fn the_peers_table_size_is_obeyed_and_acknowledged() {
     assert!(without.len() > known.len());
     assert_eq!(peer.decoder.table().size_max(), 0);
     assert_eq!(block(&mut peer), without[1..], "announced once");
+    // Two changes before a block: the smallest and the last must both be announced (RFC
+    // 7541 section 4.2).
     peer.play(&settings(&[(setting::HEADER_TABLE_SIZE, 100)]));
     peer.play(&settings(&[(setting::HEADER_TABLE_SIZE, 1 << 20)]));
     let again = block(&mut peer);
@@ -192,6 +196,7 @@ fn a_second_goaway_may_cover_less_but_not_more() {
     peer.call(0, &get(1));
     peer.call(1, &get(1));
     peer.frames();
+    // A server that shuts down warns first, without refusing anything.
     peer.play(&goaway((1 << 31) - 1, code::NO_ERROR));
     assert!(peer.take_events().is_empty());
     assert!(peer.client.finished());
@@ -272,6 +277,7 @@ fn broken_rules_end_the_connection_with_their_code_and_section() {
     let max = [0; 16_385];
     let protocol = code::PROTOCOL_ERROR;
     let size = code::FRAME_SIZE_ERROR;
+    // Without END_HEADERS: a CONTINUATION must follow.
     let half = frame(kind::HEADERS, 0, 1, &[0x88]);
     for (bytes, expected, section) in [
         (frame(kind::DATA, 0, 0, b"x"), protocol, "6.2"),

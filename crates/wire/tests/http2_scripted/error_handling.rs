@@ -55,6 +55,7 @@ fn data_without_content() {
     let head = peer.head(1, &[(":status", "200")]);
     peer.play(&head);
     peer.play(&data(1, b"").repeat(1_000));
+    // Content starts the count of empty frames again.
     peer.play(&data(1, b"x"));
     let empty = [data(1, b""), frame(kind::DATA, flag::PADDED, 1, &[2, 0, 0])].concat();
     let error = flood(&mut peer, &empty, 501);
@@ -93,6 +94,7 @@ fn a_bomb_of_fields() {
     let mut peer = open();
     let long = "x".repeat(4_000);
     let mut block = peer.block(&[(":status", "200"), ("x-long", &long)]);
+    // Index 62, the entry of 4 kB that was just inserted.
     block.extend(vec![0xbe; 100]);
     let error = flood(
         &mut peer,
@@ -168,6 +170,8 @@ proptest! {
         let _ = peer.client.receive(&bytes, &mut peer.log);
         let mut out = Vec::new();
         while peer.client.pump(&mut out) {}
+        // The upload of 100,000 bytes, and little more: answers must not grow with the
+        // input.
         prop_assert!(out.len() < 110_000);
         peer.client.closed(&mut peer.log);
     }
@@ -192,6 +196,7 @@ proptest! {
             _ => None,
         }).collect();
         ended.sort_unstable();
+        // Call 3 was cancelled by the client and reports nothing.
         prop_assert_eq!(ended, [1, 2, 4, 5, 6, 7, 9]);
     }
 
@@ -221,6 +226,8 @@ proptest! {
             } else {
                 stream_credit += i64::from(increment);
             }
+            // A new initial window changes open streams by the difference, also below 0
+            // (RFC 9113 section 6.9.2).
             stream_credit += i64::from(size) - before;
             before = i64::from(size);
         }

@@ -82,6 +82,7 @@ fn content_types_are_distinguished() {
         ),
         ("application/grpc", ContentType::Grpc),
         ("application/grpc+proto", ContentType::Grpc),
+        // Another framing, and another codec, than this client reads.
         ("application/grpc-web", ContentType::Other),
         ("application/grpc+json", ContentType::Other),
         ("text/plainer", ContentType::Other),
@@ -101,6 +102,7 @@ fn encodings_are_distinguished() {
     for (name, value, encoding) in [
         ("content-encoding", "gzip", Encoding::Gzip),
         ("content-encoding", "identity", Encoding::Identity),
+        // Legal, but one coding is all that is undone here.
         ("content-encoding", "gzip, gzip", Encoding::Other),
         ("grpc-encoding", "GZIP", Encoding::Gzip),
         ("grpc-encoding", "zstd", Encoding::Zstd),
@@ -133,6 +135,7 @@ fn the_same_block_may_mean_something_else_later() {
         peer.call(1, &get(1));
         peer.frames();
         if round % 3 == 0 {
+            // Empties the table, so that index 62 is given anew.
             peer.encoder.limit(0);
             peer.encoder.limit(4_096);
         }
@@ -140,6 +143,7 @@ fn the_same_block_may_mean_something_else_later() {
             2 * round + 1,
             &[(":status", "200"), ("content-type", &value)],
         );
+        // Without the frame's head.
         blocks.push(reply[9..].to_vec());
         peer.play(&reply);
         let content_type = if round / 3 % 2 == 0 {

@@ -9,6 +9,7 @@ use crate::peer::{
 };
 
 fn body(length: usize) -> Vec<u8> {
+    // 251 is prime, so that no frame or window size repeats the pattern.
     (0..length).map(|at| (at % 251) as u8).collect()
 }
 
@@ -30,6 +31,7 @@ fn an_upload_through_a_window_of_one_byte() {
         let frames = of_kind(&peer.frames(), kind::DATA);
         assert_eq!(frames.len(), 1);
         assert_eq!(frames[0].payload.len(), 1);
+        // With the last byte, not in an empty frame after it.
         assert_eq!(frames[0].flags & flag::END_STREAM != 0, at == 39);
         arrived.extend_from_slice(&frames[0].payload);
         peer.play(&window_update(1, 1));
@@ -59,6 +61,7 @@ fn settings_in_mid_stream_move_the_window_below_zero_and_back() {
     peer.call(2, &post(1, &body(1_000)));
     assert_eq!(content(&peer.frames()).len(), 30);
     peer.play(&settings(&[(setting::INITIAL_WINDOW_SIZE, 1_000)]));
+    // Both windows grow by 970; the first stream had been granted 95 bytes besides.
     assert_eq!(content(&peer.frames()).len(), 2 * 970 - 95);
     peer.play(&window_update(1, 1_000));
     assert!(peer.client.flushed(2));
@@ -67,6 +70,7 @@ fn settings_in_mid_stream_move_the_window_below_zero_and_back() {
 
 #[test]
 fn uploads_share_the_connections_window_in_turn() {
+    // Streams without a limit of their own: the connection's 65,535 bytes decide.
     let parameters = [(setting::INITIAL_WINDOW_SIZE, WINDOW_MAX)];
     let mut peer = Peer::greeted(Options::default(), &parameters);
     peer.call(1, &post(1, &body(100_000)));
@@ -96,6 +100,7 @@ fn uploads_share_the_connections_window_in_turn() {
 
 #[test]
 fn frames_are_as_large_as_the_peer_takes_them() {
+    // The client limits its frames to one pump, or other streams would wait for one frame.
     for (limit, largest) in [(16_384, 16_384), (50_000, 50_000), (16_777_215, 256 << 10)] {
         let parameters = [
             (setting::MAX_FRAME_SIZE, limit),
@@ -132,6 +137,7 @@ fn a_pump_stops_at_about_256_kib() {
         }
     }
     assert!(total > 25_000_000);
+    // 25 MB in sends of about 256 KiB.
     assert!((94..100).contains(&pumps), "{pumps}");
 }
 
@@ -146,6 +152,7 @@ fn credit_for_replies_is_granted_when_half_is_used() {
     peer.call(1, &get(1));
     peer.frames();
     let head = peer.head(1, &[(":status", "200")]);
+    // One byte less than half of the stream's window.
     peer.play(&[head, data(1, &[0; 499])].concat());
     assert!(peer.frames().is_empty());
     peer.play(&data(1, &[0; 1]));
@@ -178,6 +185,8 @@ fn credit_for_the_connection_is_granted_when_half_is_used() {
         .map(|stream| peer.head(stream, &[(":status", "200")]))
         .concat();
     peer.play(&heads);
+    // 32,000 of 70,000 bytes: less than half of the connection's window, though no stream
+    // is near its own.
     peer.play(&[data(1, &[0; 16_000]), data(3, &[0; 16_000])].concat());
     assert!(peer.frames().is_empty());
     peer.client.cancel(1);
@@ -243,6 +252,8 @@ fn too_much_for_a_stream_fails_its_reply_only() {
 #[test]
 fn too_much_for_the_connection_ends_it() {
     let options = Options {
+        // A window below 65,535 can only be kept by granting nothing: the protocol has no
+        // smaller one for a connection (RFC 9113 section 6.9.2).
         connection_window: 10,
         ..Options::default()
     };
@@ -306,6 +317,7 @@ fn late_credit_is_ignored() {
     peer.call(1, &get(1));
     peer.frames();
     let reply = peer.last_head(1, &[(":status", "200")]);
+    // An increment of 0 is an error of an open stream only.
     peer.play(&[reply, window_update(1, 1), window_update(1, 0)].concat());
     assert!(peer.frames().is_empty());
 }
@@ -324,6 +336,7 @@ fn the_last_of_two_sizes_in_one_frame_counts() {
 #[test]
 fn a_cancelled_upload_leaves_nothing_to_send() {
     let mut peer = Peer::new();
+    // Uses up the connection's window to the byte.
     peer.call(1, &post(1, &body(65_535)));
     assert_eq!(content(&peer.frames()).len(), 65_535);
     peer.call(2, &post(2, &body(20_000)));

@@ -152,6 +152,7 @@ impl Peer {
             });
             out = rest;
         }
+        // A send never ends within a frame, or split writes could not be counted.
         assert!(out.is_empty(), "whole frames");
         frames
     }

@@ -52,6 +52,7 @@ impl Reply {
         let whole = flags | flag::END_HEADERS;
         match (self.block_cut, self.padding) {
             (Some(at), _) => {
+                // Also at 0 and at the end: empty HEADERS and empty CONTINUATION are legal.
                 let (first, rest) = block.split_at(at.min(block.len()));
                 let head = frame(kind::HEADERS, flags, stream, first);
                 [

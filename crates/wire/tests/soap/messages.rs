@@ -180,6 +180,7 @@ fn replies_and_faults_are_distinguished_in_every_format() {
         assert_eq!(answer.unwrap(), Response::Message(reply));
         assert!(
             soap::read_reply::<ReserveReply>(format, Operation::Credit, &out).is_err()
+                // A literal body names the message, not the operation.
                 || format.style() == Style::Literal
         );
         for code in [
@@ -228,7 +229,7 @@ fn faults_have_the_names_of_their_version() {
 }
 
 #[test]
-fn tokens_are_written_and_asked_for() {
+fn tokens_are_written_and_read() {
     let token = UsernameToken {
         username: "lab".to_owned(),
         password: "p<w".to_owned(),
@@ -257,7 +258,7 @@ fn with_header(block: &str) -> Vec<u8> {
 }
 
 #[test]
-fn header_blocks_must_be_understood_where_they_say_so() {
+fn header_blocks_must_be_understood_where_must_understand_is_1() {
     for (block, admitted) in [
         ("", true),
         ("<x:a xmlns:x='urn:x'/>", true),
@@ -311,8 +312,8 @@ fn what_is_no_envelope_is_refused() {
         );
         assert!(read.is_err(), "{document}");
     }
-    let strange = soap::parse(b"<e:Envelope xmlns:e='urn:e'/>").err().unwrap();
-    assert_eq!(Fault::from(&strange).code, FaultCode::VersionMismatch);
+    let unknown = soap::parse(b"<e:Envelope xmlns:e='urn:e'/>").err().unwrap();
+    assert_eq!(Fault::from(&unknown).code, FaultCode::VersionMismatch);
     let broken = soap::parse(b"<e").err().unwrap();
     assert_eq!(Fault::from(&broken).code, FaultCode::Client);
 }
@@ -380,6 +381,7 @@ fn references_that_lead_nowhere_or_back_are_refused() {
     let cycle = "<submitResponse><batch href='#a'/></submitResponse>\
                  <x id='a' href='#b'/><x id='b' href='#a'/>";
     assert_eq!(fault(cycle), "leads back to itself");
+    // 20 MB from 44 kB: each reference copies 10 kB.
     let item = "<item href='#a'/>".repeat(2000);
     let bomb = format!(
         "<submitResponse><refused>{item}</refused></submitResponse>\
@@ -387,6 +389,7 @@ fn references_that_lead_nowhere_or_back_are_refused() {
         "x".repeat(10_000)
     );
     assert_eq!(fault(&bomb), "makes the document grow beyond measure");
+    // No cycle, only deeper than any message.
     let chain: String = (0..70)
         .map(|n| format!("<x id='a{n}' href='#a{}'/>", n + 1))
         .collect();
@@ -477,6 +480,7 @@ fn faults_of_others_are_read() {
         read(EnvelopeFormat::DOCUMENT_LITERAL, own),
         Fault::client("z")
     );
+    // Another namespace: the same local name is another code.
     let other = "<s:Fault><faultcode xmlns:q='urn:q'>q:Client</faultcode><faultstring/></s:Fault>";
     assert_eq!(
         read(EnvelopeFormat::DOCUMENT_LITERAL, other).code,
