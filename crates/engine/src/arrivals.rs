@@ -22,6 +22,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn print(arguments: &Arguments) -> ExitCode {
+    // Written so that NaN fails it, too.
     if !(arguments.rate > 0.0 && arguments.rate <= 1e8) {
         complain!(
             "--rate {:?}: use calls per second above 0, at most 100,000,000",
@@ -52,6 +53,7 @@ fn write(arguments: &Arguments) -> io::Result<()> {
         },
     };
     let mut out = BufWriter::new(io::stdout().lock());
+    // As one thread: the shares of several threads add up to the same process.
     for at in Arrivals::of(&load, 0, 1)
         .into_iter()
         .flatten()

@@ -14,6 +14,7 @@ use rcgen::{
 use wirelab_contract::complain;
 
 /// Names that the server's certificate is for.
+// The last is the server's end of every link.
 const SERVER_NAMES: [&str; 4] = ["localhost", "127.0.0.1", "::1", "198.18.0.2"];
 
 /// Where to put them.
@@ -28,6 +29,7 @@ pub(crate) struct Arguments {
 pub(crate) fn make(arguments: &Arguments) -> ExitCode {
     let folder = &arguments.folder;
     let all = ["ca", "server", "client"].map(|name| files(folder, name));
+    // All six are looked for first, so that no half set is written next to an old one.
     if let Some(file) = all.as_flattened().iter().find(|file| file.exists()) {
         let file = file.display();
         complain!("wirelab-engine: {file} exists and is kept; name another folder");
@@ -65,6 +67,7 @@ fn authority() -> Result<CertificateParams> {
     params
         .distinguished_name
         .push(DnType::CommonName, "wirelab authority for trials");
+    // Path length 0: it signs end entities and no further authority (RFC 5280 section 4.2.1.9).
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     Ok(params)
@@ -79,8 +82,10 @@ fn end_entity(
     params
         .distinguished_name
         .push(DnType::CommonName, format!("wirelab {name} for trials"));
+    // All that TLS 1.3 and ephemeral key exchange need (RFC 8446 section 4.4.2.2).
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![usage];
+    // RFC 5280 section 4.2.1.1 demands it; Java and OpenSSL find the issuer by it.
     params.use_authority_key_identifier_extension = true;
     Ok(params)
 }
@@ -97,6 +102,7 @@ fn write(folder: &Path, name: &str, certificate: &str, key: &KeyPair) -> Result<
 
 fn write_new(file: &Path, text: &str, mode: u32) -> Result<()> {
     let mut options = OpenOptions::new();
+    // The mode is set as the file is made: changed after, a key would be readable for a moment.
     let opened = options.write(true).create_new(true).mode(mode).open(file);
     opened
         .and_then(|mut opened| opened.write_all(text.as_bytes()))

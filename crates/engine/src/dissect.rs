@@ -1,4 +1,4 @@
-//! `dissect`: a capture in, what it says out.
+//! `dissect`: a capture in, its dissection out.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::protocol::exchange::ExchangeObserver;
 use wirelab_trace::read_file;
 
-/// What to read, and what to tell of it.
+/// What to read, and what to print of it.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// pcap or pcapng; `-` is standard input.
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
         default_value_t = 64
     )]
     flows: u32,
-    /// The engine's log of calls (plan: call_log), to lay each call beside its packets.
+    /// The engine's log of calls (plan: call_log), to show each call with its packets.
     #[arg(long, value_name = "LOG")]
     calls: Option<PathBuf>,
     /// Name every occurrence of each finding, not the longest few.
@@ -48,8 +48,8 @@ pub(crate) struct Arguments {
 pub(crate) fn dissect(arguments: &Arguments) -> ExitCode {
     let dissection = match read(arguments) {
         Ok(dissection) => dissection,
-        Err(words) => {
-            complain!("wirelab-engine: {words}");
+        Err(message) => {
+            complain!("wirelab-engine: {message}");
             return ExitCode::from(2);
         }
     };
@@ -62,7 +62,7 @@ pub(crate) fn dissect(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// What the capture says; or the file that cannot be read, why, and what to do.
+/// What the capture holds; or the file that cannot be read, why, and what to do.
 fn read(arguments: &Arguments) -> Result<Dissection, String> {
     let examples = if arguments.all_findings {
         usize::MAX
@@ -70,8 +70,9 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
         EXAMPLES
     };
     let diagnosis = Diagnosis::new(examples);
+    // The log is opened before the capture is read, which may take minutes.
     let Some(log) = &arguments.calls else {
-        let (mut dissection, diagnosis) = told_to(diagnosis, arguments)?;
+        let (mut dissection, diagnosis) = run(diagnosis, arguments)?;
         dissection.findings = diagnosis.findings();
         return Ok(dissection);
     };
@@ -79,7 +80,7 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
         let remedy = "name the file that the plan named as call_log";
         format!("--calls {}: {error}; {remedy}", log.display())
     })?;
-    let (mut dissection, reconciler) = told_to(Reconciler::new(calls, diagnosis), arguments)?;
+    let (mut dissection, reconciler) = run(Reconciler::new(calls, diagnosis), arguments)?;
     let (reconciliation, diagnosis) = reconciler.finish();
     dissection.reconciliation = Some(reconciliation);
     dissection.findings = diagnosis.findings();
@@ -90,9 +91,9 @@ fn calls(log: &Path) -> Result<CallLog<File>, LogError> {
     CallLog::new(File::open(log)?)
 }
 
-/// Reads the capture on behalf of `listener`, and gives it back.
-fn told_to<D: Observer + ExchangeObserver>(
-    listener: D,
+/// Reads the capture, reports it to `observer`, and returns both results.
+fn run<D: Observer + ExchangeObserver>(
+    observer: D,
     arguments: &Arguments,
 ) -> Result<(Dissection, D), String> {
     let options = Options {
@@ -101,7 +102,7 @@ fn told_to<D: Observer + ExchangeObserver>(
         flows: arguments.flows as usize,
     };
     let file = arguments.file.display().to_string();
-    let mut dissector = Dissector::new(options, listener);
+    let mut dissector = Dissector::new(options, observer);
     let summary = read_file(&arguments.file, &mut dissector)
         .map_err(|error| format!("{file}: {error}; {}", error.remedy()))?;
     Ok(dissector.finish(&file, &summary))

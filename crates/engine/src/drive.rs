@@ -11,15 +11,18 @@ use wirelab_load::{Prepared, prepare};
 use crate::{interrupt, proto};
 
 /// A plan is small; a larger document is a mistake or an attack.
+// Bodies are in the plan as base64, which explains the size.
 const PLAN_BYTES_MAX: u64 = 256 << 20;
 
 pub(crate) fn drive() -> ExitCode {
     let interrupt = interrupt::flag();
+    // A load without its front would go on with nobody to stop it.
     interrupt::die_with_parent();
     let outcome = read_plan().and_then(|plan| {
+        // Every message is encoded and every .proto read before the first connection.
         let prepared = prepare_all(&plan)?;
         wirelab_load::run(&plan, &prepared, interrupt, |progress| {
-            // Nobody listens any more: the result will find that out.
+            // The reader may be gone: printing the result will find that out.
             let _ = print(&Event::Progress(progress));
         })
     });
@@ -27,6 +30,7 @@ pub(crate) fn drive() -> ExitCode {
         Ok(outcome) => (Event::Result(Box::new(outcome)), 0),
         Err(fault) => {
             let code = fault.exit_code();
+            // On both streams: the front reads the event, a person this line.
             complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
             (Event::Error(fault), code)
         }
@@ -63,6 +67,7 @@ fn serde_path(
     from: &mut serde_json::Deserializer<serde_json::de::StrRead>,
 ) -> Result<Plan, serde_json::Error> {
     let plan = serde::Deserialize::deserialize(&mut *from)?;
+    // A second document behind the plan is an error, and not ignored.
     from.end()?;
     Ok(plan)
 }

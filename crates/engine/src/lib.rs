@@ -1,7 +1,7 @@
 //! The verbs of the binary `wirelab-engine`: every one is a process of the lab.
 //!
 //! Documents come in on standard input and go out on standard output as JSON
-//! lines; words for people go to standard error. Exit codes: 0 done, 2 the
+//! lines; messages for people go to standard error. Exit codes: 0 done, 2 the
 //! document was refused, 3 the machine failed the lab.
 
 mod arrivals;
@@ -36,13 +36,13 @@ struct Arguments {
 enum Verb {
     /// Run a plan (one JSON document on standard input), report as JSON lines.
     Drive,
-    /// Be a service (its configuration is one JSON line on standard input).
+    /// Serve a contract (its configuration is one JSON line on standard input).
     Serve,
-    /// Examine a service beside the canonical model (one JSON document on standard input).
+    /// Compare a service with the canonical model (one JSON document on standard input).
     Verify,
-    /// Say what a capture holds: packets, bytes, calls and lost time, as JSON.
+    /// Print what a capture holds: packets, bytes, calls and lost time, as JSON.
     Dissect(dissect::Arguments),
-    /// Be a link: two network namespaces and the network between them.
+    /// Run a link: two network namespaces and the network between them.
     Link(link::Arguments),
     /// Print an arrival schedule, nanoseconds from its origin, one per line.
     Arrivals(arrivals::Arguments),

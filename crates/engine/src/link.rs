@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) struct Arguments {
     /// A profile by its name (lan, wlan, mobile, wan, routed-wlan, gprs); nothing is
     /// read from standard input but its end. Without: one JSON line on standard
-    /// input says all (contracts/process/link.schema.json).
+    /// input configures it (contracts/process/link.schema.json).
     #[arg(long)]
     profile: Option<String>,
 }

@@ -38,6 +38,7 @@ fn encode_message(workload: &mut Workload) -> Result<(), Fault> {
     else {
         return Ok(());
     };
+    // Taken out: the engine's load part knows prepared bytes only.
     match (message.take(), proto.take(), &body_base64) {
         (None, _, _) => Ok(()),
         (Some(_), _, Some(_)) => Err(refused(
@@ -72,8 +73,9 @@ fn compile(proto: &str, include: &[String]) -> Result<DescriptorPool, Fault> {
             true => ".".to_owned(),
             false => folder.to_string_lossy().into_owned(),
         });
+    // The file's own folder last, as protoc looks through --proto_path in its order.
     let folders: Vec<String> = include.iter().cloned().chain(own).collect();
-    let remedy = "imports are looked for beside the file and in the folders of include (--import)";
+    let remedy = "imports are looked for next to the file and in the folders of include (--import)";
     let set = protox::compile([proto], &folders)
         .map_err(|error| refused(format!("{proto}: {}", located(&error)), remedy))?;
     DescriptorPool::from_file_descriptor_set(set)
@@ -82,13 +84,14 @@ fn compile(proto: &str, include: &[String]) -> Result<DescriptorPool, Fault> {
 
 /// The error with its file and line, which its one-line form leaves out.
 fn located(error: &protox::Error) -> String {
-    let (words, whole) = (error.to_string(), format!("{error:?}"));
-    // `file:line:column: words`, where there is a place to name.
-    let place = whole.strip_suffix(&words).unwrap_or_default();
+    let (message, whole) = (error.to_string(), format!("{error:?}"));
+    // `file:line:column: message`, where there is a place to name.
+    // protox gives the place only in its Debug form.
+    let place = whole.strip_suffix(&message).unwrap_or_default();
     let mut parts = place.trim_end().trim_end_matches(':').rsplitn(3, ':');
     match (parts.next(), parts.next(), parts.next()) {
-        (Some(_), Some(line), Some(file)) => format!("{file}, line {line}: {words}"),
-        _ => words,
+        (Some(_), Some(line), Some(file)) => format!("{file}, line {line}: {message}"),
+        _ => message,
     }
 }
 
@@ -98,7 +101,9 @@ fn find(pool: &DescriptorPool, path: &str) -> Result<MethodDescriptor, Fault> {
     let name = path.trim_start_matches('/');
     let (service, method) = name
         .rsplit_once('/')
+        // As grpcurl and ghz take it, too.
         .or_else(|| name.rsplit_once('.'))
+        // Finds nothing, so that the remedy lists the methods that there are.
         .unwrap_or((name, ""));
     let all = || {
         pool.services()

@@ -44,6 +44,7 @@ fn every_call_is_a_line_with_its_place_and_stamps_in_order() {
         let [port, ordinal, intended, sent, flushed, first, done] = of[..] else {
             panic!("{line}")
         };
+        // By thread, too: each numbers its connections from 0.
         let expected = next.entry((cells[1], cells[2], port)).or_insert(0);
         assert_eq!(ordinal, *expected, "{line}");
         *expected += 1;
@@ -52,6 +53,8 @@ fn every_call_is_a_line_with_its_place_and_stamps_in_order() {
             "{line}"
         );
         assert!(
+            // Within a minute of CLOCK_REALTIME, in which packets are stamped; since boot it
+            // would be years.
             now.as_nanos().abs_diff(u128::from(done)) < 60_000_000_000,
             "{line}"
         );
@@ -76,7 +79,7 @@ fn a_log_that_exists_is_refused_before_anything_is_called() {
     assert!(
         event["message"]
             .as_str()
-            .is_some_and(|words| words.contains("call_log")),
+            .is_some_and(|text| text.contains("call_log")),
         "{event}"
     );
     assert_eq!(

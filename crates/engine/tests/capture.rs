@@ -1,4 +1,4 @@
-//! The verb `capture`, as the lab uses it and by hand, beside a load that runs.
+//! The verb `capture`, as the lab uses it and by hand, during a load.
 
 #[path = "support/service.rs"]
 mod service;
@@ -87,14 +87,14 @@ impl Running {
         serde_json::from_str(&line).expect("one JSON line")
     }
 
-    /// Its last line, exit code, and words.
+    /// Its last line, exit code, and text.
     fn ended(mut self) -> (Value, Option<i32>, String) {
         let last = self.line();
-        let mut words = String::new();
+        let mut text = String::new();
         let mut stderr = self.child.stderr.take().expect("piped");
-        stderr.read_to_string(&mut words).expect("UTF-8");
+        stderr.read_to_string(&mut text).expect("UTF-8");
         let code = self.child.wait().expect("it ends").code();
-        (last, code, words)
+        (last, code, text)
     }
 
     fn stop(mut self) -> (Value, Option<i32>, String) {
@@ -113,9 +113,9 @@ fn engine() -> Command {
 }
 
 /// Nothing but the summary is looked at.
-struct Nobody;
+struct NullObserver;
 
-impl Observer for Nobody {
+impl Observer for NullObserver {
     fn opened(&mut self, _flow: FlowId, _opening: &Opening) {}
     fn segment(&mut self, _flow: FlowId, _segment: &Segment) {}
     fn bytes(&mut self, _flow: FlowId, _offset: u64, _bytes: &[u8], _carrier: &Segment) {}
@@ -124,7 +124,7 @@ impl Observer for Nobody {
 }
 
 fn read(file: &Path) -> Summary {
-    read_file(file, &mut Nobody).expect("a capture")
+    read_file(file, &mut NullObserver).expect("a capture")
 }
 
 fn service() -> (Service, u16) {
@@ -160,8 +160,8 @@ fn a_load_is_captured_whole_and_wireshark_opens_it() {
     assert_eq!(ready["interface"], "lo");
     assert_eq!(ready["link_type"], "ethernet");
     let calls = load(&service);
-    let (last, code, words) = running.stop();
-    assert_eq!((code, words.as_str()), (Some(0), ""));
+    let (last, code, text) = running.stop();
+    assert_eq!((code, text.as_str()), (Some(0), ""));
     let captured = &last["captured"];
     let summary = read(&file);
     assert_eq!(captured["packets"], summary.packets);
@@ -178,12 +178,13 @@ fn a_load_is_captured_whole_and_wireshark_opens_it() {
         return;
     };
     assert!(output.status.success());
-    let words = String::from_utf8_lossy(&output.stdout).replace(' ', "");
+    let text = String::from_utf8_lossy(&output.stdout).replace(' ', "");
     assert!(
-        words.contains(&format!("Numberofpackets:{}", summary.packets)) || summary.packets > 9_999,
-        "{words}"
+        // capinfos shortens larger numbers (10 k).
+        text.contains(&format!("Numberofpackets:{}", summary.packets)) || summary.packets > 9_999,
+        "{text}"
     );
-    assert!(words.contains("Timeprecision=nanoseconds(9)"), "{words}");
+    assert!(text.contains("Timeprecision=nanoseconds(9)"), "{text}");
 }
 
 #[test]
@@ -226,6 +227,7 @@ fn what_a_killed_capture_wrote_can_be_read() {
     assert_eq!(ready["ready"], true, "{ready}");
     load(&service);
     let begun = Instant::now();
+    // The kernel hands a block of the ring over when it is full or 100 ms old.
     while file.metadata().map_or(0, |file| file.len()) < 10_000 {
         assert!(
             begun.elapsed() < Duration::from_secs(30),
@@ -247,6 +249,7 @@ fn a_full_disk_ends_it_with_words_and_what_was_written() {
     }
     let (folder, (service, port)) = (Folder::new("full"), service());
     let mounted = Command::new("mount")
+        // Less than the load below fills.
         .args(["-t", "tmpfs", "-o", "size=128k", "wirelab"])
         .arg(&folder.0)
         .status();
@@ -259,21 +262,22 @@ fn a_full_disk_ends_it_with_words_and_what_was_written() {
     let (running, ready) = Running::configured(&config);
     assert_eq!(ready["ready"], true, "{ready}");
     load(&service);
-    let (last, code, words) = running.ended();
+    let (last, code, text) = running.ended();
     let summary = read(&file);
     let unmounted = Command::new("umount").arg("-l").arg(&folder.0).status();
     assert!(unmounted.expect("umount").success());
     assert_eq!(code, Some(3), "{last}");
-    let message = last["failed"]["message"].as_str().expect("words");
+    let message = last["failed"]["message"].as_str().expect("text");
     assert!(message.contains("No space left on device"), "{message}");
-    assert!(words.contains(message), "{words}");
+    assert!(text.contains(message), "{text}");
     assert!(
         last["failed"]["remedy"]
             .as_str()
-            .expect("words")
+            .expect("text")
             .contains("free some room")
     );
     assert!(
+        // At least: the last write may have been taken in part.
         summary.packets
             >= last["failed"]["captured"]["packets"]
                 .as_u64()
@@ -307,11 +311,11 @@ fn numbers_that_capture_nothing_are_refused_by_name() {
             .stdin(Stdio::null())
             .output()
             .expect("the engine runs");
-        let words = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{option} {value}: {words}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{option} {value}: {text}");
         let named = option.trim_start_matches('-').replace('-', "_");
-        assert!(words.replace('-', "_").contains(&named), "{words}");
-        assert!(words.contains(remedy), "{option} {value}: {words}");
+        assert!(text.replace('-', "_").contains(&named), "{text}");
+        assert!(text.contains(remedy), "{option} {value}: {text}");
         assert!(!file.exists(), "a refusal leaves nothing behind");
     }
 }
@@ -322,7 +326,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
     let taken = folder.file("taken.pcapng");
     fs::write(&taken, "measured long ago").expect("a file");
     let fresh = folder.file("fresh.pcapng");
-    let pipe = folder.file("nobody-reads");
+    let pipe = folder.file("no-reader");
     let made = Command::new("mkfifo").arg(&pipe).status();
     assert!(made.expect("mkfifo of coreutils").success());
     let table = [
@@ -387,8 +391,8 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         }
         let (running, line) = Running::configured(&config);
         assert_eq!(line["refused"]["option"], option, "{config}: {line}");
-        let said = line["refused"]["remedy"].as_str().expect("words");
-        assert!(said.contains(remedy), "{said}");
+        let line = line["refused"]["remedy"].as_str().expect("text");
+        assert!(line.contains(remedy), "{line}");
         assert_eq!(
             running
                 .child
@@ -403,7 +407,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
     assert!(!fresh.exists(), "a refusal leaves nothing behind");
 }
 
-/// Where neither the packets nor the words have room, the exit code still tells it.
+/// Where neither the packets nor the text have room, the exit code still tells it.
 #[test]
 fn words_that_find_no_room_do_not_change_how_it_ends() {
     let full = || std::fs::File::create("/dev/full").expect("a device that is always full");
@@ -420,11 +424,11 @@ fn words_that_find_no_room_do_not_change_how_it_ends() {
         .output()
         .expect("the engine starts");
     assert_eq!(output.status.code(), Some(2));
-    let said: Value = serde_json::from_slice(&output.stdout).expect("one line");
-    assert!(said["refused"]["message"].is_string(), "{said}");
+    let line: Value = serde_json::from_slice(&output.stdout).expect("one line");
+    assert!(line["refused"]["message"].is_string(), "{line}");
 }
 
-/// Nobody asked for too little room, so that is not refused: the machine fails.
+/// NullObserver asked for too little room, so that is not refused: the machine fails.
 #[test]
 fn a_disk_without_room_for_the_begin_is_a_failure_and_no_refusal() {
     if !is_root() {

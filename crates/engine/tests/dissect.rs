@@ -1,6 +1,6 @@
-//! `dissect` beside Wireshark on captures of our own services.
+//! `dissect` compared with Wireshark on captures of our own services.
 //!
-//! Needs root, `dumpcap` and `tshark`; says so and passes without.
+//! Needs root, `dumpcap` and `tshark`; prints so and passes without.
 
 #[path = "support/service.rs"]
 mod service;
@@ -62,9 +62,9 @@ impl Tap {
         });
     }
 
-    fn until(&self, is_so: impl Fn() -> bool) {
+    fn until(&self, condition: impl Fn() -> bool) {
         let begun = Instant::now();
-        while !is_so() {
+        while !condition() {
             assert!(
                 begun.elapsed() < Duration::from_secs(60),
                 "nothing is captured"
@@ -105,7 +105,7 @@ impl Drop for Tap {
     }
 }
 
-/// What our engine says.
+/// The dissection of our engine.
 fn dissect(file: &Path) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
         .arg("dissect")
@@ -117,11 +117,12 @@ fn dissect(file: &Path) -> Value {
     serde_json::from_slice(&output.stdout).expect("one document")
 }
 
-/// The values of a field, each occurrence in every packet, as Wireshark says it.
+/// The values of a field, each occurrence in every packet, as Wireshark prints it.
 fn tshark(file: &Path, decode: &str, field: &str) -> Vec<String> {
     let output = Command::new("tshark")
         .args(["-n", "-r"])
         .arg(file)
+        // By the port and not by heuristics, which differ between versions of Wireshark.
         .args(["-d", decode, "-T", "fields", "-e", field])
         .args(["-E", "occurrence=a", "-E", "aggregator=,"])
         .output()
@@ -169,6 +170,7 @@ fn trial(name: &str, stack: Value, operation: &str) -> Option<(Value, Tap, Strin
     assert_eq!(group(&plan)["ok"], CALLS);
     tap.end();
     let document = dissect(&tap.file);
+    // Else the counts could differ for a reason that is not ours.
     assert_eq!(document["capture"]["drops"], 0, "the test is small");
     payload_agrees(&document, &tap.file);
     let exchanges = &document["exchanges"];
@@ -286,6 +288,7 @@ fn messages_of_giop() {
     let decode = format!("tcp.port=={port},giop");
     let theirs = counted(tshark(&tap.file, &decode, "giop.type"));
     let names = [
+        // In the order of their numbers (CORBA 3.3 part 2, section 9.4.1).
         "giop-request",
         "giop-reply",
         "giop-cancel-request",

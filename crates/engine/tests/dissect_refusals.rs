@@ -16,7 +16,7 @@ impl Capture {
         Capture(file)
     }
 
-    /// Exit code and words.
+    /// Exit code and text.
     fn dissected(&self, options: &[&str]) -> (Option<i32>, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
             .arg("dissect")
@@ -24,8 +24,8 @@ impl Capture {
             .args(options)
             .output()
             .expect("the engine runs");
-        let words = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), words)
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), text)
     }
 }
 
@@ -37,7 +37,7 @@ impl Drop for Capture {
 }
 
 #[test]
-fn files_of_which_nothing_can_be_read_are_told_apart() {
+fn files_of_which_nothing_can_be_read_are_distinguished() {
     let table: [(&str, &[u8], &str, &str); 5] = [
         ("empty", b"", "is empty", "capture again"),
         (
@@ -67,10 +67,10 @@ fn files_of_which_nothing_can_be_read_are_told_apart() {
     ];
     for (name, bytes, reason, remedy) in table {
         let capture = Capture::of(name, bytes);
-        let (code, words) = capture.dissected(&[]);
-        assert_eq!(code, Some(2), "{words}");
-        assert!(words.contains(reason) && words.contains(remedy), "{words}");
-        assert!(words.contains(&capture.0.display().to_string()), "{words}");
+        let (code, text) = capture.dissected(&[]);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains(reason) && text.contains(remedy), "{text}");
+        assert!(text.contains(&capture.0.display().to_string()), "{text}");
     }
 }
 
@@ -87,10 +87,10 @@ fn numbers_that_ask_for_nothing_are_refused_by_name() {
         ("--flows", "-1", "0.."),
         ("--flows", "nan", "nan"),
     ] {
-        let (code, words) = capture.dissected(&[option, value]);
-        assert_eq!(code, Some(2), "{option} {value}: {words}");
-        assert!(words.contains(option) && words.contains(bounds), "{words}");
+        let (code, text) = capture.dissected(&[option, value]);
+        assert_eq!(code, Some(2), "{option} {value}: {text}");
+        assert!(text.contains(option) && text.contains(bounds), "{text}");
     }
-    let (code, words) = capture.dissected(&["--port", "1", "--timeline", "1", "--flows", "0"]);
-    assert_eq!(code, Some(0), "{words}");
+    let (code, text) = capture.dissected(&["--port", "1", "--timeline", "1", "--flows", "0"]);
+    assert_eq!(code, Some(0), "{text}");
 }

@@ -21,6 +21,7 @@ fn kinds(group: &Value) -> Vec<(&str, u64)> {
 
 #[test]
 fn a_refused_connection_is_data_and_does_not_spin() {
+    // The listener is dropped at once: its port is closed.
     let address = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -47,6 +48,7 @@ fn a_server_that_hangs_costs_a_timeout_and_a_connection() {
     let started = Instant::now();
     let group = group(&plan(&address));
     assert_eq!(kinds(&group)[0].0, "timeout");
+    // The server holds each call for 5 s; the timeout is 0.25 s.
     assert!(started.elapsed() < Duration::from_secs(3));
     assert!(seen.connections.load(SeqCst) >= 2);
     // Censored: the time after which it was given up stays in the percentiles.
@@ -78,6 +80,7 @@ fn a_close_in_mid_reply_is_never_a_success() {
 fn reset_at_close(stream: &TcpStream) {
     let linger = libc::linger {
         l_onoff: 1,
+        // Lingering for 0 s discards what is unsent and sends RST (socket(7)).
         l_linger: 0,
     };
     // SAFETY: `linger` is valid for the duration of the call.
@@ -98,6 +101,7 @@ fn a_reset_does_not_complete_a_reply_that_ends_with_its_connection() {
         each_request(stream, &seen, |s, _| {
             s.write_all(b"HTTP/1.0 200 OK\r\n\r\nhalf")
                 .expect("a connection that is still there");
+            // Time to be read: a RST discards what the receiver has not read yet.
             std::thread::sleep(Duration::from_millis(20));
             reset_at_close(s);
             false
@@ -112,7 +116,7 @@ fn a_reset_does_not_complete_a_reply_that_ends_with_its_connection() {
 }
 
 #[test]
-fn a_reset_is_told_from_a_close() {
+fn a_reset_is_distinguished_from_a_close() {
     let (address, _) = server(|stream, seen| {
         each_request(stream, &seen, |s, _| {
             reset_at_close(s);
@@ -181,7 +185,7 @@ fn another_status_is_an_application_error_and_another_length_is_wrong() {
 }
 
 #[test]
-fn a_server_that_dies_in_mid_run_is_told_by_kind() {
+fn a_server_that_dies_in_mid_run_is_reported_by_kind() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let server = std::thread::spawn(move || {
@@ -310,6 +314,7 @@ fn plans_that_cannot_be_run_are_refused_by_option_and_remedy() {
             "codec",
         ),
         (
+            // More connections than this process may have open files.
             change("/groups/0/load/users", json!(1_000_000)),
             "connections",
         ),

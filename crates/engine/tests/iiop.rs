@@ -14,7 +14,7 @@ use wirelab_wire::giop::{
 };
 
 /// Reads requests; `answer` appends what goes back for each, given its object
-/// key, until it says false.
+/// key, until it returns false.
 fn each_call(mut stream: TcpStream, mut answer: impl FnMut(&[u8], ReplyTo, &mut Vec<u8>) -> bool) {
     let (mut deframer, mut buffer) = (Deframer::new(), [0u8; 4096]);
     while let Ok(length @ 1..) = stream.read(&mut buffer) {
@@ -24,8 +24,8 @@ fn each_call(mut stream: TcpStream, mut answer: impl FnMut(&[u8], ReplyTo, &mut 
                 continue;
             };
             let mut out = Vec::new();
-            let goes_on = answer(&request.object_key, request.reply_to, &mut out);
-            if stream.write_all(&out).is_err() || !goes_on {
+            let proceed = answer(&request.object_key, request.reply_to, &mut out);
+            if stream.write_all(&out).is_err() || !proceed {
                 return;
             }
         }
@@ -75,6 +75,7 @@ fn an_object_is_called_at_the_address_of_its_reference() {
         (&json!(20), &json!(0)),
         "{group}"
     );
+    // One per user.
     assert_eq!(seen.connections.load(SeqCst), 2);
     let corbaloc = format!("corbaloc:iiop:1.2@{address}/here");
     assert_eq!(support::group(&iiop_plan(&corbaloc))["ok"], 20);
@@ -82,10 +83,10 @@ fn an_object_is_called_at_the_address_of_its_reference() {
 
 #[test]
 fn a_call_follows_its_object_and_later_ones_go_there_at_once() {
-    let (home, at_home) = server(|stream, _| {
+    let (new_address, at_new) = server(|stream, _| {
         each_call(stream, |key, to, out| key == b"moved" && balance(to, out));
     });
-    let forward = ior(&home, b"moved");
+    let forward = ior(&new_address, b"moved");
     let (old, at_old) = server(move |stream, seen| {
         each_call(stream, |key, to, out| {
             seen.requests.fetch_add(1, SeqCst);
@@ -102,7 +103,7 @@ fn a_call_follows_its_object_and_later_ones_go_there_at_once() {
     );
     // Each user's first call at most; never one for each call.
     assert!((1..=2).contains(&at_old.requests.load(SeqCst)), "{group}");
-    assert!(at_home.connections.load(SeqCst) >= 1);
+    assert!(at_new.connections.load(SeqCst) >= 1);
     assert_eq!(group["calls"], 20);
     assert_eq!(group["times"]["response"]["count"], 20);
 }
@@ -110,7 +111,7 @@ fn a_call_follows_its_object_and_later_ones_go_there_at_once() {
 #[test]
 fn a_sequence_follows_too_and_loses_nothing() {
     use wirelab_contract::charging::{ConfirmActionReply, CreditReply};
-    let (home, _) = server(|mut stream, _| {
+    let (new_address, _) = server(|mut stream, _| {
         let (mut deframer, mut buffer) = (Deframer::new(), [0u8; 4096]);
         while let Ok(length @ 1..) = stream.read(&mut buffer) {
             let mut input = &buffer[..length];
@@ -127,7 +128,7 @@ fn a_sequence_follows_too_and_loses_nothing() {
             }
         }
     });
-    let forward = ior(&home, b"moved");
+    let forward = ior(&new_address, b"moved");
     let (old, _) = server(move |stream, _| {
         let mut calls = 0;
         each_call(stream, |_, to, out| {
@@ -153,16 +154,19 @@ fn a_sequence_follows_too_and_loses_nothing() {
 }
 
 #[test]
-fn a_forward_to_nobody_leads_back_to_where_the_object_was() {
+fn a_forward_to_a_closed_port_leads_back_to_where_the_object_was() {
     use std::sync::atomic::AtomicBool;
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let dead = ior(&nobody.local_addr().expect("bound").to_string(), b"gone");
-    drop(nobody);
-    let misled = AtomicBool::new(false);
+    let closed_port = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let dead = ior(
+        &closed_port.local_addr().expect("bound").to_string(),
+        b"gone",
+    );
+    drop(closed_port);
+    let forwarded = AtomicBool::new(false);
     let (address, _) = server(move |stream, _| {
         each_call(stream, |key, to, out| {
             assert_eq!(key, b"here");
-            if misled.swap(true, SeqCst) {
+            if forwarded.swap(true, SeqCst) {
                 return balance(to, out);
             }
             to.forward(out, &dead, false).expect("text");
@@ -172,6 +176,7 @@ fn a_forward_to_nobody_leads_back_to_where_the_object_was() {
     let mut plan = iiop_plan(&object(&address, b"here"));
     plan["groups"][0]["load"]["users"] = json!(1);
     let group = group(&plan);
+    // The call that found the port closed; the others go to the first address again.
     assert_eq!(group["errors_by_kind"], json!({"refused": 1}), "{group}");
     assert_eq!(group["ok"], 19, "{group}");
 }
@@ -194,6 +199,7 @@ fn a_circle_of_forwards_ends() {
     assert_eq!(group["errors_by_kind"], json!({"protocol": 2}), "{group}");
     let example = group["error_examples"][0].as_str().unwrap();
     assert!(example.contains("more than 8 times"), "{example}");
+    // Two calls, each made once and forwarded eight times.
     assert_eq!(seen.requests.load(SeqCst), 18);
 }
 
@@ -201,6 +207,7 @@ fn a_circle_of_forwards_ends() {
 fn no_service_sends_the_load_to_another_machine() {
     let (address, _) = server(|stream, _| {
         each_call(stream, |_, to, out| {
+            // TEST-NET-1, which is never routed (RFC 5737).
             let elsewhere = Ior::new("", "192.0.2.1", 9, b"trap");
             to.forward(out, &elsewhere, true).expect("text");
             true

@@ -14,7 +14,7 @@ use support::{drive, group, plan, server};
 use wirelab_wire::raw::Deframer;
 use wirelab_wire::raw::report::Record;
 
-/// A service that tells `processed` the port of each message it takes.
+/// A service that sends `processed` the port of each message it takes.
 fn service(processed: Sender<u16>) -> String {
     let processed = Mutex::new(processed);
     let (address, _) = server(move |mut stream, _| {
@@ -31,20 +31,20 @@ fn service(processed: Sender<u16>) -> String {
     address
 }
 
-/// The report side: `tell` gets the connection that the engine made.
-fn reports(tell: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> String {
+/// The report side: `handle` gets the connection that the engine made.
+fn reports(handle: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("bound").to_string();
     thread::spawn(move || {
         for (number, stream) in listener.incoming().flatten().enumerate() {
-            tell(stream, number + 1);
+            handle(stream, number + 1);
         }
     });
     address
 }
 
-/// Reports every message at once, `lag` later, until `until` messages are told.
-fn tell_all(stream: &mut TcpStream, processed: &Receiver<u16>, lag: Duration, until: usize) {
+/// Reports every message at once, `lag` later, until `until` messages are reported.
+fn report_all(stream: &mut TcpStream, processed: &Receiver<u16>, lag: Duration, until: usize) {
     let mut counts = std::collections::HashMap::new();
     for port in processed.iter().take(until) {
         thread::sleep(lag);
@@ -68,6 +68,7 @@ fn one_way_plan(address: &str, report: &str) -> Value {
     group["report"] = json!(report);
     group["workload"] = json!({"kind": "contract", "contract": "calendar", "operation": "Deploy"});
     group["load"]["users"] = json!(4);
+    // The bound is for a hang only.
     group["window"] = json!({"calls": {"calls": 20, "max_s": 20.0}});
     group["timeout_s"] = json!(10.0);
     plan
@@ -80,7 +81,7 @@ fn a_call_lasts_until_it_is_reported() {
     let receiver = Mutex::new(receiver);
     let report = reports(move |mut stream, _| {
         let receiver = receiver.lock().expect("no thread panicked");
-        tell_all(
+        report_all(
             &mut stream,
             &receiver,
             Duration::from_millis(10),
@@ -104,20 +105,21 @@ fn a_call_lasts_until_it_is_reported() {
 }
 
 #[test]
-fn records_of_strangers_and_in_pieces_change_nothing() {
+fn records_of_other_connections_and_in_pieces_change_nothing() {
     let (sender, receiver) = channel();
     let address = service(sender);
     let receiver = Mutex::new(receiver);
     let report = reports(move |mut stream, _| {
         let receiver = receiver.lock().expect("no thread panicked");
         for (count, port) in (1..).zip(receiver.iter()) {
-            let stranger = Record {
+            let other = Record {
                 port: port ^ 1,
                 count: 99,
             }
             .bytes();
             let own = Record { port, count }.bytes();
-            for part in [&stranger[..5], &stranger[5..], &own[..11], &own[11..]] {
+            // Cut within records: TCP keeps no boundaries.
+            for part in [&other[..5], &other[5..], &own[..11], &own[11..]] {
                 let _ = stream.write_all(part);
                 thread::sleep(Duration::from_millis(1));
             }
@@ -127,7 +129,7 @@ fn records_of_strangers_and_in_pieces_change_nothing() {
 }
 
 #[test]
-fn nobody_knows_what_became_of_calls_when_the_report_is_lost() {
+fn calls_under_way_fail_when_the_report_is_lost() {
     let (sender, receiver) = channel();
     let address = service(sender);
     let receiver = Arc::new(Mutex::new(receiver));
@@ -136,10 +138,10 @@ fn nobody_knows_what_became_of_calls_when_the_report_is_lost() {
         match number {
             // Falls silent, and ends, with calls under way.
             1 => {
-                tell_all(&mut stream, &receiver, Duration::ZERO, 3);
+                report_all(&mut stream, &receiver, Duration::ZERO, 3);
                 while receiver.recv_timeout(Duration::from_millis(100)).is_ok() {}
             }
-            _ => tell_all(&mut stream, &receiver, Duration::ZERO, usize::MAX),
+            _ => report_all(&mut stream, &receiver, Duration::ZERO, usize::MAX),
         }
     });
     let group = group(&one_way_plan(&address, &report));
@@ -153,18 +155,19 @@ fn nobody_knows_what_became_of_calls_when_the_report_is_lost() {
 
 #[test]
 fn without_a_report_nothing_is_sent() {
-    let nobody = TcpListener::bind("127.0.0.1:0")
+    let closed_port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
         .unwrap()
         .to_string();
     let (sender, receiver) = channel();
     let address = service(sender);
-    let mut plan = one_way_plan(&address, &nobody);
+    let mut plan = one_way_plan(&address, &closed_port);
     plan["groups"][0]["window"] = json!({"duration_s": 0.3});
     let group = group(&plan);
     assert_eq!(group["ok"], 0, "{group}");
     let refused = group["errors_by_kind"]["refused"].as_u64().unwrap();
+    // Attempts back off, as those of calls do.
     assert!((3..100).contains(&refused), "{group}");
     assert_eq!(
         (&group["calls_whole_run"], &group["bytes_sent"]),
@@ -194,6 +197,7 @@ fn a_count_that_cannot_be_is_a_protocol_error() {
 fn a_report_that_never_comes_is_a_timeout() {
     let (sender, _receiver) = channel();
     let address = service(sender);
+    // Kept open: an end of the connection would fail the calls before their timeout.
     let held = Mutex::new(Vec::new());
     let report = reports(move |stream, _| held.lock().expect("no thread panicked").push(stream));
     let mut plan = one_way_plan(&address, &report);

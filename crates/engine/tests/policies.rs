@@ -80,6 +80,7 @@ fn a_pool_is_shared_by_more_users_than_it_has_connections() {
     assert_eq!(seen.connections.load(SeqCst), 2);
     let mean = |which: &str| group["times"][which]["mean_ns"].as_f64().unwrap() / 1e6;
     // Two users wait while two are served: about one service time each.
+    // Not 1: at the start nobody waits.
     assert!(mean("queueing") > 0.7 * mean("service"), "{group}");
     assert!((mean("response") - mean("service") - mean("queueing")).abs() < 1.0);
 }
@@ -118,8 +119,8 @@ fn a_pipelined_call_behind_a_large_body_is_sent_when_that_body_is_out() {
     // then both requests are read, until no more comes, and answered.
     let (address, _) = server(|mut stream, _| {
         std::thread::sleep(Duration::from_millis(200));
-        let patience = Some(Duration::from_millis(200));
-        stream.set_read_timeout(patience).expect("a socket");
+        let timeout = Some(Duration::from_millis(200));
+        stream.set_read_timeout(timeout).expect("a socket");
         let (mut taken, mut buffer) = (0, vec![0; 1 << 20]);
         while let Ok(length @ 1..) = stream.read(&mut buffer) {
             taken += length;
@@ -148,6 +149,7 @@ fn a_number_of_calls_is_kept_exactly_over_threads() {
     let mut plan = plan(&address);
     plan["threads"] = json!(3);
     plan["groups"][0]["load"]["users"] = json!(8);
+    // Divisible neither by the threads nor by the users.
     plan["groups"][0]["window"] = json!({"calls": {"calls": 1001, "max_s": 20.0}});
     let group = group(&plan);
     assert_eq!(group["ok"], 1001);
@@ -166,7 +168,7 @@ fn a_window_of_calls_on_a_running_load_has_the_rate_of_the_load() {
     plan["groups"][0]["load"] = json!({"kind": "constant", "rate": 200.0, "in_flight_max": 80});
     plan["groups"][0]["window"] = json!({"calls": {"calls": 40, "max_s": 20.0}});
     plan["groups"][0]["timeout_s"] = json!(5.0);
-    // Opened with the load: its calls are all asked about, and none ends before 200 ms.
+    // Opened with the load: all its calls count, and none ends before 200 ms.
     let cold = group(&plan);
     assert_eq!(
         (&cold["ok"], &cold["rate_per_s"]),
@@ -179,6 +181,7 @@ fn a_window_of_calls_on_a_running_load_has_the_rate_of_the_load() {
     assert_eq!(warm["ok"], 40, "{warm}");
     for group in [cold, warm.clone()] {
         let window_s = group["window_s"].as_f64().unwrap();
+        // 40 calls at 200 per second.
         assert!((0.199..=0.206).contains(&window_s), "{group}");
     }
     let rate = warm["rate_per_s"].as_f64().unwrap();
@@ -186,7 +189,7 @@ fn a_window_of_calls_on_a_running_load_has_the_rate_of_the_load() {
 }
 
 /// However many users wait, and however calls come in batches or over threads, a window of
-/// calls tells the rate that one of time tells.
+/// calls has the rate that one of time has.
 #[test]
 fn a_window_of_calls_has_the_rate_of_its_connections() {
     let (address, _) = server(|stream, seen| {
@@ -216,11 +219,12 @@ fn a_window_of_calls_has_the_rate_of_its_connections() {
             "{group}"
         );
         let rate = group["rate_per_s"].as_f64().unwrap();
+        // A call takes 10 ms at least, so 100 per second and connection are the most.
         assert!(rate <= 101.0 * in_flight, "{group}");
     }
 }
 
-/// One connection whose server takes 5 ms for a call is asked five times as fast.
+/// One connection whose server takes 5 ms for a call gets five times as many.
 #[test]
 fn a_rate_that_the_service_cannot_keep_is_not_its_rate() {
     let (address, _) = server(|stream, seen| {
@@ -241,9 +245,10 @@ fn a_rate_that_the_service_cannot_keep_is_not_its_rate() {
         plan["groups"][0]["window"] = window;
         plan["groups"][0]["warmup"] = json!({"min_s": 0.2, "max_s": 0.2});
         let group = group(&plan);
-        // Every arrival is asked about, as late as it is answered …
+        // Every arrival counts, as late as it is answered …
         assert!(group["ok"].as_u64().unwrap().abs_diff(500) <= 1, "{group}");
         let slowest = group["times"]["response"]["max_ns"].as_u64().unwrap();
+        // 500 calls of 5 ms take 2.5 s and arrive within 0.5 s.
         assert!(slowest > 1_500_000_000, "{group}");
         // … and per second goes what ended within the window.
         let (rate, ended) = (group["rate_per_s"].as_f64(), group["ended"].as_u64());
@@ -270,6 +275,7 @@ fn calls_that_end_after_the_window_are_no_rate() {
     plan["groups"][0]["window"] = json!({"duration_s": 0.4});
     plan["groups"][0]["timeout_s"] = json!(5.0);
     let group = group(&plan);
+    // Calls of 250 ms in 0.4 s: two rounds of ten begin, and one of them ends.
     assert_eq!((&group["ok"], &group["ended"]), (&json!(20), &json!(10)));
     assert_eq!(group["rate_per_s"], 25.0);
     // Ten were under way, from a first moment on.
@@ -296,7 +302,7 @@ fn a_warm_up_lasts_three_rounds_of_its_users() {
     assert_eq!(warmup["stationary"], true, "{warmup}");
     // Three rounds have ended, and the fourth has begun.
     assert!(warmup["calls"].as_u64().unwrap() >= 80, "{warmup}");
-    // Its bound holds, and is told.
+    // Its bound holds, and is reported.
     plan["groups"][0]["warmup"] = json!({"min_s": 0.1, "max_s": 0.45});
     let warmup = &group(&plan)["warmup"];
     assert_eq!(warmup["stationary"], false, "{warmup}");
@@ -310,6 +316,7 @@ fn a_constant_rate_is_met_exactly_and_think_time_is_kept() {
     constant["groups"][0]["window"] = json!({"duration_s": 1.0});
     let constant = group(&constant);
     let calls = constant["calls"].as_u64().unwrap();
+    // Tenths of the second that the window lasts.
     assert_eq!(constant["series"].as_array().unwrap().len(), 10);
     assert!((999..=1001).contains(&calls), "{calls}");
     let mut thinking = plan(&address);
@@ -317,6 +324,7 @@ fn a_constant_rate_is_met_exactly_and_think_time_is_kept() {
     thinking["groups"][0]["window"] = json!({"duration_s": 0.5});
     // Two users, a call every 20 ms and a little each.
     let calls = group(&thinking)["calls"].as_u64().unwrap();
+    // 50 without any service time; fewer on a machine that is busy.
     assert!((30..=50).contains(&calls), "{calls}");
 }
 
@@ -371,9 +379,9 @@ fn time_spent_spinning_is_reported_apart_from_work() {
         let mut plan = plan(&address);
         plan["wait"] = json!(wait);
         plan["groups"][0]["window"] = json!({"duration_s": 0.5});
-        let (code, said, _) = drive(&plan);
-        assert_eq!(code, 0, "{said}");
-        let process = &said["process"];
+        let (code, event, _) = drive(&plan);
+        assert_eq!(code, 0, "{event}");
+        let process = &event["process"];
         let seconds = |name: &str| process[name].as_f64().unwrap();
         let cpu_s = seconds("cpu_user_s") + seconds("cpu_system_s");
         (seconds("spin_s"), cpu_s)

@@ -1,5 +1,5 @@
 //! Sequences of calls: numbers of replies go into later requests, and the
-//! sequence is told beside its calls.
+//! sequence is reported in addition to its calls.
 
 mod support;
 
@@ -30,16 +30,16 @@ fn operation<'a>(group: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn each_reply_s_numbers_go_into_the_next_request() {
-    let (address, asked) = charging::serve(|_, _, _, _| {});
+    let (address, requests) = charging::serve(|_, _, _, _| {});
     let group = group(&sequence_plan(&address, "ReservationDebit"));
     assert_eq!(
         (group["ok"].as_u64(), group["errors"].as_u64()),
         (Some(80), Some(0)),
         "{group}"
     );
-    let asked = asked.lock().unwrap();
-    assert_eq!(asked.len(), 80);
-    for calls in asked.chunks(4) {
+    let requests = requests.lock().unwrap();
+    assert_eq!(requests.len(), 80);
+    for calls in requests.chunks(4) {
         let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
             names,
@@ -56,12 +56,13 @@ fn each_reply_s_numbers_go_into_the_next_request() {
             (&calls[2].1["id"], &calls[2].1["am"]),
             (&json!(1), &json!(520))
         );
+        // The service gives each confirmation a number of its own.
         assert_ne!(calls[1].1["cn"], calls[3].1["cn"]);
     }
 }
 
 #[test]
-fn a_sequence_is_told_beside_its_calls_and_its_operations() {
+fn a_sequence_is_reported_with_its_calls_and_its_operations() {
     let (address, _) = charging::serve(|name, _, _, _| {
         let slow = name == "DebitReservation";
         std::thread::sleep(Duration::from_millis(if slow { 20 } else { 0 }));
@@ -97,7 +98,8 @@ fn a_sequence_is_told_beside_its_calls_and_its_operations() {
 
 #[test]
 fn a_failed_call_ends_its_sequence_and_the_user_begins_the_next() {
-    let (address, asked) = charging::serve(|name, number, status, body| {
+    let (address, requests) = charging::serve(|name, number, status, body| {
+        // Every fourth of 20: five.
         if name == "ConfirmAction" && number % 4 == 1 {
             *status = 400;
             *body = br#"{"error":"unknown confirmation"}"#.to_vec();
@@ -121,12 +123,12 @@ fn a_failed_call_ends_its_sequence_and_the_user_begins_the_next() {
         example.ends_with("HTTP status 400: unknown confirmation"),
         "{example}"
     );
-    assert_eq!(asked.lock().unwrap().len(), 40);
+    assert_eq!(requests.lock().unwrap().len(), 40);
 }
 
 #[test]
 fn an_error_in_the_middle_leaves_the_rest_of_the_sequence_out() {
-    let (address, asked) = charging::serve(|name, _, _, body| {
+    let (address, requests) = charging::serve(|name, _, _, body| {
         if name == "Reserve" {
             *body = br#"{"res":0,"cn":5}"#.to_vec();
         }
@@ -137,7 +139,7 @@ fn an_error_in_the_middle_leaves_the_rest_of_the_sequence_out() {
     assert_eq!(group["sequences"]["errors"], 20);
     assert_eq!(operation(&group, "ConfirmAction")["calls"], 0);
     assert!(
-        asked
+        requests
             .lock()
             .unwrap()
             .iter()
@@ -159,7 +161,7 @@ fn a_number_that_was_not_confirmed_is_a_wrong_answer() {
 
 #[test]
 fn with_frame_work_the_numbers_are_carried_all_the_same() {
-    let (address, asked) = charging::serve(|_, _, _, _| {});
+    let (address, requests) = charging::serve(|_, _, _, _| {});
     let mut plan = sequence_plan(&address, "ReservationRelease");
     plan["groups"][0]["stack"]["work"] = json!("frame");
     let group = group(&plan);
@@ -168,12 +170,12 @@ fn with_frame_work_the_numbers_are_carried_all_the_same() {
         (Some(80), Some(0)),
         "{group}"
     );
-    assert_eq!(asked.lock().unwrap().len(), 80);
+    assert_eq!(requests.lock().unwrap().len(), 80);
 }
 
 #[test]
 fn users_have_accounts_of_their_own() {
-    let (address, asked) = charging::serve(|_, _, _, _| {});
+    let (address, requests) = charging::serve(|_, _, _, _| {});
     let mut plan = sequence_plan(&address, "CreditControl");
     plan["groups"][0]["load"]["users"] = json!(4);
     plan["threads"] = json!(2);
@@ -182,13 +184,14 @@ fn users_have_accounts_of_their_own() {
     // One operation needs no list of operations, but it is a sequence.
     assert_eq!(group["operations"], json!([]));
     assert_eq!(group["sequences"]["count"], 20);
-    let asked = asked.lock().unwrap();
-    let mut accounts: Vec<i64> = asked
+    let requests = requests.lock().unwrap();
+    let mut accounts: Vec<i64> = requests
         .iter()
         .map(|(_, r)| r["id"].as_i64().unwrap())
         .collect();
     accounts.sort_unstable();
     accounts.dedup();
+    // Four users on three accounts: the last shares the first one's.
     assert_eq!(accounts, [1, 2, 3]);
 }
 
@@ -202,6 +205,7 @@ fn only_the_first_call_of_an_open_load_is_an_arrival() {
     group_plan["drain_s"] = json!(20.0);
     let group = group(&plan);
     let sequences = group["sequences"]["count"].as_u64().unwrap();
+    // 0.5 s at 200 per second.
     assert!((99..=101).contains(&sequences), "{group}");
     assert_eq!(group["calls"].as_u64(), Some(4 * sequences), "{group}");
     assert_eq!(
@@ -256,7 +260,7 @@ fn sequences_arrive_at_the_times_of_a_poisson_process() {
 
 #[test]
 fn a_sequence_that_began_in_the_window_ends_after_it() {
-    let (address, asked) = charging::serve(|_, _, _, _| {
+    let (address, requests) = charging::serve(|_, _, _, _| {
         std::thread::sleep(Duration::from_millis(150));
     });
     let mut plan = sequence_plan(&address, "ReservationDebit");
@@ -268,14 +272,15 @@ fn a_sequence_that_began_in_the_window_ends_after_it() {
         (&json!(4), &json!(1)),
         "{group}"
     );
-    assert_eq!(asked.lock().unwrap().len(), 4);
+    // All four calls of the sequence, though the window closed during the first.
+    assert_eq!(requests.lock().unwrap().len(), 4);
 }
 
 #[test]
 fn a_drain_that_is_too_short_leaves_the_sequence_unfinished() {
     let (address, _) = charging::serve(|name, _, _, _| {
-        let hangs = name == "DebitReservation";
-        std::thread::sleep(Duration::from_secs(if hangs { 5 } else { 0 }));
+        let slow = name == "DebitReservation";
+        std::thread::sleep(Duration::from_secs(if slow { 5 } else { 0 }));
     });
     let mut plan = sequence_plan(&address, "ReservationDebit");
     plan["groups"][0]["window"] = json!({"duration_s": 0.1});
@@ -292,7 +297,7 @@ fn a_drain_that_is_too_short_leaves_the_sequence_unfinished() {
 
 #[test]
 fn one_operation_of_charging_is_no_sequence() {
-    let (address, asked) = charging::serve(|_, _, _, _| {});
+    let (address, requests) = charging::serve(|_, _, _, _| {});
     let mut plan = sequence_plan(&address, "Credit");
     plan["groups"][0]["workload"] = json!({"kind": "contract", "contract": "charging",
         "operation": "Credit", "accounts": 7});
@@ -303,13 +308,15 @@ fn one_operation_of_charging_is_no_sequence() {
         (&json!(20), &Value::Null),
         "{group}"
     );
-    let asked = asked.lock().unwrap();
+    let requests = requests.lock().unwrap();
     assert!(
-        asked
+        requests
             .iter()
             .all(|(name, r)| name == "Credit" && r["am"] == 147)
     );
-    assert!(asked.iter().any(|(_, r)| r["id"] == 1) && asked.iter().any(|(_, r)| r["id"] == 2));
+    assert!(
+        requests.iter().any(|(_, r)| r["id"] == 1) && requests.iter().any(|(_, r)| r["id"] == 2)
+    );
 }
 
 #[test]

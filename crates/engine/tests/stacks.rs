@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use service::Service;
 use support::{group, plan};
 
-/// Binding, codec and transport of every form in which contracts are spoken.
+/// Binding, codec and transport of every form that contracts have.
 const STACKS: [(&str, &str, &str); 19] = [
     ("rest", "json", "http/1.1"),
     ("rest", "json", "http/2"),
@@ -50,6 +50,7 @@ fn with(mut base: Value, more: &Value) -> Value {
 fn run(service: &Service, stack: Value, workload: Value, more: &Value) -> Value {
     let mut plan = plan(service.address());
     let group_plan = &mut plan["groups"][0];
+    // Persistent connections came with HTTP/1.1 (RFC 9112 section 9.3).
     let closes = stack["transport"] == "http/1.0";
     group_plan["stack"] = stack;
     if closes {
@@ -148,7 +149,7 @@ fn frame_work_over_every_stack() {
 }
 
 #[test]
-fn application_errors_are_told_by_their_text_in_every_stack() {
+fn application_errors_are_reported_with_their_text_in_every_stack() {
     for of in STACKS {
         // One account only: the second user's does not exist.
         let service = Service::start("charging", &stack(of), &json!({"store": {"accounts": 1}}));
@@ -160,6 +161,7 @@ fn application_errors_are_told_by_their_text_in_every_stack() {
             let group = run(&service, worked, workload, &more);
             assert_eq!(
                 group["errors_by_kind"],
+                // 30 arrivals call for the two accounts in turn.
                 json!({"application": 15}),
                 "{of:?}: {group}"
             );
@@ -179,13 +181,13 @@ fn compression_in_both_ways() {
         ("raw", "token-xml", "tcp"),
     ] {
         for compression in ["gzip", "zstd"] {
-            let squeezed = with(stack(of), &json!({"compression": compression}));
-            let service = Service::start("transfer", &squeezed, &json!({}));
+            let compressed = with(stack(of), &json!({"compression": compression}));
+            let service = Service::start("transfer", &compressed, &json!({}));
             let what = format!("{compression} over {of:?}");
             let submit = contract("transfer", "Submit", 5_000);
-            let group = run(&service, squeezed.clone(), submit, &json!({}));
+            let group = run(&service, compressed.clone(), submit, &json!({}));
             all_right(&group, 30, &what);
-            let framed = with(squeezed, &json!({"work": "frame"}));
+            let framed = with(compressed, &json!({"work": "frame"}));
             let submit = contract("transfer", "Submit", 5_000);
             all_right(&run(&service, framed, submit, &json!({})), 30, &what);
         }
@@ -230,12 +232,17 @@ fn options_of_single_stacks() {
         let version = json!({"soap": "1.2"});
         cases.push((("soap", codec, "http/1.1"), version.clone(), version));
     }
-    for (of, served, asked) in cases {
+    for (of, served, client_stack) in cases {
         let service = Service::start("calendar", &with(stack(of), &served), &json!({}));
-        let asked = with(stack(of), &asked);
-        let what = asked.to_string();
+        let client_stack = with(stack(of), &client_stack);
+        let what = client_stack.to_string();
         all_right(
-            &run(&service, asked, contract("calendar", "Book", 0), &json!({})),
+            &run(
+                &service,
+                client_stack,
+                contract("calendar", "Book", 0),
+                &json!({}),
+            ),
             30,
             &what,
         );
@@ -281,6 +288,7 @@ fn tls_under_every_binding() {
             let secured = with(stack(of), &json!({"security": security}));
             let mut files = json!({"certificate": file("server.pem"), "key": file("server.key")});
             if security == "mtls" {
+                // One authority signs both ends.
                 files["client_ca"] = json!(file("ca.pem"));
             }
             let service = Service::start("transfer", &secured, &json!({"tls": files}));
@@ -333,7 +341,7 @@ fn one_way_calls_end_when_they_have_been_processed() {
         let more = with(more, &json!({"load": load}));
         let group = run(&service, windowed, contract("calendar", "Book", 0), &more);
         all_right(&group, 30, codec);
-        // What is told is when it was processed, not when it was written.
+        // What is reported is when it was processed, not when it was written.
         let wait = &group["times"]["wait"];
         assert!(wait["min_ns"].as_u64().unwrap() > 0, "{group}");
     }

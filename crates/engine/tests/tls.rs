@@ -122,6 +122,7 @@ fn a_large_request_goes_out_in_many_records() {
         }
     });
     let mut plan = tls_plan(&address, certificates.client());
+    // Base64 of a MiB: ABC again and again, and one A.
     let body = "QUJD".repeat((1 << 20) / 3) + "QQ==";
     plan["groups"][0]["workload"] =
         json!({"kind": "http", "method": "POST", "path": "/", "body_base64": body});
@@ -132,25 +133,25 @@ fn a_large_request_goes_out_in_many_records() {
 }
 
 #[test]
-fn a_certificate_that_is_not_right_is_refused_and_said_so() {
+fn a_certificate_that_is_not_right_is_refused_with_the_reason() {
     let certificates = Certificates::make();
-    let strangers = Certificates::make();
+    let others = Certificates::make();
     let cases = [
         // The same name, but another key.
-        (strangers.good(), "invalid peer certificate"),
+        (others.good(), "invalid peer certificate"),
         (certificates.expired("127.0.0.1"), "xpired"),
         (
             certificates.signed("elsewhere.example", |_| {}),
             "not valid for name",
         ),
     ];
-    for (shown, words) in cases {
+    for (shown, text) in cases {
         let (address, seen) = secured(server_config(shown, &[]), good);
         let group = group(&tls_plan(&address, certificates.client()));
         assert_eq!(group["ok"], 0, "{group}");
         assert_eq!(group["errors_by_kind"], json!({"refused": 20}), "{group}");
-        assert!(example(&group).contains(words), "{words}: {group}");
-        // Nothing was said to whom nobody knows.
+        assert!(example(&group).contains(text), "{text}: {group}");
+        // No request was sent to a server that was not verified.
         assert_eq!(seen.requests.load(SeqCst), 0);
     }
 }
@@ -186,6 +187,8 @@ fn a_server_may_demand_a_certificate_of_ours() {
     let without = group(&tls_plan(&address, certificates.client()));
     assert_eq!(without["ok"], 0, "{without}");
     assert!(
+        // In TLS 1.3 the client's handshake has ended before the server validates its
+        // certificate: the alert comes later (RFC 8446 section 4.4.2.4).
         example(&without).contains("CertificateRequired"),
         "{without}"
     );
@@ -195,7 +198,7 @@ fn a_server_may_demand_a_certificate_of_ours() {
     assert_eq!(group(&plan)["ok"], 20);
 }
 
-/// Ends the TCP connection without a word of TLS.
+/// Ends the TCP connection without close_notify.
 fn cut(stream: &mut Secured) -> bool {
     let _ = stream.sock.shutdown(std::net::Shutdown::Both);
     false
@@ -208,6 +211,7 @@ fn a_connection_cut_within_a_record_completes_nothing() {
         let mut record = Vec::new();
         stream.conn.writer().write_all(OK).expect("room");
         stream.conn.write_tls(&mut record).expect("memory");
+        // Half a record cannot be authenticated, so that nothing of it may be used.
         let _ = stream.sock.write_all(&record[..record.len() / 2]);
         cut(stream)
     });
@@ -217,13 +221,13 @@ fn a_connection_cut_within_a_record_completes_nothing() {
 }
 
 #[test]
-fn a_reply_that_ends_with_its_connection_needs_the_last_word_of_tls() {
+fn a_reply_that_ends_with_its_connection_needs_close_notify() {
     let certificates = Certificates::make();
-    for (last_word, ok) in [(true, 20), (false, 0)] {
+    for (close_notify, ok) in [(true, 20), (false, 0)] {
         let config = server_config(certificates.good(), &[]);
         let (address, _) = secured(config, move |stream, _| {
             let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\nall of it");
-            if last_word {
+            if close_notify {
                 stream.conn.send_close_notify();
                 let _ = stream.flush();
             }
@@ -234,7 +238,7 @@ fn a_reply_that_ends_with_its_connection_needs_the_last_word_of_tls() {
         plan["groups"][0]["stack"]["connection"] = json!("close");
         let group = group(&plan);
         assert_eq!(group["ok"], ok, "{group}");
-        if !last_word {
+        if !close_notify {
             assert!(example(&group).contains("close_notify"), "{group}");
         }
     }
@@ -244,6 +248,7 @@ fn a_reply_that_ends_with_its_connection_needs_the_last_word_of_tls() {
 fn garbage_instead_of_a_handshake_is_refused() {
     let certificates = Certificates::make();
     let (address, _) = server(|mut stream, _| {
+        // 0x16 is the type of a handshake record; 0x77 is no version.
         let _ = stream.write_all(b"\x16\x77garbage in what may be a record");
         let _ = stream.read(&mut [0u8; 4096]);
     });
@@ -276,6 +281,7 @@ fn a_server_that_never_shakes_hands_costs_a_timeout() {
     plan["groups"][0]["timeout_s"] = json!(0.1);
     plan["groups"][0]["window"] = json!({"calls": {"calls": 2, "max_s": 20.0}});
     let group = group(&plan);
+    // One for each call: a handshake that is given up takes the call on it along.
     assert_eq!(group["errors_by_kind"], json!({"timeout": 2}), "{group}");
 }
 
@@ -311,10 +317,10 @@ fn certificates_are_made_once_and_never_overwritten() {
         .output()
         .expect("the engine starts");
     assert_eq!(again.status.code(), Some(2));
-    let words = String::from_utf8_lossy(&again.stderr).into_owned();
+    let text = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(
-        words.contains("exists") && words.contains("another folder"),
-        "{words}"
+        text.contains("exists") && text.contains("another folder"),
+        "{text}"
     );
     assert_eq!(
         std::fs::read(certificates.file("server.key")).expect("a key"),
@@ -332,9 +338,9 @@ fn a_server_without_tls_is_called_that_and_not_refused() {
     assert_eq!(group["errors_by_kind"]["protocol"], 20, "{group}");
     let examples = group["error_examples"].as_array().expect("examples");
     assert_eq!(examples.len(), 1, "{group}");
-    let words = "protocol: TLS handshake failed: the server answered with no TLS record, but with \
+    let text = "protocol: TLS handshake failed: the server answered with no TLS record, but with \
                  \"HTTP/1.1 4\"";
-    assert!(example(&group).starts_with(words), "{group}");
+    assert!(example(&group).starts_with(text), "{group}");
 }
 
 #[test]

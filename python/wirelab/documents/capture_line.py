@@ -12,7 +12,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     """The lines that it prints."""
 
     interface: str | None = None
-    """As asked for."""
+    """As configured."""
     link_type: str | None = None
     """ethernet, or raw for an interface without link headers."""
     pid: int | None = None

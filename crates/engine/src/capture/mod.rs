@@ -22,10 +22,11 @@ pub use document::{Config, Line};
 use waiting::{Stop, wait};
 
 /// One write of the file takes so much of a block of the ring.
+// Few large writes: while one lasts, the ring fills.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Without an interface, the configuration is one JSON line on standard input,
-/// whose end is the order to stop.
+/// whose end stops the capture.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Interface to capture, e.g. lo.
@@ -55,6 +56,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    // Before the capture opens: a signal that comes early must end it, and not the process.
     let interrupted = interrupt::flag();
     let outcome = plan(arguments).and_then(|(config, stop)| {
         let begun = begin(&config)?;
@@ -91,6 +93,7 @@ fn print(line: &Line) -> io::Result<()> {
 /// What to capture, and what stops it.
 fn plan(arguments: Arguments) -> Result<(Config, Stop), Refusal> {
     let (Some(interface), Some(file)) = (arguments.interface, arguments.file) else {
+        // Only as a process of the lab: by hand the parent is a shell, which may end first.
         interrupt::die_with_parent();
         return Ok((from_stdin()?, Stop::AtEndOfInput));
     };
@@ -119,8 +122,9 @@ fn from_stdin() -> Result<Config, Refusal> {
 
 type Recorder = Recording<BufWriter<File>>;
 
-/// What was asked for may be refused; that there is no room is nobody's wish.
+/// An illegal configuration is refused; a disk without room is a failure of the machine.
 fn begin(config: &Config) -> Result<Result<Recorder, Failure>, Refusal> {
+    // Before the ring exists: the kernel then allocates it near these cores.
     waiting::pin(&config.cores).map_err(|error| {
         let remedy = "name cores that this process may use";
         Refusal::new("cores", error.to_string(), remedy)
@@ -145,6 +149,7 @@ fn begin(config: &Config) -> Result<Result<Recorder, Failure>, Refusal> {
 /// What was measured is never overwritten, which is refused; a pipe or a device may be
 /// there.
 fn create(path: &Path) -> Result<io::Result<File>, Refusal> {
+    // Not `exists`: /dev/null and pipes are legal targets.
     if path.is_file() {
         let message = format!("{} is there already", path.display());
         return Err(Refusal::new(
@@ -156,8 +161,9 @@ fn create(path: &Path) -> Result<io::Result<File>, Refusal> {
     let file = OpenOptions::new()
         .write(true)
         .create(true)
+        // A file was refused above; a device or a pipe has nothing to truncate.
         .truncate(false)
-        // A pipe that nobody reads is refused, not waited for (open(2)).
+        // A pipe without a reader is refused, not waited for (open(2)).
         .custom_flags(libc::O_NONBLOCK)
         .open(path);
     Ok(file.and_then(blocking))
@@ -172,6 +178,7 @@ fn blocking(file: File) -> io::Result<File> {
 fn unwritable(path: &str, error: &io::Error) -> Refusal {
     let remedy = match error.kind() {
         ErrorKind::NotFound => "make its folder first",
+        // ENXIO of open(2): O_NONBLOCK and O_WRONLY on a pipe without a reader.
         _ if error.raw_os_error() == Some(libc::ENXIO) => "begin to read the pipe first",
         _ => "use a file that can be written",
     };
@@ -192,6 +199,7 @@ fn record(
         link_type,
     };
     let mut until_stopped = || {
+        // Printed once the socket is bound: from this line on no packet is missed.
         print(&ready)?;
         while !wait(&recording, &stop, interrupted)? {
             recording.drain()?;

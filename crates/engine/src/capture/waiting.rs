@@ -1,4 +1,4 @@
-//! Waiting for packets, and for the order to stop.
+//! Waiting for packets, and for the request to stop.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -25,6 +25,7 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 /// Waits until there is something to read, at most for a moment. True when it
 /// is time to stop.
 pub(super) fn wait(source: &impl AsFd, stop: &Stop, interrupted: &AtomicBool) -> io::Result<bool> {
+    // The handler only raises the flag; poll(2) returns EINTR if it was waiting.
     if interrupted.load(Ordering::SeqCst) {
         return Ok(true);
     }
@@ -40,13 +41,16 @@ pub(super) fn wait(source: &impl AsFd, stop: &Stop, interrupted: &AtomicBool) ->
         PollFd::new(source, PollFlags::IN),
         PollFd::new(&input, PollFlags::IN),
     ];
+    // By hand standard input may be closed or a terminal: its end means nothing then.
     let count = match stop {
         Stop::AtEndOfInput => 2,
         Stop::At(_) | Stop::AtSignal => 1,
     };
     // WAIT_MAX bounds it: the conversion cannot fail.
+    // At least 1 ms, or the last moments would be polled without a pause.
     let timeout = Timespec::try_from(wait.max(Duration::from_millis(1))).ok();
     match poll(&mut both[..count], timeout.as_ref()) {
+        // The next turn looks at the flag.
         Err(Errno::INTR) => return Ok(false),
         Err(error) => return Err(error.into()),
         Ok(_) => {}

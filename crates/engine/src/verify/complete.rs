@@ -1,5 +1,5 @@
 //! Whether a reply has every field that it must have: readers take an absent
-//! one for its zero, so that only its text can tell.
+//! one for its zero, so that only its text shows it.
 
 use std::collections::HashMap;
 
@@ -33,11 +33,13 @@ fn missing(ours: &Object, theirs: &Object) -> Option<String> {
     match (ours, theirs) {
         (Object::Map(ours), Object::Map(theirs)) => ours.iter().find_map(|(name, value)| {
             match theirs.iter().find(|(other, _)| other == name) {
+                // Names that only the service has are no error: readers ignore unknown fields.
                 None => Some(name.as_text().unwrap_or_default().to_owned()),
                 Some((_, theirs)) => missing(value, theirs),
             }
         }),
         (Object::Array(ours), Object::Array(theirs)) => {
+            // Lengths are compared with the message itself; here only names count.
             let pairs = ours.iter().zip(theirs);
             pairs.into_iter().find_map(|(a, b)| missing(a, b))
         }
@@ -48,7 +50,10 @@ fn missing(ours: &Object, theirs: &Object) -> Option<String> {
 fn xml(ours: &[u8], theirs: &[u8]) -> Result<(), String> {
     let (ours, theirs) = (elements(ours), elements(theirs));
     let count = |name: &[u8]| theirs.get(name).copied().unwrap_or(0);
-    match ours.iter().find(|(name, wanted)| count(name) < **wanted) {
+    match ours
+        .iter()
+        .find(|(name, expected)| count(name) < **expected)
+    {
         Some((name, _)) => Err(absent(&String::from_utf8_lossy(name))),
         None => Ok(()),
     }
@@ -70,6 +75,7 @@ fn elements(document: &[u8]) -> HashMap<&[u8], usize> {
         .filter(|(_, byte)| **byte == b'<')
     {
         let rest = &document[at + 1..];
+        // No parser: the document was read without error before.
         let end = rest.iter().position(|byte| b" \t\r\n/>".contains(byte));
         let name = &rest[..end.unwrap_or(rest.len())];
         let local = name.rsplit(|byte| *byte == b':').next().unwrap_or(name);

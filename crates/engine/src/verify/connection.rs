@@ -19,6 +19,7 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new(document: &Document) -> Result<Service, Fault> {
         let group = document.group();
+        // Tried once, so that an illegal document is refused and not reported as a finding.
         Single::new(&group)?;
         Ok(Service { group })
     }
@@ -78,7 +79,7 @@ impl Subject for Connection {
             return self.binding == Binding::Grpc;
         }
         match (self.codec, call) {
-            // Raw tells an operation by its request, which is Hello's.
+            // Raw identifies an operation by its request, which is Hello's.
             (_, Call::HelloBytes { .. }) if self.binding == Binding::Raw => false,
             // Hello alone has a form as a text.
             (Codec::Text, Call::Hello { .. }) => true,

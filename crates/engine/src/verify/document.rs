@@ -11,7 +11,7 @@ use wirelab_stack::{Codec, Stack, TokenSource};
 /// take several.
 const TIMEOUT_S: f64 = 60.0;
 
-/// One service to be examined, just started and called by nobody else.
+/// One service to be examined, just started, without other callers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
@@ -28,7 +28,7 @@ pub struct Document {
     /// What it serves: `transfer`, `charging` or `calendar`.
     contract: String,
     /// What it was given to hold.
-    store: Held,
+    store: StoreConfig,
     /// Seed of the generated calls.
     #[serde(default)]
     pub(crate) seed: u64,
@@ -40,7 +40,7 @@ pub struct Document {
 /// What the service was given to hold.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Held {
+struct StoreConfig {
     /// Size of the text of Hello, in bytes.
     hello_bytes: u64,
     /// Accounts, numbered from 1; 20 at least.
@@ -80,6 +80,7 @@ impl Document {
             password: None,
             authority: None,
             stack,
+            // Never sent: the calls are the examination's own.
             workload: Workload::Http {
                 method: "GET".into(),
                 path: "/".into(),

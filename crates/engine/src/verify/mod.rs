@@ -31,6 +31,7 @@ enum VerifyEvent {
 }
 
 pub(crate) fn verify() -> ExitCode {
+    // An examination may take minutes; without its front nobody reads the result.
     interrupt::die_with_parent();
     let (observed, code) = match read().and_then(|document| exams(&document)) {
         Ok(exams) => (VerifyEvent::Verified { exams }, 0),

@@ -50,6 +50,7 @@ fn whole(
 ) -> Result<Response, String> {
     let head = head(response)?;
     let body = plain(head, &response.body)?;
+    // GIOP: the sender chooses the byte order, message by message.
     let format = format.in_order(head.byte_order.unwrap_or(format.order));
     let error = |status: &str| match format.read_error(operation, &body) {
         Ok(text) => Ok(Response::Error(text)),
@@ -67,6 +68,7 @@ fn whole(
                 404 if body.is_empty() => {
                     Ok(Response::Error(ApplicationError::NotFound.to_string()))
                 }
+                // contracts/README.md: 404 without a body for `not found`.
                 404 => Err("status 404 with a body".to_owned()),
                 400 => Ok(Response::Error(ApplicationError::Invalid.to_string())),
                 _ if status == route.status => read(format, operation, &body).map(Response::Reply),
@@ -77,6 +79,7 @@ fn whole(
         (_, status) if status == status_of_errors(binding, format) => error("status of an error"),
         (_, status) => Err(format!(
             "status {status}: {}",
+            // Enough of a framework's error page to recognize it.
             String::from_utf8_lossy(&body[..body.len().min(200)])
         )),
     }
@@ -103,6 +106,7 @@ fn grpc(
         (200, Some(status)) if is_application_error(status, operation) => {
             let text = end.grpc_message.as_deref().unwrap_or_default();
             return match text.parse::<ApplicationError>() {
+                // Text and status are both in the contract, and must agree.
                 Ok(error) if error.grpc_status() != status => {
                     Err(format!("grpc-status {status} for {text:?}"))
                 }
@@ -165,6 +169,7 @@ fn messages(head: &Head, body: &[u8]) -> Result<Vec<Vec<u8>>, String> {
             }
         }
     }
+    // A body that ends within a message.
     deframer.finish().map_err(|error| error.to_string())?;
     Ok(found)
 }
@@ -174,7 +179,7 @@ fn plain(head: &Head, body: &[u8]) -> Result<Vec<u8>, String> {
         Encoding::Identity => Ok(body.to_vec()),
         Encoding::Gzip => gzip::decompress(body, REPLY_BYTES_MAX).map_err(|e| e.to_string()),
         Encoding::Zstd => zstd::decompress(body, REPLY_BYTES_MAX).map_err(|e| e.to_string()),
-        Encoding::Other => Err("an encoding that nobody asked for".into()),
+        Encoding::Other => Err("an encoding that was not requested".into()),
     }
 }
 
@@ -199,6 +204,7 @@ impl UnaryVisitor for ReadReply<'_> {
     fn visit<O: Unary>(self) -> Self::Output {
         let reply = self.format.read_reply::<O>(self.body);
         let reply = reply.map_err(|error| error.to_string())?;
+        // Written anew from what was read: what the writer adds was missing.
         let ours = self.format.write_reply::<O>(&reply);
         // A reply without a body has no fields to be missing.
         if !ours.is_empty() {

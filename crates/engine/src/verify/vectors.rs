@@ -1,4 +1,4 @@
-//! The golden vectors: one value in many spellings, and what is no message.
+//! The golden vectors: one value in many forms, and what is no message.
 
 use std::collections::HashMap;
 
@@ -87,6 +87,7 @@ impl Sender {
             Binding::Rest => operation.rest().is_some_and(|(method, _)| method == "POST"),
             _ => true,
         };
+        // Pure operations only: the answer is the same whatever was called before.
         (is_body && operation.pure() && !operation.streaming()).then_some(operation)
     }
 
@@ -153,11 +154,13 @@ impl Sender {
             // Hexadecimal, since these formats are no text.
             _ => bytes(&refused.input)?,
         };
+        // The refused one and the good one after it.
         self.calls += 2;
         let observed = self.connection.send(operation, &message);
         if let Response::Reply(_) | Response::Chunks(_) = observed {
             self.finding(&refused.why, &message, "a refusal", &observed);
         }
+        // A service that breaks on a bad message must still serve the next caller.
         let Some((good, expected)) = good_call(operation) else {
             return Ok(());
         };
@@ -186,7 +189,7 @@ fn good_call(operation: Operation) -> Option<(Call, Reply)> {
     Some((call, answer))
 }
 
-/// What the model says to the request that this JSON is.
+/// The answer of the model to the request that this JSON is.
 struct Answer<'a>(&'a str);
 
 impl UnaryVisitor for Answer<'_> {
@@ -214,6 +217,7 @@ fn bytes(hex: &str) -> Result<Vec<u8>, String> {
 
 fn excerpt(text: &str) -> String {
     match text.char_indices().nth(EXCERPT) {
+        // By characters: a cut within one of UTF-8 would panic.
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -22,6 +22,7 @@ pub struct Certificates {
 impl Certificates {
     /// Has the engine make a set.
     pub fn make() -> Certificates {
+        // Tests of one binary run in threads of one process: each needs a folder of its own.
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let number = MADE.fetch_add(1, Ordering::SeqCst);
         let name = format!("wirelab-tls-{}-{number}", std::process::id());

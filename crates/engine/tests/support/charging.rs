@@ -1,5 +1,5 @@
 //! A charging service in JSON over HTTP/1.1, by the canonical model, that
-//! notes what it was asked.
+//! notes its requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,8 +11,8 @@ use wirelab_wire::codec::{Codec, MessageFormat};
 
 use crate::support;
 
-/// Everything that was asked: the operation and its request.
-pub type Asked = Arc<Mutex<Vec<(String, Value)>>>;
+/// Everything that was called: the operation and its request.
+pub type Requests = Arc<Mutex<Vec<(String, Value)>>>;
 
 struct Answer<'a> {
     state: &'a State,
@@ -37,29 +37,31 @@ fn request(input: &[u8]) -> Option<(String, Vec<u8>, usize)> {
     let path = head.split(' ').nth(1)?.to_owned();
     let length = head
         .lines()
+        // Exactly as the engine writes it: this is no parser of HTTP.
         .find_map(|line| line.strip_prefix("Content-Length: "));
     let length: usize = length.map_or(0, |length| length.parse().expect("a number"));
     let body = input.get(head_end..head_end + length)?.to_vec();
     Some((path, body, head_end + length))
 }
 
-/// Starts the service; `spoil` may change a reply's status and body, given
+/// Starts the service; `corrupt` may change a reply's status and body, given
 /// the operation and how often it has been called, from 1.
 pub fn serve(
-    spoil: impl Fn(&str, usize, &mut u16, &mut Vec<u8>) + Send + Sync + 'static,
-) -> (String, Asked) {
-    let asked = Asked::default();
-    let notes = Arc::clone(&asked);
+    corrupt: impl Fn(&str, usize, &mut u16, &mut Vec<u8>) + Send + Sync + 'static,
+) -> (String, Requests) {
+    let requests = Requests::default();
+    let notes = Arc::clone(&requests);
     let state = State::new(&Store::default());
-    let (address, _) = support::server(move |stream, _| talk(stream, &state, &notes, &spoil));
-    (address, asked)
+    let (address, _) =
+        support::server(move |stream, _| answer_requests(stream, &state, &notes, &corrupt));
+    (address, requests)
 }
 
-fn talk(
+fn answer_requests(
     mut stream: TcpStream,
     state: &State,
-    asked: &Asked,
-    spoil: &(impl Fn(&str, usize, &mut u16, &mut Vec<u8>) + Send + Sync),
+    requests: &Requests,
+    corrupt: &(impl Fn(&str, usize, &mut u16, &mut Vec<u8>) + Send + Sync),
 ) {
     let (mut input, mut buffer) = (Vec::new(), [0u8; 4096]);
     while let Ok(length @ 1..) = stream.read(&mut buffer) {
@@ -69,13 +71,13 @@ fn talk(
             let mut own = Operation::all_of(Contract::Charging);
             let operation = own.find(|o| o.rest().is_some_and(|(_, own)| own == path));
             let operation = operation.expect("a path of charging");
-            let number = note(asked, operation.name(), &body);
+            let number = note(requests, operation.name(), &body);
             let answer = operation.visit_unary(Answer { state, body: &body });
             let (mut status, mut reply) = match answer.expect("charging has no streams") {
                 Ok(reply) => (200, reply),
                 Err(error) => (400, format!("{{\"error\":\"{error}\"}}").into_bytes()),
             };
-            spoil(operation.name(), number, &mut status, &mut reply);
+            corrupt(operation.name(), number, &mut status, &mut reply);
             let head = format!(
                 "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
                 reply.len()
@@ -88,9 +90,9 @@ fn talk(
     }
 }
 
-fn note(asked: &Asked, name: &str, body: &[u8]) -> usize {
+fn note(requests: &Requests, name: &str, body: &[u8]) -> usize {
     let body = serde_json::from_slice(body).expect("JSON");
-    let mut asked = asked.lock().expect("no test thread panicked");
-    asked.push((name.to_owned(), body));
-    asked.iter().filter(|(other, _)| other == name).count()
+    let mut requests = requests.lock().expect("no test thread panicked");
+    requests.push((name.to_owned(), body));
+    requests.iter().filter(|(other, _)| other == name).count()
 }

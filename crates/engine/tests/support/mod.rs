@@ -42,7 +42,7 @@ pub fn server(serve: impl Fn(TcpStream, Arc<Seen>) + Send + Sync + 'static) -> (
 }
 
 /// Reads request heads; calls `reply` for each with its number on this
-/// connection, until the peer closes or `reply` says false.
+/// connection, until the peer closes or `reply` returns false.
 pub fn each_request(
     mut stream: TcpStream,
     seen: &Seen,
@@ -60,6 +60,7 @@ pub fn each_request(
             }
         }
         match stream.read(&mut buffer) {
+            // A reset is an end like any other: what the engine does is what is tested.
             Ok(0) | Err(_) => return,
             Ok(length) => input.extend_from_slice(&buffer[..length]),
         }
@@ -87,6 +88,7 @@ pub fn plan(target: &str) -> Value {
             "load": {"kind": "closed", "users": 1},
             "window": {"duration_s": 0.3},
             "warmup": {"min_s": 0.0, "max_s": 0.0},
+            // Short, so that tests of calls that hang end soon.
             "timeout_s": 0.25,
             "drain_s": 5.0
         }]
@@ -106,6 +108,7 @@ pub fn drive(plan: &Value) -> (i32, Value, Output) {
     stdin
         .write_all(plan.to_string().as_bytes())
         .expect("the engine reads its plan");
+    // The engine reads its plan to the end of standard input.
     drop(stdin);
     let output = engine.wait_with_output().expect("the engine ends");
     let last = String::from_utf8_lossy(&output.stdout)
