@@ -72,7 +72,6 @@ fn ours(document: &[u8]) -> Result<Vec<XmlEvent>, Error> {
             Step::Open(element) => {
                 depth += 1;
                 check_found(&scanner);
-                // Parsed when they are asked for: only now can an attribute be an error.
                 let pairs = scanner.attributes();
                 let owned = |pair: Result<(&str, std::borrow::Cow<'_, str>), Error>| {
                     pair.map(|(name, value)| (name.to_owned(), value.into_owned()))
