@@ -227,6 +227,18 @@ def test_comments_do_not_change_the_digest_and_seeds_do() -> None:
     assert experiment_file.parse(PLAIN + "seed: 2\n").digest() != plain
 
 
+def test_preparations_are_of_the_messages_contract() -> None:
+    text = _changed("{operation: Hello, bytes: 150 kB}", "{operation: ListOwners}")
+    prepare = "prepare: [{operation: AddOwner, calls: 1000}]\n"
+    experiment = experiment_file.parse(text + prepare)
+    assert experiment.prepare[0].calls == 1000
+    assert experiment.digest() != experiment_file.parse(text).digest()
+    with pytest.raises(ExperimentError, match=r"prepare\[0\]: AddOwner is of contract petclinic"):
+        experiment_file.parse(PLAIN + prepare)
+    with pytest.raises(ExperimentError, match=r"prepare\[0\].calls: .*greater than or equal to 1"):
+        experiment_file.parse(text + prepare.replace("1000", "0"))
+
+
 def test_the_committed_schema_is_fresh() -> None:
     assert experiment_file.SCHEMA.read_text() == experiment_file.schema_text()
 

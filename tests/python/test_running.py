@@ -4,6 +4,7 @@ fail without the run failing."""
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -398,3 +399,40 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(
     kept = running.read(tmp_path / "run").trials
     assert len(kept) == 2
     assert _run(tmp_path / "run").trials[:2] == kept
+
+
+PREPARED = """\
+name: prepared
+services: [rest@rust]
+messages: [{operation: ListPetTypes}]
+loads: [closed: {users: 1}]
+window: {calls: 5}
+warmup: {min: 0 s, max: 0 s}
+repeats: 1
+"""
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_calls_fill_a_service_before_its_trial(tmp_path: Path) -> None:
+    """They are there when the window opens, and none is measured."""
+    plain = _run(tmp_path / "plain", PREPARED).trials[0]
+    filled = PREPARED + "prepare: [{operation: AddPetType, calls: 100}]\n"
+    trial = _run(tmp_path / "filled", filled).trials[0]
+    assert (plain.status, trial.status) == ("measured", "measured")
+    assert trial.result.ok == plain.result.ok == 5
+    before, after = plain.result.bytes_received, trial.result.bytes_received
+    assert before
+    assert after
+    one_type = 20  # bytes of the shortest: {"id":100,"name":"x"},
+    assert after > before + 5 * 100 * one_type
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_a_trial_whose_preparation_fails_is_not_measured(tmp_path: Path) -> None:
+    """The record says how many calls succeeded."""
+    text = (
+        PREPARED + "prepare: [{operation: AddPetType, calls: 100}]\nfaults: {hang: {every: 50}}\n"
+    )
+    trial = _run(tmp_path / "run", text + "timeout: 300 ms\ndrain: 100 ms\n").trials[0]
+    assert trial.status == "failed"
+    assert re.fullmatch(r"prepare: \d+ of 100 calls of AddPetType succeeded", trial.reason)

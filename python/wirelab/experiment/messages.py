@@ -94,3 +94,9 @@ class Message(Model):
     def workload(self) -> Json:
         """The object ``workload`` of a group in the engine's plan."""
         return self.content.workload()
+
+
+class Preparation(Message):
+    """Calls that fill a service before a trial."""
+
+    calls: int = Field(ge=1, le=1_000_000, description="how many, one after another")

@@ -28,7 +28,7 @@ from wirelab.experiment.capture_ends import CaptureChoice as CaptureChoice
 from wirelab.experiment.fields import Json, Model, Time, read_size, time_default
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.loads import Load
-from wirelab.experiment.messages import Message
+from wirelab.experiment.messages import Message, Preparation
 from wirelab.format.units import format_bytes
 from wirelab.stack import axes as table
 from wirelab.stack.reference import Stack
@@ -197,6 +197,9 @@ class Experiment(Model):
     )
     messages: tuple[Message, ...] = Field(min_length=1)
     loads: tuple[Load, ...] = Field(min_length=1)
+    prepare: tuple[Preparation, ...] = Field(
+        (), description="calls that fill the service before every trial; none is measured"
+    )
     links: Annotated[tuple[Profile, ...], _one_or_more(Profile)] = Field(
         (LOOPBACK,), min_length=1, description="between caller and service, by name or your own"
     )
@@ -257,6 +260,17 @@ class Experiment(Model):
         return self
 
     @model_validator(mode="after")
+    def _prepared_by_its_contract(self) -> Experiment:
+        contracts = {message.contract for message in self.messages}
+        for index, wanted in enumerate(self.prepare):
+            if contracts != {wanted.contract}:
+                raise ValueError(
+                    f"prepare[{index}]: {wanted.name} is of contract {wanted.contract}, and the "
+                    f"messages are of {', '.join(sorted(contracts))}"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _only_of_the_matrix(self) -> Experiment:
         services, faults = set(self.services), set(self.faults.given())
         for index, place in enumerate(self.only or ()):
@@ -297,9 +311,8 @@ class Experiment(Model):
     def digest(self) -> str:
         """SHA-256 of everything that shapes the trials; comments and layout do not."""
         told = {"about", "test_findings", "interventions"}
-        content = self.model_dump(
-            mode="json", exclude=told | ({"only"} if not self.only else set())
-        )
+        absent = {name for name in ("only", "prepare") if not getattr(self, name)}
+        content = self.model_dump(mode="json", exclude=told | absent)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -22,6 +22,7 @@ from wirelab.errors import TrialFailed
 from wirelab.experiment import loads, placement
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.matrix import PlannedTrial
+from wirelab.experiment.messages import Preparation
 from wirelab.experiment.model import NO_CAPTURE, Experiment
 from wirelab.experiment.placement import Table
 from wirelab.identity import Admission
@@ -54,6 +55,8 @@ from wirelab.trial.record import (
 )
 
 PROGRESS_MS = 100
+PREPARE_S_MAX = 120.0
+"""So long may the calls of a preparation take."""
 
 Json = dict[str, Any]
 
@@ -135,15 +138,11 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
     cell = planned.cell
     warmup = experiment.warmup_of(cell.load, cold=cell.stack.axes["start"] == "cold")
     probe = {
-        "name": "main",
-        **endpoint.group(),
-        "stack": cell.stack.engine_stack(),
+        **_group(experiment, planned, endpoint),
         "workload": cell.message.workload(),
         "load": cell.load.plan(planned.seed),
         "window": experiment.window_of(cell.message, cell.load),
         "warmup": {"min_s": warmup.min, "max_s": warmup.max},
-        "timeout_s": experiment.timeout,
-        "drain_s": experiment.drain,
     }
     # The probe decides when the window opens and closes.
     background = [
@@ -163,6 +162,31 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
         "groups": [probe, *background],
     }
     return msgspec.convert(document, Plan)
+
+
+def preparation(
+    experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint, wanted: Preparation
+) -> Plan:
+    """The engine's plan of calls that fill the trial's service: one user makes them."""
+    group = {
+        **_group(experiment, planned, endpoint),
+        "workload": wanted.workload(),
+        "load": {"kind": "closed", "users": 1, "iterations": wanted.calls},
+        "window": {"calls": {"calls": wanted.calls, "max_s": PREPARE_S_MAX}},
+        "warmup": {"min_s": 0.0, "max_s": 0.0},
+    }
+    return msgspec.convert({"groups": [group]}, Plan)
+
+
+def _group(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) -> Json:
+    """What every group of a trial has in common."""
+    return {
+        "name": "main",
+        **endpoint.group(),
+        "stack": planned.cell.stack.engine_stack(),
+        "timeout_s": experiment.timeout,
+        "drain_s": experiment.drain,
+    }
 
 
 class TrialRunner:
@@ -263,6 +287,7 @@ class TrialRunner:
             shown = {**configuration, "store": store.without_password(configuration["store"])}
             self._write("service.json", {"configuration": shown, "ready": ready})
             endpoint = service.contact(listen)
+            self._prepare(link, endpoint)
             with Captures(
                 self._cell.capture,
                 link,
@@ -274,6 +299,25 @@ class TrialRunner:
                 context = TrialContext(link, service, taken, endpoint, store)
                 measured = self._observed(context)
         return replace(measured, service=measured.service.announced(ready))
+
+    def _prepare(self, link: AnyLink, endpoint: Endpoint) -> None:
+        """Fills the service. Raises :class:`TrialFailed` unless every call succeeds."""
+        for wanted in self._lab.experiment.prepare:
+            drive = Drive(
+                preparation(self._lab.experiment, self._planned, endpoint, wanted),
+                ProcessOptions(
+                    log=self._folder / "prepare.log",
+                    cores=self._table.engine,
+                    namespace=link.client.namespace,
+                ),
+                interruption=self._lab.interruption,
+            )
+            made = _groups(to_json(drive.outcome()))[0]
+            self._lab.interruption.check()
+            if made.errors or made.ok != wanted.calls:
+                raise TrialFailed(
+                    f"prepare: {made.ok:,} of {wanted.calls:,} calls of {wanted.name} succeeded"
+                )
 
     def _observed(self, context: TrialContext) -> Measured:
         """Makes the calls, and watches all processes meanwhile."""
