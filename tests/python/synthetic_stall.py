@@ -15,7 +15,7 @@ from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Claim, Planned, Spot
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import GroupResult, Point, Times, Trial
+from wirelab.trial.record import GroupResult, Point, Times, Trial, WireRecord
 
 STALLED = "rest@rust?server.writes=split&server.nagle=on"
 FLIPPED = "rest@rust?server.writes=split"
@@ -41,7 +41,7 @@ def trials_of(stack: str, times_ms: Sequence[float], *findings: dict[str, Any]) 
             repeat,
             "measured",
             result=GroupResult(times={"service": Times(count=100, mean_ns=ms * 1e6)}),
-            wire={"exchanges": 100, "findings": list(findings)},
+            wire=WireRecord.of({"exchanges": 100, "findings": list(findings)}),
         )
         for repeat, ms in enumerate(times_ms, 1)
     ]
@@ -110,9 +110,9 @@ def proposal_of(text: str, *findings: dict[str, Any], causes: Sequence[str] = ()
 
 def trial_of(planned: PlannedTrial, findings: Sequence[dict[str, Any]]) -> Trial:
     point = planned.cell.point
-    wire = {"exchanges": 100, "findings": list(findings)}
+    wire: WireRecord | None = WireRecord.of({"exchanges": 100, "findings": list(findings)})
     if point.options.get("capture", "none") == "none":
-        wire = {}
+        wire = None
     times = {"service": Times(count=100, mean_ns=40e6)}
     return Trial(
         planned.id,

@@ -421,7 +421,7 @@ def test_a_report_names_no_cause_that_was_not_tested(tmp_path: Path) -> None:
 
 def _plain() -> list[Trial]:
     """A run whose page shows no packets."""
-    return [replace(trial, wire={}) for trial in trials_of(STALLED, [40.0])]
+    return [replace(trial, wire=None) for trial in trials_of(STALLED, [40.0])]
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path
     assert {end["initial_window"] for end in wide} == {1000}
     assert all(end["receive_window"] >= 1000 * SEGMENT_BYTES for end in wide)
     flipped = [trial for trial in trials if trial.point.axes["initial_window"] == "1000"]
-    causes = {found["cause"] for trial in flipped for found in trial.wire["findings"]}
+    causes = {found.cause for trial in flipped if trial.wire for found in trial.wire.findings}
     assert "tcp-window-exhausted" not in causes
 
 

@@ -15,7 +15,7 @@ from wirelab.study import published_comparison
 from wirelab.study.model import PublishedMap
 from wirelab.study.published_comparison import Line
 from wirelab.study.sections import _beside
-from wirelab.trial.record import Trial
+from wirelab.trial.record import Trial, WireRecord
 
 FOUND = studies.load("elfwing2002")
 
@@ -28,7 +28,7 @@ def captured(arm: str, gaps_us: Sequence[float]) -> list[Trial]:
     return [
         replace(
             trial(wanted, 0.34, repeat),
-            wire={"gaps_us": [gap * (1.0 + 0.01 * repeat) for gap in gaps_us]},
+            wire=WireRecord(gaps_us=tuple(gap * (1.0 + 0.01 * repeat) for gap in gaps_us)),
         )
         for repeat in (1, 2, 3)
     ]

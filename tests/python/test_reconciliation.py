@@ -22,7 +22,7 @@ from wirelab.run import runner as running
 from wirelab.stack.manifests import load
 from wirelab.trial import reconciliation
 from wirelab.trial.reconciliation import CALLS_MAX, LOG, CallLog
-from wirelab.trial.record import Check, Point, Trial
+from wirelab.trial.record import Check, Point, Trial, WireRecord
 
 Json = dict[str, Any]
 
@@ -207,8 +207,7 @@ def _trial(found: Json | None, link: str = "loopback", measured: Json | None = N
     axes = {"connection": "keep", "caller": "engine", "in_flight": "1"}
     load_: Json = {"kind": "closed", "users": 1, "think_s": 0.0}
     at = Point("rest@rust", axes, "Hello", 14, load_, link=link)
-    wire: Json = {"reconciliation": found, "exchanges": 0, "connections": {"used": 0}}
-    wire |= {"protocols": ["tls"], "damaged": None}
+    wire = WireRecord(reconciliation=found, protocols=("tls",))
     made = replace(trial(at, 0, 1, World()), wire=wire, checks=())
     return replace(made, link={"measured": measured} if measured else {})
 
@@ -349,7 +348,7 @@ def test_live_the_ways_over_a_link_are_told_from_the_server(
     run = running.run(experiment_file.parse(text), tmp_path / "run", source=text, unverified=True)
     (one,) = run.trials
     assert one.status == "measured", one.reason
-    whole = reconciliation.split(one.wire["reconciliation"])
+    whole = reconciliation.split(_kept(one))
     assert whole is not None
     means = {part["phase"]: part["mean_us"] for part in whole["phases"]}
     assert means["request-way"] == pytest.approx(10_000.0, abs=2_500.0)
@@ -361,8 +360,14 @@ def test_live_the_ways_over_a_link_are_told_from_the_server(
     assert capsys.readouterr().out.count("request's way") == 1
 
 
+def _kept(one: Trial) -> Json:
+    assert one.wire is not None
+    assert one.wire.reconciliation is not None
+    return one.wire.reconciliation
+
+
 def _explained(one: Trial) -> None:
-    found, calls = one.wire["reconciliation"], one.wire["reconciliation"]["calls"]
+    found, calls = _kept(one), _kept(one)["calls"]
     assert calls["logged"] == one.result.calls_whole_run == calls["matched"], calls
     assert found["exchanges"]["seen"] == calls["matched"], found["exchanges"]
     whole = found["all"]

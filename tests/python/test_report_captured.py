@@ -20,7 +20,7 @@ from wirelab.run import adaptive as intervention
 from wirelab.run.adaptive import outcome
 from wirelab.run.adaptive.record import Claim, Interventions, Planned, Spot
 from wirelab.trial import dissection
-from wirelab.trial.record import Trial
+from wirelab.trial.record import PacketFinding, Trial
 
 CAUSE = str(FINDING["cause"])
 
@@ -60,8 +60,8 @@ def test_nothing_found_needs_no_test() -> None:
 
 def test_a_pattern_that_cost_no_time_by_itself_is_given_none() -> None:
     pattern = {**FINDING, "cause": "split-writes", "ms_total": 0.0, "ms_median": 0.0}
-    assert packet_findings.figures(pattern, 40)[1:] == ("—", "—")
-    assert "—" not in packet_findings.figures(FINDING, 40)
+    assert packet_findings.figures(PacketFinding.of(pattern), 40)[1:] == ("—", "—")
+    assert "—" not in packet_findings.figures(PacketFinding.of(FINDING), 40)
 
 
 def test_every_line_of_a_dissection_fits_80_columns() -> None:

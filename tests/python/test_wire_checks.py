@@ -3,14 +3,14 @@ cannot tell."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial, with_result
 from wirelab.checks.load import check
-from wirelab.trial.record import Check, Json, Trial
+from wirelab.trial.record import Check, Json, Trial, WireRecord
 
 CLOSED: Json = {"kind": "closed", "users": 10}
 OPEN: Json = {"kind": "constant", "rate": 500.0, "in_flight_max": 64}
@@ -36,22 +36,27 @@ def whole(axes: dict[str, str] | None = None, load: Json = CLOSED) -> Trial:
         "damaged": None,
     }
     result = replace(made.result, calls_whole_run=CALLS, connections_opened=10)
-    return replace(made, result=result, wire=wire, checks=())
+    return replace(made, result=result, wire=WireRecord.of(wire), checks=())
+
+
+def _wire(given: Trial) -> WireRecord:
+    assert given.wire is not None
+    return given.wire
 
 
 def seen(given: Trial, **values: Any) -> Trial:
     """The trial with other words of its packets."""
-    return replace(given, wire={**given.wire, **values})
+    return replace(given, wire=WireRecord.of({**asdict(_wire(given)), **values}))
 
 
 def used(given: Trial, **values: int) -> Trial:
     """The trial with connections that were used otherwise."""
-    return seen(given, connections={**given.wire["connections"], **values})
+    return seen(given, connections={**asdict(_wire(given).connections), **values})
 
 
 def written(given: Trial, **values: int) -> Trial:
     """The trial with messages that came otherwise."""
-    return seen(given, writes={**given.wire["writes"], **values})
+    return seen(given, writes={**asdict(_wire(given).writes), **values})
 
 
 def counted(given: Trial, **values: int) -> Trial:
@@ -70,7 +75,7 @@ def outcome(given: Trial, name: str) -> str:
 
 
 def test_a_trial_without_packets_has_no_such_check() -> None:
-    names = set(by_name(replace(whole(), wire={})))
+    names = set(by_name(replace(whole(), wire=None)))
     assert not {name for name in names if "wire" in name or "packets" in name}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from wirelab.format.counting import counted, of_all
 from wirelab.format.units import format_seconds
-from wirelab.trial.record import Check, GroupResult, Trial
+from wirelab.trial.record import Check, GroupResult, Trial, WireRecord, WireWrites
 
 MISFITS = 0.01
 """Share of messages that may come in another number of segments than declared: a segment that
@@ -31,14 +31,14 @@ def _policy(trial: Trial) -> Check | None:
     """The connection policy, by how many exchanges each connection carried."""
     if not trial.wire:
         return None
-    used = trial.wire["connections"]
-    calls, count = trial.wire["exchanges"], used["used"]
+    used = trial.wire.connections
+    calls, count = trial.wire.exchanges, used.used
     if not calls:
         return Check.unmeasurable(POLICY, _unseen(trial))
     policy = trial.point.axes["connection"]
     words = f"{counted(calls, 'exchange')} on {counted(count, 'connection')} in the packets"
     if policy == "close":
-        right = used["used_once"] == count
+        right = used.used_once == count
         return Check.judged(POLICY, right, f"{words}, one each{_not(right)}")
     return _held(trial, policy, count, words)
 
@@ -68,29 +68,30 @@ def _in_flight(trial: Trial) -> Check | None:
     """Exchanges under way at a time on one connection."""
     if not trial.wire:
         return None
-    if not trial.wire["exchanges"]:
+    if not trial.wire.exchanges:
         return Check.unmeasurable(IN_FLIGHT, _unseen(trial))
     if trial.point.semantic_class == "one-way":
         return Check.unmeasurable(IN_FLIGHT, "a call without a reply has no end in its packets")
     _, _, number = trial.point.axes["in_flight"].partition("=")
-    allowed, seen = int(number or 1), trial.wire["connections"]["in_flight_max"]
+    allowed, seen = int(number or 1), trial.wire.connections.in_flight_max
     most = counted(seen, "exchange")
     reason = f"at most {most} under way on a connection in the packets, {allowed} allowed"
     return Check.judged(IN_FLIGHT, seen <= allowed, reason)
 
 
-def _writes(side: str, kind: str) -> Callable[[Trial], Check | None]:
+def _writes(
+    side: str, of: Callable[[WireWrites], tuple[int, int]]
+) -> Callable[[Trial], Check | None]:
     axis, name = f"{side}.writes", f"{side} writes on the wire"
 
     def judge(trial: Trial) -> Check | None:
         if not trial.wire:
             return None
-        hidden = _hides_writes(trial)
+        hidden = _hides_writes(trial, trial.wire)
         if hidden:
             return Check.unmeasurable(name, hidden)
         declared = trial.point.axes[axis]
-        writes = trial.wire["writes"]
-        joined, split = writes[f"{kind}_joined"], writes[f"{kind}_split"]
+        joined, split = of(trial.wire.writes)
         if not joined + split:
             return None
         other = split if declared == "joined" else joined
@@ -101,20 +102,20 @@ def _writes(side: str, kind: str) -> Callable[[Trial], Check | None]:
     return judge
 
 
-def _hides_writes(trial: Trial) -> str:
+def _hides_writes(trial: Trial, wire: WireRecord) -> str:
     """Why the segments of messages do not tell how they were written; empty where they do."""
     if _is_encrypted(trial):
         return ENCRYPTED
-    return "" if set(trial.wire["protocols"]) <= set(PLAIN) else FRAMES
+    return "" if set(wire.protocols) <= set(PLAIN) else FRAMES
 
 
 def _whole(trial: Trial) -> Check | None:
     """Whether the packets show all calls that were made."""
     if not trial.wire:
         return None
-    made, seen = trial.result.calls_whole_run or 0, trial.wire["exchanges"]
-    if trial.wire["damaged"]:
-        return Check.judged("packets", False, f"the capture is damaged: {trial.wire['damaged']}")
+    made, seen = trial.result.calls_whole_run or 0, trial.wire.exchanges
+    if trial.wire.damaged:
+        return Check.judged("packets", False, f"the capture is damaged: {trial.wire.damaged}")
     if _is_encrypted(trial):
         return Check.unmeasurable("packets", ENCRYPTED)
     if trial.point.axes.get("caller", "engine") != "engine" and spare_connections(trial):
@@ -125,7 +126,7 @@ def _whole(trial: Trial) -> Check | None:
 
 def _reconciled(trial: Trial) -> Check | None:
     """Whether each call's time is explained by its packets."""
-    found = trial.wire.get("reconciliation") if trial.wire else None
+    found = trial.wire.reconciliation if trial.wire else None
     if not found:
         return None
     name = "calls beside packets"
@@ -161,8 +162,8 @@ CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _whole,
     _policy,
     _in_flight,
-    _writes("client", "requests"),
-    _writes("server", "replies"),
+    _writes("client", lambda writes: (writes.requests_joined, writes.requests_split)),
+    _writes("server", lambda writes: (writes.replies_joined, writes.replies_split)),
     _reconciled,
 )
 """Every check, in the order in which they are shown."""

@@ -45,14 +45,14 @@ def _success(trial: Trial) -> float | None:
 
 def _wire(name: str) -> Callable[[Trial], float | None]:
     """A mean per exchange of a trial whose packets were captured."""
-    return lambda trial: trial.wire.get("per_exchange", {}).get(name)
+    return lambda trial: trial.wire.per_exchange.get(name) if trial.wire else None
 
 
 def _gap(position: int) -> Figure:
     """Mean time since the packet before, over the exchanges with the commonest sequence."""
 
     def of(trial: Trial) -> float | None:
-        gaps = trial.wire.get("gaps_us", ())
+        gaps = trial.wire.gaps_us if trial.wire else ()
         return gaps[position - 1] * 1e3 if len(gaps) >= position else None
 
     return Figure(f"gap_{position}", f"time before packet {position}", "ns", "lower", of)

@@ -169,7 +169,7 @@ def _in_order(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     """Holds where every trial shows the order, does not hold where none does."""
     cells = [wanted.changed(level).find(trials) for wanted in finding.over]
     measured = [trial for cell in cells if cell is not None for trial in cell.measured]
-    orders = [trial.wire["order"] for trial in measured if trial.wire.get("order")]
+    orders = [trial.wire.order for trial in measured if trial.wire and trial.wire.order]
     if None in cells or not orders:
         missing = "; ".join(str(wanted.changed(level)) for wanted in finding.over)
         return Part(level, None, "undecided", f"not measured: {missing}")

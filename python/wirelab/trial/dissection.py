@@ -16,6 +16,7 @@ from wirelab.errors import LabError, UsageError
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
+from wirelab.trial.record import WireRecord
 
 SECONDS_MAX = 600.0
 """A dissection reads over a million packets per second: so long is a hang."""
@@ -111,11 +112,11 @@ def _document(text: bytes, capture: Path) -> Json:
     )
 
 
-def brief(document: Json) -> Json:
+def brief(document: Json) -> WireRecord:
     """What a trial's record keeps of it: sums and means, findings without their places."""
     exchanges, flows = document["exchanges"], document["flows"]
     total = document["accounting"]["total"]
-    return {
+    shown = {
         "exchanges": exchanges["count"],
         "per_exchange": document["accounting"]["per_exchange"] or {},
         "retransmitted_packets": total["retransmitted"]["packets"],
@@ -127,8 +128,9 @@ def brief(document: Json) -> Json:
         "flows": {name: flows[name] for name in ("count", "opened", "closed", "reused")},
         "protocols": sorted({named["protocol"] for named in exchanges["by_name"]}),
         "damaged": document["capture"]["damaged"],
-        "findings": [_finding(finding) for finding in document["findings"]],
+        "findings": document["findings"],
     }
+    return WireRecord.of(shown)
 
 
 def _events(packet: Json) -> list[str]:
@@ -139,8 +141,3 @@ def _events(packet: Json) -> list[str]:
     if not events or flags != "ACK":
         events.append(f"{direction} {flags}")
     return events
-
-
-def _finding(finding: Json) -> Json:
-    kept = ("cause", "occurrences", "exchanges", "ms_total", "ms_median", "words", "test")
-    return {name: finding.get(name) for name in kept}

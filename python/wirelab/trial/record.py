@@ -409,6 +409,109 @@ class StoreRecord:
         return _written(self, {"pool"})
 
 
+@dataclass(frozen=True)
+class FindingTest:
+    """The switch that a finding in packets blames."""
+
+    axis: str
+    value: str
+    predict: str = ""
+
+
+@dataclass(frozen=True)
+class FindingPlace:
+    """One occurrence of a finding."""
+
+    packets: tuple[int, ...]
+    ms: float
+
+
+@dataclass(frozen=True)
+class PacketFinding:
+    """One cause of lost time in packets, all its occurrences together."""
+
+    cause: str
+    occurrences: int = 0
+    exchanges: int = 0
+    ms_total: float = 0.0
+    ms_median: float | None = None
+    words: str = ""
+    test: FindingTest | None = None
+    """None where the lab has no switch for it."""
+    where: tuple[FindingPlace, ...] = ()
+    """The longest occurrences; a trial's record keeps none."""
+
+    @classmethod
+    def of(cls, finding: object) -> PacketFinding:
+        """From a dissection or the journal. Raises :class:`TypeError`."""
+        return finding if isinstance(finding, cls) else convert(finding, cls)
+
+    def to_json(self) -> Json:
+        """As the journal holds it."""
+        line = asdict(self)
+        line.pop("where")
+        return line
+
+
+@dataclass(frozen=True)
+class WireConnections:
+    """How connections were used, by their packets."""
+
+    used: int = 0
+    used_once: int = 0
+    unused: int = 0
+    exchanges_max: int = 0
+    in_flight_max: int = 0
+    closed_by_server: int = 0
+
+
+@dataclass(frozen=True)
+class WireWrites:
+    """Messages that began in one segment, and in several."""
+
+    requests_joined: int = 0
+    requests_split: int = 0
+    replies_joined: int = 0
+    replies_split: int = 0
+
+
+@dataclass(frozen=True)
+class WireRecord:
+    """What the packets of a trial show (:func:`wirelab.trial.dissection.brief`), of the client's
+    end where both were captured."""
+
+    exchanges: int = 0
+    per_exchange: dict[str, float | None] = field(default_factory=dict)
+    """Means of bytes and packets."""
+    retransmitted_packets: int = 0
+    latency_us: Json | None = None
+    order: tuple[str, ...] = ()
+    """What the packets of the shown exchange carry, in their order."""
+    gaps_us: tuple[float, ...] = ()
+    writes: WireWrites = field(default_factory=WireWrites)
+    connections: WireConnections = field(default_factory=WireConnections)
+    flows: dict[str, int] = field(default_factory=dict)
+    protocols: tuple[str, ...] = ()
+    damaged: str | None = None
+    """What is wrong with the file."""
+    findings: tuple[PacketFinding, ...] = ()
+    reconciliation: Json | None = None
+    """Calls next to their packets (:mod:`wirelab.trial.reconciliation`)."""
+
+    @classmethod
+    def of(cls, line: object) -> WireRecord:
+        """From the journal, or the brief of a dissection. Raises :class:`TypeError`."""
+        return convert(line, cls)
+
+    def to_json(self) -> Json:
+        """As the journal holds it."""
+        return {**asdict(self), "findings": [one.to_json() for one in self.findings]}
+
+    def finding(self, cause: str) -> PacketFinding | None:
+        """The finding of that cause."""
+        return next((one for one in self.findings if one.cause == cause), None)
+
+
 def _written(record: DataclassInstance, null: set[str]) -> Json:
     """A part of a record without what was not recorded, except for the keys that are then null;
     empty where nothing was."""
@@ -460,9 +563,8 @@ class Trial:
     emulator did (``lateness_us``, ``cpu_window_s``). On loopback the machine's congestion."""
     captures: Json = field(default_factory=dict)
     """By side: ``file``, ``packets``, ``bytes``, ``drops``; empty without a capture."""
-    wire: Json = field(default_factory=dict)
-    """What the packets said (:func:`wirelab.trial.dissection.brief`), of the client's end where
-    both were captured; empty without a capture."""
+    wire: WireRecord | None = None
+    """What the packets show; None without a capture."""
     store: StoreRecord | None = None
     """None where rows are kept in the service's memory."""
     checks: tuple[Check, ...] = ()
@@ -495,6 +597,7 @@ class Trial:
             "background": [one.to_json() for one in self.background],
             "engine": self.engine.to_json(),
             "service": self.service.to_json(),
+            "wire": self.wire.to_json() if self.wire else {},
             "store": self.store.to_json() if self.store else {},
             "checks": tuple(map(asdict, self.checks)),
         }
@@ -510,7 +613,8 @@ class Trial:
         known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
         known["engine"] = CallerRecord.of(known.get("engine", {}))
         known["service"] = convert(known.get("service", {}), ServiceRecord)
-        store = known.get("store")
+        wire, store = known.get("wire"), known.get("store")
+        known["wire"] = WireRecord.of(wire) if wire else None
         known["store"] = convert(store, StoreRecord) if store else None
         known["point"] = Point(**known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))

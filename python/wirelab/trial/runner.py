@@ -50,6 +50,7 @@ from wirelab.trial.record import (
     ServiceRecord,
     StoreRecord,
     Trial,
+    WireRecord,
     histogram_log,
     now,
 )
@@ -88,7 +89,7 @@ class Measured:
     service: ServiceRecord
     captures: Json
     link: Json = field(default_factory=dict)
-    wire: Json = field(default_factory=dict)
+    wire: WireRecord | None = None
     store: StoreRecord | None = None
 
 
@@ -434,7 +435,7 @@ class TrialRunner:
         error = (outcome.get("call_log") or {}).get("error")
         return CallLog(None, f"the log of calls broke off: {error}") if error else self._call_log()
 
-    def _dissected(self, taken: Json, log: CallLog) -> Json:
+    def _dissected(self, taken: Json, log: CallLog) -> WireRecord | None:
         """Dissects every capture; the document is kept next to it."""
         documents = []
         for side, captured in taken.items():
@@ -447,9 +448,9 @@ class TrialRunner:
             self._write(f"dissection-{side}.json", document)
             documents.append(document)
         if not documents:
-            return {}
+            return None
         kept = reconciliation.kept(documents, log)
-        return {**dissection.brief(documents[0]), "reconciliation": kept}
+        return replace(dissection.brief(documents[0]), reconciliation=kept)
 
     def _write(self, name: str, content: Json) -> None:
         self._write_text(name, json.dumps(content, indent=1, default=str) + "\n")

@@ -25,6 +25,8 @@ def result(measured: Measured) -> Json:
     checks = judgement.judge(case)
     trusted, words = judgement.verdict(case, checks)
     document = measured.document
+    wire = dissection.brief(document).to_json()
+    wire.pop("reconciliation")  # no call of a foreign tool is logged
     return {
         "wrap": VERSION,
         "command": list(measured.command),
@@ -37,7 +39,7 @@ def result(measured: Measured) -> Json:
         "tool_options": case.options and case.options.to_json(),
         "tool_report": case.report and case.report.to_json(),
         "wire": {
-            **dissection.brief(document),
+            **wire,
             "by_name": document["exchanges"]["by_name"],
             "endings": document["exchanges"]["endings"],
             "bad_replies": judgement.bad_replies(document),

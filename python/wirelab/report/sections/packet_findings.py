@@ -8,14 +8,12 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.run import adaptive as intervention
 from wirelab.run import journal
-
-Json = dict[str, Any]
+from wirelab.trial.record import FindingPlace, PacketFinding
 
 WIDTH = 80
 TESTED = "What the packets suggest, and a change has tested"
@@ -58,17 +56,18 @@ def of_run(capture: Path, run: Path) -> Standing:
     return Standing({cause: one.verdict for cause, one in found.items() if one}, remedy)
 
 
-def lines(findings: Sequence[Json], standing: Standing) -> Iterator[str]:
+def lines(dissected: Sequence[object], standing: Standing) -> Iterator[str]:
     """Tested ones first, then the others with how to test them."""
+    findings = [PacketFinding.of(finding) for finding in dissected]
     if not findings:
         yield NOTHING
         return
-    tested = [finding for finding in findings if finding["cause"] in standing.verdicts]
-    others = [finding for finding in findings if finding["cause"] not in standing.verdicts]
+    tested = [finding for finding in findings if finding.cause in standing.verdicts]
+    others = [finding for finding in findings if finding.cause not in standing.verdicts]
     if tested:
         yield TESTED
         for finding in tested:
-            yield from _block(finding, standing.verdicts[finding["cause"]])
+            yield from _block(finding, standing.verdicts[finding.cause])
     if others:
         yield UNTESTED
         for finding in others:
@@ -76,59 +75,59 @@ def lines(findings: Sequence[Json], standing: Standing) -> Iterator[str]:
         yield from _wrapped(standing.remedy, "")
 
 
-def section(findings: Sequence[Json], exchanges: int, standing: Standing) -> Section:
+def section(dissected: Sequence[object], exchanges: int, standing: Standing) -> Section:
     """The same for a page."""
+    findings = [PacketFinding.of(finding) for finding in dissected]
     if not findings:
         return Section(UNTESTED, (NOTHING,))
     columns = ["cause", "exchanges", "time of all", "median", "packets", "test", "verdict"]
     rows = [
         [
-            *(finding["cause"], *figures(finding, exchanges), _places(finding) or NONE),
-            *(change(finding) or NONE, standing.verdicts.get(finding["cause"], "not tested")),
+            *(finding.cause, *figures(finding, exchanges), _places(finding) or NONE),
+            *(change(finding) or NONE, standing.verdicts.get(finding.cause, "not tested")),
         ]
         for finding in findings
     ]
-    untested = any(finding["cause"] not in standing.verdicts for finding in findings)
+    untested = any(finding.cause not in standing.verdicts for finding in findings)
     return Section(
         UNTESTED if untested else TESTED,
         (standing.remedy,) if untested else (),
         (Table(columns, rows, "Findings in the packets", (2, 3)),),
-        points=[f"{finding['cause']}: {finding['words']}" for finding in findings],
+        points=[f"{finding.cause}: {finding.words}" for finding in findings],
     )
 
 
-def figures(finding: Json, exchanges: int) -> tuple[str, str, str]:
+def figures(finding: PacketFinding, exchanges: int) -> tuple[str, str, str]:
     """Of how many exchanges it delays how many, the time of all occurrences, their median; no
     time where a pattern was found that cost none by itself."""
-    times = (finding["ms_total"], finding["ms_median"])
+    times = (finding.ms_total, finding.ms_median)
     total, median = (quantity(ms * 1e6, "ns") if ms else NONE for ms in times)
-    return f"{finding['exchanges']:,} of {exchanges:,}", total, median
+    return f"{finding.exchanges:,} of {exchanges:,}", total, median
 
 
-def change(finding: Json) -> str:
+def change(finding: PacketFinding) -> str:
     """``server.nagle=off``; empty where no switch of the lab tests it."""
-    test = finding.get("test")
-    return f"{test['axis']}={test['value']}" if test else ""
+    return f"{finding.test.axis}={finding.test.value}" if finding.test else ""
 
 
-def _block(finding: Json, verdict: str = "") -> Iterator[str]:
+def _block(finding: PacketFinding, verdict: str = "") -> Iterator[str]:
     tested = f", tested: {verdict}" if verdict else ""
-    yield from _wrapped(f"• {finding['cause']}{tested}. {finding['words']}", "  ")
+    yield from _wrapped(f"• {finding.cause}{tested}. {finding.words}", "  ")
     places = _places(finding)
     if places:
         yield from _wrapped(f"  packets {places}", "  ")
-    if change(finding):
-        yield from _wrapped(f"  test: {change(finding)}; {finding['test']['predict']}", "  ")
+    if finding.test:
+        yield from _wrapped(f"  test: {change(finding)}; {finding.test.predict}", "  ")
 
 
-def _places(finding: Json) -> str:
+def _places(finding: PacketFinding) -> str:
     """The longest ones; a trial's record keeps none."""
-    return "; ".join(_place(place) for place in (finding.get("where") or ())[:PLACES])
+    return "; ".join(_place(place) for place in finding.where[:PLACES])
 
 
-def _place(place: Json) -> str:
-    numbers = ", ".join(str(number) for number in place["packets"][:6])
-    return f"{numbers} ({quantity(place['ms'] * 1e6, 'ns')})"
+def _place(place: FindingPlace) -> str:
+    numbers = ", ".join(str(number) for number in place.packets[:6])
+    return f"{numbers} ({quantity(place.ms * 1e6, 'ns')})"
 
 
 def _wrapped(text: str, indent: str) -> list[str]:

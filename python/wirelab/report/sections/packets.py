@@ -14,7 +14,7 @@ from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import packet_findings, packet_gaps, tested_findings, time_split
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import Trial
+from wirelab.trial.record import WireRecord
 
 Json = dict[str, Any]
 
@@ -59,7 +59,7 @@ def section(source: Source) -> Section:
 
 def _lost(cells: list[Cell]) -> tuple[str, ...]:
     """What the captures do not hold, ring and device of all trials together."""
-    trials = [trial for cell in cells for trial in _captured(cell)]
+    trials = [trial for cell in cells for trial in cell.measured if trial.wire]
     torn = [trial for trial in trials if any(check.name in LOSSES for check in marked(trial))]
     if not torn:
         return ()
@@ -76,8 +76,8 @@ def _name(source: Source, cell: Cell) -> str:
     return f"{source.names.stacks[cell.point.stack]}, {setting}"
 
 
-def _captured(cell: Cell) -> list[Trial]:
-    return [trial for trial in cell.measured if trial.wire]
+def _captured(cell: Cell) -> list[WireRecord]:
+    return [trial.wire for trial in cell.measured if trial.wire]
 
 
 def _bytes(source: Source, cells: list[Cell]) -> Table:
@@ -86,16 +86,16 @@ def _bytes(source: Source, cells: list[Cell]) -> Table:
     names = ("ip_bytes", "pure_tcp_ip_bytes", "data_ip_bytes", "payload_bytes", "message_bytes")
     rows = []
     for cell in cells:
-        trials = _captured(cell)
-        means = [_mean(trials, name) for name in (*names, "overhead_bytes", "packets")]
-        again = sum(trial.wire["retransmitted_packets"] for trial in trials) / len(trials)
-        used = sum(trial.wire["connections"]["used"] for trial in trials) / len(trials)
+        records = _captured(cell)
+        means = [_mean(records, name) for name in (*names, "overhead_bytes", "packets")]
+        again = sum(wire.retransmitted_packets for wire in records) / len(records)
+        used = sum(wire.connections.used for wire in records) / len(records)
         rows.append([_name(source, cell), *means, digits(again), digits(used)])
     return Table(columns, rows, "Bytes and packets per exchange", tuple(range(1, 10)))
 
 
-def _mean(trials: list[Trial], name: str) -> str:
-    values = [trial.wire["per_exchange"].get(name) for trial in trials]
+def _mean(records: list[WireRecord], name: str) -> str:
+    values = [wire.per_exchange.get(name) for wire in records]
     known = [value for value in values if value is not None]
     return f"{sum(known) / len(known):,.1f}" if known else NONE
 
@@ -104,10 +104,10 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
     columns = ["stack", "cause", "exchanges", "time of all", "median", "test", "verdict"]
     rows = []
     for cell in cells:
-        trial = _captured(cell)[0]
-        for finding in trial.wire["findings"]:
-            cause = str(finding["cause"])
-            shown = packet_findings.figures(finding, trial.wire["exchanges"])
+        wire = _captured(cell)[0]
+        for finding in wire.findings:
+            cause = finding.cause
+            shown = packet_findings.figures(finding, wire.exchanges)
             change = packet_findings.change(finding) or NONE
             verdict = tested_findings.verdict(source, cell.point, cause)
             rows.append([_name(source, cell), cause, *shown, change, verdict])
@@ -131,6 +131,6 @@ def _exchanges(source: Source, cells: list[Cell]) -> Section:
 
 def _documents(source: Source, cells: list[Cell]) -> Iterator[tuple[Cell, Json]]:
     for cell in cells:
-        trial = _captured(cell)[0]
+        trial = next(trial for trial in cell.measured if trial.wire)
         for path in sorted((source.folder / "trials" / trial.id).glob("dissection-*.json"))[:1]:
             yield cell, json.loads(path.read_text(encoding="utf-8"))

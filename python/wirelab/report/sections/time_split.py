@@ -183,7 +183,7 @@ def _reconciled(cell: Cell) -> Trial | None:
 
 
 def _found(trial: Trial) -> Json:
-    return dict((trial.wire or {}).get("reconciliation") or {})
+    return (trial.wire.reconciliation if trial.wire else None) or {}
 
 
 def _whole(trial: Trial) -> Json:

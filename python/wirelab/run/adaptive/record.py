@@ -15,7 +15,7 @@ from pydantic import Field
 from wirelab.experiment.fields import Model
 from wirelab.stack.reference import Stack
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import Point, Trial
+from wirelab.trial.record import PacketFinding, Point, Trial
 
 Json = dict[str, Any]
 
@@ -110,7 +110,7 @@ Switch = tuple[str, str]
 
 def captured(cell: Cell) -> list[Trial]:
     """Its trials whose packets show exchanges."""
-    return [trial for trial in cell.measured if trial.wire.get("exchanges")]
+    return [trial for trial in cell.measured if trial.wire and trial.wire.exchanges]
 
 
 def call_ns(trial: Trial) -> float | None:
@@ -129,19 +129,21 @@ def call_ns(trial: Trial) -> float | None:
 def occurrences_per_call(trial: Trial, cause: str) -> float:
     """Occurrences over exchanges, everything captured."""
     finding = _finding(trial, cause)
-    return finding["occurrences"] / trial.wire["exchanges"] if finding else 0.0
+    return finding.occurrences / trial.wire.exchanges if trial.wire and finding else 0.0
 
 
 def ms_per_call(trial: Trial, cause: str) -> float:
     """Milliseconds charged to the cause over exchanges, everything captured."""
     finding = _finding(trial, cause)
-    return finding["ms_total"] / trial.wire["exchanges"] if finding else 0.0
+    return finding.ms_total / trial.wire.exchanges if trial.wire and finding else 0.0
 
 
 def claims(cell: Cell) -> list[Claim]:
     """One claim per cause that any trial of the cell shows, the costliest first."""
     trials = captured(cell)
-    causes = dict.fromkeys(f["cause"] for trial in trials for f in trial.wire["findings"])
+    causes = dict.fromkeys(
+        finding.cause for trial in trials if trial.wire for finding in trial.wire.findings
+    )
     found = [_claim(trials, cause) for cause in causes]
     return sorted(found, key=lambda claim: -claim.ms_per_call)
 
@@ -150,9 +152,9 @@ def switch(cell: Cell, cause: str) -> Switch | None:
     """What the cell's findings of that cause blame, the most of them where they differ."""
     blamed: Counter[Switch] = Counter()
     for trial in captured(cell):
-        test = (_finding(trial, cause) or {}).get("test")
-        if test:
-            blamed[str(test["axis"]), str(test["value"])] += 1
+        finding = _finding(trial, cause)
+        if finding is not None and finding.test is not None:
+            blamed[finding.test.axis, finding.test.value] += 1
     return blamed.most_common(1)[0][0] if blamed else None
 
 
@@ -168,8 +170,8 @@ def _claim(trials: Sequence[Trial], cause: str) -> Claim:
     )
 
 
-def _finding(trial: Trial, cause: str) -> Json | None:
-    return next((f for f in trial.wire.get("findings", ()) if f["cause"] == cause), None)
+def _finding(trial: Trial, cause: str) -> PacketFinding | None:
+    return trial.wire.finding(cause) if trial.wire else None
 
 
 def _mean(values: Sequence[float]) -> float:
