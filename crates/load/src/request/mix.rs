@@ -33,6 +33,7 @@ impl Chooser {
                 format!("use at most {PARTS_MAX} parts"),
             ));
         }
+        // NaN is refused, too: no comparison with it holds.
         let legal = |weight: &f64| *weight > 0.0 && *weight <= 1e9;
         if let Some(at) = weights.iter().position(|weight| !legal(weight)) {
             return Err(fault::plan(
@@ -67,10 +68,14 @@ impl Chooser {
     pub(crate) fn choose(&mut self, user: u32) -> usize {
         let Numbers { first, step } = self.numbers;
         let place = user.wrapping_sub(first) / step;
+        // A stream per user and not per thread: what a seed chooses does not depend on
+        // the threads.
         let drawn = match self.users.get_mut(place as usize) {
             Some(stream) => stream.unit(),
             None => stream(self.seed, user).unit(),
         };
+        // The first part that ends above the number, by bisection: a mix may have a
+        // thousand parts.
         let part = self.ends.partition_point(|end| *end <= drawn);
         // The last end may lie below 1 by rounding.
         part.min(self.ends.len() - 1)
@@ -80,6 +85,7 @@ impl Chooser {
 /// The stream of a user. Its start is itself drawn, because SplitMix64 streams whose seeds
 /// lie a multiple of its increment apart are the same stream, shifted.
 fn stream(seed: u64, user: u32) -> SplitMix64 {
+    // The constant must stay: recorded seeds repeat their choices only with it.
     let of_user = u64::from(user).wrapping_mul(0xA076_1D64_78BD_642F);
     SplitMix64::new(SplitMix64::new(seed ^ of_user).next_u64())
 }

@@ -45,6 +45,7 @@ impl Prepared {
     pub(crate) fn mix(parts: Vec<(f64, Part)>, seed: u64) -> Result<Prepared, Fault> {
         let (weights, mut parts): (Vec<f64>, Vec<Part>) = parts.into_iter().unzip();
         let chooser = Chooser::new(&weights, seed)?;
+        // Reported as that workload alone, without a list of operations.
         if parts.len() == 1 {
             return Ok(Prepared::only(parts.remove(0)));
         }
@@ -89,6 +90,7 @@ impl Part {
         let mut requests = Vec::new();
         for (at, request) in self.requests.iter().enumerate() {
             let request = Request {
+                // Numbered through all parts: heads of two parts must not share an id.
                 id: head_id(first + at, request.body.len()),
                 authority: authority.to_owned(),
                 ..request.clone()
