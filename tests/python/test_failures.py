@@ -7,7 +7,7 @@ import re
 import pytest
 
 from wirelab import checkout
-from wirelab.format import failures
+from wirelab.format import counting
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from wirelab.format import failures
     ],
 )
 def test_a_kind_in_words(kind: str, timeout_s: float | None, words: str) -> None:
-    assert failures.how(kind, timeout_s) == words
+    assert counting.failure_text(kind, timeout_s) == words
 
 
 def test_every_kind_of_the_engine_has_words() -> None:
@@ -29,9 +29,9 @@ def test_every_kind_of_the_engine_has_words() -> None:
     source = checkout.root() / "crates" / "load" / "src" / "record" / "error.rs"
     named = re.findall(r'ErrorKind::\w+ => "(\w+)"', source.read_text(encoding="utf-8"))
     assert len(named) == 8
-    assert set(named) == set(failures.HOW)
+    assert set(named) == set(counting.HOW)
 
 
 def test_the_most_frequent_kind_is_named_first() -> None:
     counts = {"timeout": 3, "application": 1200, "reset": 0}
-    assert failures.counted(counts) == "1,200 answered with an error, 3 timed out"
+    assert counting.counted_failures(counts) == "1,200 answered with an error, 3 timed out"

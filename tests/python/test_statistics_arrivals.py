@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from wirelab.checks.backlog import little_ratio, littles_law
 from wirelab.statistics.exponential import _p_estimated, _p_known, anderson_darling_exponential
 from wirelab.statistics.interval import OutOfRange, TooFewValues
-from wirelab.statistics.queueing import little_ratio, littles_law
 from wirelab.statistics.sample import Floats, percentile_printable
 from wirelab.statistics.stationarity import pettitt, stationary
 

@@ -1,4 +1,4 @@
-"""What arrived in a window of an open load, and what it left behind.
+"""What arrived in a window, what was under way, and what an open load left behind.
 
 Apart from the checks, because ``wirelab drive`` needs it too and no check of a trial.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from wirelab.statistics.interval import OutOfRange
 from wirelab.trial.record import GroupResult
 
 ANYWAY = 0.01
@@ -44,3 +45,26 @@ def left_behind(group: GroupResult, in_flight_max: int) -> tuple[int, float]:
     waiting = arrived / group.window_s * times.mean_ns * 1e-9
     varies = max(3.3 * sqrt(2.0 * waiting), min(7.0 * waiting, SHORT * arrived))
     return behind, max(varies * calls / arrived, ANYWAY * calls)
+
+
+def littles_law(rate_per_s: float, time_s: float) -> float:
+    """Calls in a system, averaged over time: ``L = lambda W``.
+
+    ``rate_per_s`` is the rate of calls that pass through, ``time_s`` the mean time
+    of a call in the system (Little 1961, Operations Research 9(3), equation 1).
+    Exact over a window at whose ends the system is empty; otherwise off by at most
+    the calls that cross its ends. Raises :class:`OutOfRange` for negative input.
+    """
+    if rate_per_s < 0.0 or time_s < 0.0:
+        raise OutOfRange(f"rate {rate_per_s:g}, time {time_s:g}: neither can be negative")
+    return rate_per_s * time_s
+
+
+def little_ratio(seen: float, planned: float) -> float:
+    """Concurrency that was seen over the one that was planned; 1 is right.
+
+    Raises :class:`OutOfRange` unless ``planned > 0`` and ``seen >= 0``.
+    """
+    if planned <= 0.0 or seen < 0.0:
+        raise OutOfRange(f"seen {seen:g}, planned {planned:g}: need seen >= 0 and planned > 0")
+    return seen / planned

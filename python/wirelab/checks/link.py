@@ -99,17 +99,17 @@ def syn_loss(trial: Trial) -> Check | None:
     name, syns = "link SYN loss", trial.link.get("syns")
     if not syns:
         return Check.unmeasurable(name, "the link did not count SYNs")
-    fits, enough, told = True, True, []
+    fits, enough, shown = True, True, []
     for way, percent in wanted.items():
         offered, lost = syns[way]["offered"], syns[way]["lost"]
         low, high = _share_limits(lost, offered)
         fits &= low <= percent <= high
         enough &= _share_limits(0, offered)[1] < percent
-        told.append(
+        shown.append(
             f"{way} {of_all(lost, offered, 'SYN')} lost in the trial (interval {low:.3g} to "
             f"{high:.3g} %), {percent:.3g} % is nominal"
         )
-    reason = "; ".join(told)
+    reason = "; ".join(shown)
     if fits and not enough:
         return Check.unmeasurable(name, f"so few SYNs do not tell it from no loss: {reason}")
     return Check.judged(name, fits, reason)
@@ -132,11 +132,11 @@ def rate(trial: Trial) -> Check | None:
     wanted = {way: rate for way, rate in nominal.items() if rate and found.get(way) is not None}
     if not wanted:
         return None
-    told = ", ".join(
+    shown = ", ".join(
         f"{way} {found[way]:.4g} kbit/s, nominal {rate:.4g}" for way, rate in wanted.items()
     )
     right = all(abs(found[way] / rate - 1.0) <= RATE_OFF for way, rate in wanted.items())
-    return Check.judged("link rate", right, f"measured before the trial: {told}")
+    return Check.judged("link rate", right, f"measured before the trial: {shown}")
 
 
 def device_drops(trial: Trial) -> Check | None:
@@ -144,9 +144,9 @@ def device_drops(trial: Trial) -> Check | None:
     drops = trial.link.get("device_drops")
     if not drops:
         return None
-    told = ", ".join(f"{way} {count}" for way, count in drops.items())
+    shown = ", ".join(f"{way} {count}" for way, count in drops.items())
     right = not any(drops.values())
-    return Check.judged("link drops", right, f"packets that the machine dropped: {told}")
+    return Check.judged("link drops", right, f"packets that the machine dropped: {shown}")
 
 
 def congestion(trial: Trial) -> Check | None:
@@ -155,9 +155,9 @@ def congestion(trial: Trial) -> Check | None:
     if _is_loopback(trial) or wanted is None:
         return None
     found = trial.link.get("congestion") or {}
-    told = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
+    shown = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
     right = bool(found) and all(name == wanted for name in found.values())
-    return Check.judged("congestion control", right, f"{told}; {wanted} was asked for")
+    return Check.judged("congestion control", right, f"{shown}; {wanted} was asked for")
 
 
 def initial_window(trial: Trial) -> Check | None:
@@ -167,7 +167,7 @@ def initial_window(trial: Trial) -> Check | None:
     if _is_loopback(trial) or wanted == KERNEL:
         return None
     ends = trial.link.get("tcp") or {}
-    told = "; ".join(
+    shown = "; ".join(
         f"{side} {end['initial_window']} segments, and offered {end['receive_window']:,} B"
         for side, end in ends.items()
     )
@@ -176,7 +176,7 @@ def initial_window(trial: Trial) -> Check | None:
         end["initial_window"] == int(wanted) and end["receive_window"] >= least
         for end in ends.values()
     )
-    return Check.judged("initial window", right, f"{told or 'unknown'}; {wanted} was asked for")
+    return Check.judged("initial window", right, f"{shown or 'unknown'}; {wanted} was asked for")
 
 
 def after_idle(trial: Trial) -> Check | None:
@@ -184,9 +184,9 @@ def after_idle(trial: Trial) -> Check | None:
     wanted, ends = trial.point.axes.get("after_idle"), trial.link.get("tcp") or {}
     if _is_loopback(trial) or wanted is None or (not ends and wanted == "restart"):
         return None
-    told = ", ".join(f"{side} {end['after_idle']}" for side, end in ends.items()) or "unknown"
+    shown = ", ".join(f"{side} {end['after_idle']}" for side, end in ends.items()) or "unknown"
     right = bool(ends) and all(end["after_idle"] == wanted for end in ends.values())
-    return Check.judged("window after a pause", right, f"{told}; {wanted} was asked for")
+    return Check.judged("window after a pause", right, f"{shown}; {wanted} was asked for")
 
 
 def lateness(trial: Trial) -> Check | None:
@@ -228,11 +228,11 @@ def capture(trial: Trial) -> Check | None:
         return None
     drops = {side: int(found.get("drops", 0)) for side, found in trial.captures.items()}
     packets = {side: int(found.get("packets", 0)) for side, found in trial.captures.items()}
-    told = ", ".join(
+    shown = ", ".join(
         f"{packets[side]:,} packets at the {side}'s end and {drops[side]:,} dropped"
         for side in drops
     )
-    return Check.judged("capture", not any(drops.values()), told)
+    return Check.judged("capture", not any(drops.values()), shown)
 
 
 def dead(profile: OwnProfile | str, ready: Ready) -> str:

@@ -14,14 +14,13 @@ from typing import Any
 from wirelab.checks import background
 from wirelab.checks import link as link_checks
 from wirelab.checks import wire as wire_checks
-from wirelab.checks.backlog import arrivals, left_behind
+from wirelab.checks.backlog import arrivals, left_behind, little_ratio, littles_law
 from wirelab.checks.wire import expected_connections, spare_connections, unfixed
 from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.units import format_seconds
 from wirelab.process import cgroups
 from wirelab.stack.axes import ENGINE
 from wirelab.statistics.distributions import binomial_interval
-from wirelab.statistics.queueing import little_ratio, littles_law
 from wirelab.statistics.stationarity import stationary
 from wirelab.trial.record import Check, GroupResult, Trial
 

@@ -1,6 +1,11 @@
-"""Numbers of things as people write them: ``1 call``, ``2,000 calls``."""
+"""Numbers of things as people write them: ``1 call``, ``3 timed out``."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from wirelab.format.units import format_seconds
 
 
 def counted(count: int, noun: str) -> str:
@@ -20,3 +25,31 @@ def plural(count: object, noun: str) -> str:
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
+HOW: Mapping[str, str] = MappingProxyType(
+    {
+        "refused": "without a connection",
+        "reset": "reset",
+        "closed": "with the connection closed before the reply was complete",
+        "timeout": "timed out",
+        "protocol": "answered with a reply that breaks the protocol",
+        "wrong": "answered with a wrong reply",
+        "application": "answered with an error",
+        "unfinished": "still under way when the drain ended",
+    }
+)
+"""What happened, in words that follow a count; the kinds of the engine's results."""
+
+
+def failure_text(kind: str, timeout_s: float | None = None) -> str:
+    """``timed out after 10 s``; kinds of other callers, such as a gRPC status, by their name."""
+    words = HOW.get(kind, f"ended with {kind}")
+    after = "" if timeout_s is None or kind != "timeout" else f" after {format_seconds(timeout_s)}"
+    return f"{words}{after}"
+
+
+def counted_failures(by_kind: Mapping[str, int]) -> str:
+    """``200 answered with an error, 3 timed out``, the most frequent first."""
+    kinds = sorted(by_kind.items(), key=lambda entry: -entry[1])
+    return ", ".join(f"{count:,} {failure_text(kind)}" for kind, count in kinds if count)

@@ -140,13 +140,13 @@ class Names:
 
     def setting(self, point: Point) -> str:
         """``Hello 14 B, 32 users``, and what of link, class and options differs in the run."""
-        return ", ".join((message(point), load(point.load), *self.beside(point)))
+        return ", ".join((message(point), load(point.load), *self.differing(point)))
 
     def load(self, point: Point) -> str:
         """``32 users``, and what of link, class and options differs in the run."""
-        return ", ".join((load(point.load), *self.beside(point)))
+        return ", ".join((load(point.load), *self.differing(point)))
 
-    def beside(self, point: Point) -> list[str]:
+    def differing(self, point: Point) -> list[str]:
         """Link, semantic class and options, where they differ within the run."""
         own = ((k, v) for k, v in _beside(point).items() if k not in self._shared)
         return [_beside_word(key, value) for key, value in own]
@@ -156,7 +156,7 @@ class Names:
         users``."""
         groups: dict[tuple[str, ...], list[Json]] = {}
         for point in points:
-            where = (message(point), *self.beside(point))
+            where = (message(point), *self.differing(point))
             groups.setdefault(where, []).append(point.load)
         return ", ".join(
             f"{', '.join(where)} with {loads(described)}" for where, described in groups.items()

@@ -1,7 +1,7 @@
-"""Each call of a trial beside its packets: whether calls are logged, and what is kept of it.
+"""Each call of a trial and its packets: whether calls are logged, and what is kept of it.
 
-The engine logs every call of a trial that captures; ``wirelab-engine dissect --calls`` lays
-the log beside the packets (docs/reference/call-times.md).
+The engine logs every call of a trial that captures; ``wirelab-engine dissect --calls`` compares
+the log with the packets (docs/reference/call-times.md).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CALLS_APART = 0.001
 """Share of the calls that one of two captures may lack, for both to speak of the same ones."""
 STALLS_APART = 0.02
 """Of the mean response time: by more the stalls that two captures show must not differ, for
-stalls are in no part, and a way that holds one would be told too long."""
+stalls are in no part, and a way that holds one would be reported too long."""
 
 Json = dict[str, Any]
 
@@ -71,8 +71,8 @@ def _calls_max(experiment: Experiment, cell: Cell) -> float:
     return rate * float(window["duration_s"]) + warming
 
 
-def beside(capture: Path) -> Path | None:
-    """The log beside a capture of a run, if there is one."""
+def log_of(capture: Path) -> Path | None:
+    """The log next to a capture of a run, if there is one."""
     log = capture.parent / LOG
     return log if log.is_file() else None
 
@@ -119,7 +119,7 @@ def _with(client: Json, server: Json) -> Json:
 def _both_ends(client: Json, server: Json) -> Json | None:
     """The parts of which the server's part at the client's end consists: the way of the
     request's last packet, what the server took, the way of the reply's first; or why they
-    are not told apart. None where no call was laid beside its packets.
+    cannot be distinguished. None where no call was laid beside its packets.
 
     Both captures are beside one log, and all stamps are of one clock, so that each way is the
     difference of two sums of means: when a packet passed the one end, and the other.
@@ -147,11 +147,11 @@ def _both_ends(client: Json, server: Json) -> Json | None:
 def _ways(own: Json, other: Json) -> tuple[float, float, float]:
     """From the client's end to the server's, there, and back: means, microseconds."""
 
-    def asked(end: Json) -> float:
+    def request_us(end: Json) -> float:
         """From a call's first write until its request has passed."""
         return sum(mean_us(end, phase) or 0.0 for phase in ("client-write", "request-on-wire"))
 
-    there = asked(other) - asked(own)
+    there = request_us(other) - request_us(own)
     at_client, at_server = (mean_us(end, "server") or 0.0 for end in (own, other))
     return there, at_server, at_client - at_server - there
 

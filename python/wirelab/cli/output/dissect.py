@@ -62,7 +62,7 @@ def _documents(source: Path, view: ViewOptions) -> list[Json]:
         log = scratch.folder / "dissect.log"
         documents = []
         for file in captures:
-            calls = reconciliation.beside(file) if is_run else view.calls
+            calls = reconciliation.log_of(file) if is_run else view.calls
             look = Look(port=view.port, timeline=view.timeline, calls=calls)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     return reconciliation.joined(documents)

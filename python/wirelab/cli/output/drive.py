@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wirelab.cli.error_handling import folded, out
-from wirelab.format.counting import counted
-from wirelab.format.failures import how
+from wirelab.format.counting import counted, failure_text
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
 
@@ -71,7 +70,7 @@ def _show_errors(result: Json) -> None:
     for kind, count in result["errors_by_kind"].items():
         if not count:
             continue
-        _say(f"    {kind}: {count:,} {how(kind, result['timeout_s'])}", "red")
+        _say(f"    {kind}: {count:,} {failure_text(kind, result['timeout_s'])}", "red")
         words = [
             example.removeprefix(f"{kind}: ")
             for example in dict.fromkeys(result["error_examples"])

@@ -91,7 +91,7 @@ def _panel(source: Source, group: list[Cell], figure: Figure) -> Picture | None:
     middle = sorted(v for cell in shown for v in cell.values(figure))
     divisor, unit = step(middle[len(middle) // 2], figure.unit)
     title = label.message(group[0].point)
-    where = ", ".join(("", *source.names.beside(group[0].point)))
+    where = ", ".join(("", *source.names.differing(group[0].point)))
     if len({_level(cell) for cell in group}) < 2:
         rows = [_row(source, cell, figure, divisor) for cell in shown]
         heading = f"{title}, {label.load(group[0].point.load)}{where}"

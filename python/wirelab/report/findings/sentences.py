@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from wirelab.checks.load import client_bound
-from wirelab.format import failures
-from wirelab.format.counting import counted, of_all, plural
+from wirelab.format.counting import counted, counted_failures, of_all, plural
 from wirelab.format.numbers import digits, sanitize, span
 from wirelab.report.findings.ranking import Ranking, rankings
 from wirelab.report.findings.statements import EACH_MAX, NOUN, Statements
@@ -149,6 +148,6 @@ def _failed_calls(trials: Sequence[Trial]) -> list[str]:
     if not failed:
         return []
     calls = sum(trial.result.calls for trial in trials)
-    how = f"{of_all(failed, calls, 'call')} failed: {failures.counted(kinds)}."
+    how = f"{of_all(failed, calls, 'call')} failed: {counted_failures(kinds)}."
     where = "Response times of all calls hold them with the time until they failed; the tables"
     return [f"{how} {where} have those of good calls too."]
