@@ -275,6 +275,9 @@ def test_every_point_of_the_manifests_is_legal_and_served() -> None:
     assert len(points) == len(set(points))
     for stack, contract in points:
         catalogue.manifest(stack, contract)
+    references = {str(stack) for stack, contract in points if contract == "petclinic"}
+    for axes in ("store=h2&repository=jdbc", "store=h2&fetch=join", "mapper=off", "validation=off"):
+        assert f"rest@java?{axes}" in references
 
 
 def test_a_reference_stands_for_each_contract_that_its_stack_speaks_once() -> None:

@@ -92,6 +92,31 @@ def test_what_a_manifest_leaves_out_is_the_simplest(tmp_path: Path) -> None:
             catalogue.manifest(Stack.parse(f"rest@tiny?{axes}"))
 
 
+def test_axes_of_petclinic_exist_where_its_manifest_names_them(tmp_path: Path) -> None:
+    """Another contract has none of them, whatever the manifest names."""
+    served = {
+        "binding": "rest",
+        "codecs": ["json"],
+        "transports": ["http/1.1"],
+        "contracts": ["records", "petclinic"],
+        "stores": ["memory", "h2"],
+        "repositories": ["data-jpa", "jdbc"],
+        "mappers": ["on", "off"],
+    }
+    _write(tmp_path, {"serves": [served]})
+    catalogue = manifests.load(tmp_path)
+    for axes in ("mapper=off", "store=h2&repository=jdbc", "store=h2&repository=jdbc&mapper=off"):
+        assert catalogue.manifest(Stack.parse(f"rest@tiny?{axes}"), "petclinic").language == "tiny"
+    for axes, contract, said in (
+        ("validation=off", "petclinic", "serves validation on, not off"),
+        ("store=h2&repository=jpa", "petclinic", "serves repository data-jpa, jdbc, not jpa"),
+        ("store=h2&fetch=join", "petclinic", "serves fetch eager, not join"),
+        ("mapper=off", "records", "only contract petclinic has the axis mapper, not records"),
+    ):
+        with pytest.raises(StackError, match=said):
+            catalogue.manifest(Stack.parse(f"rest@tiny?{axes}"), contract)
+
+
 def test_a_change_that_needs_another_leads_to_a_legal_stack(tmp_path: Path) -> None:
     """HTTP/1.1 in place of HTTP/1.0 leaves nothing that `close_delay` could delay."""
     served = {**SERVED, "transports": ["http/1.1"]}

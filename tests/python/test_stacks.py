@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirelab.errors import StackError
+from wirelab.process.services import Settings
 from wirelab.stack import axes
 from wirelab.stack import rules as legality
 from wirelab.stack.axes import document
@@ -111,6 +112,10 @@ def test_every_axis_has_a_value() -> None:
         ("rest@go?store=sqlite&max_connections=20", "only PostgreSQL limits"),
         ("rest@go?store=postgres&store_pool=0", "write 1 to 10,000, or 'driver'"),
         ("rest@go?store=postgres&max_connections=5", "write 10 to 100,000"),
+        ("rest@java?repository=jdbc", "rows in memory are reached without a library"),
+        ("rest@java?fetch=join", "rows in memory are read without statements"),
+        ("rest@java?dto=off", "Did you mean 'mapper'"),
+        ("rest@java?store=h2&repository=hibernate", "Known are"),
         ("rest@go?store=oracle", "has no value 'oracle'"),
         ("rest@go?close_delay=soon", "number of milliseconds"),
         ("rest@go?close_delay=0.5ms", "whole number of milliseconds"),
@@ -194,6 +199,17 @@ def test_the_service_is_told_what_only_some_stacks_have() -> None:
     assert "byte_order" not in iiop.service_stack()
     raw = Stack.parse("raw@rust?codec=token-xml&token_source=text&reply=one-way")
     assert raw.service_stack()["reply"] == "one-way"
+
+
+def test_a_service_gets_the_options_of_petclinic_that_differ_from_the_defaults() -> None:
+    """No other service knows the key."""
+    assert Stack.parse("rest@java?store=h2").service_options() == {}
+    assert "options" not in Settings().configuration(Stack.parse("rest@java"), "petclinic")
+    stack = Stack.parse("rest@java?store=h2&repository=jdbc&fetch=join&mapper=off&validation=off")
+    options = {"repository": "jdbc", "fetch": "join", "mapper": "off", "validation": "off"}
+    assert stack.service_options() == options
+    assert Settings().configuration(stack, "petclinic")["options"] == options
+    assert stack.engine_stack()["validation"] == "off"
 
 
 KANGASHARJU2003 = {

@@ -115,6 +115,8 @@ const SERVER_CONNECTIONS: Number = Number {
 };
 
 const SWITCH: &[&str] = &["off", "on"];
+/// A switch whose default is `on`.
+const ON: &[&str] = &["on", "off"];
 const QUICKACK: &[&str] = &["kernel", "off", "on"];
 
 const fn axis(
@@ -330,7 +332,7 @@ pub const TABLE: &[Axis] = &[
     .meant(&["tls"]),
     axis(
         "store",
-        "where a service of records keeps its rows; all but memory are databases",
+        "where a service of records or petclinic keeps its rows; all but memory are databases",
         Side::Service,
         &["memory", "sqlite", "h2", "hsqldb", "postgres"],
     )
@@ -350,6 +352,32 @@ pub const TABLE: &[Axis] = &[
     )
     .default("100")
     .with_number(SERVER_CONNECTIONS),
+    axis(
+        "repository",
+        "library by which a Java service of petclinic reaches the rows of its database",
+        Side::Service,
+        &["data-jpa", "jpa", "jdbc"],
+    )
+    .meant(&["orm", "persistence"]),
+    axis(
+        "fetch",
+        "how ListOwners of petclinic reads pets and visits; join: with the owners, by one statement",
+        Side::Service,
+        &["eager", "join"],
+    ),
+    axis(
+        "mapper",
+        "whether petclinic has data transfer objects between its entities and messages",
+        Side::Service,
+        ON,
+    )
+    .meant(&["dto", "mapstruct"]),
+    axis(
+        "validation",
+        "whether petclinic checks the fields of requests against their limits",
+        Side::Service,
+        ON,
+    ),
     axis(
         "token_source",
         "what the client encodes token-xml from: the message, or its XML text",

@@ -152,6 +152,16 @@ fn of_bindings() -> Vec<Rule> {
             "only PostgreSQL limits its connections",
         ),
         belongs(
+            "repository",
+            &[is("store", &["memory"])],
+            "rows in memory are reached without a library",
+        ),
+        belongs(
+            "fetch",
+            &[is("store", &["memory"])],
+            "rows in memory are read without statements",
+        ),
+        belongs(
             "token_source",
             &[not("codec", &["token-xml"])],
             "only token-xml has a source to choose",

@@ -50,6 +50,8 @@ pub struct Stack {
     pub server: SocketAxes,
     /// Security of the transport.
     pub security: Security,
+    /// Whether a service of petclinic checks requests against the limits of fields.
+    pub validation: bool,
     /// What the client encodes token-xml from.
     pub token_source: TokenSource,
     /// What both ends of a connection of token-xml cache.
@@ -150,6 +152,7 @@ impl Stack {
                 h2_window: number(axes, "server.h2_window"),
             },
             security: word(axes, "security"),
+            validation: axes.value("validation") == "on",
             token_source: word(axes, "token_source"),
             token_cache: word(axes, "token_cache"),
             byte_order: word(axes, "byte_order"),

@@ -71,6 +71,8 @@ fn legal_stacks_are_taken() {
         json!({"binding": "rest", "codec": "protobuf", "transport": "http/2"}),
         json!({"binding": "rest", "codec": "cbor", "compression": "zstd"}),
         json!({"binding": "rest", "codec": "msgpack", "security": "mtls"}),
+        json!({"binding": "rest", "store": "h2", "repository": "jdbc", "fetch": "join"}),
+        json!({"binding": "grpc", "mapper": "off", "validation": "off"}),
         json!({"binding": "soap", "soap": "1.2", "codec": "soap-rpc"}),
         json!({"binding": "soap", "codec": "soap-encoded"}),
         json!({"binding": "grpc", "compression": "gzip"}),
@@ -135,6 +137,16 @@ fn impossible_stacks_are_refused_with_the_smallest_repair() {
             json!({"binding": "raw", "connection": "close", "in_flight": "pipeline=2"}),
             "carries one call",
             "in_flight=1",
+        ),
+        (
+            json!({"binding": "rest", "repository": "jdbc"}),
+            "rows in memory",
+            "repository=data-jpa",
+        ),
+        (
+            json!({"binding": "rest", "fetch": "join"}),
+            "rows in memory",
+            "fetch=eager",
         ),
         (
             json!({"binding": "rest", "transport": "http/1.0"}),

@@ -8,10 +8,18 @@ use crate::subject::Subjects;
 use crate::walk::Walk;
 use crate::{calendar, charging, money, petclinic, records, transfer};
 
+/// What is examined.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// The same seed gives the same calls.
+    pub seed: u64,
+    /// Also what takes long: the limits on numbers of things kept.
+    pub deep: bool,
+    /// Whether the service checks requests of petclinic against the limits of fields.
+    pub validation: bool,
+}
+
 /// Examines a service that has just been started with `store`.
-///
-/// The same seed gives the same calls. `deep` also does what takes long: the
-/// limits on numbers of things kept.
 ///
 /// # Errors
 /// When no connection to the service can be made; the text states why.
@@ -19,8 +27,7 @@ pub fn examine(
     contract: Contract,
     store: &Store,
     subjects: &dyn Subjects,
-    seed: u64,
-    deep: bool,
+    extent: Extent,
 ) -> Result<Vec<Exam>, String> {
     let model = State::new(store);
     let mut numbers = Numbers::default();
@@ -30,7 +37,7 @@ pub fn examine(
     // left behind is part of the test. Limits go last, because they fill the store.
     for section in [Section::Operations, Section::Errors, Section::Limits] {
         let mut walk = Walk::new(&model, &mut *subject, &mut numbers);
-        let left_out = run(contract, section, store, &mut walk, seed, deep);
+        let left_out = run(contract, section, store, &mut walk, extent);
         exams.push(Exam {
             section,
             calls: walk.calls,
@@ -56,9 +63,13 @@ fn run(
     section: Section,
     store: &Store,
     walk: &mut Walk,
-    seed: u64,
-    deep: bool,
+    extent: Extent,
 ) -> Vec<String> {
+    let Extent {
+        seed,
+        deep,
+        validation,
+    } = extent;
     match (contract, section) {
         (Contract::Transfer, Section::Operations) => transfer::operations(walk, store, seed),
         (Contract::Transfer, Section::Errors) => transfer::errors(walk),
@@ -73,8 +84,10 @@ fn run(
         (Contract::Records, Section::Errors) => records::errors(walk),
         (Contract::Records, Section::Limits) => records::limits(walk),
         (Contract::Petclinic, Section::Operations) => petclinic::operations(walk, seed),
-        (Contract::Petclinic, Section::Errors) => petclinic::errors(walk),
-        (Contract::Petclinic, Section::Limits) => petclinic::limits(walk),
+        (Contract::Petclinic, Section::Errors) => {
+            return petclinic::errors(walk, validation);
+        }
+        (Contract::Petclinic, Section::Limits) => return petclinic::limits(walk, validation),
         (_, Section::Vectors | Section::Money | Section::Concurrency) => {}
     }
     Vec::new()

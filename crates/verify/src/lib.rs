@@ -24,6 +24,6 @@ mod subject;
 mod transfer;
 mod walk;
 
-pub use exam::examine;
+pub use exam::{Extent, examine};
 pub use finding::{Exam, Finding, Section};
 pub use subject::{Response, Subject, Subjects};

@@ -4,7 +4,13 @@ use std::sync::Arc;
 
 use wirelab_contract::lists::ITEMS_MAX;
 use wirelab_contract::{ApplicationError, Call, Contract, Reply, State, Store};
-use wirelab_verify::{Exam, Response, Section, Subject, Subjects, examine};
+use wirelab_verify::{Exam, Extent, Response, Section, Subject, Subjects, examine};
+
+const EXTENT: Extent = Extent {
+    seed: 1,
+    deep: false,
+    validation: true,
+};
 
 /// What a wrong service makes of a right answer.
 // A plain function: every mutant is one change of one answer, so that a missed one names
@@ -54,7 +60,7 @@ impl Subject for Connection {
 
 fn exams(contract: Contract, wrong: Wrong) -> Vec<Exam> {
     let service = Service::new(wrong);
-    examine(contract, &Store::default(), &service, 1, false).unwrap()
+    examine(contract, &Store::default(), &service, EXTENT).unwrap()
 }
 
 fn sections_that_failed(contract: Contract, wrong: Wrong) -> Vec<Section> {
@@ -212,6 +218,23 @@ fn a_service_that_cannot_be_reached_is_an_error() {
         }
     }
     let store = Store::default();
-    let exams = examine(Contract::Transfer, &store, &Unreachable, 1, false);
+    let exams = examine(Contract::Transfer, &store, &Unreachable, EXTENT);
     assert_eq!(exams.unwrap_err(), "connection refused");
+}
+
+#[test]
+fn limits_that_a_service_does_not_check_are_left_out_with_a_reason() {
+    let service = Service::new(|_, answer| answer);
+    let extent = Extent {
+        validation: false,
+        ..EXTENT
+    };
+    let exams = examine(Contract::Petclinic, &Store::default(), &service, extent).unwrap();
+    let limits = &exams[2];
+    assert_eq!((limits.section, limits.calls), (Section::Limits, 0));
+    for exam in &exams[1..] {
+        let reason = "with validation=off the service does not check limits of fields";
+        assert!(exam.left_out[0].ends_with(reason), "{:?}", exam.left_out);
+    }
+    assert_eq!(exams[0].left_out, [""; 0]);
 }

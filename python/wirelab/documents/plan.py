@@ -252,14 +252,21 @@ class Stack(
     """close: one per call; keep: one per user; pool=N: N for all users"""
     end_of_message: Literal["content-length", "chunked", "until-close"] | None = None
     """how HTTP/1.x replies end; until-close: by the end of the connection"""
+    fetch: Literal["eager", "join"] | None = None
+    """how ListOwners of petclinic reads pets and visits; join: with the owners, by one
+    statement"""
     in_flight: str | None = None
     """calls under way per connection"""
     initial_window: str | None = None
     """segments that a new connection may send at once, at both ends of a link"""
+    mapper: Literal["on", "off"] | None = None
+    """whether petclinic has data transfer objects between its entities and messages"""
     max_connections: str | None = None
     """connections that PostgreSQL accepts; its own default is 100"""
     reply: Literal["two-way", "one-way"] | None = None
     """one-way: none; a call ends when the service reports that it has processed it"""
+    repository: Literal["data-jpa", "jpa", "jdbc"] | None = None
+    """library by which a Java service of petclinic reaches the rows of its database"""
     security: Literal["none", "tls", "mtls"] | None = None
     """of the transport; mtls: the client shows a certificate too"""
     server_cpu: str | None = msgspec.field(name="server.cpu", default=None)
@@ -281,7 +288,7 @@ class Stack(
     start: Literal["warm", "cold"] | None = None
     """cold: measured from the first call of a fresh process"""
     store: Literal["memory", "sqlite", "h2", "hsqldb", "postgres"] | None = None
-    """where a service of records keeps its rows; all but memory are databases"""
+    """where a service of records or petclinic keeps its rows; all but memory are databases"""
     store_pool: str | None = None
     """connections of the service to its database at most; driver: the library's default"""
     token_cache: Literal["names", "names+texts"] | None = None
@@ -290,6 +297,8 @@ class Stack(
     """what the client encodes token-xml from: the message, or its XML text"""
     transport: Literal["http/1.0", "http/1.1", "http/2", "tcp"] | None = None
     """what carries them; tcp: a stream of bytes without HTTP"""
+    validation: Literal["on", "off"] | None = None
+    """whether petclinic checks the fields of requests against their limits"""
     work: Literal["decode", "frame"] | None = None
     """decode: every reply in full; frame: status, length and frame only"""
 

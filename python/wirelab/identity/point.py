@@ -15,7 +15,7 @@ from wirelab.stack.reference import Stack
 
 IDENTITY_AXES = (
     *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
-    *("token_cache", "store"),
+    *("token_cache", "store", "repository", "fetch", "mapper", "validation"),
 )
 """Axes by which answers could differ, beside binding and language."""
 
@@ -56,7 +56,12 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
         "security": served.security,
         "token_cache": served.token_cache,
         "store": served.stores,
+        "repository": served.repositories,
+        "fetch": served.fetches,
+        "mapper": served.mappers,
+        "validation": served.validations,
     }
+    databases = [store for store in served.stores if store != "memory"]
     base = {"codec": served.codecs[0], "transport": served.transports[0]}
     if served.binding == "rest":
         # Texts carry one operation; what can be examined in full comes first.
@@ -68,6 +73,9 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
             changed = {**base, axis: value}
             if axis == "token_cache":
                 changed["codec"] = "token-xml"
+            if axis in ("repository", "fetch") and databases:
+                # Of the embedded ones, which need no server, where there are any.
+                changed["store"] = min(databases, key=lambda store: store in ("sqlite", "postgres"))
             default = table.default(served.binding, axis)
             if changed not in seen and changed.get(axis) != base.get(axis, default):
                 seen.append(changed)

@@ -60,6 +60,7 @@ class Settings:
     ) -> Json:
         """The JSON object for the service's standard input."""
         tls = {"tls": appointment.service_tls} if appointment.service_tls else {}
+        options = stack.service_options()
         return {
             "contract": contract,
             "stack": stack.service_stack(),
@@ -71,6 +72,7 @@ class Settings:
             "processors": self.processors,
             "collector": self.collector,
             "faults": self.faults,
+            **({"options": options} if options else {}),
         }
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from wirelab import checkout
 from wirelab.errors import LabError, StackError
+from wirelab.stack.axes import BY_NAME
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
 
@@ -27,6 +28,9 @@ NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
 }
 """Axes that a service must have a switch for: name of the switch, value that needs none."""
 
+
+PETCLINIC_AXES: tuple[str, ...] = ("repository", "fetch", "mapper", "validation")
+"""Axes of the inside of a service of petclinic: the configuration's ``options``."""
 
 STORED_CONTRACTS = ("records", "petclinic")
 """Contracts whose services keep rows in the axis ``store``."""
@@ -50,14 +54,12 @@ class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contracts: tuple[str, ...] = ("transfer",)
     stores: tuple[str, ...] = ("memory",)
     """Says nothing where the contract keeps no rows."""
-    repositories: tuple[str, ...] = ()
-    """Values of the configuration's ``options.repository``, with contract petclinic."""
-    fetches: tuple[str, ...] = ()
-    """Values of ``options.fetch``."""
-    mappers: tuple[str, ...] = ()
-    """Values of ``options.mapper``."""
-    validations: tuple[str, ...] = ()
-    """Values of ``options.validation``."""
+    repositories: tuple[str, ...] = ("data-jpa",)
+    """Says nothing where the contract is not petclinic; as the three after it. A service
+    that names none of them has no such option."""
+    fetches: tuple[str, ...] = ("eager",)
+    mappers: tuple[str, ...] = ("on",)
+    validations: tuple[str, ...] = ("on",)
     server_options: tuple[str, ...] = ()
 
 
@@ -158,6 +160,10 @@ def _read(path: Path) -> Manifest:
 def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
     axes = stack.axes
     name = f"{axes['binding']}@{axes['language']}"
+    for axis in PETCLINIC_AXES:
+        if axes[axis] != BY_NAME[axis].default and contract != "petclinic":
+            reason = f"only contract petclinic has the axis {axis}, not {contract}"
+            return reason, {axis: BY_NAME[axis].default}
     for axis, offered in (
         ("codec", served.codecs),
         ("soap", served.soap if axes["binding"] == "soap" else (axes["soap"],)),
@@ -169,6 +175,10 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("reply", served.replies),
         ("token_cache", served.token_cache),
         ("store", served.stores),
+        ("repository", served.repositories),
+        ("fetch", served.fetches),
+        ("mapper", served.mappers),
+        ("validation", served.validations),
     ):
         if axes[axis] not in offered:
             reason = f"{name} serves {axis} {', '.join(offered)}, not {axes[axis]}"

@@ -82,6 +82,15 @@ class Stack:
             "h2_window": _bytes_or_none(axes["server.h2_window"]),
         }
 
+    def service_options(self) -> dict[str, str]:
+        """The object ``options`` of a service's configuration: what differs from the
+        defaults, since only services of petclinic know it."""
+        return {
+            name: self.axes[name]
+            for name in ("repository", "fetch", "mapper", "validation")
+            if self.axes[name] != table.BY_NAME[name].default
+        }
+
     def __str__(self) -> str:
         return self.reference
 

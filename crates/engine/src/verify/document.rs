@@ -6,6 +6,7 @@ use wirelab_contract::{Contract, Store};
 use wirelab_load::plan::{self, Group, Load, Warmup, Window, Workload};
 use wirelab_load::result::{Fault, FaultKind};
 use wirelab_stack::{Codec, Stack, TokenSource};
+use wirelab_verify::Extent;
 
 /// Seconds that one call may take; the largest uploads of the slowest stacks
 /// take several.
@@ -31,10 +32,10 @@ pub struct Document {
     store: StoreConfig,
     /// Seed of the generated calls.
     #[serde(default)]
-    pub(crate) seed: u64,
+    seed: u64,
     /// Also what takes long: the limits on numbers of things kept.
     #[serde(default)]
-    pub(crate) deep: bool,
+    deep: bool,
 }
 
 /// What the service was given to hold.
@@ -53,6 +54,14 @@ impl Document {
     pub(crate) fn contract(&self) -> Result<Contract, Fault> {
         let contract = self.contract.parse::<Contract>();
         contract.map_err(|error| refused(format!("contract: {error}")))
+    }
+
+    pub(crate) fn extent(&self) -> Extent {
+        Extent {
+            seed: self.seed,
+            deep: self.deep,
+            validation: self.stack.validation,
+        }
     }
 
     pub(crate) fn store(&self) -> Store {

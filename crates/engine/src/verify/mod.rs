@@ -58,8 +58,7 @@ fn exams(document: &Document) -> Result<Vec<Exam>, Fault> {
         message: format!("the service cannot be examined: {message}"),
         remedy: "does it run, and on that address?".into(),
     };
-    let mut exams =
-        examine(contract, &store, &service, document.seed, document.deep).map_err(unreachable)?;
+    let mut exams = examine(contract, &store, &service, document.extent()).map_err(unreachable)?;
     exams.push(vectors::exam(contract, &service).map_err(unreachable)?);
     Ok(exams)
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from wirelab import identity
@@ -56,6 +56,22 @@ def _show(verdicts: Sequence[Verdict]) -> None:
         out.print(f"{examination.stack:<{names}} {examination.contract:<{speaks}} {shown}")
     for verdict in verdicts:
         _explain(verdict)
+    for line in _left_out(verdicts):
+        out.print(folded(line, out.width), "dim")
+
+
+def _left_out(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """What was not examined, each once: most services of a contract leave out the same."""
+    services: dict[tuple[str, str, str], list[str]] = {}
+    for verdict in verdicts:
+        examination = verdict.examination
+        for cell in verdict.cells:
+            for reason in cell.left_out:
+                key = examination.contract, cell.section, reason
+                services.setdefault(key, []).append(examination.stack)
+    for (contract, section, reason), stacks in services.items():
+        more = f" and {len(stacks) - 1} more" if len(stacks) > 1 else ""
+        yield f"left out: {contract} {section}: {reason} ({stacks[0]}{more})"
 
 
 def _cell(section: str, outcome: str) -> str:
