@@ -13,6 +13,7 @@ use crate::reactor::clock::{now_ns, ns, seconds};
 use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
 use crate::record::outcome::{self, During, Merged};
+use crate::record::periods::Periods;
 use crate::record::process::{Usage, open_files_max, pin};
 use crate::record::result::{Fault, Outcome, Process, Progress};
 use crate::request::prepared::Prepared;
@@ -84,8 +85,12 @@ pub fn run(
 
 /// The window opens on a load that runs already.
 fn warm(plan: &Plan) -> bool {
-    let mut groups = plan.groups.iter();
-    groups.any(|group| group.warmup.max_s > 0.0)
+    plan.groups.iter().any(warms_up)
+}
+
+/// The window waits for the calls of the group to become stationary.
+fn warms_up(group: &plan::Group) -> bool {
+    group.warmup.max_s > 0.0
 }
 
 /// How many calls a group's window is to hold. One call more closes it, where calls come
@@ -163,7 +168,10 @@ fn groups_of(
             spec.script.number(own as usize, numbers);
             let demand = demand_of(group, numbers, quota.clone(), began);
             let lines = log.map(|log| CallLines::new(Arc::clone(log), number as u32, index));
-            Group::new(spec, number as u32, demand, lines)
+            let mut part = Group::new(spec, number as u32, demand, lines);
+            part.periods = Periods::of(&group.load, began);
+            part.warms_up = warms_up(group);
+            part
         })
         .collect()
 }
@@ -288,13 +296,13 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let (min_s, max_s) = warmups.fold((0f64, 0f64), |(min, max), w| {
             (min.max(w.min_s), max.max(w.max_s))
         });
-        let groups = self.plan.groups.iter();
+        let groups = self.plan.groups.iter().filter(|group| warms_up(group));
         let users = groups.map(|group| u64::from(own_users(&group.load, 0, 1)));
         let mut series = Warmup::new(users.sum());
         let (mut sampled, mut next) = (0, began + SAMPLE_NS);
         loop {
             self.wait_until(next, "warmup", began);
-            let (calls, elapsed) = (self.shared.calls(), seconds(now_ns() - began));
+            let (calls, elapsed) = (self.shared.warmup_calls(), seconds(now_ns() - began));
             series.sample(calls - sampled);
             // From the planned time and not from now: late samples do not add up.
             (sampled, next) = (calls, next + SAMPLE_NS);

@@ -31,7 +31,9 @@ pub(crate) struct Shared {
 pub(crate) struct Tally {
     /// Calls ended since the start.
     pub(crate) calls: AtomicU64,
-    /// Of those, failed.
+    /// Of those, of groups whose warm-up the window waits for.
+    pub(crate) warmup_calls: AtomicU64,
+    /// Calls that failed.
     pub(crate) errors: AtomicU64,
     /// Nanoseconds spent spinning.
     pub(crate) spin_ns: AtomicU64,
@@ -55,6 +57,13 @@ impl Shared {
         self.threads
             .iter()
             .map(|tally| tally.calls.load(Relaxed))
+            .sum()
+    }
+
+    pub(crate) fn warmup_calls(&self) -> u64 {
+        self.threads
+            .iter()
+            .map(|tally| tally.warmup_calls.load(Relaxed))
             .sum()
     }
 

@@ -8,6 +8,7 @@ use super::{Group, Turn, events};
 use crate::reactor::clock::{now_ns, seconds};
 use crate::record::call_log::Place;
 use crate::record::error::{ErrorCode, ErrorKind};
+use crate::record::periods::EndedCall;
 use crate::request::sequences::Next;
 use crate::schedule::demand::Waiting;
 use crate::shared::Span;
@@ -47,14 +48,23 @@ impl Group {
                 self.calls.release(id);
                 continue;
             }
+            if let Some(periods) = &mut self.periods {
+                let over = EndedCall {
+                    waiting: call.waiting,
+                    sent: call.sent,
+                    done: call.done,
+                    failed: call.failed,
+                };
+                periods.ended(over, self.demand.own(span));
+            }
             // `done` is intended for the next call of the user.
             let (user, done) = (call.waiting.user, call.done);
             match self.spec.script.after(call, &mut self.sequences) {
                 Next::Another(waiting) => self.demand.requeue(waiting),
-                Next::Arrival => self.demand.call_ended(user, done, span),
+                Next::Arrival => self.user_goes_on(user, done, span),
                 Next::Over { arrival, failed } => {
                     self.record_sequence(arrival, done, failed, span);
-                    self.demand.call_ended(user, done, span);
+                    self.user_goes_on(user, done, span);
                 }
             }
             // Its user's next call may be the one that closes the window.
@@ -64,6 +74,17 @@ impl Group {
         self.ended = ended;
         if self.forward.next.is_some() {
             self.follow_forward(span);
+        }
+    }
+
+    /// The user makes its next call, at once or after a pause.
+    #[inline]
+    fn user_goes_on(&mut self, user: u32, done: u64, span: Span) {
+        let pause_end = self.demand.call_ended(user, done, span);
+        if let Some(periods) = &mut self.periods
+            && pause_end > done
+        {
+            periods.busy(done, pause_end, self.demand.own(span));
         }
     }
 
@@ -251,6 +272,15 @@ impl Group {
             recorder.failure(cause, now.saturating_sub(waiting.intended), reason);
         } else if waiting.arrival < span.start {
             self.totals.warmup += 1;
+        }
+        if let Some(periods) = &mut self.periods {
+            let call = EndedCall {
+                waiting,
+                sent: 0,
+                done: now,
+                failed: true,
+            };
+            periods.ended(call, span);
         }
         if in_sequence {
             self.record_sequence(waiting.arrival, now, true, span);

@@ -21,6 +21,7 @@ use crate::reactor::poll::Poll;
 use crate::record::call_log::CallLines;
 use crate::record::error::ErrorKind;
 use crate::record::events::Events;
+use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
 use crate::record::report::Report;
 use crate::record::result::CallLogOutcome;
@@ -95,6 +96,10 @@ pub(crate) struct Group {
     /// What is known of calls, by operation.
     pub(crate) operations: Vec<Recorder>,
     pub(crate) totals: Totals,
+    /// What is known of stages and bursts, where the load has them.
+    pub(crate) periods: Option<Periods>,
+    /// Whether the window waits for its calls to become stationary.
+    pub(crate) warms_up: bool,
 }
 
 /// Listens to what a session says; a macro because it borrows parts of the
@@ -137,6 +142,8 @@ impl Group {
             lines,
             recorder: Recorder::new(),
             totals: Totals::default(),
+            periods: None,
+            warms_up: true,
         }
     }
 

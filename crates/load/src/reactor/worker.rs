@@ -133,6 +133,10 @@ fn publish(groups: &[Group], poller: &Poller, tally: &Tally) {
     tally
         .calls
         .store(groups.iter().map(|group| group.totals.ended).sum(), Relaxed);
+    let warming = groups.iter().filter(|group| group.warms_up);
+    tally
+        .warmup_calls
+        .store(warming.map(|group| group.totals.ended).sum(), Relaxed);
     tally.errors.store(
         groups.iter().map(|group| group.totals.errors).sum(),
         Relaxed,

@@ -4,6 +4,7 @@ use crate::group::Group;
 use crate::plan::{self, Load, Window};
 use crate::reactor::clock::UNSET;
 use crate::reactor::clock::seconds;
+use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;
 use crate::record::recorder::Totals;
 use crate::record::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
@@ -26,6 +27,7 @@ pub(crate) struct Merged {
     /// When the window closed, as the threads knew it.
     end: u64,
     call_log: Option<CallLogOutcome>,
+    periods: Option<Periods>,
 }
 
 impl Default for Merged {
@@ -37,6 +39,7 @@ impl Default for Merged {
             queue_max: 0,
             end: 0,
             call_log: None,
+            periods: None,
         }
     }
 }
@@ -44,6 +47,11 @@ impl Default for Merged {
 impl Merged {
     pub(crate) fn add(&mut self, mut group: Group, span: Span) {
         self.call_log = merge_logs(self.call_log.take(), group.end_lines());
+        match (&mut self.periods, group.periods.take()) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (None, theirs) => self.periods = theirs,
+            (_, None) => {}
+        }
         self.queue_max += group.demand.queue_max;
         // Threads see a full quota at different moments; the window lasted until the
         // last of them.
@@ -72,7 +80,10 @@ impl Merged {
             self.recorder.merge(recorder);
         }
         let Merged {
-            recorder, totals, ..
+            recorder,
+            totals,
+            periods,
+            ..
         } = self;
         let start = during.span.start;
         let end = match self.end {
@@ -128,6 +139,9 @@ impl Merged {
             cpu_s: during.cpu_s,
             operations,
             sequences: recorder.sequences(),
+            periods: periods.map_or_else(Vec::new, |periods| {
+                periods.outcomes(&group.load, Span { start, end })
+            }),
         }
     }
 

@@ -280,7 +280,7 @@ fn add(mine: &mut Option<Box<Histogram<u64>>>, theirs: Option<Box<Histogram<u64>
     }
 }
 
-fn new_histogram() -> Box<Histogram<u64>> {
+pub(crate) fn new_histogram() -> Box<Histogram<u64>> {
     let mut histogram =
         // Three significant digits: a value is recorded to within 0.1 %, at any size.
         Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant bounds are valid");
@@ -291,7 +291,7 @@ fn new_histogram() -> Box<Histogram<u64>> {
 }
 
 /// Percentiles with at least ten samples above, and the whole histogram.
-fn summary(histogram: &Histogram<u64>) -> Times {
+pub(crate) fn summary(histogram: &Histogram<u64>) -> Times {
     let count = histogram.len();
     let percentiles_ns = [
         ("p50", 0.5),

@@ -189,6 +189,40 @@ pub struct GroupOutcome {
     /// Sequences of calls, where the workload is one.
     #[serde(default)]
     pub sequences: Option<Sequences>,
+    /// The stages of the load, or its bursts, as far as they lie in the window; the first
+    /// 1,000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub periods: Vec<PeriodOutcome>,
+}
+
+/// A stage of a load, or a burst: what was planned for it, and what came of it. All of it
+/// lies within the window; where the window cuts a period, what is left of it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PeriodOutcome {
+    /// Its begin, seconds from that of the window.
+    pub start_s: f64,
+    /// Its length in seconds: of a burst, from the first planned arrival to the last.
+    pub duration_s: f64,
+    /// Calls that were to arrive in it (open loads); on average where gaps are random.
+    pub calls_planned: Option<f64>,
+    /// Users that were to be there (closed loads), averaged over it.
+    pub users_planned: Option<f64>,
+    /// Calls that ended, well or not, of those that arrived in it.
+    pub calls: u64,
+    /// Of these, calls that failed.
+    pub errors: u64,
+    /// Calls that were sent while a stage lasted, whenever they arrived; calls of a burst
+    /// that were sent, whenever that was.
+    pub sent: u64,
+    /// Calls that ended while a stage lasted, whenever they arrived.
+    pub ended: u64,
+    /// Users in a call or in a pause (closed loads), averaged over it.
+    pub users: Option<f64>,
+    /// From its begin until the last of these calls was sent, seconds.
+    pub sent_after_s: Option<f64>,
+    /// Response times of its calls, ns; of stages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Times>,
 }
 
 /// What was measured of one operation of a group that calls several.

@@ -124,6 +124,31 @@ fn of_thread(seed: u64, thread: u64) -> SplitMix64 {
     SplitMix64::new(seed ^ thread.wrapping_mul(0xA076_1D64_78BD_642F))
 }
 
+/// When bursts begin, nanoseconds from the schedule's origin, as [`Arrivals`] has them; of
+/// other loads nothing.
+pub(crate) fn burst_starts(load: &Load) -> impl Iterator<Item = f64> + use<> {
+    let (mut gaps, length_ns) = match load {
+        Load::Bursts {
+            calls,
+            rate,
+            gap_s,
+            gaps,
+            seed,
+            ..
+        } => (
+            Some(Think::new(*gap_s, *gaps, *seed, 0)),
+            f64::from(calls - 1) * rate.map_or(0.0, |rate| 1e9 / rate),
+        ),
+        _ => (None, 0.0),
+    };
+    let mut next_ns = 0.0;
+    std::iter::from_fn(move || {
+        let start_ns = next_ns;
+        next_ns += length_ns + gaps.as_mut()?.next_ns() as f64;
+        Some(start_ns)
+    })
+}
+
 impl Iterator for Arrivals {
     type Item = u64;
 
@@ -267,6 +292,8 @@ mod tests {
                 .chunks(5)
                 .all(|burst| burst.iter().all(|at| *at == burst[0]))
         );
+        let planned = burst_starts(&load(None, Distribution::Exponential)).take(starts.len());
+        assert!(starts.iter().copied().eq(planned.map(|at| at as u64)));
         let gaps = starts
             .windows(2)
             .map(|pair| (pair[1] - pair[0]) as f64 / 1e9);

@@ -169,37 +169,38 @@ impl Demand {
     }
 
     /// The user's call has ended: it calls again at once, or after its pause.
-    /// Users of open loads do not come back.
+    /// Users of open loads do not come back. Returns when its pause ends, `done` without one.
     #[inline]
-    pub(crate) fn call_ended(&mut self, user: u32, done: u64, span: Span) {
+    pub(crate) fn call_ended(&mut self, user: u32, done: u64, span: Span) -> u64 {
         if self.schedule.is_some() {
-            return;
+            return done;
         }
         // Users who only call, at once: the common case needs neither heap nor counter.
         if self.think.is_none() && self.made.is_empty() && self.presence.is_none() {
-            return self.arrived(user, done, span);
+            self.arrived(user, done, span);
+            return done;
         }
-        self.pause_or_end(user, done, span);
+        self.pause_or_end(user, done, span)
     }
 
     /// The same of a user who may pause, or end, or is not wanted for some time.
-    fn pause_or_end(&mut self, user: u32, done: u64, span: Span) {
+    fn pause_or_end(&mut self, user: u32, done: u64, span: Span) -> u64 {
         let place = user.wrapping_sub(self.numbers.first) / self.numbers.step;
         let made = self.made.get_mut(place as usize).map_or(0, |made| {
             *made += 1;
             *made
         });
         if made >= self.iterations {
-            return;
+            return done;
         }
         let pauses = !self.think.is_none() && made.is_multiple_of(self.calls_per_pause);
-        let next = match pauses {
+        let pause_end = match pauses {
             true => done + self.think.next_ns(),
             false => done,
         };
         let next = match &self.presence {
-            Some(presence) => presence.next(user, next),
-            None => Some(next),
+            Some(presence) => presence.next(user, pause_end),
+            None => Some(pause_end),
         };
         match next {
             Some(at) if at <= done => self.arrived(user, at, span),
@@ -209,6 +210,7 @@ impl Demand {
             }
             None => {}
         }
+        pause_end
     }
 
     /// Queues an arrival, unless the window is over or holds its calls.

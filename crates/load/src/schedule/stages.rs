@@ -51,6 +51,19 @@ impl Segment {
     }
 }
 
+/// The mean of the level rounded up, while it changes evenly from `low` to `high`.
+fn mean_rounded_up(low: f64, high: f64) -> f64 {
+    // The integral of ceil(x) from 0: 1 + 2 + … + n, and the rest at n + 1.
+    let integral = |x: f64| {
+        let n = x.floor();
+        n * (n + 1.0) / 2.0 + (x - n) * (n + 1.0)
+    };
+    match high - low > 1e-9 {
+        true => (integral(high) - integral(low)) / (high - low),
+        false => high.ceil(),
+    }
+}
+
 impl Stages {
     /// Begins at the level `from` and goes through `stages`. A stage of 0 s is a step.
     #[must_use]
@@ -95,6 +108,21 @@ impl Stages {
             left -= area;
         }
         None
+    }
+
+    /// The area under stage `index` between two times that lie within it: arrivals, or
+    /// seconds of users. `whole`: of the level rounded up, as users are counted.
+    #[must_use]
+    pub fn area(&self, index: usize, from: f64, until: f64, whole: bool) -> f64 {
+        let Some(segment) = self.segments.get(index).filter(|_| until > from) else {
+            return 0.0;
+        };
+        let (low, high) = (segment.level(from), segment.level(until));
+        let mean = match whole {
+            true => mean_rounded_up(low.min(high), low.max(high)),
+            false => f64::midpoint(low, high),
+        };
+        mean * (until - from)
     }
 
     /// The first time, from `at` on, at which the level is above `user`: when user number
@@ -199,6 +227,20 @@ mod tests {
             (ramp.level(5.0), ramp.level(12.0), ramp.level(99.0)),
             (5.0, 5.0, 0.0)
         );
+    }
+
+    #[test]
+    fn areas_of_parts_of_stages_are_those_of_users_and_of_arrivals() {
+        let ramp = stages(0.0, &[(4.0, 8.0), (4.0, 10.0), (0.0, 4.0)]);
+        let users = |index, from, until| ramp.area(index, from, until, true);
+        // User k starts at 2 k: 1 + 2 + 3 + 4 users for 2 s each.
+        assert!((users(0, 0.0, 8.0) - 20.0).abs() < 1e-9);
+        assert!((users(0, 1.0, 3.0) - 3.0).abs() < 1e-9);
+        assert!((users(1, 8.0, 18.0) - 40.0).abs() < 1e-9);
+        assert!((users(2, 18.0, 22.0) - 10.0).abs() < 1e-9);
+        assert!((ramp.area(0, 0.0, 8.0, false) - 16.0).abs() < 1e-9);
+        assert!((ramp.area(2, 20.0, 22.0, false) - 2.0).abs() < 1e-9);
+        assert_eq!((users(1, 9.0, 9.0), users(9, 0.0, 1.0)), (0.0, 0.0));
     }
 
     #[test]
