@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -14,7 +15,9 @@ from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
+from wirelab.process import open_files
 from wirelab.process.endpoint import Endpoint
+from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.trial import labels
 from wirelab.trial.runner import plan
@@ -328,3 +331,20 @@ def test_what_one_service_cannot_be_called_for_is_refused(text: str, said: str) 
     with pytest.raises(ExperimentError) as caught:
         planning.schedule(experiment_file.parse(text), manifests.load())
     assert said in str(caught.value)
+
+
+def test_connections_of_all_groups_have_to_fit_into_the_open_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_files, "limit", lambda: 1000)
+    users = "{name: users, message: {operation: Hello, bytes: 14 B}, load: {closed: {users: 800}}}"
+    text = _beside(users).replace("in_flight_max: 8", "in_flight_max: 100")
+    with pytest.raises(ExperimentError) as caught:
+        running.run(experiment_file.parse(text), tmp_path / "run", source=text)
+    assert caught.value.problems == [
+        (
+            "rest@rust, constant in_flight_max=100 and its background: 900 connections at a time, "
+            "and 256 other files, are more than the 1,000 open files that a process may have here"
+        ),
+        "ask for fewer users or connections, or raise the limit (ulimit -n 1156)",
+    ]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 from typing import Any
 
-from wirelab.checks import background
+from wirelab.checks import background, periods
 from wirelab.checks import link as link_checks
 from wirelab.checks import wire as wire_checks
 from wirelab.checks.backlog import arrivals, left_behind, little_ratio, littles_law
@@ -442,6 +442,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _interrupted,
     _reached,
     _errors,
+    periods.check,
     background.check,
     _counters,
     _bound,

@@ -106,6 +106,9 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that ended well."""
     operations: tuple[OperationOutcome, ...] = ()
     """The calls by operation, where the group makes calls of several."""
+    periods: tuple[PeriodOutcome, ...] = ()
+    """The stages of the load, or its bursts, as far as they lie in the window; the first
+    1,000."""
     queue_max: int
     """Highest number of arrivals that waited for a free place."""
     rate_per_s: float
@@ -145,6 +148,35 @@ class OperationOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The operation's name in the contract."""
     times: dict[str, Times]
     """Times of its calls, as in the group; those of connections are the group's."""
+
+
+class PeriodOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A stage of a load, or a burst: what was planned for it, and what came of it. All of it
+    lies within the window; where the window cuts a period, what is left of it."""
+
+    calls: int
+    """Calls that ended, well or not, of those that arrived in it."""
+    calls_planned: float | None = None
+    """Calls that were to arrive in it (open loads); on average where gaps are random."""
+    duration_s: float
+    """Its length in seconds: of a burst, from the first planned arrival to the last."""
+    ended: int
+    """Calls that ended while a stage lasted, whenever they arrived."""
+    errors: int
+    """Of these, calls that failed."""
+    response: Times | None = None
+    """Response times of its calls, ns; of stages."""
+    sent: int
+    """Calls that were sent while a stage lasted, whenever they arrived; calls of a burst that
+    were sent, whenever that was."""
+    sent_after_s: float | None = None
+    """From its begin until the last of these calls was sent, seconds."""
+    start_s: float
+    """Its begin, seconds from that of the window."""
+    users: float | None = None
+    """Users in a call or in a pause (closed loads), averaged over it."""
+    users_planned: float | None = None
+    """Users that were to be there (closed loads), averaged over it."""
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):

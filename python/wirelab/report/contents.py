@@ -10,6 +10,7 @@ from wirelab.report.findings.sentences import sentences
 from wirelab.report.section import Section, Table
 from wirelab.report.sections import (
     costs,
+    groups,
     links,
     machine,
     packets,
@@ -79,6 +80,7 @@ def after(source: Source) -> list[Section]:
     """Everything else: every figure, every check, and how to repeat the run."""
     every = [
         _cells(source),
+        groups.section(source),
         _costs(source),
         costs.costs_section(source),
         costs.traffic_section(source),

@@ -12,6 +12,7 @@ from math import isfinite
 from wirelab.checks.load import client_bound, marked
 from wirelab.report.findings.ranking import NO_VALUE, Ranking, all_rankings
 from wirelab.report.findings.sentences import sentences
+from wirelab.report.sections import groups
 from wirelab.report.sections.tables import doubt
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.comparison import THRESHOLD
@@ -70,6 +71,7 @@ def _cell(cell: Cell) -> Json:
         **_point(cell),
         **_counts(cell),
         "figures": {figure.name: _figure(cell, figure) for figure in cell.figures},
+        "groups": groups.to_json(cell),
     }
 
 

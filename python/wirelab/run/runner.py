@@ -95,14 +95,14 @@ def _accept_files(planned: Schedule) -> None:
     problems: dict[str, int] = {}
     for trial in planned.trials:
         cell = trial.cell
-        load, concurrency = cell.load.point(), sum(cell.load.concurrencies)
-        wanted = sum(
-            open_files.connections(cell.stack.axes, each) for each in cell.load.concurrencies
-        )
+        load, concurrencies = cell.load.point(), cell.load.concurrencies
+        wanted = sum(open_files.connections(cell.stack.axes, each) for each in concurrencies)
         refused = open_files.refusal(wanted)
         if refused:
             word = "users" if load["kind"] == "closed" else "in_flight_max"
-            problems[f"{cell.stack}, {load['kind']} {word}={concurrency}: {refused}"] = wanted
+            amount = f"{load['kind']} {word}={concurrencies[0]}"
+            groups = " and its background" if cell.load.background else ""
+            problems[f"{cell.stack}, {amount}{groups}: {refused}"] = wanted
     if problems:
         raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
 

@@ -124,6 +124,30 @@ class OperationResult:
 
 
 @dataclass(frozen=True)
+class PeriodResult:
+    """A stage of a load, or a burst, as far as it lies within the window (see
+    :class:`wirelab.documents.event.PeriodOutcome`)."""
+
+    start_s: float = 0.0
+    """From the begin of the window."""
+    duration_s: float = 0.0
+    """Of a burst, from the first planned arrival to the last."""
+    calls_planned: float | None = None
+    """Of open loads."""
+    users_planned: float | None = None
+    """Of closed loads, averaged."""
+    calls: int = 0
+    errors: int = 0
+    sent: int = 0
+    """While a stage lasted; of a burst, whenever it was."""
+    ended: int = 0
+    users: float | None = None
+    sent_after_s: float | None = None
+    """From its begin until the last call was sent."""
+    response: Times | None = None
+
+
+@dataclass(frozen=True)
 class GroupResult:
     """What a caller measured in the window, as the engine's ``groups`` entry has it (see
     :class:`wirelab.documents.event.GroupOutcome` for each figure).
@@ -161,6 +185,8 @@ class GroupResult:
     cpu_s: float | None = None
     operations: tuple[OperationResult, ...] = ()
     sequences: SequencesResult | None = None
+    periods: tuple[PeriodResult, ...] = ()
+    """Stages of the load, or bursts, the first 1,000 of the window."""
 
     @classmethod
     def of(cls, group: object) -> GroupResult:
@@ -179,6 +205,8 @@ class GroupResult:
         }
         if self.warmup.stationary is None:
             written["warmup"].pop("stationary")
+        if not self.periods:
+            written.pop("periods")
         for times in _all_times(written):
             if times["hdr"] is None:
                 times.pop("hdr")
@@ -196,6 +224,9 @@ class GroupResult:
             yield "sequence.response", self.sequences.response
             if self.sequences.response_good is not None:
                 yield "sequence.response_good", self.sequences.response_good
+        for number, period in enumerate(self.periods, 1):
+            if period.response is not None:
+                yield f"stage{number}.response", period.response
 
     def without_histograms(self) -> GroupResult:
         """For the journal; the histograms are in a file of their own."""
@@ -203,6 +234,10 @@ class GroupResult:
             self,
             times=_bare(self.times),
             operations=tuple(replace(one, times=_bare(one.times)) for one in self.operations),
+            periods=tuple(
+                replace(one, response=one.response and replace(one.response, hdr=None))
+                for one in self.periods
+            ),
             sequences=self.sequences
             and replace(
                 self.sequences,
@@ -227,6 +262,7 @@ def _all_times(group: Json) -> Iterator[Json]:
     yield from group["times"].values()
     for operation in group["operations"]:
         yield from operation["times"].values()
+    yield from filter(None, (period["response"] for period in group.get("periods", ())))
     sequences = group.get("sequences") or {}
     yield from filter(None, map(sequences.get, ("response", "response_good")))
 

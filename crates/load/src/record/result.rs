@@ -191,7 +191,7 @@ pub struct GroupOutcome {
     pub sequences: Option<Sequences>,
     /// The stages of the load, or its bursts, as far as they lie in the window; the first
     /// 1,000.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub periods: Vec<PeriodOutcome>,
 }
 

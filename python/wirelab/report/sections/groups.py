@@ -1,0 +1,195 @@
+"""Groups that ran next to the probe, and the stages and bursts of every load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from wirelab.checks.periods import end_s, levels
+from wirelab.experiment.loads import PROBE
+from wirelab.format.numbers import NONE, digits, over_limits, sanitize
+from wirelab.format.units import format_seconds
+from wirelab.report.section import Section, Table
+from wirelab.report.source import Source
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.figure import Unit
+from wirelab.statistics.interval import StatisticsError
+from wirelab.statistics.mean import mean_interval
+from wirelab.trial import labels as label
+from wirelab.trial.record import GroupResult, Json, PeriodResult, Times
+
+_ABOUT = {
+    "background": (
+        "The groups ran at the same time as the probe, whose figures are those of the cells, to "
+        "the same service over connections of their own. CPU and bytes per call are of the calls "
+        "of all groups."
+    ),
+    "stages": (
+        "Planned are the users, or calls per second, averaged over a stage; reached are the users "
+        "in a call or a pause, or the calls that were sent while it lasted. Response times are "
+        "those of calls that arrived in it."
+    ),
+    "bursts": (
+        "Sent within is the time from a burst's begin until its last call was sent, the median of "
+        "all bursts, and the longest."
+    ),
+}
+ROWS_MAX = 300
+"""Rows of a table; the record of each trial has all."""
+_BACKGROUND = (
+    *("stack", "message and load of the probe", "group", "calls/s", "p50", "p99"),
+    *("failed", "trials"),
+)
+_STAGES = (
+    *("stack", "load", "group", "stage", "planned", "reached", "ended, calls/s", "p50", "p99"),
+    "failed",
+)
+_BURSTS = (
+    *("stack", "load", "group", "bursts", "calls planned", "calls sent", "sent within"),
+    *("longest", "failed"),
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of calls in all measured trials of a cell."""
+
+    cell: Cell
+    name: str
+    load: Json
+    results: tuple[GroupResult, ...]
+
+    def periods(self) -> list[list[PeriodResult]]:
+        """Of each stage or burst, those of the trials that reached it."""
+        most = max((len(result.periods) for result in self.results), default=0)
+        places = range(most)
+        return [[r.periods[at] for r in self.results if at < len(r.periods)] for at in places]
+
+
+def groups(cell: Cell) -> Iterator[Group]:
+    """The probe, and what ran next to it."""
+    yield Group(cell, PROBE, cell.point.load, tuple(trial.result for trial in cell.measured))
+    for number, planned in enumerate(cell.point.load.get("background", ())):
+        there = (trial.background for trial in cell.measured)
+        results = tuple(each[number] for each in there if number < len(each))
+        yield Group(cell, planned["name"], planned["load"], results)
+
+
+def section(source: Source) -> Section:
+    """A table each of groups, stages and bursts; empty where no load has any."""
+    every = [group for cell in source.cells for group in groups(cell) if group.results]
+    shown = {
+        "background": [_background(source, g) for g in every if g.name != PROBE],
+        "stages": [row for group in every for row in _stages(source, group)],
+        "bursts": [_bursts(source, g) for g in every if _has_bursts(g)],
+    }
+    columns = {"background": _BACKGROUND, "stages": _STAGES, "bursts": _BURSTS}
+    numeric = {"background": range(3, 8), "stages": range(4, 10), "bursts": range(3, 9)}
+    paragraphs, tables = [], []
+    for name, rows in shown.items():
+        if not rows:
+            continue
+        paragraphs.append(_ABOUT[name])
+        if len(rows) > ROWS_MAX:
+            paragraphs.append(
+                f"Of {len(rows):,} {name} the first {ROWS_MAX} are shown; trials.jsonl has all."
+            )
+        tables.append(Table(columns[name], rows[:ROWS_MAX], name.capitalize(), numeric[name]))
+    return Section("Groups, stages and bursts", paragraphs, tables)
+
+
+def _has_bursts(group: Group) -> bool:
+    return group.load.get("kind") == "bursts" and any(one.periods for one in group.results)
+
+
+def _background(source: Source, group: Group) -> list[str]:
+    point = group.cell.point
+    planned = next(one for one in point.load["background"] if one["name"] == group.name)
+    results = group.results
+    return [
+        source.names.stacks[point.stack],
+        source.names.setting(point),
+        label.background(planned),
+        _over([result.rate_per_s for result in results], "1/s"),
+        *(_time([result.times.get("response") for result in results], p) for p in ("p50", "p99")),
+        f"{sum(result.errors for result in results):,}",
+        f"{len(results):,}",
+    ]
+
+
+def _stages(source: Source, group: Group) -> Iterator[list[str]]:
+    if not group.load.get("stages"):
+        return
+    unit = " users" if group.load["kind"] == "closed" else "/s"
+    for stages in group.periods():
+        first = stages[0]
+        planned, _ = levels(first)
+        yield [
+            *_where(source, group),
+            f"{format_seconds(first.start_s)} to {format_seconds(end_s(first))}",
+            f"{digits(planned)}{unit}",
+            _over([levels(stage)[1] for stage in stages], ""),
+            _over([stage.ended / (stage.duration_s or 1.0) for stage in stages], ""),
+            *(_time([stage.response for stage in stages], p) for p in ("p50", "p99")),
+            f"{sum(stage.errors for stage in stages):,}",
+        ]
+
+
+def _bursts(source: Source, group: Group) -> list[str]:
+    bursts = [burst for result in group.results for burst in result.periods]
+    took = [burst.sent_after_s for burst in bursts if burst.sent_after_s is not None]
+    return [
+        *_where(source, group),
+        f"{len(bursts):,}",
+        digits(sum(burst.calls_planned or 0.0 for burst in bursts), 6),
+        f"{sum(burst.sent for burst in bursts):,}",
+        format_seconds(median(took)) if took else NONE,
+        format_seconds(max(took)) if took else NONE,
+        f"{sum(burst.errors for burst in bursts):,}",
+    ]
+
+
+def _where(source: Source, group: Group) -> list[str]:
+    point = group.cell.point
+    load = source.names.setting(point) if group.name == PROBE else label.load(group.load)
+    return [source.names.stacks[point.stack], load, sanitize(group.name)]
+
+
+def _time(every: Sequence[Times | None], percentile: str) -> str:
+    """Over the trials in which enough calls ended for it."""
+    found = [one.percentiles_ns.get(percentile) for one in every if one is not None]
+    return _over([float(ns) for ns in found if ns], "ns") if all(found) else NONE
+
+
+def _over(values: Sequence[float], unit: Unit) -> str:
+    """The estimate over the trials above its interval; a geometric mean has no zero."""
+    try:
+        return over_limits(mean_interval(values), unit)
+    except StatisticsError:
+        return "0" if values and not any(values) else NONE
+
+
+def to_json(cell: Cell) -> list[Json]:
+    """The groups of a cell for other programs: of every trial what each group did, and each of
+    its stages or bursts."""
+    found = [group for group in groups(cell) if group.results]
+    if len(found) == 1 and not any(result.periods for result in found[0].results):
+        return []
+    return [
+        {"name": group.name, "load": group.load, "trials": [_trial(one) for one in group.results]}
+        for group in found
+    ]
+
+
+def _trial(result: GroupResult) -> Json:
+    times = result.times.get("response")
+    percentiles = times.percentiles_ns if times else {}
+    return {
+        "calls": result.calls,
+        "errors": result.errors,
+        "rate_per_s": result.rate_per_s,
+        "response_p50_ns": percentiles.get("p50"),
+        "response_p99_ns": percentiles.get("p99"),
+        "periods": result.to_json().get("periods", []),
+    }
