@@ -97,7 +97,7 @@ def test_every_finding_is_measured(name: str) -> None:
         assert len(matching) == 1, f"{claim}: {wanted}: {len(matching)}"
 
 
-@pytest.mark.parametrize("name", ["jagannathan2022"])
+@pytest.mark.parametrize("name", ["jagannathan2022", "guimaraes2024"])
 def test_every_published_figure_is_shown_or_has_a_reason(name: str) -> None:
     """Next to a measured one, or in the table of those that are not."""
     study = studies.load(name, STUDIES)

@@ -17,21 +17,23 @@ SHORTEST_S = 0.05
 def scaled(text: str, name: str, scale: float, default: float, window_max_s: float) -> str:
     """The text of an experiment file with its calls, or its durations, times ``scale``.
 
-    A window of calls ends at ``window_max_s`` at the default scale, in proportion at
-    others, and never later than the file says; from scale 1 on only the file's own bound
-    holds. Everything else stays.
+    Durations of stages are scaled like that of the window. A window of calls ends at
+    ``window_max_s`` at the default scale, in proportion at others, and never later than the file
+    says; from scale 1 on only the file's own bound holds. Everything else stays.
     """
     values = documents.read(text, name).values
     window = dict(values["window"])
+    loads = values["loads"]
     if "duration" in window:
         window["duration"] = _milliseconds(parse_seconds(window["duration"]) * scale)
+        loads = [_stretched(load, scale) for load in loads]
     else:
         window["calls"] = _calls(window["calls"], scale)
         bound = parse_seconds(window.get("max", "60 s"))
         if scale < 1:
             bound = min(bound, window_max_s * scale / default)
         window["max"] = _milliseconds(bound)
-    return _document(f"{name} at scale {scale:g}", {**values, "window": window})
+    return _document(f"{name} at scale {scale:g}", {**values, "loads": loads, "window": window})
 
 
 def replaced(text: str, name: str, keys: Mapping[str, Any]) -> str:
@@ -42,6 +44,20 @@ def replaced(text: str, name: str, keys: Mapping[str, Any]) -> str:
 def _document(title: str, values: Mapping[str, Any]) -> str:
     shown = yaml.safe_dump(dict(values), sort_keys=False, allow_unicode=True)
     return f"# {title}\n{shown}"
+
+
+def _stretched(value: Any, scale: float) -> Any:
+    """A load with the durations of its stages times ``scale``."""
+    if isinstance(value, list):
+        return [_stretched(entry, scale) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _milliseconds(parse_seconds(entry) * scale)
+        if key == "duration"
+        else _stretched(entry, scale)
+        for key, entry in value.items()
+    }
 
 
 def _calls(calls: Any, scale: float) -> Any:

@@ -374,6 +374,9 @@ class Study(Model):
     confound: str = ""
     parts: tuple[str, ...] = Field(min_length=1, description="experiment files, without .yaml")
     scale: float = Field(1.0, gt=0, description="default share of the published calls")
+    scales: dict[str, float] = Field(
+        default_factory=dict, description="default share of the parts that differ from scale"
+    )
     window_max: Time = Field(description="longest window at the default scale")
     quick: dict[str, Words] = Field(
         default_factory=dict,
@@ -412,7 +415,7 @@ class Study(Model):
         named = [part for claim in self.findings for part in self.parts_of(claim)]
         named += [ladder.part for ladder in self.ladders]
         named += [part for entry in self.published for part in entry.parts]
-        named += self.quick
+        named += [*self.quick, *self.scales]
         return named + ([self.winners.part] if self.winners else [])
 
     def _arms_named(self) -> list[str]:

@@ -113,7 +113,8 @@ def reproduce(
     :func:`wirelab.run.runner.run` raises.
     """
     found = studies.load(name, where)
-    share = found.study.scale if scale is None else scale
+    study = found.study
+    share = study.scale if scale is None else scale
     if not 0 < share <= 1:
         raise UsageError(f"--scale {share:g} is not a share", "give more than 0 and at most 1")
     if quick and scale is not None:
@@ -121,7 +122,10 @@ def reproduce(
     if quick and not found.study.quick:
         raise UsageError(f"{name} has no first look", "leave --quick out")
     heard = progress or Silent()
-    parts = {part: _text(found, part, share, quick) for part in _parts(found, quick)}
+    shares = study.scales if scale is None else {}
+    parts = {
+        part: _text(found, part, shares.get(part, share), quick) for part in _parts(found, quick)
+    }
     _begin(found, out, share, quick)
     for number, (part, text) in enumerate(parts.items(), 1):
         heard.note(f"part {number} of {len(parts)}: {part}")
