@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from wirelab.cli.drive import ConnectionOptions, LoadOptions, MessageOptions
 from wirelab.cli.error_handling import err
@@ -33,8 +32,6 @@ from wirelab.stack.operations import OPERATIONS, SEQUENCES, Message
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 from wirelab.trial.record import GroupResult
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from wirelab import checkout
 from wirelab.errors import TrialFailed, UsageError
@@ -25,7 +24,6 @@ from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.trial.record import IdentityRecord, convert, now
 
-Json = dict[str, Any]
 Point = tuple[Stack, str]
 """An identity point and a contract."""
 

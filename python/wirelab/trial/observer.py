@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from wirelab.documents.event import Progress
 from wirelab.process import metrics, runtime_metrics
@@ -25,8 +24,6 @@ BUSY_GAP_S, BUSY_GAP_S_MAX = 2.0, 16.0
 """To the next scrape of a service that was too busy to answer one; the gap doubles while it is."""
 
 OnRuntime = Callable[[Mapping[str, float]], None]
-
-Json = dict[str, Any]
 
 
 def window_ns(group: GroupResult) -> tuple[int, int]:

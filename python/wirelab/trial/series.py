@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from wirelab.documents.event import Progress
 from wirelab.process import runtime_metrics
@@ -28,7 +27,6 @@ ZERO = b"wirelab.time_zero"
 _STEP_S_MIN = 0.02
 """Two progress lines that are nearer than this give no rate."""
 
-Json = dict[str, Any]
 Points = list[tuple[float, float]]
 """Seconds since the window opened, and the value."""
 
@@ -69,10 +67,10 @@ class Series:
         """The window began at ``start_ns``, by the caller's own clock."""
         self._start_ns = start_ns
 
-    def summary(self, start_ns: int, end_ns: int) -> Json:
+    def summary(self, start_ns: int, end_ns: int) -> dict[str, dict[str, float]]:
         """Per name ``mean`` (over time) and ``max`` within the window; of a counter ``growth``.
         Names without a sample in the window are left out."""
-        shown: Json = {}
+        shown: dict[str, dict[str, float]] = {}
         for name, samples in self._samples.items():
             if name in runtime_metrics.COUNTERS:
                 grown = growth(samples, start_ns, end_ns)
