@@ -1,6 +1,6 @@
 package wirelab.service.grpc;
 
-import io.grpc.Grpc;
+import com.google.protobuf.Message;
 import io.grpc.Server;
 import io.grpc.ServerCredentials;
 import io.grpc.InsecureServerCredentials;
@@ -16,6 +16,7 @@ import java.io.File;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.logging.Level;
@@ -25,7 +26,9 @@ import wirelab.service.Binding;
 import wirelab.service.Calls;
 import wirelab.service.Configuration;
 import wirelab.service.Refusal;
+import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
+import wirelab.service.protobuf.ProtobufExchanges;
 
 /** gRPC on grpc-java over Netty. */
 public final class GrpcBinding implements Binding {
@@ -48,7 +51,7 @@ public final class GrpcBinding implements Binding {
                 .executor(workers)
                 .maxInboundMessageSize(MESSAGE_BYTES_MAX)
                 .addTransportFilter(new AcceptedSockets(calls))
-                .addService(new Service(model, calls).definition());
+                .addService(new Service(model, exchanges(configuration, model), calls).definition());
         options(configuration, builder);
         Compression.configure(configuration.stack().compression(), builder);
         try {
@@ -59,6 +62,24 @@ public final class GrpcBinding implements Binding {
             throw new Refusal("listen", configuration.listen() + ": " + reason(taken),
                     "use port 0, or a free port or path");
         }
+    }
+
+    private static List<Exchange<? extends Message, ? extends Message>> exchanges(
+            Configuration configuration, Model model) throws Refusal {
+        ContractModule module = ContractModule.installed();
+        return module == null ? ProtobufExchanges.of(model) : module.open(configuration, model);
+    }
+
+    @Override
+    public List<String> serverWorkers(Configuration configuration) {
+        ContractModule module = ContractModule.installed();
+        return module == null ? List.of() : module.serverWorkers(configuration);
+    }
+
+    @Override
+    public List<String> storeWorkers(Configuration configuration) {
+        ContractModule module = ContractModule.installed();
+        return module == null ? List.of() : module.storeWorkers(configuration);
     }
 
     private static String reason(Throwable error) {

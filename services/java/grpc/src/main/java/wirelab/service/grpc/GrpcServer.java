@@ -19,6 +19,8 @@ import wirelab.calendar.v1.CalendarGrpc;
 import wirelab.calendar.v1.EntriesRequest;
 import wirelab.charging.v1.ChargingGrpc;
 import wirelab.charging.v1.CreditControlRequest;
+import wirelab.petclinic.v1.ListPetTypesRequest;
+import wirelab.petclinic.v1.PetclinicGrpc;
 import wirelab.records.v1.CountAllocationsRequest;
 import wirelab.records.v1.RecordsGrpc;
 import wirelab.service.Binding;
@@ -85,6 +87,8 @@ final class GrpcServer implements Binding.Running {
                     CreditControlRequest.newBuilder().setId(1).build());
             case "records" -> call(channel, RecordsGrpc.getCountAllocationsMethod(),
                     CountAllocationsRequest.getDefaultInstance());
+            case "petclinic" -> call(channel, PetclinicGrpc.getListPetTypesMethod(),
+                    ListPetTypesRequest.getDefaultInstance());
             default -> call(channel, CalendarGrpc.getEntriesMethod(),
                     EntriesRequest.newBuilder().setOwner("self").setDay(1).build());
         }

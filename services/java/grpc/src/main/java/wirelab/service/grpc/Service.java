@@ -9,18 +9,19 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import wirelab.calendar.v1.CalendarGrpc;
 import wirelab.charging.v1.ChargingGrpc;
+import wirelab.petclinic.v1.PetclinicGrpc;
 import wirelab.records.v1.RecordsGrpc;
 import wirelab.service.Calls;
 import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.StoreUnavailable;
-import wirelab.service.protobuf.ProtobufExchanges;
 import wirelab.transfer.v1.TransferGrpc;
 
 /** A contract as gRPC methods: one handler for all unary operations, {@link Streams} for the others. */
@@ -29,10 +30,10 @@ final class Service {
     private final Calls calls;
     private final Map<String, Exchange<? extends Message, ? extends Message>> exchanges;
 
-    Service(Model model, Calls calls) {
+    Service(Model model, List<Exchange<? extends Message, ? extends Message>> served, Calls calls) {
         this.model = model;
         this.calls = calls;
-        exchanges = ProtobufExchanges.of(model).stream()
+        exchanges = served.stream()
                 .collect(Collectors.toMap(Exchange::operation, Function.identity()));
     }
 
@@ -51,6 +52,7 @@ final class Service {
             case "transfer" -> TransferGrpc.getServiceDescriptor();
             case "charging" -> ChargingGrpc.getServiceDescriptor();
             case "records" -> RecordsGrpc.getServiceDescriptor();
+            case "petclinic" -> PetclinicGrpc.getServiceDescriptor();
             default -> CalendarGrpc.getServiceDescriptor();
         };
     }
@@ -83,6 +85,7 @@ final class Service {
     }
 
     static StatusException status(ApplicationError error) {
-        return Status.INVALID_ARGUMENT.withDescription(error.getMessage()).asException();
+        Status status = error.isNotFound() ? Status.NOT_FOUND : Status.INVALID_ARGUMENT;
+        return status.withDescription(error.getMessage()).asException();
     }
 }

@@ -32,16 +32,15 @@ import wirelab.service.web.SelfCall;
 
 /** {@code petclinic} over REST, as a Spring Boot application. */
 public final class PetclinicBinding implements Binding {
-    /** Tell of requests that are refused, and of a dialect that is named. */
-    private static final List<Logger> QUIET = List.of(
-            Logger.getLogger("org.springframework.web"), Logger.getLogger("org.springframework.transaction"), Logger.getLogger("org.hibernate.orm.deprecation"),
-            Logger.getLogger("org.hibernate.engine.jdbc.spi.SqlExceptionHelper"));
+    /** Warns of requests that are refused. */
+    private static final Logger WEB = Logger.getLogger("org.springframework.web");
 
     @Override
     public Running start(Configuration configuration, Model model, Calls calls) throws Refusal {
         // Spring logs by java.util.logging, to standard error, from warnings on.
         System.setProperty("org.springframework.boot.logging.LoggingSystem", "none");
-        QUIET.forEach(logger -> logger.setLevel(Level.OFF));
+        WEB.setLevel(Level.OFF);
+        Databases.quieten();
         Messages messages = Codecs.of(configuration);
         HikariDataSource pool = Databases.open(configuration, (Petclinic) model);
         SpringApplication application = new SpringApplication(sources(configuration));
@@ -87,9 +86,7 @@ public final class PetclinicBinding implements Binding {
 
     @Override
     public List<String> serverWorkers(Configuration configuration) {
-        return configuration.options().validation().equals("on")
-                ? List.of("org.hibernate.validator.internal.engine.ValidatorImpl")
-                : List.of();
+        return Codecs.validators(configuration);
     }
 
     private record Server(Configuration configuration, Messages messages, ServletWebServerApplicationContext context)

@@ -4,6 +4,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import wirelab.service.Configuration;
 import wirelab.service.Refusal;
 import wirelab.service.contract.Petclinic;
@@ -16,7 +18,18 @@ import wirelab.service.store.ConnectionPool;
 public final class Databases {
     private static final String HIBERNATE = "org.hibernate.internal.SessionImpl";
 
+    /** Warn of transactions that fail, whose calls are answered so, and of a dialect that is named. */
+    private static final List<Logger> QUIET = List.of(
+            Logger.getLogger("org.springframework.transaction"),
+            Logger.getLogger("org.hibernate.orm.deprecation"),
+            Logger.getLogger("org.hibernate.engine.jdbc.spi.SqlExceptionHelper"));
+
     private Databases() {}
+
+    /** Silences libraries where an outage is logged once. */
+    public static void quieten() {
+        QUIET.forEach(logger -> logger.setLevel(Level.OFF));
+    }
 
     /** Connects and makes the tables anew; null where rows are kept in memory. */
     public static HikariDataSource open(Configuration configuration, Petclinic model) throws Refusal {

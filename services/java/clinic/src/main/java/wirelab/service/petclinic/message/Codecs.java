@@ -17,6 +17,13 @@ public final class Codecs {
         return mapped ? new MappedJson(limiter) : new DirectJson(limiter);
     }
 
+    /** Classes that check requests. */
+    public static List<String> validators(Configuration configuration) {
+        return configuration.options().validation().equals("on")
+                ? List.of("org.hibernate.validator.internal.engine.ValidatorImpl")
+                : List.of();
+    }
+
     /** Classes that read and write its messages. */
     public static List<String> workers(Configuration.Stack stack) {
         return stack.codec().equals("json")
