@@ -264,7 +264,7 @@ def test_trials_are_named_by_the_level_of_their_load(load: str, word: str) -> No
 PROBE = "constant: {rate: 200, in_flight_max: 8}"
 
 
-def _beside(*groups: str, message: str = "{operation: Hello, bytes: 14 B}") -> str:
+def _with_groups(*groups: str, message: str = "{operation: Hello, bytes: 14 B}") -> str:
     """A file with groups next to the probe."""
     text = _text(f"{PROBE}\n    background: [{', '.join(groups)}]")
     return text.replace("{operation: Hello, bytes: 14 B}", message, 1)
@@ -277,7 +277,7 @@ UPLOADS = (
 
 
 def test_groups_next_to_the_probe_are_groups_of_the_engines_plan() -> None:
-    experiment = experiment_file.parse(_beside(UPLOADS))
+    experiment = experiment_file.parse(_with_groups(UPLOADS))
     planned = planning.schedule(experiment, manifests.load()).trials[0]
     table = placement.choose("unpinned")
     document = plan(experiment, planned, table, Endpoint("127.0.0.1:1"))
@@ -294,17 +294,22 @@ def test_groups_next_to_the_probe_are_groups_of_the_engines_plan() -> None:
         "200 calls/s, evenly spaced, with uploads (Submit 100 kB, bursts of 20 calls at once, "
         "300 ms apart)"
     )
-    jsonschema.validate(yaml.safe_load(_beside(UPLOADS)), json.loads(experiment_file.schema_text()))
+    jsonschema.validate(
+        yaml.safe_load(_with_groups(UPLOADS)), json.loads(experiment_file.schema_text())
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (_beside(UPLOADS, UPLOADS), "x:7: loads[0].background: two groups are called uploads"),
-        (_beside(UPLOADS.replace("uploads", "probe")), "choose another name"),
-        (_beside(UPLOADS.replace("Submit", "Sumbit")), "background[0].message.operation: "),
-        (_beside(UPLOADS.replace("bursts", "burst")), "Did you mean 'bursts'?"),
-        (_beside("{name: a, load: {closed: {users: 1}}}"), "background[0].message: this key is"),
+        (_with_groups(UPLOADS, UPLOADS), "x:7: loads[0].background: two groups are called uploads"),
+        (_with_groups(UPLOADS.replace("uploads", "probe")), "choose another name"),
+        (_with_groups(UPLOADS.replace("Submit", "Sumbit")), "background[0].message.operation: "),
+        (_with_groups(UPLOADS.replace("bursts", "burst")), "Did you mean 'bursts'?"),
+        (
+            _with_groups("{name: a, load: {closed: {users: 1}}}"),
+            "background[0].message: this key is",
+        ),
     ],
 )
 def test_a_mistake_in_a_group_is_reported_with_its_remedy(text: str, said: str) -> None:
@@ -316,13 +321,13 @@ def test_a_mistake_in_a_group_is_reported_with_its_remedy(text: str, said: str) 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (_beside(UPLOADS) + "capture: client\n", "write `capture: none`"),
+        (_with_groups(UPLOADS) + "capture: client\n", "write `capture: none`"),
         (
-            _beside(UPLOADS, message="{operation: Reserve}"),
+            _with_groups(UPLOADS, message="{operation: Reserve}"),
             "a service has one contract. choose an operation of charging",
         ),
         (
-            _beside(UPLOADS.replace("Submit", "Hello")),
+            _with_groups(UPLOADS.replace("Submit", "Hello")),
             "a service has one text of Hello. use one size",
         ),
     ],
@@ -338,7 +343,7 @@ def test_connections_of_all_groups_have_to_fit_into_the_open_files(
 ) -> None:
     monkeypatch.setattr(open_files, "limit", lambda: 1000)
     users = "{name: users, message: {operation: Hello, bytes: 14 B}, load: {closed: {users: 800}}}"
-    text = _beside(users).replace("in_flight_max: 8", "in_flight_max: 100")
+    text = _with_groups(users).replace("in_flight_max: 8", "in_flight_max: 100")
     with pytest.raises(ExperimentError) as caught:
         running.run(experiment_file.parse(text), tmp_path / "run", source=text)
     assert caught.value.problems == [

@@ -72,7 +72,7 @@ class Direction(_Part):
         "none", description="how the delay varies"
     )
     loss: RandomLoss | GilbertElliott | None = Field(None, discriminator="kind")
-    syn_loss_percent: Percent = Field(0.0, description="of TCP segments with SYN, beside loss")
+    syn_loss_percent: Percent = Field(0.0, description="of TCP segments with SYN, besides loss")
     rate_kbit: float | None = Field(
         None, ge=0.1, le=100_000_000, description="of IP packets; none: no bottleneck"
     )

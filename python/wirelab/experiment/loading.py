@@ -19,16 +19,16 @@ SCHEMA = Path(__file__).parent.parent / "schemas" / "experiment.schema.json"
 
 def load(path: Path) -> Experiment:
     """Reads an experiment file. Raises :class:`ExperimentError` with all its problems."""
-    return typed_documents.load(path, Experiment, "an experiment", _told_late)
+    return typed_documents.load(path, Experiment, "an experiment", _further_problems)
 
 
 def parse(text: str, name: str = "experiment") -> Experiment:
     """Reads the text of an experiment file. Raises :class:`ExperimentError`."""
-    return typed_documents.parse(text, name, Experiment, "an experiment", _twice)
+    return typed_documents.parse(text, name, Experiment, "an experiment", _duplicates)
 
 
-def _told_late(experiment: Experiment, document: Document) -> list[str]:
-    return _twice(experiment, document) or _impossible(experiment, document)
+def _further_problems(experiment: Experiment, document: Document) -> list[str]:
+    return _duplicates(experiment, document) or _impossible(experiment, document)
 
 
 def _impossible(experiment: Experiment, document: Document) -> list[str]:
@@ -42,7 +42,7 @@ def _impossible(experiment: Experiment, document: Document) -> list[str]:
     return [*problems, f"{document.name}: {planning.REMEDY}"] if problems else []
 
 
-def _twice(experiment: Experiment, document: Document) -> list[str]:
+def _duplicates(experiment: Experiment, document: Document) -> list[str]:
     """What a list names twice, in the same or another spelling: the trials would be the same,
     and nobody would see why there are so few."""
     lists: dict[tuple[str, ...], Sequence[object]] = {
@@ -59,11 +59,11 @@ def _twice(experiment: Experiment, document: Document) -> list[str]:
         for index, value in enumerate(values):
             first = seen.setdefault(value, index)
             if first < index:
-                problems.append(_said_twice(document, (*path, first), (*path, index)))
+                problems.append(_duplicate_message(document, (*path, first), (*path, index)))
     return problems
 
 
-def _said_twice(document: Document, first: Place, second: Place) -> str:
+def _duplicate_message(document: Document, first: Place, second: Place) -> str:
     spellings = document.value(first), document.value(second)
     same = "" if spellings[0] == spellings[1] else ", in another spelling"
     line = document.place(first).rpartition(":")[2]

@@ -40,7 +40,7 @@ from wirelab.stack.reference import Stack
 from wirelab.trial.record import Point
 
 OVERHEAD_S = 0.35
-"""Seconds per trial beside warm-up and window: two process starts, collecting, syncing."""
+"""Seconds per trial besides warm-up and window: two process starts, collecting, syncing."""
 LINK_S = 3.0
 """Seconds more to make a link and to measure it."""
 
@@ -197,17 +197,17 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
     link, capture = experiment.links[at.link], experiment.capture[at.capture]
     choice = experiment.placement[at.placement]
     stack, manifest = _served(experiment, catalogue, at)
-    with _asked_by("messages", at.message):
+    with _reported_at("messages", at.message):
         _accept_message(stack, message)
-    with _asked_by("loads", at.load):
+    with _reported_at("loads", at.load):
         _accept_caller(stack, message, load)
         for group in load.background:
             _accept_background(stack, message, group)
-    with _asked_by("links", at.link):
+    with _reported_at("links", at.link):
         _accept_link(stack, profiles.name(link))
-    with _asked_by("capture", at.capture):
+    with _reported_at("capture", at.capture):
         _accept_capture(stack, capture, load)
-    with _asked_by("faults"):
+    with _reported_at("faults"):
         _accept_faults(stack, manifest, at.faults)
     point = Point(
         stack=stack.reference,
@@ -228,17 +228,17 @@ def _served(
     """The stack of a combination, and the service that is to be it."""
     contract = experiment.messages[at.message].contract
     service = ("services", at.service)
-    with _asked_by(*service):
+    with _reported_at(*service):
         plain = Stack.parse(experiment.services[at.service])
-    with _asked_by("axes"):
+    with _reported_at("axes"):
         stack = plain.with_axes(at.changes)
-    with _asked_by(*("axes",) if at.changes and catalogue.has(plain, contract) else service):
+    with _reported_at(*("axes",) if at.changes and catalogue.has(plain, contract) else service):
         return stack, catalogue.manifest(stack, contract)
 
 
 @contextmanager
-def _asked_by(*key: str | int) -> Iterator[None]:
-    """What is refused within is told at that key of the experiment."""
+def _reported_at(*key: str | int) -> Iterator[None]:
+    """What is refused within is reported at that key of the experiment."""
     try:
         yield
     except StackError as error:

@@ -239,7 +239,7 @@ class Experiment(Model):
 
     @field_validator("links")
     @classmethod
-    def _told_apart(cls, links: tuple[Profile, ...]) -> tuple[Profile, ...]:
+    def _distinct_names(cls, links: tuple[Profile, ...]) -> tuple[Profile, ...]:
         names = Counter(profiles.name(link) for link in links)
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
@@ -262,10 +262,10 @@ class Experiment(Model):
     @model_validator(mode="after")
     def _prepared_by_its_contract(self) -> Experiment:
         contracts = {message.contract for message in self.messages}
-        for index, wanted in enumerate(self.prepare):
-            if contracts != {wanted.contract}:
+        for index, step in enumerate(self.prepare):
+            if contracts != {step.contract}:
                 raise ValueError(
-                    f"prepare[{index}]: {wanted.name} is of contract {wanted.contract}, and the "
+                    f"prepare[{index}]: {step.name} is of contract {step.contract}, and the "
                     f"messages are of {', '.join(sorted(contracts))}"
                 )
         return self
@@ -276,9 +276,9 @@ class Experiment(Model):
         for index, place in enumerate(self.only or ()):
             if place.stack not in services or self.axes:
                 raise ValueError(f"only[{index}].stack must be one of services, without axes")
-            strange = set(place.faults_off) - faults
-            if strange:
-                raise ValueError(f"only[{index}].faults_off: {min(strange)} is not among faults")
+            unknown = set(place.faults_off) - faults
+            if unknown:
+                raise ValueError(f"only[{index}].faults_off: {min(unknown)} is not among faults")
             for key, listed in self._lists().items():
                 if getattr(place, key) >= len(listed):
                     raise ValueError(f"only[{index}].{key}: there are {len(listed)}, from 0")
@@ -310,9 +310,9 @@ class Experiment(Model):
 
     def digest(self) -> str:
         """SHA-256 of everything that shapes the trials; comments and layout do not."""
-        told = {"about", "test_findings", "interventions"}
+        excluded = {"about", "test_findings", "interventions"}
         absent = {name for name in ("only", "prepare") if not getattr(self, name)}
-        content = self.model_dump(mode="json", exclude=told | absent)
+        content = self.model_dump(mode="json", exclude=excluded | absent)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -92,14 +92,14 @@ def name(choice: PlacementChoice) -> str:
 
 
 def _named(choice: Placement, cores: tuple[int, ...]) -> Table:
-    wanted = {*choice.service, *choice.engine, *choice.emulator, *choice.capture}
-    missing = sorted(wanted - set(cores))
+    requested = {*choice.service, *choice.engine, *choice.emulator, *choice.capture}
+    missing = sorted(requested - set(cores))
     if missing:
         raise UsageError(
             f"placement names core {missing[0]}, and this machine offers {list(cores)}",
             "name cores that exist, or write placement: pinned",
         )
-    rest = tuple(core for core in cores if core not in wanted)
+    rest = tuple(core for core in cores if core not in requested)
     return Table(
         *("cores", choice.service, choice.engine, rest, cores),
         emulator=choice.emulator,

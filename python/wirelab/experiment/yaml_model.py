@@ -1,4 +1,4 @@
-"""A YAML document read into a model; every problem is told as ``file:line: key: problem
+"""A YAML document read into a model; every problem is reported as ``file:line: key: problem
 and remedy``."""
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def _problems(
     problems: dict[str, None] = {}
     for details, path in zip(errors, places, strict=True):
         if details["type"] == "too_short" and path in above:
-            continue  # pydantic counts the items that were right; theirs is told below
+            continue  # pydantic counts the items that were right; theirs is reported below
         if len(problems) == PROBLEMS_MAX:
             more = counted(len(errors) - PROBLEMS_MAX, "problem")
             return [*problems, f"{document.name}: and {more} more, perhaps of the same cause"]
-        said = f"{documents.dotted(path)}: {_said(details, path, model)}"
-        problems[f"{document.place(path)}: {said}"] = None
+        message = f"{documents.dotted(path)}: {_message(details, path, model)}"
+        problems[f"{document.place(path)}: {message}"] = None
     return list(problems)
 
 
@@ -81,7 +81,7 @@ def _path(details: ErrorDetails) -> documents.Path:
     return tuple(part for part in details["loc"] if part not in BRANCHES)
 
 
-def _said(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -> str:
+def _message(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -> str:
     kind, given = details["type"], details["input"]
     if kind == "extra_forbidden":
         return f"unknown key. {did_you_mean(str(path[-1]), _keys(path[:-1], model))}"
@@ -98,10 +98,10 @@ def _said(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -
         known = tags.replace("'", "").split(", ")
         return f"{unquoted}: {tag!r} is not possible here. {did_you_mean(str(tag), known)}"
     if kind == "string_pattern_mismatch" and len(path) == 1:
-        wanted = model.model_fields[str(path[0])].description or details["ctx"]["pattern"]
-        return f"{given!r} is not possible here: {wanted}"
+        expected = model.model_fields[str(path[0])].description or details["ctx"]["pattern"]
+        return f"{given!r} is not possible here: {expected}"
     if kind == "int_parsing":
-        return f"a whole number is wanted; given is {given!r}"
+        return f"a whole number is expected; given is {given!r}"
     if kind == "too_short" and not given:
         return "the list is empty: name one at least"
     message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")

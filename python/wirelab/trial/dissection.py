@@ -35,7 +35,7 @@ class Look:
     flows: int = 16
     """Connections to list."""
     calls: Path | None = None
-    """The engine's log of calls, to be laid beside the packets."""
+    """The engine's log of calls, to be compared with the packets."""
 
     def options(self) -> list[str]:
         """As the engine takes them."""
@@ -72,17 +72,17 @@ def dissect(
     return _document(text, capture)
 
 
-def _refusal(said: str, capture: Path) -> LabError | UsageError:
+def _refusal(message: str, capture: Path) -> LabError | UsageError:
     """The engine's own words; its remedy speaks of standard input, which it alone reads."""
-    if "Usage: " in said:
+    if "Usage: " in message:
         return LabError(
-            f"{capture}: the engine does not know an option of this front ({said})",
+            f"{capture}: the engine does not know an option of this front ({message})",
             "are the engine and the front of one version? run `make setup`",
         )
-    reason, _, remedy = said.removeprefix("wirelab-engine: ").rpartition("; ")
+    reason, _, remedy = message.removeprefix("wirelab-engine: ").rpartition("; ")
     if not reason or "standard input" in remedy:
         remedy = "give a capture in the format pcap or pcapng"
-    return UsageError(reason or said, remedy)
+    return UsageError(reason or message, remedy)
 
 
 def _output(child: Child, interruption: Interruption) -> bytes:
@@ -107,7 +107,7 @@ def _document(text: bytes, capture: Path) -> Json:
         pass
     start = text[:200].decode("utf-8", "replace")
     raise LabError(
-        f"{capture}: the engine said {start!r}, which is no dissection",
+        f"{capture}: the engine printed {start!r}, which is no dissection",
         "are the engine and the front of one version? run `make setup`",
     )
 

@@ -1,6 +1,6 @@
 """Points as a reader sees them: message, load, setting, and the shortest name of a stack.
 
-What all points of a run share is left out of their names and told once
+What all points of a run share is left out of their names and shown once
 (:attr:`Names.everywhere`): a label says what is different.
 """
 
@@ -132,11 +132,11 @@ class Names:
         """The names of a run's points."""
         every = list(points)
         references = {point.stack for point in every}
-        shared = _common([_beside(point) for point in every])
+        shared = _common([_conditions(point) for point in every])
         axes = _common([_axes(reference) for reference in references])
-        told = [sanitize(f"{name}={value}") for name, value in axes.items()]
+        named = [sanitize(f"{name}={value}") for name, value in axes.items()]
         also = [_option(key, value) for key, value in shared.items()]
-        return cls(_stacks(references), tuple(filter(None, (*told, *also))), shared)
+        return cls(_stacks(references), tuple(filter(None, (*named, *also))), shared)
 
     def setting(self, point: Point) -> str:
         """``Hello 14 B, 32 users``, and what of link, class and options differs in the run."""
@@ -148,8 +148,8 @@ class Names:
 
     def differing(self, point: Point) -> list[str]:
         """Link, semantic class and options, where they differ within the run."""
-        own = ((k, v) for k, v in _beside(point).items() if k not in self._shared)
-        return [_beside_word(key, value) for key, value in own]
+        own = ((k, v) for k, v in _conditions(point).items() if k not in self._shared)
+        return [_condition(key, value) for key, value in own]
 
     def settings(self, points: Iterable[Point]) -> str:
         """Several settings in few words: ``Hello 14 B with 1 user, Hello 3 MB with 1 and 32
@@ -163,18 +163,18 @@ class Names:
         )
 
 
-def _beside(point: Point) -> dict[str, Any]:
+def _conditions(point: Point) -> dict[str, Any]:
     options = {key: value for key, value in sorted(point.options.items()) if value}
     return {"link": point.link, "reply": point.semantic_class, **options}
 
 
 def _option(key: str, value: Any) -> str:
     """What all points have: ``placement pinned``, ``chunk 16 kB``; the usual link needs no
-    word, and the class is an axis that is told already."""
-    return "" if key == "reply" or (key, value) == ("link", LOOPBACK) else _beside_word(key, value)
+    word, and the class is an axis that is shown already."""
+    return "" if key == "reply" or (key, value) == ("link", LOOPBACK) else _condition(key, value)
 
 
-def _beside_word(key: str, value: Any) -> str:
+def _condition(key: str, value: Any) -> str:
     if key.endswith("_bytes") and isinstance(value, int):
         return sanitize(f"{key.removesuffix('_bytes')} {size(value)}")
     return sanitize(f"{key.replace('_', ' ')} {_value(value)}")

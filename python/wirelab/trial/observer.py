@@ -88,7 +88,7 @@ class Observer:
 
     def finish(self) -> None:
         """Takes the last samples, while the service still runs."""
-        # Where nothing was left to drain, nobody said that the window was over.
+        # Where nothing was left to drain, no line reported the end of the window.
         self._window_over()
         self.tick()
         began_ns = time.monotonic_ns()
