@@ -55,7 +55,7 @@ def _burst(start_s: float, sent: int, after_s: float) -> PeriodResult:
             STAGES,
             [_stage(200), _stage(196)],
             "ok",
-            "of 2 stages that from 0 s to 2 s reached the least, 98 of",
+            "of 2 stages, the one from 0 s to 2 s reached the least, 98 of",
         ),
         (
             STAGES,

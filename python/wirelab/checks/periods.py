@@ -51,7 +51,7 @@ def _stages(load: Json, stages: Sequence[PeriodResult]) -> tuple[bool, str]:
     unit = "users" if load["kind"] == "closed" else "calls/s"
     planned, reached = levels(stage)
     reason = (
-        f"of {counted(len(stages), 'stage')} that from {format_seconds(stage.start_s)} to "
+        f"of {counted(len(stages), 'stage')}, the one from {format_seconds(stage.start_s)} to "
         f"{format_seconds(end_s(stage))} reached the least, {reached:,.4g} of {planned:,.4g} {unit}"
     )
     right = _margin(load, stage) >= 0.0

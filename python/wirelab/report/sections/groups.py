@@ -142,7 +142,7 @@ def _bursts(source: Source, group: Group) -> list[str]:
     return [
         *_where(source, group),
         f"{len(bursts):,}",
-        digits(sum(burst.calls_planned or 0.0 for burst in bursts), 6),
+        f"{sum(burst.calls_planned or 0.0 for burst in bursts):,.0f}",
         f"{sum(burst.sent for burst in bursts):,}",
         format_seconds(median(took)) if took else NONE,
         format_seconds(max(took)) if took else NONE,
