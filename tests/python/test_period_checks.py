@@ -10,8 +10,9 @@ from tests.python.synthetic_run import REST, World, point, trial
 from wirelab.checks import background, periods
 from wirelab.checks.load import check
 from wirelab.report.sections import groups
+from wirelab.report.terminal import terminal_table
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import Check, GroupResult, Json, PeriodResult, Trial
+from wirelab.trial.record import Check, GroupResult, Json, PeriodResult, Times, Trial
 
 STAGES: Json = {
     "kind": "stages",
@@ -92,7 +93,7 @@ def test_a_load_that_changes_is_not_tested_for_stationarity_nor_for_a_limit() ->
     assert (warmup.outcome, warmup.reason.split(":")[0]) == ("ok", "none")
 
 
-def _beside(*results: GroupResult) -> Trial:
+def _with_groups(*results: GroupResult) -> Trial:
     made = _trial(PROBE)
     return replace(made, background=results)
 
@@ -102,14 +103,14 @@ def test_groups_next_to_the_probe_are_checked_and_counted() -> None:
     good = GroupResult("uploads", "open", 2.0, calls=20, ok=20, ended=20, periods=bursts)
     bad = replace(good, ok=15, errors=5, errors_by_kind={"timeout": 5})
     for result, outcome in ((good, "ok"), (bad, "marked"), (GroupResult("uploads"), "marked")):
-        judged = background.check(_beside(result))
+        judged = background.check(_with_groups(result))
         assert judged is not None
         assert judged.outcome == outcome, judged
         assert judged.reason.startswith("uploads: ")
-    assert background.check(_beside()) == Check.unmeasurable(
+    assert background.check(_with_groups()) == Check.unmeasurable(
         "background", "the record has the probe alone"
     )
-    both = _beside(good)
+    both = _with_groups(good)
     assert both.ended() == both.result.calls + 20
     read = Trial.from_json(both.to_json())
     assert read.background == (good,)
@@ -122,3 +123,11 @@ def test_a_load_without_groups_or_periods_exports_none() -> None:
     made = _trial({"kind": "closed", "users": 4})
     assert groups.to_json(Cell(made.point, (made,))) == []
     assert "periods" not in made.to_json()["result"]
+
+
+def test_the_terminal_shows_groups_below_the_probe() -> None:
+    slow = Times(count=20, mean_ns=2e6, max_ns=3_000_000, percentiles_ns={"p50": 2_000_000})
+    result = GroupResult("uploads", "open", 2.0, calls=20, ok=18, errors=2, rate_per_s=9.0)
+    made = _with_groups(replace(result, times={"response": slow}))
+    shown = [line.text for line in terminal_table([made])]
+    assert "rest@rust, uploads: 9.00/s, p50 2.00 ms, 2 of 20 calls failed" in shown

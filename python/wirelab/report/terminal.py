@@ -11,7 +11,7 @@ from wirelab.checks.load import client_bound, marked
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, estimate, resolution, step
-from wirelab.report.sections import links, tables
+from wirelab.report.sections import groups, links, tables
 from wirelab.report.sections.tables import CALLS_MIN, P50_OF, doubt
 from wirelab.statistics.cell import Cell, cells, setting_key
 from wirelab.statistics.figure import (
@@ -58,6 +58,9 @@ def terminal_table(trials: Sequence[Trial]) -> list[Line]:
             heading += f" ({label.openness(at.load)} load)"
         lines.append(Line(f"\n{heading}" if new else heading, "bold"))
         lines += [Line(_shown(row, widths)) for row in rows]
+        for cell in group:
+            shown = groups.background_lines(cell, names.stacks[cell.point.stack])
+            lines += [Line(text, "dim") for text in shown]
     return [*lines, Line(""), *_notes(trials, names, mixed)]
 
 

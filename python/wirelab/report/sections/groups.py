@@ -8,6 +8,7 @@ from statistics import median
 
 from wirelab.checks.periods import end_s, levels
 from wirelab.experiment.loads import PROBE
+from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits, over_limits, sanitize
 from wirelab.format.units import format_seconds
 from wirelab.report.section import Section, Table
@@ -168,6 +169,30 @@ def _over(values: Sequence[float], unit: Unit) -> str:
         return over_limits(mean_interval(values), unit)
     except StatisticsError:
         return "0" if values and not any(values) else NONE
+
+
+def background_lines(cell: Cell, stack: str) -> list[str]:
+    """What each group next to the probe did, in a line: for the terminal."""
+    return [
+        f"{stack}, {sanitize(group.name)}: {_rate(group)}, p50 {_p50(group)}, {_failed(group)}"
+        for group in groups(cell)
+        if group.name != PROBE and group.results
+    ]
+
+
+def _rate(group: Group) -> str:
+    return _over([result.rate_per_s for result in group.results], "1/s").partition("\n")[0]
+
+
+def _p50(group: Group) -> str:
+    times = [result.times.get("response") for result in group.results]
+    return _time(times, "p50").partition("\n")[0]
+
+
+def _failed(group: Group) -> str:
+    errors = sum(result.errors for result in group.results)
+    calls = sum(result.calls for result in group.results)
+    return f"{of_all(errors, calls, 'call')} failed"
 
 
 def to_json(cell: Cell) -> list[Json]:
