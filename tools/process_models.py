@@ -190,6 +190,8 @@ class Module:
         return PRIMITIVES[kinds] if kinds else "Any"
 
     def _array(self, schema: Json, name: str) -> str:
+        if schema.get("items") is True:
+            return "tuple[Any, ...]"
         if "prefixItems" in schema:
             parts = [self._type(one, f"{name}{n}") for n, one in enumerate(schema["prefixItems"])]
             return f"tuple[{', '.join(parts)}]"

@@ -33,6 +33,7 @@ pub mod clinic;
 pub mod complaint;
 mod contract;
 mod error;
+mod fields;
 pub mod json;
 pub mod lists;
 mod message;
@@ -52,6 +53,7 @@ pub use calendars::{DAYS, DOCUMENT_BYTES_MAX, OWNERS_MAX, SLOTS, TEXT_BYTES_MAX,
 pub use call::{Call, Reply};
 pub use contract::{Contract, UnknownContract};
 pub use error::{ApplicationError, DATABASE_UNAVAILABLE, UnknownError};
+pub use fields::FieldError;
 pub use message::{Items, Message, MessageVisitor, TypeVisitor, visit_type};
 pub use operation::{Operation, UnknownOperation};
 pub use ops::{Unary, UnaryVisitor};

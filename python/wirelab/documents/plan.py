@@ -32,6 +32,32 @@ class Plan(
     """How the threads wait when nothing is to be done."""
 
 
+class Carry(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A value that goes from a reply into a later request of the same sequence."""
+
+    from_: str = msgspec.field(name="from")
+    """Field of the reply."""
+    step: int | None = None
+    """The step whose reply has the value, counted from 0; absent: the step before."""
+    to: str
+    """Field of the request, of the same type."""
+
+
+class Data(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """Rows of values. The columns of a row replace fields of the request message by name
+    (`lastName`; `type.id` is a field of a nested message). In a sequence a column replaces the
+    field of every request that has it."""
+
+    per: RowPer = "call"
+    """Who takes the next row."""
+    rows: Rows
+    """Where the rows come from."""
+
+
 class Group(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -194,6 +220,101 @@ class MixPart(
     """Above 0. Its share of the arrivals is its weight divided by the sum of all weights."""
     workload: Workload
     """What is called."""
+
+
+class IntegerRandomValue(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="integer",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Integers from `min` to `max`, both included."""
+
+    max: int
+    """The greatest."""
+    min: int
+    """The least."""
+
+
+class TextRandomValue(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="text",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Lower-case letters."""
+
+    length: int
+    """How many, at most 65,536."""
+
+
+class ChoiceRandomValue(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="choice",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """One of these."""
+
+    values: tuple[Any, ...]
+    """The values."""
+
+
+class FileRows(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="file",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """A file, read once before the load: at most 64 MiB and 1,000,000 rows."""
+
+    path: str
+    """Its path. `.csv`: RFC 4180, the first line names the fields. `.jsonl`: one JSON object
+    per line."""
+
+
+class RandomRows(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="random",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Random values, made before the load."""
+
+    count: int
+    """How many rows."""
+    fields: dict[str, RandomValue]
+    """Fields, each with the values that it may have."""
+    seed: int = 0
+    """Seed of the values."""
+
+
+class SequenceStep(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """One call of a sequence."""
+
+    bytes: int = 0
+    """Size of the operation's large part in bytes."""
+    carry: tuple[Carry, ...] = ()
+    """Values of earlier replies that go into this request."""
+    operation: str
+    """Its name in the contract. The request is that of workload `contract`."""
 
 
 class Stack(
@@ -381,6 +502,8 @@ class ContractWorkload(
     """Size of a chunk in streams, in bytes."""
     contract: str
     """`transfer`, `charging` or `calendar`."""
+    data: Data | None = None
+    """Values that differ from call to call."""
     operation: str
     """Its name in the contract: `Hello`, `Reserve`, `Book`, …"""
 
@@ -458,6 +581,26 @@ class GrpcWorkload(
     """Path of the .proto file that defines it; needed for `message`."""
 
 
+class StepsWorkload(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="steps",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Calls of one contract in a fixed order, values of replies carried into later requests.
+    Arrivals, failures and the window are as with kind `sequence`."""
+
+    contract: str
+    """The contract."""
+    data: Data | None = None
+    """Values that differ from sequence to sequence."""
+    steps: tuple[SequenceStep, ...]
+    """The calls in their order, at most 100."""
+
+
 class MixWorkload(
     msgspec.Struct,
     frozen=True,
@@ -485,8 +628,19 @@ Distribution = Literal["constant", "exponential", "uniform"]
 Load = ClosedLoad | ConstantLoad | StagesLoad | BurstsLoad | PoissonLoad
 """The arrival process."""
 
+RandomValue = IntegerRandomValue | TextRandomValue | ChoiceRandomValue
+"""Which values a field may have, all with the same probability."""
+
+RowPer = Literal["call", "user"]
+"""Who takes the next row."""
+
+Rows = FileRows | RandomRows
+"""Where rows come from."""
+
 Wait = Literal["sleep", "adaptive", "spin"]
 """How threads wait. Time spent spinning is reported apart (`spin_s` of the result)."""
 
-Workload = ContractWorkload | SequenceWorkload | HttpWorkload | GrpcWorkload | MixWorkload
+Workload = (
+    ContractWorkload | SequenceWorkload | HttpWorkload | GrpcWorkload | StepsWorkload | MixWorkload
+)
 """What is called."""

@@ -68,13 +68,19 @@ impl Route {
         matches!(self.method, "POST" | "PUT")
     }
 
+    /// Whether requests have paths of their own: fields of them are in the path or the query.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        self.template.contains('{') || self.query.is_some()
+    }
+
     /// The path, and the query where there is one, of a request.
     ///
     /// # Panics
     /// Never: every name in braces is a field of the operation's request.
     #[must_use]
     pub fn path(&self, request: &impl Message) -> String {
-        if !self.template.contains('{') && self.query.is_none() {
+        if !self.varies() {
             return format!("{}{}", self.prefix, self.template);
         }
         // By way of JSON: it is the one form in which fields have the names of the

@@ -3,6 +3,7 @@
 //! The schema committed in `contracts/process/plan.schema.json` is made from
 //! these types; the front's plans are tested against it.
 
+mod data;
 pub(crate) mod legality;
 mod load;
 mod workload;
@@ -11,8 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_stack::Stack;
 
+pub use data::{Data, RandomValue, RowPer, Rows};
 pub use load::{Distribution, Load, Stage, Warmup, Window};
-pub use workload::{MixPart, Workload};
+pub use workload::{Carry, MixPart, SequenceStep, Workload};
 
 /// Everything one engine process does in one trial.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

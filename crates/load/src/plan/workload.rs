@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::data::Data;
+
 /// What is called.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -25,6 +27,9 @@ pub enum Workload {
         /// Accounts of the charging service: user k calls for account 1 + k mod accounts.
         #[serde(default = "accounts_default")]
         accounts: u32,
+        /// Values that differ from call to call.
+        #[serde(default)]
+        data: Option<Data>,
     },
     /// A function of `charging`: calls in a fixed order, numbers of replies
     /// carried into later requests. Only the first call of a sequence is an
@@ -80,6 +85,17 @@ pub enum Workload {
         #[serde(default)]
         metadata: Vec<(String, String)>,
     },
+    /// Calls of one contract in a fixed order, values of replies carried into later requests.
+    /// Arrivals, failures and the window are as with kind `sequence`.
+    Steps {
+        /// The contract.
+        contract: String,
+        /// The calls in their order, at most 100.
+        steps: Vec<SequenceStep>,
+        /// Values that differ from sequence to sequence.
+        #[serde(default)]
+        data: Option<Data>,
+    },
     /// Several workloads in one group. Each arrival is one of the parts, chosen at random
     /// by weight; a sequence is one arrival with all its calls. The n-th arrival of a user
     /// draws the n-th number of that user's own stream, so that the same seed gives the
@@ -92,6 +108,33 @@ pub enum Workload {
         #[serde(default)]
         seed: u64,
     },
+}
+
+/// One call of a sequence.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SequenceStep {
+    /// Its name in the contract. The request is that of workload `contract`.
+    pub operation: String,
+    /// Size of the operation's large part in bytes.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Values of earlier replies that go into this request.
+    #[serde(default)]
+    pub carry: Vec<Carry>,
+}
+
+/// A value that goes from a reply into a later request of the same sequence.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Carry {
+    /// The step whose reply has the value, counted from 0; absent: the step before.
+    #[serde(default)]
+    pub step: Option<u32>,
+    /// Field of the reply.
+    pub from: String,
+    /// Field of the request, of the same type.
+    pub to: String,
 }
 
 /// One part of a mix.

@@ -49,22 +49,28 @@ pub(crate) fn of_call(stack: &Stack, call: &Call) -> Result<Request, Fault> {
         (Binding::Rest, Some(route)) => rest_request(stack, &route),
         _ => return of_operation(stack, operation),
     };
-    if let (Some(route), Some(path)) = (operation.route(), call.visit(PathOf(operation))) {
+    if let Some(route) = operation.route()
+        && let Some(path) = path(&route, call)
+    {
         request.path = path;
         request.method = route.method.into();
     }
     Ok(request)
 }
 
-/// The path of a request message.
-struct PathOf(Operation);
+/// The path of a call in REST; None where its request is a stream.
+pub(crate) fn path(route: &Route, call: &Call) -> Option<String> {
+    call.visit(PathOf(route))
+}
 
-impl MessageVisitor for PathOf {
+/// The path of a request message.
+struct PathOf<'a>(&'a Route);
+
+impl MessageVisitor for PathOf<'_> {
     type Output = String;
 
     fn visit<M: Message>(self, message: &M) -> String {
-        let route = self.0.route().expect("an operation with a route");
-        route.path(message)
+        self.0.path(message)
     }
 }
 

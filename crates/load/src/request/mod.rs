@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod calls;
+pub(crate) mod data;
 pub(crate) mod forward;
 pub(crate) mod head;
 pub(crate) mod message_format;
@@ -9,8 +10,10 @@ pub(crate) mod mix;
 pub(crate) mod object;
 pub(crate) mod prepared;
 pub(crate) mod request_generator;
+pub(crate) mod rows;
 pub(crate) mod script;
 pub(crate) mod sequences;
 pub(crate) mod step;
+pub(crate) mod steps;
 pub(crate) mod tokens;
 pub(crate) mod workload;

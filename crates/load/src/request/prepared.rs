@@ -1,12 +1,16 @@
 //! Workloads made ready to send: one, or the parts of a mix.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use wirelab_wire::Request;
+use wirelab_wire::codec::Expected;
 
+use crate::plan::RowPer;
 use crate::record::result::Fault;
 use crate::request::mix::Chooser;
-use crate::request::script::{Mix, MixPart, RequestBuilder, Script, Varying, head_id};
+use crate::request::rows::{RowPicker, RowRequest, RowRequests};
+use crate::request::script::{Mix, MixPart, OWN_PATH, RequestBuilder, Script, Varying, head_id};
 use crate::request::step::Step;
 
 /// The requests of a group's workload, and what makes their replies right.
@@ -26,6 +30,14 @@ pub(crate) struct Part {
     pub(crate) steps: Vec<Step>,
     /// How bodies are made call by call; None: there is one request, and it is whole.
     pub(crate) builder: Option<RequestBuilder>,
+    /// Whole requests, one for each row of data; of `requests` only the number counts then.
+    pub(crate) rows: Option<PartRows>,
+}
+
+/// Requests for rows of data, without an authority yet.
+pub(crate) struct PartRows {
+    pub(crate) rows: Vec<(Request, Arc<Expected>)>,
+    pub(crate) per: RowPer,
 }
 
 impl Prepared {
@@ -87,6 +99,9 @@ impl Part {
         authority: &str,
         check: impl Fn(&Request) -> Result<(), Fault>,
     ) -> Result<Script, Fault> {
+        if let Some(rows) = &self.rows {
+            return rows.script(first, authority, check);
+        }
         let mut requests = Vec::new();
         for (at, request) in self.requests.iter().enumerate() {
             let request = Request {
@@ -104,6 +119,37 @@ impl Part {
                 Script::Varying(Box::new(Varying::new(first, builder.clone(), requests)))
             }
         })
+    }
+}
+
+impl PartRows {
+    fn script(
+        &self,
+        step: usize,
+        authority: &str,
+        check: impl Fn(&Request) -> Result<(), Fault>,
+    ) -> Result<Script, Fault> {
+        // Equal heads, equal ids.
+        let mut heads: HashMap<(&str, usize), u64> = HashMap::new();
+        let rows = self.rows.iter().map(|(request, expected)| {
+            let next = heads.len() as u64;
+            let head = (request.path.as_str(), request.body.len());
+            let number = *heads.entry(head).or_insert(next);
+            let request = Request {
+                id: OWN_PATH | head_id(step, 0) | number,
+                authority: authority.to_owned(),
+                ..request.clone()
+            };
+            check(&request)?;
+            Ok(RowRequest {
+                request: Arc::new(request),
+                expected: Arc::clone(expected),
+            })
+        });
+        let rows = rows.collect::<Result<Arc<[_]>, Fault>>()?;
+        let picker = RowPicker::new(self.per, rows.len());
+        let requests = RowRequests::new(step, rows, picker);
+        Ok(Script::Rows(Box::new(requests)))
     }
 }
 

@@ -1,9 +1,10 @@
 //! What each call of a script is made from.
 
-use wirelab_contract::workload::{self, Function};
-use wirelab_contract::{Call as Typed, Operation};
+use wirelab_contract::workload::{self, Carried, Function};
+use wirelab_contract::{Call as Typed, Operation, Reply};
 
 use crate::request::sequences::{Sequence, Sequences};
+use crate::request::steps::Steps;
 use crate::schedule::demand::{Numbers, Waiting};
 
 /// What each call is made from.
@@ -24,6 +25,8 @@ pub(crate) enum RequestGenerator {
         made: Vec<u32>,
         numbers: Numbers,
     },
+    /// Calls with values of rows and of earlier replies.
+    Steps(Box<Steps>),
 }
 
 impl RequestGenerator {
@@ -38,15 +41,31 @@ impl RequestGenerator {
     /// Takes the numbers of `users` users of a closed load; of an open load,
     /// where every arrival is a new user, `users` is 0.
     pub(crate) fn number(&mut self, users: usize, own: Numbers) {
-        if let RequestGenerator::Book { made, numbers } = self {
-            *made = vec![0; users];
-            *numbers = own;
+        match self {
+            RequestGenerator::Book { made, numbers } => {
+                *made = vec![0; users];
+                *numbers = own;
+            }
+            RequestGenerator::Steps(steps) => steps.number(own),
+            RequestGenerator::Same(_) | RequestGenerator::Function { .. } => {}
         }
     }
 
     /// Whether its calls make up sequences that are recorded.
     pub(crate) fn is_sequence(&self) -> bool {
-        matches!(self, RequestGenerator::Function { whole: true, .. })
+        match self {
+            RequestGenerator::Function { whole, .. } => *whole,
+            RequestGenerator::Steps(steps) => steps.is_sequence,
+            RequestGenerator::Same(_) | RequestGenerator::Book { .. } => false,
+        }
+    }
+
+    /// Notes what later requests of a sequence need of the reply to a step.
+    pub(crate) fn take(&self, step: usize, state: &mut Sequence, reply: &Reply) {
+        match self {
+            RequestGenerator::Steps(steps) => steps.take(step, state, reply),
+            _ => state.carried.take(reply),
+        }
     }
 
     /// The operations that are called, in their order.
@@ -60,6 +79,15 @@ impl RequestGenerator {
                 steps[..if *whole { steps.len() } else { 1 }].to_vec()
             }
             RequestGenerator::Book { .. } => vec![Operation::Book],
+            RequestGenerator::Steps(steps) => steps.operations(),
+        }
+    }
+
+    /// A call of a step, where one is known beforehand.
+    pub(crate) fn call(&self, step: usize) -> Option<&Typed> {
+        match self {
+            RequestGenerator::Steps(steps) => steps.calls().get(step),
+            _ => None,
         }
     }
 
@@ -76,9 +104,12 @@ impl RequestGenerator {
                 accounts,
                 whole,
             } => {
-                let Sequence { step, carried } = match whole {
-                    true => *sequences.of(&mut waiting.sequence),
-                    false => Sequence::default(),
+                let (step, carried) = match whole {
+                    true => {
+                        let state = sequences.of(&mut waiting.sequence);
+                        (state.step, state.carried)
+                    }
+                    false => (0, Carried::default()),
                 };
                 // The service numbers its accounts from 1.
                 let account = 1 + waiting.user % *accounts;
@@ -94,6 +125,10 @@ impl RequestGenerator {
                 });
                 let request = workload::book(u64::from(waiting.user), u64::from(n));
                 (0, Some(Typed::Book(request)))
+            }
+            RequestGenerator::Steps(steps) => {
+                let (step, call) = steps.next(waiting, sequences);
+                (step, Some(call))
             }
         }
     }

@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use wirelab_contract::Call as Typed;
+use wirelab_contract::clinic::routes::Route;
 use wirelab_wire::Request;
 use wirelab_wire::codec::{Expected, MessageFormat};
 
 use crate::request::body::BodyWriter;
 use crate::request::calls::Call;
+use crate::request::head;
 use crate::request::mix::Chooser;
 use crate::request::request_generator::RequestGenerator;
+use crate::request::rows::RowRequests;
 use crate::request::sequences::{Next, Sequences};
 use crate::request::tokens::{DocumentSource, PreparedDocument, Tokens};
 use crate::schedule::demand::{NO_PART, Numbers, Waiting};
-use crate::validate::reply::Varied;
+use crate::validate::reply::{Due, Varied};
 
 /// What a group sends.
 #[derive(Debug, Clone)]
@@ -22,6 +25,8 @@ pub(crate) enum Script {
     Same(Arc<Request>),
     /// Requests that differ from call to call.
     Varying(Box<Varying>),
+    /// One request for each row of data.
+    Rows(Box<RowRequests>),
     /// Of several kinds, chosen at random for each arrival.
     Mix(Box<Mix>),
 }
@@ -50,6 +55,9 @@ pub(crate) struct RequestBuilder {
     pub(crate) writer: BodyWriter,
     /// With token-xml.
     pub(crate) documents: Option<DocumentSource>,
+    /// By step, the route in REST where requests have paths of their own or no body; empty
+    /// where that is so of none.
+    pub(crate) routes: Vec<Option<Route>>,
     /// The document of a generator that always makes the same call.
     pub(crate) prepared: Option<PreparedDocument>,
 }
@@ -65,6 +73,8 @@ pub(crate) struct Varying {
     /// By step, requests that nobody holds any more.
     free: Vec<Vec<Arc<Request>>>,
     body: Vec<u8>,
+    /// Requests with a path of their own so far.
+    paths: u64,
 }
 
 impl Script {
@@ -79,6 +89,7 @@ impl Script {
         match self {
             Script::Same(request) => request,
             Script::Varying(varying) => varying.request(call, sequences, tokens),
+            Script::Rows(rows) => rows.request(call),
             Script::Mix(mix) => {
                 let part = mix.part_of(&mut call.waiting);
                 call.step = part.first;
@@ -90,7 +101,7 @@ impl Script {
     /// The caches of a new connection, where there are such.
     pub(crate) fn tokens(&self) -> Option<Box<Tokens>> {
         match self {
-            Script::Same(_) => None,
+            Script::Same(_) | Script::Rows(_) => None,
             Script::Varying(varying) => {
                 let documents = varying.builder.documents?;
                 Some(Box::new(Tokens::new(documents.cache)))
@@ -104,7 +115,7 @@ impl Script {
     #[inline]
     pub(crate) fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
         match self {
-            Script::Same(_) => Next::Arrival,
+            Script::Same(_) | Script::Rows(_) => Next::Arrival,
             Script::Varying(varying) => varying.after(call, sequences),
             Script::Mix(mix) => mix.part_of(&mut call.waiting).script.after(call, sequences),
         }
@@ -113,7 +124,7 @@ impl Script {
     /// A call must be made again: nothing comes of it but its memory.
     pub(crate) fn take_back(&mut self, call: &mut Call) {
         match self {
-            Script::Same(_) => {}
+            Script::Same(_) | Script::Rows(_) => {}
             Script::Varying(varying) => varying.recycle(call),
             Script::Mix(mix) => mix.part_of(&mut call.waiting).script.take_back(call),
         }
@@ -125,6 +136,7 @@ impl Script {
         match self {
             Script::Same(_) => {}
             Script::Varying(varying) => varying.builder.generator.number(users, numbers),
+            Script::Rows(rows) => rows.number(numbers),
             Script::Mix(mix) => {
                 mix.chooser.number(users, numbers);
                 for part in &mut mix.parts {
@@ -139,7 +151,7 @@ impl Script {
     #[cold]
     pub(crate) fn unsent(&mut self, waiting: &mut Waiting, sequences: &Sequences) -> (usize, bool) {
         match self {
-            Script::Same(_) => (0, false),
+            Script::Same(_) | Script::Rows(_) => (0, false),
             Script::Varying(varying) => {
                 let step = varying.first + sequences.step(waiting.sequence);
                 (step, varying.builder.generator.is_sequence())
@@ -147,7 +159,7 @@ impl Script {
             Script::Mix(mix) => {
                 let part = mix.part_of(waiting);
                 match part.script {
-                    Script::Same(_) => (part.first, false),
+                    Script::Same(_) | Script::Rows(_) => (part.first, false),
                     _ => part.script.unsent(waiting, sequences),
                 }
             }
@@ -204,6 +216,7 @@ impl Varying {
             free: vec![Vec::new(); templates.len()],
             templates,
             body: Vec::new(),
+            paths: 0,
         }
     }
 
@@ -216,11 +229,18 @@ impl Varying {
         let (step, typed) = self.builder.generator.next(&mut call.waiting, sequences);
         call.step = self.first + step;
         self.body.clear();
-        self.builder
-            .write(call.step, typed.as_ref(), tokens, &mut self.body);
-        let request = self.with_body(step);
+        let route = self.builder.routes.get(step).copied().flatten();
+        if route.is_none_or(|route| route.has_body()) {
+            self.builder
+                .write(call.step, typed.as_ref(), tokens, &mut self.body);
+        }
+        let mut request = self.with_body(step);
+        if let (Some(route), Some(typed)) = (route.filter(Route::varies), &typed) {
+            self.set_path(&mut request, &route, typed);
+        }
         let expected = typed.map(|typed| {
-            Expected::of(self.builder.format, &typed).expect("the workload was checked")
+            let expected = Expected::of(self.builder.format, &typed);
+            Due::Own(expected.expect("the workload was checked"))
         });
         let varied = call.reply.varied.get_or_insert_default();
         **varied = Varied {
@@ -245,6 +265,17 @@ impl Varying {
         }
         own.id = head_id(self.first + step, own.body.len());
         request
+    }
+
+    /// Gives a request that nobody else holds the path of its call, and an id that no other
+    /// head has.
+    fn set_path(&mut self, request: &mut Arc<Request>, route: &Route, typed: &Typed) {
+        let own = Arc::get_mut(request).expect("only requests without holders are kept");
+        if let Some(path) = head::path(route, typed) {
+            own.path = path;
+        }
+        self.paths += 1;
+        own.id = OWN_PATH | head_id(self.first, 0) | self.paths;
     }
 
     fn recycle(&mut self, call: &mut Call) {
@@ -276,7 +307,8 @@ impl Varying {
         state.step += 1;
         let varied = call.reply.varied.as_mut();
         if let Some(reply) = varied.and_then(|varied| varied.read.take()) {
-            state.carried.take(&reply);
+            let ended = call.step - self.first;
+            self.builder.generator.take(ended, state, &reply);
         }
         Next::Another(Waiting {
             intended: call.done,
@@ -285,6 +317,9 @@ impl Varying {
         })
     }
 }
+
+/// Marks ids of heads with a path of their own.
+pub(crate) const OWN_PATH: u64 = 1 << 63;
 
 /// Sessions remember heads by the request's id: equal heads, equal ids. Heads
 /// differ by step, and by the body's length where they tell it.

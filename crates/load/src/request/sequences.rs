@@ -1,15 +1,21 @@
 //! Sequences of calls under way in one group of one thread.
 
+use serde_json::Value;
 use wirelab_contract::workload::Carried;
 
 use crate::schedule::demand::{NO_SEQUENCE, Waiting};
 
 /// One sequence: how far it has come, and what it carries along.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Sequence {
     /// Number of the call that is under way or waits, from 0.
     pub(crate) step: usize,
+    /// In a function of charging.
     pub(crate) carried: Carried,
+    /// Its row of data, once that is chosen.
+    pub(crate) row: Option<usize>,
+    /// Values of replies, each with the number of the field that it is for.
+    pub(crate) values: Vec<(usize, Value)>,
 }
 
 /// What comes after a call.
@@ -77,7 +83,7 @@ mod tests {
         assert_eq!(sequences.step(first), 3);
         sequences.end(first);
         let mut second = NO_SEQUENCE;
-        let begun = *sequences.of(&mut second);
+        let begun = sequences.of(&mut second).clone();
         assert_eq!((second, begun.step, begun.carried.cn), (first, 0, 0));
         sequences.end(NO_SEQUENCE);
         assert_eq!(sequences.step(NO_SEQUENCE), 0);

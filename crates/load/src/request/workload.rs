@@ -1,25 +1,31 @@
 //! A plan's workload, made ready to send.
 
+use std::collections::HashMap;
+use std::slice;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use wirelab_contract::clinic::routes::ReplyBody;
+use serde_json::Value;
+use wirelab_contract::clinic::routes::{ReplyBody, Route};
 use wirelab_contract::workload::{self, Function, WorkloadError};
-use wirelab_contract::{Call, Contract, Operation};
+use wirelab_contract::{Call, Contract, FieldError, Operation, Reply as ContractReply};
 use wirelab_stack::{Binding, Codec, Reply, Stack, Work};
 use wirelab_wire::codec::{Expected, Unsupported, supports};
 use wirelab_wire::{ContentType, Request};
 
 use crate::fault;
-use crate::plan::{Group, Workload};
+use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
 use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
+use crate::request::data::{self, Row};
 use crate::request::head;
 use crate::request::message_format::{encoding, media_type, message_format};
-use crate::request::prepared::{Part, Prepared};
+use crate::request::prepared::{Part, PartRows, Prepared};
 use crate::request::request_generator::RequestGenerator;
+use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
 use crate::request::step::Step;
+use crate::request::steps::{CarriedField, Steps};
 use crate::request::tokens::DocumentSource;
 use crate::validate::{Expectation, Framing, Validator};
 
@@ -57,6 +63,11 @@ fn part(group: &Group, workload: &Workload) -> Result<Part, Fault> {
             function,
             accounts,
         } => of_sequence(group, contract, function, *accounts),
+        Workload::Steps {
+            contract,
+            steps,
+            data,
+        } => of_steps(group, contract, steps, data.as_ref()),
         Workload::Http { .. } => of_http(&group.stack, workload),
         Workload::Grpc { .. } => of_grpc(&group.stack, workload),
         Workload::Mix { .. } => refuse(
@@ -73,6 +84,21 @@ fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T,
 fn contract_of(name: &str) -> Result<Contract, Fault> {
     name.parse()
         .map_err(|error| fault::plan(format!("contract: {error}"), "name one of these"))
+}
+
+fn operation_of(contract: &str, name: &str) -> Result<Operation, Fault> {
+    Operation::of(contract_of(contract)?, name)
+        .map_err(|error| fault::plan(format!("operation: {error}"), "name one of these"))
+}
+
+fn call_of(operation: Operation, bytes: u64, chunk_bytes: u32) -> Result<Call, Fault> {
+    workload::call(operation, bytes, chunk_bytes, SEED).map_err(|error| {
+        let remedy = match error {
+            WorkloadError::Sequence(_) => "use workload kind sequence",
+            _ => "change the message's size",
+        };
+        fault::plan(error.to_string(), remedy)
+    })
 }
 
 fn check_accounts(accounts: u32) -> Result<(), Fault> {
@@ -97,20 +123,17 @@ fn of_contract(group: &Group, workload: &Workload) -> Result<Part, Fault> {
         bytes,
         chunk_bytes,
         accounts,
+        data,
     } = workload
     else {
         unreachable!("asked for workloads of contracts only")
     };
-    let operation = Operation::of(contract_of(contract)?, operation)
-        .map_err(|error| fault::plan(format!("operation: {error}"), "name one of these"))?;
+    let operation = operation_of(contract, operation)?;
     check_accounts(*accounts)?;
-    let call = workload::call(operation, *bytes, *chunk_bytes, SEED).map_err(|error| {
-        let remedy = match error {
-            WorkloadError::Sequence(_) => "use workload kind sequence",
-            _ => "change the message's size",
-        };
-        fault::plan(error.to_string(), remedy)
-    })?;
+    let call = call_of(operation, *bytes, *chunk_bytes)?;
+    if let Some(data) = data {
+        return with_rows(group, &call, data);
+    }
     match generator_of(operation, *accounts) {
         Some(generator) => varying(group, generator),
         None => fixed(group, &call),
@@ -133,12 +156,14 @@ fn fixed(group: &Group, call: &Call) -> Result<Part, Fault> {
         format,
         writer,
         prepared: Some(documents.prepare(call)),
+        routes: Vec::new(),
         documents: Some(documents),
     });
     Ok(Part {
         requests: vec![request],
         steps: vec![step(group, operation, 0, expectation)],
         builder,
+        rows: None,
     })
 }
 
@@ -199,6 +224,207 @@ fn of_sequence(
     )
 }
 
+/// Bytes that the requests of all rows may take.
+const ROW_BYTES_MAX: usize = 256 << 20;
+
+/// Steps of a sequence at most.
+const STEPS_MAX: usize = 100;
+
+/// One request for each row of data.
+fn with_rows(group: &Group, call: &Call, data: &Data) -> Result<Part, Fault> {
+    let (stack, operation) = (&group.stack, call.operation());
+    let rows = calls_of_rows(group, slice::from_ref(call), data)?;
+    if documents(stack).is_some() {
+        // Tokens depend on what their connection has sent before.
+        let picker = RowPicker::new(data.per, rows.len());
+        let steps = Steps::new(rows, Vec::new(), picker, false);
+        return varying(group, RequestGenerator::Steps(Box::new(steps)));
+    }
+    let format = message_format(stack);
+    let writer = BodyWriter::new(stack, format).called_by(group);
+    let rows = rows.iter().map(|calls| {
+        let call = &calls[0];
+        let mut request = head::of_call(stack, call)?;
+        if !matches!(request.method.as_str(), "GET" | "DELETE") {
+            request.body = writer.body(call).map_err(unsupported)?.into();
+        }
+        let expected = Expected::of(format, call).map_err(unsupported)?;
+        Ok((request, Arc::new(expected)))
+    });
+    // A fault of raw is visible in its content only.
+    let always = stack.binding == Binding::Raw;
+    let expectation = Expectation::EachCall { always };
+    Ok(Part {
+        requests: vec![head::of_call(stack, call)?],
+        steps: vec![step(group, operation, 0, expectation)],
+        builder: None,
+        rows: Some(PartRows {
+            rows: rows.collect::<Result<_, Fault>>()?,
+            per: data.per,
+        }),
+    })
+}
+
+/// Calls of any contract, with values of rows and of earlier replies.
+fn of_steps(
+    group: &Group,
+    contract: &str,
+    steps: &[SequenceStep],
+    data: Option<&Data>,
+) -> Result<Part, Fault> {
+    if !(1..=STEPS_MAX).contains(&steps.len()) {
+        return refuse(
+            format!("steps: there are {}", steps.len()),
+            format!("give 1 to {STEPS_MAX} steps"),
+        );
+    }
+    if group.stack.reply == Reply::OneWay {
+        return refuse(
+            "reply=one-way: a sequence carries values of replies into requests",
+            "use reply=two-way, or workload kind contract",
+        );
+    }
+    let (mut calls, mut carried) = (Vec::new(), Vec::new());
+    for (at, step) in steps.iter().enumerate() {
+        let named = |fault: Fault| Fault {
+            message: format!("steps[{at}]: {}", fault.message),
+            ..fault
+        };
+        let operation = operation_of(contract, &step.operation).map_err(named)?;
+        let call = call_of(operation, step.bytes, 0).map_err(named)?;
+        if operation.streaming() {
+            return refuse(
+                format!("steps[{at}]: {operation} is a stream of messages"),
+                "use workload kind contract for it",
+            );
+        }
+        for carry in &step.carry {
+            carried.push(carried_field(&calls, at, &call, carry).map_err(named)?);
+        }
+        calls.push(call);
+    }
+    let (rows, per) = match data {
+        Some(data) => (calls_of_rows(group, &calls, data)?, data.per),
+        None => (vec![calls], RowPer::Call),
+    };
+    let picker = RowPicker::new(per, rows.len());
+    let steps = Steps::new(rows, carried, picker, true);
+    varying(group, RequestGenerator::Steps(Box::new(steps)))
+}
+
+/// A value that goes into the request of step `to_step`, once it is clear that it can.
+fn carried_field(
+    earlier: &[Call],
+    to_step: usize,
+    call: &Call,
+    carry: &Carry,
+) -> Result<CarriedField, Fault> {
+    let before = to_step.checked_sub(1);
+    let from_step = carry.step.map(|step| step as usize).or(before);
+    let Some((from_step, from)) =
+        from_step.and_then(|step| earlier.get(step).map(|call| (step, call)))
+    else {
+        return refuse(
+            "carry: there is no earlier step of that number",
+            "name a step before this one, counted from 0",
+        );
+    };
+    let refused = |error: FieldError| {
+        fault::plan(
+            format!("carry: {error}"),
+            "name a field of the earlier reply as from, and one of the same type as to",
+        )
+    };
+    let sample = ContractReply::sample_field(from.operation(), &carry.from).map_err(refused)?;
+    call.with_fields([(carry.to.as_str(), &sample)])
+        .map_err(refused)?;
+    Ok(CarriedField {
+        from_step,
+        from: carry.from.clone(),
+        to_step,
+        to: carry.to.clone(),
+    })
+}
+
+/// For each row, the calls with its values.
+fn calls_of_rows(group: &Group, calls: &[Call], data: &Data) -> Result<Vec<Vec<Call>>, Fault> {
+    if let Some(call) = calls.iter().find(|call| call.operation().streaming()) {
+        return refuse(
+            format!("data: {} is a stream of messages", call.operation()),
+            "leave data out, or use another operation",
+        );
+    }
+    let rows = data::read(&data.rows)?;
+    let writer = BodyWriter::new(&group.stack, message_format(&group.stack));
+    let mut bytes = 0;
+    for call in calls {
+        bytes += writer.body(call).map_err(unsupported)?.len();
+    }
+    if bytes.saturating_mul(rows.len()) > ROW_BYTES_MAX {
+        return refuse(
+            format!(
+                "data: {} rows of requests of {bytes} bytes take more than 256 MiB",
+                rows.len()
+            ),
+            "use fewer rows, which are taken again after the last, or smaller requests",
+        );
+    }
+    let mut columns = Columns {
+        calls,
+        known: HashMap::new(),
+    };
+    rows.iter().map(|row| columns.calls(row)).collect()
+}
+
+/// Which calls have a field of a column's name.
+struct Columns<'a> {
+    calls: &'a [Call],
+    /// By column, a value of that field in each call that has it.
+    known: HashMap<Arc<str>, Vec<(usize, Value)>>,
+}
+
+impl Columns<'_> {
+    /// The calls with the values of a row.
+    fn calls(&mut self, row: &Row) -> Result<Vec<Call>, Fault> {
+        let refused = |error: &dyn ToString| {
+            fault::plan(
+                format!("data: {}: {}", row.place, error.to_string()),
+                "name columns like fields of the request, and give values of their types",
+            )
+        };
+        let mut fields: Vec<Vec<(&str, Value)>> = vec![Vec::new(); self.calls.len()];
+        for (name, cell) in &row.values {
+            let calls = self.calls;
+            let known = self.known.entry(Arc::clone(name)).or_insert_with(|| {
+                let fields = calls.iter().map(|call| call.field(name)).enumerate();
+                fields
+                    .filter_map(|(at, field)| Some((at, field?)))
+                    .collect()
+            });
+            for (at, like) in known.iter() {
+                fields[*at].push((name, cell.value(like)));
+            }
+            if known.is_empty() {
+                // Refuses the column, and lists the fields that there are.
+                let value = cell.value(&Value::Null);
+                let refusal = calls[0].with_fields([(&**name, &value)]);
+                return Err(refused(&refusal.map_or_else(
+                    |error| error.to_string(),
+                    |_| format!("no request has a field {name:?}"),
+                )));
+            }
+        }
+        let calls = self.calls.iter().zip(&fields).map(|(call, fields)| {
+            if fields.is_empty() {
+                return Ok(call.clone());
+            }
+            let fields = fields.iter().map(|(name, value)| (*name, value));
+            call.with_fields(fields).map_err(|error| refused(&error))
+        });
+        calls.collect()
+    }
+}
+
 /// Requests made call by call.
 fn varying(group: &Group, generator: RequestGenerator) -> Result<Part, Fault> {
     let stack = &group.stack;
@@ -208,7 +434,7 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Part, Fault> {
     // A fault of raw is visible in its content only.
     let always = stack.binding == Binding::Raw;
     let mut names: Vec<Operation> = Vec::new();
-    let (mut requests, mut steps) = (Vec::new(), Vec::new());
+    let (mut requests, mut steps, mut routes) = (Vec::new(), Vec::new(), Vec::new());
     for (at, operation) in operations.iter().copied().enumerate() {
         if !supports(format.codec, operation) {
             return Err(unsupported(Unsupported {
@@ -216,7 +442,14 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Part, Fault> {
                 operation,
             }));
         }
-        requests.push(head::of_operation(stack, operation)?);
+        let request = match generator.call(at) {
+            Some(call) => head::of_call(stack, call)?,
+            None => head::of_operation(stack, operation)?,
+        };
+        let is_rest = stack.binding == Binding::Rest;
+        let own = |route: &Route| is_rest && (route.varies() || !route.has_body());
+        routes.push(operation.route().filter(own));
+        requests.push(request);
         // A function may call an operation twice: both are recorded as one.
         let place = names.iter().position(|name| *name == operation);
         let place = place.unwrap_or_else(|| {
@@ -241,7 +474,9 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Part, Fault> {
             writer: BodyWriter::new(stack, format).called_by(group),
             documents: documents(stack),
             prepared: None,
+            routes,
         }),
+        rows: None,
     })
 }
 
@@ -294,6 +529,7 @@ fn third_party(request: Request, name: &str, validator: Validator) -> Part {
             validator: Arc::new(validator),
         }],
         builder: None,
+        rows: None,
     }
 }
 

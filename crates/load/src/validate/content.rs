@@ -56,7 +56,7 @@ impl Validator {
             (Expectation::EachCall { .. }, tokens) => {
                 let varied = state.varied.as_mut();
                 let varied = varied.expect("a call that differs from others was made");
-                let expected = varied.expected.as_ref();
+                let expected = varied.expected.as_deref();
                 let expected = expected.expect("with what its reply must say");
                 varied.read = Some(read(expected, order, message, tokens)?);
                 Ok(())

@@ -1,5 +1,6 @@
 //! What is known of one reply while it arrives.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use wirelab_contract::Reply;
@@ -33,9 +34,27 @@ pub(crate) struct ReplyState {
 pub(crate) struct Varied {
     pub(crate) request: Option<Arc<Request>>,
     /// What the reply must say.
-    pub(crate) expected: Option<Expected>,
+    pub(crate) expected: Option<Due>,
     /// Its content, where that was read.
     pub(crate) read: Option<Reply>,
+}
+
+/// What a reply must say: made for one call, or shared by all calls of a row.
+#[derive(Debug)]
+pub(crate) enum Due {
+    Own(Expected),
+    Shared(Arc<Expected>),
+}
+
+impl Deref for Due {
+    type Target = Expected;
+
+    fn deref(&self) -> &Expected {
+        match self {
+            Due::Own(expected) => expected,
+            Due::Shared(expected) => expected,
+        }
+    }
 }
 
 impl Default for ReplyState {

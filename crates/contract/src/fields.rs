@@ -1,0 +1,319 @@
+//! Fields of messages by their names in the contract: values from rows of data, and values
+//! that go from a reply into a later request.
+
+use serde_json::Value;
+
+use crate::call::{Call, Reply};
+use crate::message::{Message, MessageVisitor};
+use crate::operation::Operation;
+use crate::ops::{Unary, UnaryVisitor};
+
+/// A field that cannot take a value, or that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FieldError {
+    /// No field of that name.
+    #[error("{message} has no field {name:?}; it has {known}")]
+    Unknown {
+        /// The message.
+        message: &'static str,
+        /// What was asked for.
+        name: String,
+        /// The names that it has.
+        known: String,
+    },
+    /// The value is of another type, or out of range.
+    #[error("field {name}: {found} is not {wanted}")]
+    Type {
+        /// The field.
+        name: String,
+        /// The value as JSON.
+        found: String,
+        /// What the field holds.
+        wanted: &'static str,
+    },
+    /// The request is a stream of messages, or is made of a size alone.
+    #[error("{0}: its request has no fields that could be set")]
+    NoFields(Operation),
+}
+
+impl Call {
+    /// The call with fields of its request replaced: text for strings, bytes as base64,
+    /// numbers, booleans; the field of a nested message by its path, `type.id`.
+    ///
+    /// # Errors
+    /// When the request has no such field, or the field another type.
+    pub fn with_fields<'a>(
+        &self,
+        fields: impl IntoIterator<Item = (&'a str, &'a Value)>,
+    ) -> Result<Call, FieldError> {
+        with_fields(self, fields)
+    }
+
+    /// The value of a field of the request; `None` where there is none of that name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<Value> {
+        self.visit(FieldOf(name)).flatten()
+    }
+}
+
+impl Reply {
+    /// The value of a field of the reply; `None` where there is none of that name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<Value> {
+        self.visit(FieldOf(name)).flatten()
+    }
+
+    /// A value that a field of the replies to `operation` can have: the greatest of an
+    /// integer, so that a field that takes it takes all of them.
+    ///
+    /// # Errors
+    /// When they have no such field.
+    pub fn sample_field(operation: Operation, name: &str) -> Result<Value, FieldError> {
+        let found = operation.visit_unary(SampleField(name));
+        found.unwrap_or(Err(FieldError::NoFields(operation)))
+    }
+}
+
+struct FieldOf<'a>(&'a str);
+
+impl MessageVisitor for FieldOf<'_> {
+    type Output = Option<Value>;
+
+    fn visit<M: Message>(self, message: &M) -> Option<Value> {
+        let mut fields = object(message);
+        fields.pointer_mut(&pointer(self.0)).map(Value::take)
+    }
+}
+
+struct SampleField<'a>(&'a str);
+
+impl UnaryVisitor for SampleField<'_> {
+    type Output = Result<Value, FieldError>;
+
+    fn visit<O: Unary>(self) -> Self::Output {
+        let message = O::Reply::default();
+        let found = FieldOf(self.0).visit(&message);
+        let found = found.ok_or_else(|| unknown(&message, self.0))?;
+        let greatest = [Value::from(i64::MAX), Value::from(i32::MAX)];
+        let fits = |value: &&Value| replaced(&message, [(self.0, *value)]).is_ok();
+        let integer = found.is_i64() || found.is_u64();
+        let greatest = greatest.iter().filter(|_| integer).find(fits);
+        Ok(greatest.cloned().unwrap_or(found))
+    }
+}
+
+fn object(message: &impl Message) -> Value {
+    serde_json::to_value(message).expect("messages are maps with string keys")
+}
+
+/// A path of names as a JSON pointer (RFC 6901).
+fn pointer(name: &str) -> String {
+    let escaped = name.replace('~', "~0").replace('/', "~1");
+    format!("/{}", escaped.replace('.', "/"))
+}
+
+fn unknown<M: Message>(message: &M, name: &str) -> FieldError {
+    let fields = object(message);
+    let names = fields.as_object().map(|fields| fields.keys().cloned());
+    let names: Vec<String> = names.into_iter().flatten().collect();
+    FieldError::Unknown {
+        message: M::NAME,
+        name: name.to_owned(),
+        known: match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
+        },
+    }
+}
+
+fn replaced<'a, M: Message>(
+    message: &M,
+    fields: impl IntoIterator<Item = (&'a str, &'a Value)>,
+) -> Result<M, FieldError> {
+    let before = object(message);
+    let mut object = before.clone();
+    let mut set = Vec::new();
+    for (name, value) in fields {
+        let place = object.pointer_mut(&pointer(name));
+        *place.ok_or_else(|| unknown(message, name))? = value.clone();
+        set.push((name, value));
+    }
+    serde_json::from_value(object).map_err(|error| {
+        // At fault is whichever cannot stand alone.
+        let refused = set.iter().find_map(|(name, value)| {
+            let mut object = before.clone();
+            let place = object.pointer_mut(&pointer(name))?;
+            let wanted = type_of(place);
+            *place = Value::clone(value);
+            let read = serde_json::from_value::<M>(object);
+            read.is_err().then(|| FieldError::Type {
+                name: (*name).to_owned(),
+                found: value.to_string(),
+                wanted,
+            })
+        });
+        refused.unwrap_or_else(|| FieldError::Type {
+            name: M::NAME.to_owned(),
+            found: error.to_string(),
+            wanted: "a message",
+        })
+    })
+}
+
+/// What a field holds, by a value that it has.
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "text, or base64 for bytes",
+        Value::Number(number) if number.is_f64() => "a number",
+        Value::Number(_) => "an integer in the range of the field",
+        Value::Bool(_) => "true or false",
+        Value::Array(_) => "a list",
+        Value::Object(_) | Value::Null => "an object",
+    }
+}
+
+/// The operations whose requests are one message with fields.
+macro_rules! with_fields {
+    ($($variant:ident,)*) => {
+        fn with_fields<'a>(
+            call: &Call,
+            fields: impl IntoIterator<Item = (&'a str, &'a Value)>,
+        ) -> Result<Call, FieldError> {
+            match call {
+                Call::Hello { .. } | Call::HelloBytes { .. } | Call::UploadStream { .. } => {
+                    Err(FieldError::NoFields(call.operation()))
+                }
+                $(Call::$variant(message) => replaced(message, fields).map(Call::$variant),)*
+            }
+        }
+    };
+}
+
+with_fields! {
+    Submit,
+    Upload,
+    Download,
+    Credit,
+    DirectDebit,
+    Reserve,
+    DebitReservation,
+    ReleaseRes,
+    CreditControl,
+    ConfirmAction,
+    Deploy,
+    Book,
+    Entries,
+    Allocate,
+    FindAllocation,
+    CountAllocations,
+    ListPetTypes,
+    GetPetType,
+    AddPetType,
+    UpdatePetType,
+    DeletePetType,
+    ListPets,
+    GetPet,
+    AddPet,
+    UpdatePet,
+    DeletePet,
+    ListOwners,
+    GetOwner,
+    AddOwner,
+    UpdateOwner,
+    DeleteOwner,
+    AddPetToOwner,
+    AddVisitToOwner,
+    GetOwnersPet,
+    ListSpecialties,
+    GetSpecialty,
+    AddSpecialty,
+    UpdateSpecialty,
+    DeleteSpecialty,
+    ListVets,
+    GetVet,
+    AddVet,
+    UpdateVet,
+    DeleteVet,
+    ListVisits,
+    GetVisit,
+    AddVisit,
+    UpdateVisit,
+    DeleteVisit,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::workload;
+
+    fn call(operation: Operation) -> Call {
+        workload::call(operation, 0, 1, 0).unwrap()
+    }
+
+    #[test]
+    fn fields_are_replaced_by_name_and_the_others_stay() {
+        let owner = call(Operation::AddOwner);
+        let value = json!("Żółw");
+        let changed = owner.with_fields([("city", &value)]).unwrap();
+        assert_eq!(changed.field("city"), Some(value));
+        assert_eq!(changed.field("telephone"), owner.field("telephone"));
+        let (id, owner_id) = (json!(5), json!(9));
+        let pet = call(Operation::AddPet);
+        let pet = pet.with_fields([("type.id", &id), ("ownerId", &owner_id)]);
+        let pet = pet.unwrap();
+        assert_eq!(pet.field("type.id"), Some(id));
+        assert_eq!(pet.field("type.name"), Some(json!("cat")));
+        assert_eq!(pet.field("ownerId"), Some(owner_id));
+    }
+
+    #[test]
+    fn unknown_fields_and_other_types_are_refused_by_name() {
+        let refused = |operation, name: &str, value: Value| {
+            let refused = call(operation).with_fields([(name, &value)]);
+            refused.unwrap_err().to_string()
+        };
+        let words = refused(Operation::GetOwner, "idd", json!(1));
+        assert_eq!(words, "GetOwnerRequest has no field \"idd\"; it has id");
+        let words = refused(Operation::GetOwner, "id", json!("x"));
+        assert_eq!(
+            words,
+            "field id: \"x\" is not an integer in the range of the field"
+        );
+        let words = refused(Operation::GetOwner, "id", json!(1_i64 << 40));
+        assert!(words.contains("1099511627776 is not an integer"), "{words}");
+        let words = refused(Operation::AddOwner, "city", json!(3));
+        assert_eq!(words, "field city: 3 is not text, or base64 for bytes");
+        let words = refused(Operation::ListVets, "id", json!(3));
+        assert!(words.ends_with("it has none"), "{words}");
+        let hello = Call::Hello { hello_bytes: 1 };
+        assert!(hello.with_fields([("text", &json!("x"))]).is_err());
+    }
+
+    #[test]
+    fn fields_of_replies_are_found_by_name() {
+        assert_eq!(
+            Reply::sample_field(Operation::AddOwner, "id"),
+            Ok(json!(i32::MAX))
+        );
+        assert!(Reply::sample_field(Operation::AddOwner, "number").is_err());
+        assert!(Reply::sample_field(Operation::Download, "data").is_err());
+        let reply = call(Operation::GetOwner).answer().unwrap();
+        assert_eq!(reply.field("firstName"), Some(json!("George")));
+    }
+
+    #[test]
+    fn every_call_with_a_message_takes_no_fields_unchanged() {
+        for operation in Operation::ALL {
+            let Ok(call) = workload::call(operation, 100, 1, 0)
+                .or_else(|_| workload::call(operation, 0, 1, 0))
+            else {
+                continue;
+            };
+            if let Ok(same) = call.with_fields([]) {
+                assert_eq!(same, call);
+            }
+        }
+    }
+}

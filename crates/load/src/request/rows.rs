@@ -1,0 +1,115 @@
+//! Requests with the values of rows, each made ready before the load.
+
+use std::sync::Arc;
+
+use wirelab_wire::Request;
+use wirelab_wire::codec::Expected;
+
+use crate::plan::RowPer;
+use crate::request::calls::Call;
+use crate::schedule::demand::Numbers;
+use crate::validate::reply::Due;
+
+/// Which row a call takes.
+#[derive(Debug, Clone)]
+pub(crate) struct RowPicker {
+    per: RowPer,
+    count: usize,
+    next: usize,
+    step: usize,
+}
+
+impl RowPicker {
+    /// For `count` rows, of which there is at least one.
+    pub(crate) fn new(per: RowPer, count: usize) -> RowPicker {
+        RowPicker {
+            per,
+            count,
+            next: 0,
+            step: 1,
+        }
+    }
+
+    /// Takes this thread's share of the rows.
+    pub(crate) fn number(&mut self, numbers: Numbers) {
+        self.next = numbers.first as usize % self.count;
+        self.step = numbers.step as usize % self.count;
+    }
+
+    #[inline]
+    pub(crate) fn pick(&mut self, user: u32) -> usize {
+        match self.per {
+            RowPer::User => user as usize % self.count,
+            RowPer::Call => {
+                let row = self.next;
+                self.next += self.step;
+                if self.next >= self.count {
+                    self.next -= self.count;
+                }
+                row
+            }
+        }
+    }
+}
+
+/// One request per row.
+#[derive(Debug, Clone)]
+pub(crate) struct RowRequests {
+    /// Number of its step in its group.
+    step: usize,
+    rows: Arc<[RowRequest]>,
+    picker: RowPicker,
+}
+
+/// A request, and what its reply must say.
+#[derive(Debug)]
+pub(crate) struct RowRequest {
+    pub(crate) request: Arc<Request>,
+    pub(crate) expected: Arc<Expected>,
+}
+
+impl RowRequests {
+    pub(crate) fn new(step: usize, rows: Arc<[RowRequest]>, picker: RowPicker) -> RowRequests {
+        RowRequests { step, rows, picker }
+    }
+
+    pub(crate) fn number(&mut self, numbers: Numbers) {
+        self.picker.number(numbers);
+    }
+
+    #[inline]
+    pub(crate) fn request(&mut self, call: &mut Call) -> &Arc<Request> {
+        let row = &self.rows[self.picker.pick(call.waiting.user)];
+        call.step = self.step;
+        let varied = call.reply.varied.get_or_insert_default();
+        varied.request = None;
+        varied.expected = Some(Due::Shared(Arc::clone(&row.expected)));
+        varied.read = None;
+        &row.request
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_the_rows_of_calls_and_begin_again_after_the_last() {
+        let picks = |first, step| -> Vec<usize> {
+            let mut picker = RowPicker::new(RowPer::Call, 5);
+            picker.number(Numbers { first, step });
+            (0..6).map(|_| picker.pick(0)).collect()
+        };
+        assert_eq!(picks(0, 1), [0, 1, 2, 3, 4, 0]);
+        assert_eq!(picks(0, 2), [0, 2, 4, 1, 3, 0]);
+        assert_eq!(picks(1, 2), [1, 3, 0, 2, 4, 1]);
+        assert_eq!(picks(6, 7), [1, 3, 0, 2, 4, 1]);
+    }
+
+    #[test]
+    fn a_user_keeps_its_row() {
+        let mut picker = RowPicker::new(RowPer::User, 3);
+        let picked: Vec<usize> = [0, 4, 4, 3, 0].map(|user| picker.pick(user)).into();
+        assert_eq!(picked, [0, 1, 1, 0, 0]);
+    }
+}
