@@ -389,7 +389,6 @@ mod tests {
         start: 0,
         end: UNSET,
     };
-
     const NUMBERS: Numbers = Numbers { first: 0, step: 1 };
 
     /// Users who only pause.
