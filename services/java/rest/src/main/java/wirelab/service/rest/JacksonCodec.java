@@ -1,30 +1,20 @@
 package wirelab.service.rest;
 
-import com.fasterxml.jackson.annotation.JsonSetter;
-import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.io.JsonEOFException;
 import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.Module;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.cfg.CoercionAction;
-import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
 import com.fasterxml.jackson.databind.deser.std.StdScalarDeserializer;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
-import com.fasterxml.jackson.databind.type.LogicalType;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessagePackException;
@@ -32,21 +22,15 @@ import org.msgpack.core.MessageUnpacker;
 import org.msgpack.value.Value;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Exchanges;
-import wirelab.service.contract.Lists;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.message.ErrorMessage;
+import wirelab.service.contract.message.StrictJackson;
 
 /**
  * JSON, CBOR (RFC 8949) and MessagePack by Jackson. The options are stricter than Jackson's
  * defaults, which accept {@code "5"} and {@code 1.5} as integers.
  */
 final class JacksonCodec implements Codec {
-    /**
-     * Tokens of a whole message: Jackson counts nothing finer. The largest item, a record of four
-     * fields, has ten of them; twice as many leave room for fields that nobody knows.
-     */
-    private static final long TOKENS_MAX = 20L * Lists.ITEMS_MAX;
-
     private static final String JSON = "application/json";
     private static final String MSGPACK = "application/vnd.msgpack";
     private static final char REPLACEMENT = '\ufffd';
@@ -61,25 +45,12 @@ final class JacksonCodec implements Codec {
     private final ObjectMapper mapper;
 
     JacksonCodec(String mediaType, JsonFactory format) {
-        // The body's own bound is the limit; Jackson's is below the largest upload.
-        format.setStreamReadConstraints(StreamReadConstraints.builder()
-                .maxStringLength(Integer.MAX_VALUE)
-                .maxTokenCount(TOKENS_MAX)
-                .build());
         this.mediaType = mediaType;
         boolean text = mediaType.equals(JSON);
-        mapper = JsonMapper.builder(format)
+        mapper = StrictJackson.builder(format)
                 // MessagePack's parser takes the end of the bytes for a mistake; see read().
                 .configure(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, text)
                 .addModules(text ? List.of() : List.of(strictly()))
-                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-                .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
-                .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
-                .defaultSetterInfo(JsonSetter.Value.forValueNulls(Nulls.SKIP, Nulls.FAIL))
-                .withCoercionConfig(LogicalType.Textual, only -> only
-                        .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail)
-                        .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
-                        .setCoercion(CoercionInputShape.Float, CoercionAction.Fail))
                 .build();
     }
 
@@ -159,7 +130,7 @@ final class JacksonCodec implements Codec {
     @Override
     public Object read(byte[] bytes, Class<?> message) throws Malformed {
         try {
-            Object read = mediaType.equals(JSON) ? mapper.readValue(text(bytes), message) : whole(bytes, message);
+            Object read = mediaType.equals(JSON) ? mapper.readValue(StrictJackson.text(bytes), message) : whole(bytes, message);
             if (read == null) {
                 throw new Malformed("null is no " + message.getSimpleName());
             }
@@ -205,11 +176,6 @@ final class JacksonCodec implements Codec {
         } catch (JsonEOFException end) {
             return true;
         }
-    }
-
-    /** Strictly: Jackson's own decoder takes surrogates and overlong forms of UTF-8. */
-    private static String text(byte[] bytes) throws CharacterCodingException {
-        return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     }
 
     @Override

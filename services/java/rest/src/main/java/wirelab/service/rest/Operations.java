@@ -20,6 +20,7 @@ import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.StoreUnavailable;
+import wirelab.service.web.MediaTypes;
 import wirelab.service.web.Weights;
 
 /** The operations of a contract at their paths: one handler for all of them. */
@@ -66,7 +67,8 @@ final class Operations {
         if (!Weights.of(Collections.list(plain.getHeaders("Accept"))).accepts(codec.mediaTypes().get(0))) {
             return fail(HttpStatus.NOT_ACCEPTABLE, "this service answers in " + codec.mediaTypes().get(0));
         }
-        if (method == HttpMethod.POST && !codec.mediaTypes().contains(mediaType(plain.getContentType()))) {
+        if (method == HttpMethod.POST
+                && !codec.mediaTypes().contains(MediaTypes.withoutParameters(plain.getContentType()))) {
             return fail(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "this service reads " + codec.mediaTypes().get(0));
         }
         try {
@@ -89,11 +91,6 @@ final class Operations {
         return ServerResponse.status(status)
                 .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
                 .body(new CodecConverter.Failure(text));
-    }
-
-    /** Of a Content-Type, without its parameters; empty when there is none. */
-    private static String mediaType(String contentType) {
-        return contentType == null ? "" : contentType.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
     }
 
     static HttpMethod method(String operation) {

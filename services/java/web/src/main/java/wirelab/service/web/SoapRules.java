@@ -4,7 +4,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 import wirelab.service.contract.Model;
 
 /** What SOAP's binding to HTTP asks of a request before its envelope is read. */
@@ -21,7 +20,7 @@ public final class SoapRules {
         } else if (!request.getMethod().equals("POST")) {
             response.setHeader("Allow", "POST");
             ServletStack.reject(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "call with POST");
-        } else if (!MEDIA_TYPES.contains(mediaType(request.getContentType()))) {
+        } else if (!MEDIA_TYPES.contains(MediaTypes.withoutParameters(request.getContentType()))) {
             ServletStack.reject(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "only envelopes are read here");
         } else {
             return true;
@@ -32,9 +31,5 @@ public final class SoapRules {
     /** Where a contract is called. */
     public static String path(Model model) {
         return "/" + model.contract() + "/soap";
-    }
-
-    private static String mediaType(String contentType) {
-        return contentType == null ? "" : contentType.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
     }
 }

@@ -4,9 +4,9 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Collections;
-import java.util.Locale;
 import org.springframework.web.servlet.HandlerInterceptor;
 import wirelab.service.petclinic.message.Messages;
+import wirelab.service.web.MediaTypes;
 import wirelab.service.web.Weights;
 
 /** Refuses what the one codec of the stack can neither write nor read, before an operation is called. */
@@ -25,7 +25,7 @@ final class ContentRules implements HandlerInterceptor {
                     "this service answers in " + messages.mediaType());
         }
         boolean hasBody = request.getMethod().equals("POST") || request.getMethod().equals("PUT");
-        if (hasBody && !messages.mediaType().equals(mediaType(request.getContentType()))) {
+        if (hasBody && !messages.mediaType().equals(MediaTypes.withoutParameters(request.getContentType()))) {
             return refuse(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE,
                     "this service reads " + messages.mediaType());
         }
@@ -37,10 +37,5 @@ final class ContentRules implements HandlerInterceptor {
         response.setContentType(messages.mediaType());
         response.getOutputStream().write(messages.error(text));
         return false;
-    }
-
-    /** Of a Content-Type, without its parameters; empty when there is none. */
-    private static String mediaType(String contentType) {
-        return contentType == null ? "" : contentType.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
     }
 }
