@@ -436,3 +436,12 @@ def test_a_trial_whose_preparation_fails_is_not_measured(tmp_path: Path) -> None
     trial = _run(tmp_path / "run", text + "timeout: 300 ms\ndrain: 100 ms\n").trials[0]
     assert trial.status == "failed"
     assert re.fullmatch(r"prepare: \d+ of 100 calls of AddPetType succeeded", trial.reason)
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_a_database_gives_up_before_the_caller_does(tmp_path: Path) -> None:
+    """The service is told nine tenths of the time that the caller waits."""
+    text = PREPARED.replace("rest@rust", "rest@rust?store=sqlite") + "timeout: 4 s\n"
+    run = _run(tmp_path / "run", text)
+    written = (run.folder / "trials" / run.trials[0].id / "service.json").read_text()
+    assert json.loads(written)["configuration"]["store"]["timeout_ms"] == 3_600

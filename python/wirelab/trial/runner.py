@@ -134,6 +134,12 @@ def settings(
     )
 
 
+def store_timeout_ms(timeout_s: float) -> int:
+    """How long a call waits for its database: a tenth less than the caller waits for the call,
+    so that the caller hears of it."""
+    return max(1, round(timeout_s * 900))
+
+
 def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: Endpoint) -> Plan:
     """The engine's plan for the trial."""
     cell = planned.cell
@@ -254,7 +260,10 @@ class TrialRunner:
         with lab.stores.opened(
             stack, self._folder, namespace=link.server.namespace, cores=self._table.service
         ) as store:
-            configured = replace(configured, store=store.configuration())
+            stored = store.configuration()
+            if stored:
+                stored["timeout_ms"] = store_timeout_ms(lab.experiment.timeout)
+            configured = replace(configured, store=stored)
             configuration = configured.configuration(stack, contract, listen)
             measured = self._served(link, program, configuration, listen, store)
         proven = replace(measured.service, sha256=program.sha256, identity=identity)
