@@ -638,6 +638,42 @@ mod tests {
         calls
     }
 
+    /// Four calls of 2 ms each make a sequence that outlasts the mean gap of 5 ms.
+    #[test]
+    fn later_calls_of_sequences_neither_are_arrivals_nor_move_them() {
+        let load = Load::Poisson {
+            rate: 200.0,
+            in_flight_max: 1,
+            seed: 3,
+        };
+        let schedule = || Arrivals::of(&load, 0, 1).unwrap();
+        let mut demand = Demand::open(schedule(), NUMBERS, None, 0);
+        let (mut arrivals, mut calls, mut under_way) = (Vec::new(), 0, Vec::new());
+        let mut sequences = std::collections::HashMap::new();
+        for now in (0..1_000_000_000).step_by(100_000) {
+            demand.arrive(now, ALWAYS, |at, _| arrivals.push(at));
+            under_way.retain(|(done, waiting): &(u64, Waiting)| {
+                if *done <= now && sequences[&waiting.user] < 4 {
+                    demand.requeue(Waiting {
+                        intended: *done,
+                        ..*waiting
+                    });
+                }
+                *done > now
+            });
+            while let Some(waiting) = demand.next(ALWAYS) {
+                *sequences.entry(waiting.user).or_insert(0) += 1;
+                calls += 1;
+                under_way.push((now + 2_000_000, waiting));
+            }
+        }
+        let due: Vec<u64> = schedule().take_while(|at| *at <= 999_900_000).collect();
+        assert_eq!(arrivals, due);
+        assert_eq!(sequences.len(), due.len());
+        let begun_late = due.iter().filter(|at| **at > 990_000_000).count();
+        assert!(calls >= 4 * (due.len() - begun_late) && calls <= 4 * due.len());
+    }
+
     #[test]
     fn a_user_ends_after_its_iterations() {
         let behaviour = Behaviour {
