@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirelab.experiment import loads
 from wirelab.experiment.capture_ends import NO_CAPTURE
 from wirelab.stack.axes import ENGINE
 
@@ -63,6 +62,9 @@ def call_log(experiment: Experiment, cell: Cell, folder: Path) -> CallLog:
 
 def _calls_max(experiment: Experiment, cell: Cell) -> float:
     """How many calls the trial makes at most, warm-up included."""
+    # Models of experiments take 60 ms to import, and reading a capture needs none.
+    from wirelab.experiment import loads
+
     rate = loads.rate_max(cell.load.point()) or RATE_MAX
     window = experiment.window_of(cell.message, cell.load)
     warming = rate * experiment.warmup_of(cell.load, cold=False).max
