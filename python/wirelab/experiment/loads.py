@@ -340,7 +340,11 @@ class Background(Model):
             "bytes": message.bytes,
             "load": self.load.point(),
         }
-        return described if message.chunk is None else {**described, "chunk_bytes": message.chunk}
+        if message.chunk is not None:
+            described["chunk_bytes"] = message.chunk
+        if more := message.point():
+            described["message"] = more
+        return described
 
 
 class Load(ArrivalProcess):

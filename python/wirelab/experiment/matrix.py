@@ -246,9 +246,12 @@ def _reported_at(*key: str | int) -> Iterator[None]:
 
 
 def _accept_message(stack: Stack, message: Message) -> None:
-    refusal = operations.refusal(message.name, stack.axes)
+    refusals = (operations.refusal(name, stack.axes) for name in message.called)
+    refusal = next(filter(None, refusals), "")
     if refusal:
         raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
+    if message.data_problem:
+        raise StackError(message.data_problem, "name a file that can be read")
 
 
 def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
@@ -267,10 +270,11 @@ def _accept_background(stack: Stack, probe: Message, group: Background) -> None:
             f"the probe {probe.name} of {probe.contract}: a service has one contract",
             f"choose an operation of {probe.contract}",
         )
-    if message.is_hello and probe.is_hello and message.bytes != probe.bytes:
+    sizes = sorted(message.hello_sizes), sorted(probe.hello_sizes)
+    if all(sizes) and sizes[0] != sizes[1]:
         raise StackError(
-            f"{stack}: group {group.name} calls Hello with {format_bytes(message.bytes)}, and the "
-            f"probe with {format_bytes(probe.bytes)}: a service has one text of Hello",
+            f"{stack}: group {group.name} calls Hello with {format_bytes(sizes[0][0])}, and the "
+            f"probe with {format_bytes(sizes[1][0])}: a service has one text of Hello",
             "use one size, or another operation, such as Submit or Download",
         )
     _accept_message(stack, message)
@@ -309,6 +313,8 @@ def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) 
     options: dict[str, Any] = {"placement": placement.name(choice)}
     if message.chunk is not None:
         options["chunk_bytes"] = message.chunk
+    if described := message.point():
+        options["message"] = described
     if faults:
         options["faults"] = faults
     return options

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
     WithJsonSchema,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
 from wirelab.experiment.fields import Json, Model, Size
+from wirelab.experiment.yaml_model import FOLDER
 from wirelab.stack import operations
 from wirelab.stack.operations import OPERATIONS, SEQUENCES
 
@@ -35,16 +41,136 @@ OperationName = Annotated[str, *_one_of("operation", OPERATIONS)]
 """An operation of any contract."""
 SequenceName = Annotated[str, *_one_of("sequence", SEQUENCES)]
 """A function of charging."""
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
 
 
-class Message(Model):
-    """One operation at one size, or one sequence of calls."""
+class RandomValue(Model):
+    """Values of a field made at random: exactly one of these keys."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_extra={"oneOf": [{"required": ["operation"]}, {"required": ["sequence"]}]},
+    integer: tuple[int, int] | None = Field(None, description="[least, greatest], both included")
+    text: int | None = Field(None, ge=1, le=65_536, description="so many lower-case letters")
+    choice: tuple[Any, ...] | None = Field(None, min_length=1, description="one of these values")
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> RandomValue:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("write exactly one of integer, text, choice")
+        if self.integer and self.integer[0] > self.integer[1]:
+            raise ValueError("integer: the first is the least")
+        return self
+
+    def plan(self) -> Json:
+        """As in the engine's plan."""
+        if self.integer:
+            return {"kind": "integer", "min": self.integer[0], "max": self.integer[1]}
+        if self.text:
+            return {"kind": "text", "length": self.text}
+        return {"kind": "choice", "values": list(self.choice or ())}
+
+
+class RandomRows(Model):
+    """Rows of random values, made before the load."""
+
+    count: int = Field(ge=1, le=1_000_000, description="rows")
+    fields: dict[str, RandomValue] = Field(min_length=1, description="field: its values")
+
+    def __hash__(self) -> int:
+        """Of all that it says; a mapping has no hash of its own."""
+        return hash(self.model_dump_json())
+
+
+class Data(Model):
+    """Rows whose columns replace fields of the request."""
+
+    file: str | None = Field(
+        None, description="CSV or JSON lines (.csv, .jsonl), from the experiment file's folder"
     )
+    random: RandomRows | None = Field(None, description="in place of a file")
+    per: Literal["call", "user"] = Field("call", description="who takes the next row")
+    _path: Path = PrivateAttr(Path())
+
+    def model_post_init(self, context: Any) -> None:
+        """Finds the file."""
+        if self.file is not None:
+            self._path = ((context or {}).get(FOLDER) or Path()) / self.file
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Data:
+        if (self.file is None) == (self.random is None):
+            raise ValueError("data has either file or random")
+        return self
+
+    @property
+    def problem(self) -> str:
+        """Why the file cannot be read; empty where it can, or there is none."""
+        try:
+            _ = self.sha256
+        except OSError as error:
+            return f"data: {self._path}: {error.strerror}"
+        return ""
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the file's content; empty without one. Raises :class:`OSError`."""
+        return hashlib.sha256(self._path.read_bytes()).hexdigest() if self.file else ""
+
+    def point(self) -> Json:
+        """As results name it."""
+        described = self.model_dump(mode="json", exclude_none=True)
+        return {**described, "sha256": self.sha256} if self.file else described
+
+    def plan(self, seed: int) -> Json:
+        """As in the engine's plan."""
+        if self.random is None:
+            return {"per": self.per, "rows": {"kind": "file", "path": str(self._path.resolve())}}
+        fields = {name: value.plan() for name, value in self.random.fields.items()}
+        rows = {"kind": "random", "count": self.random.count, "seed": seed, "fields": fields}
+        return {"per": self.per, "rows": rows}
+
+    @property
+    def name(self) -> str:
+        """Inside the name of a message."""
+        return f"with {self.file}" if self.file else "with random data"
+
+
+class Carry(Model):
+    """A value of a reply that goes into a later request."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
+
+    from_: str = Field(alias="from", description="field of the reply")
+    to: str = Field(description="field of the request")
+    step: int | None = Field(
+        None, ge=0, description="whose reply, counted from 0; default: that of the step before"
+    )
+
+
+class Step(Model):
+    """One call of a message that has several."""
+
+    operation: OperationName = Field(description="operation of the contract")
+    bytes: Size = Field(0, validate_default=False, description="size of its large part")
+    carry: tuple[Carry, ...] = Field((), description="values of earlier replies")
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Step:
+        content = operations.Message(self.operation, None, self.bytes)
+        problem = operations.problem(content, has_size="bytes" in self.model_fields_set)
+        if problem:
+            raise ValueError(problem)
+        return self
+
+    def plan(self) -> Json:
+        """As in the engine's plan."""
+        carried = [
+            {key: value for key, value in carry.model_dump().items() if value is not None}
+            for carry in self.carry
+        ]
+        return {"operation": self.operation, "bytes": self.bytes, "carry": carried}
+
+
+class Calls(Model):
+    """One operation at one size, one sequence of calls, or steps."""
 
     operation: OperationName | None = Field(None, description="operation of the contract")
     sequence: SequenceName | None = Field(
@@ -56,6 +182,11 @@ class Message(Model):
         description="size of the operation's large part, e.g. 150 kB; where it has one",
     )
     chunk: Size | None = Field(None, description="size of a chunk in streams; default 65536 B")
+    steps: tuple[Step, ...] = Field(
+        (), max_length=100, description="calls in this order, one arrival; instead of operation"
+    )
+    data: Data | None = Field(None, description="rows whose columns replace fields of the request")
+    label: Name | None = Field(None, alias="name", description="of steps or a mix")
 
     @field_validator("bytes")
     @classmethod
@@ -65,35 +196,175 @@ class Message(Model):
         return size
 
     @model_validator(mode="after")
-    def _can_be(self) -> Message:
-        problem = operations.problem(self.content, has_size="bytes" in self.model_fields_set)
-        if problem:
+    def _can_be(self) -> Calls:
+        if problem := self._problem():
             raise ValueError(problem)
         return self
 
-    @cached_property
-    def content(self) -> operations.Message:
-        """The message by itself, without the file's model."""
+    @model_serializer(mode="wrap")
+    def _without_absent(self, handler: SerializerFunctionWrapHandler) -> Json:
+        """Keys that older experiments do not have are left out where they say nothing."""
+        dumped: Json = handler(self)
+        newer = ("steps", "data", "label", "mix")
+        return {key: value for key, value in dumped.items() if value or key not in newer}
+
+    def _problem(self) -> str:
+        """Why there are no such calls; empty where there are."""
+        has_size = "bytes" in self.model_fields_set
+        if self.steps:
+            return self._problem_of_several("steps", has_size=has_size)
+        if self.label is not None:
+            return "name belongs to steps or mix"
+        if self.data is not None and self.sequence is not None:
+            return "data belongs to operation or steps; a sequence has its own values"
+        return operations.problem(self._content, has_size=has_size)
+
+    def _problem_of_several(self, kind: str, *, has_size: bool) -> str:
+        if self.operation or self.sequence:
+            return f"a message has either operation, sequence or {kind}"
+        if has_size or self.chunk is not None:
+            return f"bytes and chunk belong to the operations of {kind}"
+        if self.label is None:
+            return f"{kind} need a name: add for example name: browsing"
+        contracts = dict.fromkeys(OPERATIONS[name].contract for name in self._operations())
+        if len(contracts) > 1:
+            return f"{kind} are of one contract, not of {' and '.join(contracts)}"
+        return ""
+
+    def _operations(self) -> Iterator[str]:
+        """The names of all operations in it."""
+        if self.operation:
+            yield self.operation
+        if self.sequence:
+            yield from SEQUENCES[self.sequence].operations
+        for step in self.steps:
+            yield step.operation
+
+    @property
+    def _content(self) -> operations.Message:
         return operations.Message(self.operation, self.sequence, self.bytes, self.chunk)
 
     @property
     def name(self) -> str:
-        """The operation, or ``ReservationDebit sequence``."""
-        return self.content.name
+        """The operation, ``ReservationDebit sequence``, ``browsing mix`` or ``adding steps``."""
+        if self.steps:
+            return f"{self.label} steps"
+        return f"{self._content.name} {self.data.name}" if self.data else self._content.name
 
     @property
-    def is_hello(self) -> bool:
-        """Whether the service answers with a text that is configured when it starts."""
-        return self.name.startswith("Hello")
+    def has_own_name(self) -> bool:
+        """Whether the name is not that of an operation or sequence."""
+        return self.label is not None or self.data is not None
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Operations and sequences in it, as :func:`operations.refusal` knows them."""
+        if self.steps:
+            return tuple(step.operation for step in self.steps)
+        return (self._content.name,)
+
+    @property
+    def hello_sizes(self) -> frozenset[int]:
+        """Sizes of Hello, whose text is configured when the service starts."""
+        sized = [(step.operation, step.bytes) for step in self.steps]
+        sized += [(self.operation, self.bytes)] if self.operation else []
+        return frozenset(size for name, size in sized if name.startswith("Hello"))
 
     @property
     def contract(self) -> str:
         """The contract that it is of."""
-        return self.content.contract
+        return OPERATIONS[next(self._operations())].contract
 
-    def workload(self) -> Json:
+    @property
+    def data_problem(self) -> str:
+        """Why the rows of a file cannot be read; empty where they can."""
+        return self.data.problem if self.data else ""
+
+    def point(self) -> Json:
+        """What a name does not say of it, as results have it."""
+        described = self.model_dump(mode="json", by_alias=True, include={"steps"})
+        return {**described, "data": self.data.point()} if self.data else described
+
+    def workload(self, seed: int = 0) -> Json:
         """The object ``workload`` of a group in the engine's plan."""
-        return self.content.workload()
+        if self.steps:
+            steps = [step.plan() for step in self.steps]
+            workload: Json = {"kind": "steps", "contract": self.contract, "steps": steps}
+        else:
+            workload = self._content.workload()
+        return {**workload, "data": self.data.plan(seed)} if self.data else workload
+
+
+class Part(Calls):
+    """One part of a mix."""
+
+    weight: float = Field(1.0, gt=0, le=1e9, description="its share over the sum of all weights")
+
+
+class Message(Calls):
+    """What a group of calls makes: one operation, one sequence, steps, or a mix of these."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "oneOf": [{"required": [key]} for key in ("operation", "sequence", "steps", "mix")]
+        },
+    )
+
+    mix: tuple[Part, ...] = Field(
+        (), max_length=1_000, description="parts, one of which each arrival is, by their weights"
+    )
+
+    def _problem(self) -> str:
+        if not self.mix:
+            return super()._problem()
+        if self.steps or self.data:
+            return "steps and data belong to the parts of a mix"
+        if len(self.hello_sizes) > 1:
+            return "a service has one text of Hello: use one size"
+        return self._problem_of_several("mix", has_size="bytes" in self.model_fields_set)
+
+    def _operations(self) -> Iterator[str]:
+        yield from super()._operations()
+        for part in self.mix:
+            yield from part._operations()
+
+    @property
+    def name(self) -> str:
+        """The operation, ``ReservationDebit sequence``, ``browsing mix`` or ``adding steps``."""
+        return f"{self.label} mix" if self.mix else super().name
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Operations and sequences in it, as :func:`operations.refusal` knows them."""
+        if self.mix:
+            return tuple(name for part in self.mix for name in part.called)
+        return super().called
+
+    @property
+    def hello_sizes(self) -> frozenset[int]:
+        """Sizes of Hello, whose text is configured when the service starts."""
+        return super().hello_sizes.union(*(part.hello_sizes for part in self.mix))
+
+    @property
+    def data_problem(self) -> str:
+        """Why the rows of a file cannot be read; empty where they can."""
+        problems = (part.data_problem for part in self.mix)
+        return super().data_problem or next(filter(None, problems), "")
+
+    def point(self) -> Json:
+        """What a name does not say of it, as results have it."""
+        if not self.mix:
+            return super().point()
+        return {"mix": [{"weight": p.weight, "calls": p.name, **p.point()} for p in self.mix]}
+
+    def workload(self, seed: int = 0) -> Json:
+        """The object ``workload`` of a group in the engine's plan."""
+        if not self.mix:
+            return super().workload(seed)
+        parts = [{"weight": part.weight, "workload": part.workload(seed)} for part in self.mix]
+        return {"kind": "mix", "parts": parts, "seed": seed}
 
 
 class Preparation(Message):

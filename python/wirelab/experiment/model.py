@@ -260,6 +260,14 @@ class Experiment(Model):
         return self
 
     @model_validator(mode="after")
+    def _messages_are_distinct(self) -> Experiment:
+        names = Counter(message.name for message in self.messages if message.has_own_name)
+        twice = next((name for name, count in names.items() if count > 1), None)
+        if twice is not None:
+            raise ValueError(f"two messages are called {twice}: give them different names or files")
+        return self
+
+    @model_validator(mode="after")
     def _prepared_by_its_contract(self) -> Experiment:
         contracts = {message.contract for message in self.messages}
         for index, step in enumerate(self.prepare):

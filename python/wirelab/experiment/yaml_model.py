@@ -28,6 +28,9 @@ BRANCHES = {
 PROBLEMS_MAX = 100
 """Problems that are listed: a search for the nearest known word takes a millisecond each."""
 
+FOLDER = "folder"
+"""Key of the validation context: the folder of the file, from which paths in it start."""
+
 Further = Callable[[Model, documents.Document], list[str]]
 """Problems of a document that its model alone cannot place."""
 
@@ -51,7 +54,7 @@ def parse(
     if not isinstance(document.values, dict):
         raise ExperimentError([f"{name}:1: {what} is a mapping of keys such as `name:`"])
     try:
-        found = model.model_validate(document.values)
+        found = model.model_validate(document.values, context={FOLDER: Path(name).parent})
     except ValidationError as error:
         raise ExperimentError(_problems(document, error.errors(), model)) from None
     problems = further(found, document) if further else []

@@ -128,6 +128,8 @@ SEQUENCES: Mapping[str, Sequence] = MappingProxyType(
 )
 """By function (Elfwing and Paulsson 2002, appendix B.2)."""
 
+_SEVERAL = (" sequence", " steps", " mix")
+"""Ends of the names of what is several calls."""
 _SEQUENCE_NAMES = frozenset(sequence.name for sequence in SEQUENCES.values())
 
 STREAMING_BINDINGS = ("grpc",)
@@ -136,8 +138,8 @@ STREAMING_BINDINGS = ("grpc",)
 
 def words(name: str, size: str) -> str:
     """``Hello 150 kB``; the name alone where the requests have one size, or the contract's own."""
-    operation = OPERATIONS.get(name)
-    is_sized = operation.is_sized if operation else name not in _SEQUENCE_NAMES
+    operation = OPERATIONS.get(name.partition(" with ")[0])
+    is_sized = operation.is_sized if operation else not name.endswith(_SEVERAL)
     if operation and operation.size_default == 0 and size == format_bytes(0):
         return name
     return f"{name} {size}" if is_sized else name

@@ -164,7 +164,9 @@ class Names:
 
 
 def _conditions(point: Point) -> dict[str, Any]:
-    options = {key: value for key, value in sorted(point.options.items()) if value}
+    # The name of a message stands for what it is made of.
+    shown = ((key, value) for key, value in sorted(point.options.items()) if key != "message")
+    options = {key: value for key, value in shown if value}
     return {"link": point.link, "reply": point.semantic_class, **options}
 
 

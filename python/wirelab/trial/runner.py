@@ -125,7 +125,7 @@ def settings(
     that results name it, unless the experiment sets another."""
     language = planned.cell.stack.axes["language"]
     messages = (planned.cell.message, *(g.message for g in planned.cell.load.background))
-    hellos = (message.bytes for message in messages if message.is_hello)
+    hellos = (size for message in messages for size in message.hello_sizes)
     return Settings(
         hello_bytes=next(hellos, 14),
         processors=experiment.processors or table.processors(),
@@ -146,7 +146,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
     warmup = experiment.warmup_of(cell.load, cold=cell.stack.axes["start"] == "cold")
     probe = {
         **_group(experiment, planned, endpoint),
-        "workload": cell.message.workload(),
+        "workload": cell.message.workload(planned.seed),
         "load": cell.load.plan(planned.seed),
         "window": experiment.window_of(cell.message, cell.load),
         "warmup": {"min_s": warmup.min, "max_s": warmup.max},
@@ -156,7 +156,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
         {
             **probe,
             "name": group.name,
-            "workload": group.message.workload(),
+            "workload": group.message.workload(planned.seed),
             "load": loads.plan(group.load.point(), (planned.seed + number) % 2**63),
             "warmup": {"min_s": 0.0, "max_s": 0.0},
         }
@@ -177,7 +177,7 @@ def preparation(
     """The engine's plan of calls that fill the trial's service: one user makes them."""
     group = {
         **_group(experiment, planned, endpoint),
-        "workload": wanted.workload(),
+        "workload": wanted.workload(planned.seed),
         "load": {"kind": "closed", "users": 1, "iterations": wanted.calls},
         "window": {"calls": {"calls": wanted.calls, "max_s": PREPARE_S_MAX}},
         "warmup": {"min_s": 0.0, "max_s": 0.0},
