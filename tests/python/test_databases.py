@@ -163,6 +163,7 @@ def test_a_url_that_cannot_be_used_is_refused(
     ("stack", "link", "problem"),
     [
         ("rest@go?store=postgres", "lan", "its network namespace has no route"),
+        ("rest@go?store=sqlite", "loopback", "no service here has store=postgres"),
         ("rest@go?store=postgres&max_connections=30", "loopback", "max_connections is set when"),
     ],
 )

@@ -298,6 +298,12 @@ class Experiment(Model):
             raise ValueError("test_findings needs packets: add `capture: client`")
         return self
 
+    @property
+    def uses_postgres(self) -> bool:
+        """Whether any of its services keeps rows in PostgreSQL."""
+        named = any("store=postgres" in service for service in self.services)
+        return named or "postgres" in self.axes.get("store", ())
+
     def window_of(self, message: Message, load: Load) -> Json:
         """The window of trials of a message under a load, as in the plan."""
         return load.own_window(self.window.max) or self.window.for_size(message.bytes)

@@ -109,11 +109,11 @@ def _accept_files(planned: Schedule) -> None:
 
 def _accept_postgres(planned: Schedule) -> None:
     """Raises :class:`UsageError` where a server that the lab does not start cannot be used."""
+    cells = [t.cell for t in planned.trials if t.cell.stack.axes["store"] == "postgres"]
+    if not cells:
+        raise UsageError("--postgres: no service here has store=postgres", "leave --postgres out")
     problems = {}
-    for trial in planned.trials:
-        cell = trial.cell
-        if cell.stack.axes["store"] != "postgres":
-            continue
+    for cell in cells:
         if cell.link != LOOPBACK:
             problems[f"{cell.stack}, link {cell.link}"] = "its network namespace has no route"
         elif cell.stack.axes["max_connections"] != str(MAX_CONNECTIONS):

@@ -136,7 +136,7 @@ def reproduce(
             source=text,
             progress=heard,
             retry_failed=retry_failed,
-            postgres=postgres,
+            postgres=postgres if experiment.uses_postgres else "",
         )
     return read(out, where)
 
