@@ -201,7 +201,7 @@ def test_the_probes_figures_are_the_cells_and_groups_next_to_it_are_shown_apart(
     seen = trial.service.calls_seen
     assert seen == trial.total(lambda group: group.calls_whole_run)
     page = write_page(out).read_text(encoding="utf-8")
-    for words in ("Groups, stages and bursts", "uploads (Submit 2 kB, ", "visitors"):
+    for words in ("Operations, groups, stages and bursts", "uploads (Submit 2 kB, ", "visitors"):
         assert words in page
     (cell,) = json.loads(json.dumps(export.to_json(run.trials)))["cells"]
     assert [group["name"] for group in cell["groups"]] == ["probe", "uploads", "visitors"]

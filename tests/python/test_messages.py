@@ -17,6 +17,7 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.process.endpoint import Endpoint
+from wirelab.report.page import write_page
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.trial import labels
@@ -179,3 +180,6 @@ def test_they_are_measured(tmp_path: Path) -> None:
     whole = sum(calls.values())
     spread = 5 * (whole * 0.75 * 0.25) ** 0.5
     assert abs(calls["ListPetTypes"] - 0.75 * whole) < spread
+    page = write_page(run.folder).read_text(encoding="utf-8")
+    table = page[page.index("Each operation of a mix, or of steps, by itself.") :]
+    assert all(f">{name}</div>" in table for name in (*calls, "AddOwner", "GetOwner"))

@@ -1,4 +1,4 @@
-"""Groups that ran next to the probe, and the stages and bursts of every load."""
+"""Operations of mixes and steps, groups that ran next to the probe, stages and bursts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ from wirelab.statistics.figure import Unit
 from wirelab.statistics.interval import StatisticsError
 from wirelab.statistics.mean import mean_interval
 from wirelab.trial import labels as label
-from wirelab.trial.record import GroupResult, Json, PeriodResult, Times
+from wirelab.trial.record import GroupResult, Json, OperationResult, PeriodResult, Times
 
 _ABOUT = {
+    "operations": (
+        "Each operation of a mix, or of steps, by itself. Of a mix the calls are of all parts with "
+        "that operation."
+    ),
     "background": (
         "The groups ran at the same time as the probe, whose figures are those of the cells, to "
         "the same service over connections of their own. CPU and bytes per call are of the calls "
@@ -42,6 +46,7 @@ _BACKGROUND = (
     *("stack", "message and load of the probe", "group", "calls/s", "p50", "p99"),
     *("failed", "trials"),
 )
+_OPERATIONS = ("stack", "message and load", "operation", "calls/s", "p50", "p99", "failed")
 _STAGES = (
     *("stack", "load", "group", "stage", "planned", "reached", "ended, calls/s", "p50", "p99"),
     "failed",
@@ -78,15 +83,26 @@ def groups(cell: Cell) -> Iterator[Group]:
 
 
 def section(source: Source) -> Section:
-    """A table each of groups, stages and bursts; empty where no load has any."""
+    """A table each of operations, groups, stages and bursts; empty where there are none."""
     every = [group for cell in source.cells for group in groups(cell) if group.results]
     shown = {
+        "operations": [row for g in every if g.name == PROBE for row in _operations(source, g)],
         "background": [_background(source, g) for g in every if g.name != PROBE],
         "stages": [row for group in every for row in _stages(source, group)],
         "bursts": [_bursts(source, g) for g in every if _has_bursts(g)],
     }
-    columns = {"background": _BACKGROUND, "stages": _STAGES, "bursts": _BURSTS}
-    numeric = {"background": range(3, 8), "stages": range(4, 10), "bursts": range(3, 9)}
+    columns = {
+        "operations": _OPERATIONS,
+        "background": _BACKGROUND,
+        "stages": _STAGES,
+        "bursts": _BURSTS,
+    }
+    numeric = {
+        "operations": range(3, 7),
+        "background": range(3, 8),
+        "stages": range(4, 10),
+        "bursts": range(3, 9),
+    }
     paragraphs, tables = [], []
     for name, rows in shown.items():
         if not rows:
@@ -97,11 +113,31 @@ def section(source: Source) -> Section:
                 f"Of {len(rows):,} {name} the first {ROWS_MAX} are shown; trials.jsonl has all."
             )
         tables.append(Table(columns[name], rows[:ROWS_MAX], name.capitalize(), numeric[name]))
-    return Section("Groups, stages and bursts", paragraphs, tables)
+    return Section("Operations, groups, stages and bursts", paragraphs, tables)
 
 
 def _has_bursts(group: Group) -> bool:
     return group.load.get("kind") == "bursts" and any(one.periods for one in group.results)
+
+
+def _operations(source: Source, group: Group) -> Iterator[list[str]]:
+    """Those of a message that is made of several."""
+    point = group.cell.point
+    if not point.options.get("message", {}).keys() & {"mix", "steps"}:
+        return
+    found: dict[str, list[tuple[OperationResult, float]]] = {}
+    for result in group.results:
+        for operation in result.operations:
+            found.setdefault(operation.operation, []).append((operation, result.window_s or 0.0))
+    for name, measured in found.items():
+        yield [
+            source.names.stacks[point.stack],
+            source.names.setting(point),
+            sanitize(name),
+            _over([one.ok / window_s for one, window_s in measured if window_s], "1/s"),
+            *(_time([one.times.get("response") for one, _ in measured], p) for p in ("p50", "p99")),
+            f"{sum(one.errors for one, _ in measured):,}",
+        ]
 
 
 def _background(source: Source, group: Group) -> list[str]:
