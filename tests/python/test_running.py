@@ -440,7 +440,7 @@ def test_a_trial_whose_preparation_fails_is_not_measured(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("real_engine")
 def test_a_database_gives_up_before_the_caller_does(tmp_path: Path) -> None:
-    """The service is told nine tenths of the time that the caller waits."""
+    """The service gets nine tenths of the time that the caller waits."""
     text = PREPARED.replace("rest@rust", "rest@rust?store=sqlite") + "timeout: 4 s\n"
     run = _run(tmp_path / "run", text)
     written = (run.folder / "trials" / run.trials[0].id / "service.json").read_text()

@@ -127,7 +127,7 @@ def _evidence(library: Library) -> str:
 
 
 def _shown(recorded: object) -> list[str]:
-    return convert({"libraries": recorded}, ServiceRecord).library_lines()
+    return convert({"libraries": recorded}, ServiceRecord).listed_libraries()
 
 
 def test_libraries_are_shown_by_role() -> None:

@@ -8,7 +8,7 @@ use crate::charging::{
     CreditReply, CreditRequest, DebitReservationReply, DebitReservationRequest, DirectDebitReply,
     DirectDebitRequest, ReleaseResReply, ReleaseResRequest, ReserveReply, ReserveRequest,
 };
-use crate::message::MessageVisitor;
+use crate::message::{MessageMapper, MessageVisitor};
 use crate::model::Chunks;
 use crate::operation::Operation;
 use crate::petclinic::{
@@ -103,124 +103,101 @@ pub enum Call {
     DeleteVisit(DeleteVisitRequest),
 }
 
-impl Call {
-    /// The operation that is called.
-    #[must_use]
-    pub fn operation(&self) -> Operation {
-        match self {
-            Call::Hello { .. } => Operation::Hello,
-            Call::HelloBytes { .. } => Operation::HelloBytes,
-            Call::Submit(_) => Operation::Submit,
-            Call::Upload(_) => Operation::Upload,
-            Call::UploadStream { .. } => Operation::UploadStream,
-            Call::Download(_) => Operation::Download,
-            Call::Credit(_) => Operation::Credit,
-            Call::DirectDebit(_) => Operation::DirectDebit,
-            Call::Reserve(_) => Operation::Reserve,
-            Call::DebitReservation(_) => Operation::DebitReservation,
-            Call::ReleaseRes(_) => Operation::ReleaseRes,
-            Call::CreditControl(_) => Operation::CreditControl,
-            Call::ConfirmAction(_) => Operation::ConfirmAction,
-            Call::Deploy(_) => Operation::Deploy,
-            Call::Book(_) => Operation::Book,
-            Call::Entries(_) => Operation::Entries,
-            Call::Allocate(_) => Operation::Allocate,
-            Call::FindAllocation(_) => Operation::FindAllocation,
-            Call::CountAllocations(_) => Operation::CountAllocations,
-            Call::ListPetTypes(_) => Operation::ListPetTypes,
-            Call::GetPetType(_) => Operation::GetPetType,
-            Call::AddPetType(_) => Operation::AddPetType,
-            Call::UpdatePetType(_) => Operation::UpdatePetType,
-            Call::DeletePetType(_) => Operation::DeletePetType,
-            Call::ListPets(_) => Operation::ListPets,
-            Call::GetPet(_) => Operation::GetPet,
-            Call::AddPet(_) => Operation::AddPet,
-            Call::UpdatePet(_) => Operation::UpdatePet,
-            Call::DeletePet(_) => Operation::DeletePet,
-            Call::ListOwners(_) => Operation::ListOwners,
-            Call::GetOwner(_) => Operation::GetOwner,
-            Call::AddOwner(_) => Operation::AddOwner,
-            Call::UpdateOwner(_) => Operation::UpdateOwner,
-            Call::DeleteOwner(_) => Operation::DeleteOwner,
-            Call::AddPetToOwner(_) => Operation::AddPetToOwner,
-            Call::AddVisitToOwner(_) => Operation::AddVisitToOwner,
-            Call::GetOwnersPet(_) => Operation::GetOwnersPet,
-            Call::ListSpecialties(_) => Operation::ListSpecialties,
-            Call::GetSpecialty(_) => Operation::GetSpecialty,
-            Call::AddSpecialty(_) => Operation::AddSpecialty,
-            Call::UpdateSpecialty(_) => Operation::UpdateSpecialty,
-            Call::DeleteSpecialty(_) => Operation::DeleteSpecialty,
-            Call::ListVets(_) => Operation::ListVets,
-            Call::GetVet(_) => Operation::GetVet,
-            Call::AddVet(_) => Operation::AddVet,
-            Call::UpdateVet(_) => Operation::UpdateVet,
-            Call::DeleteVet(_) => Operation::DeleteVet,
-            Call::ListVisits(_) => Operation::ListVisits,
-            Call::GetVisit(_) => Operation::GetVisit,
-            Call::AddVisit(_) => Operation::AddVisit,
-            Call::UpdateVisit(_) => Operation::UpdateVisit,
-            Call::DeleteVisit(_) => Operation::DeleteVisit,
-        }
-    }
+/// What is said of calls whose request is one message, once.
+macro_rules! calls {
+    ($($variant:ident,)*) => {
+        impl Call {
+            /// The operation that is called.
+            #[must_use]
+            pub fn operation(&self) -> Operation {
+                match self {
+                    Call::Hello { .. } => Operation::Hello,
+                    Call::HelloBytes { .. } => Operation::HelloBytes,
+                    Call::UploadStream { .. } => Operation::UploadStream,
+                    $(Call::$variant(_) => Operation::$variant,)*
+                }
+            }
 
-    /// Lets `visitor` see the request message; `None` for UploadStream, whose
-    /// request is many.
-    pub fn visit<V: MessageVisitor>(&self, visitor: V) -> Option<V::Output> {
-        Some(match self {
-            // Both have the same empty request; the operation differs.
-            Call::Hello { .. } | Call::HelloBytes { .. } => visitor.visit(&HelloRequest {}),
-            Call::Submit(request) => visitor.visit(request),
-            Call::Upload(request) => visitor.visit(request),
-            Call::UploadStream { .. } => return None,
-            Call::Download(request) => visitor.visit(request),
-            Call::Credit(request) => visitor.visit(request),
-            Call::DirectDebit(request) => visitor.visit(request),
-            Call::Reserve(request) => visitor.visit(request),
-            Call::DebitReservation(request) => visitor.visit(request),
-            Call::ReleaseRes(request) => visitor.visit(request),
-            Call::CreditControl(request) => visitor.visit(request),
-            Call::ConfirmAction(request) => visitor.visit(request),
-            Call::Deploy(request) => visitor.visit(request),
-            Call::Book(request) => visitor.visit(request),
-            Call::Entries(request) => visitor.visit(request),
-            Call::Allocate(request) => visitor.visit(request),
-            Call::FindAllocation(request) => visitor.visit(request),
-            Call::CountAllocations(request) => visitor.visit(request),
-            Call::ListPetTypes(request) => visitor.visit(request),
-            Call::GetPetType(request) => visitor.visit(request),
-            Call::AddPetType(request) => visitor.visit(request),
-            Call::UpdatePetType(request) => visitor.visit(request),
-            Call::DeletePetType(request) => visitor.visit(request),
-            Call::ListPets(request) => visitor.visit(request),
-            Call::GetPet(request) => visitor.visit(request),
-            Call::AddPet(request) => visitor.visit(request),
-            Call::UpdatePet(request) => visitor.visit(request),
-            Call::DeletePet(request) => visitor.visit(request),
-            Call::ListOwners(request) => visitor.visit(request),
-            Call::GetOwner(request) => visitor.visit(request),
-            Call::AddOwner(request) => visitor.visit(request),
-            Call::UpdateOwner(request) => visitor.visit(request),
-            Call::DeleteOwner(request) => visitor.visit(request),
-            Call::AddPetToOwner(request) => visitor.visit(request),
-            Call::AddVisitToOwner(request) => visitor.visit(request),
-            Call::GetOwnersPet(request) => visitor.visit(request),
-            Call::ListSpecialties(request) => visitor.visit(request),
-            Call::GetSpecialty(request) => visitor.visit(request),
-            Call::AddSpecialty(request) => visitor.visit(request),
-            Call::UpdateSpecialty(request) => visitor.visit(request),
-            Call::DeleteSpecialty(request) => visitor.visit(request),
-            Call::ListVets(request) => visitor.visit(request),
-            Call::GetVet(request) => visitor.visit(request),
-            Call::AddVet(request) => visitor.visit(request),
-            Call::UpdateVet(request) => visitor.visit(request),
-            Call::DeleteVet(request) => visitor.visit(request),
-            Call::ListVisits(request) => visitor.visit(request),
-            Call::GetVisit(request) => visitor.visit(request),
-            Call::AddVisit(request) => visitor.visit(request),
-            Call::UpdateVisit(request) => visitor.visit(request),
-            Call::DeleteVisit(request) => visitor.visit(request),
-        })
-    }
+            /// Lets `visitor` see the request message; `None` for UploadStream, whose
+            /// request is many.
+            pub fn visit<V: MessageVisitor>(&self, visitor: V) -> Option<V::Output> {
+                match self {
+                    // Both have the same empty request; the operation differs.
+                    Call::Hello { .. } | Call::HelloBytes { .. } => {
+                        Some(visitor.visit(&HelloRequest {}))
+                    }
+                    Call::UploadStream { .. } => None,
+                    $(Call::$variant(request) => Some(visitor.visit(request)),)*
+                }
+            }
+
+            /// The call with the request that `mapper` makes of its own; `None` where the
+            /// request is made of a size alone.
+            pub(crate) fn map<M: MessageMapper>(
+                &self,
+                mapper: M,
+            ) -> Option<Result<Call, M::Error>> {
+                match self {
+                    Call::Hello { .. } | Call::HelloBytes { .. } | Call::UploadStream { .. } => {
+                        None
+                    }
+                    $(Call::$variant(request) => Some(mapper.map(request).map(Call::$variant)),)*
+                }
+            }
+        }
+    };
+}
+
+calls! {
+    Submit,
+    Upload,
+    Download,
+    Credit,
+    DirectDebit,
+    Reserve,
+    DebitReservation,
+    ReleaseRes,
+    CreditControl,
+    ConfirmAction,
+    Deploy,
+    Book,
+    Entries,
+    Allocate,
+    FindAllocation,
+    CountAllocations,
+    ListPetTypes,
+    GetPetType,
+    AddPetType,
+    UpdatePetType,
+    DeletePetType,
+    ListPets,
+    GetPet,
+    AddPet,
+    UpdatePet,
+    DeletePet,
+    ListOwners,
+    GetOwner,
+    AddOwner,
+    UpdateOwner,
+    DeleteOwner,
+    AddPetToOwner,
+    AddVisitToOwner,
+    GetOwnersPet,
+    ListSpecialties,
+    GetSpecialty,
+    AddSpecialty,
+    UpdateSpecialty,
+    DeleteSpecialty,
+    ListVets,
+    GetVet,
+    AddVet,
+    UpdateVet,
+    DeleteVet,
+    ListVisits,
+    GetVisit,
+    AddVisit,
+    UpdateVisit,
+    DeleteVisit,
 }
 
 /// A typed reply.

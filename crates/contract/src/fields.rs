@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::call::{Call, Reply};
-use crate::message::{Message, MessageVisitor};
+use crate::message::{Message, MessageMapper, MessageVisitor};
 use crate::operation::Operation;
 use crate::ops::{Unary, UnaryVisitor};
 
@@ -46,7 +46,8 @@ impl Call {
         &self,
         fields: impl IntoIterator<Item = (&'a str, &'a Value)>,
     ) -> Result<Call, FieldError> {
-        with_fields(self, fields)
+        let replaced = self.map(Replaced(fields));
+        replaced.unwrap_or(Err(FieldError::NoFields(self.operation())))
     }
 
     /// The value of a field of the request; `None` where there is none of that name.
@@ -71,6 +72,16 @@ impl Reply {
     pub fn sample_field(operation: Operation, name: &str) -> Result<Value, FieldError> {
         let found = operation.visit_unary(SampleField(name));
         found.unwrap_or(Err(FieldError::NoFields(operation)))
+    }
+}
+
+struct Replaced<I>(I);
+
+impl<'a, I: IntoIterator<Item = (&'a str, &'a Value)>> MessageMapper for Replaced<I> {
+    type Error = FieldError;
+
+    fn map<M: Message>(self, message: &M) -> Result<M, FieldError> {
+        replaced(message, self.0)
     }
 }
 
@@ -170,75 +181,6 @@ fn type_of(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) | Value::Null => "an object",
     }
-}
-
-/// The operations whose requests are one message with fields.
-macro_rules! with_fields {
-    ($($variant:ident,)*) => {
-        fn with_fields<'a>(
-            call: &Call,
-            fields: impl IntoIterator<Item = (&'a str, &'a Value)>,
-        ) -> Result<Call, FieldError> {
-            match call {
-                Call::Hello { .. } | Call::HelloBytes { .. } | Call::UploadStream { .. } => {
-                    Err(FieldError::NoFields(call.operation()))
-                }
-                $(Call::$variant(message) => replaced(message, fields).map(Call::$variant),)*
-            }
-        }
-    };
-}
-
-with_fields! {
-    Submit,
-    Upload,
-    Download,
-    Credit,
-    DirectDebit,
-    Reserve,
-    DebitReservation,
-    ReleaseRes,
-    CreditControl,
-    ConfirmAction,
-    Deploy,
-    Book,
-    Entries,
-    Allocate,
-    FindAllocation,
-    CountAllocations,
-    ListPetTypes,
-    GetPetType,
-    AddPetType,
-    UpdatePetType,
-    DeletePetType,
-    ListPets,
-    GetPet,
-    AddPet,
-    UpdatePet,
-    DeletePet,
-    ListOwners,
-    GetOwner,
-    AddOwner,
-    UpdateOwner,
-    DeleteOwner,
-    AddPetToOwner,
-    AddVisitToOwner,
-    GetOwnersPet,
-    ListSpecialties,
-    GetSpecialty,
-    AddSpecialty,
-    UpdateSpecialty,
-    DeleteSpecialty,
-    ListVets,
-    GetVet,
-    AddVet,
-    UpdateVet,
-    DeleteVet,
-    ListVisits,
-    GetVisit,
-    AddVisit,
-    UpdateVisit,
-    DeleteVisit,
 }
 
 #[cfg(test)]

@@ -74,6 +74,15 @@ pub trait MessageVisitor {
     fn visit<M: Message>(self, message: &M) -> Self::Output;
 }
 
+/// Makes a message of another one of the same type.
+pub(crate) trait MessageMapper {
+    /// Why there is none.
+    type Error;
+
+    /// Makes it.
+    fn map<M: Message>(self, message: &M) -> Result<M, Self::Error>;
+}
+
 /// Lets `visitor` see the message type of that name; `None` when no contract
 /// has it.
 pub fn visit_type<V: TypeVisitor>(name: &str, visitor: V) -> Option<V::Output> {

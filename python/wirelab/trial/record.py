@@ -396,7 +396,7 @@ class ServiceRecord:
     metrics: dict[str, float] = field(default_factory=dict)
     """The last scrape."""
 
-    def library_lines(self) -> list[str]:
+    def listed_libraries(self) -> list[str]:
         """One line per role: ``codec: serde_json 1.0.154``; a single one without a role for runs
         from before libraries had roles."""
         if isinstance(self.libraries, dict):

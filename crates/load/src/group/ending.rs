@@ -10,7 +10,7 @@ use crate::record::call_log::Place;
 use crate::record::error::{ErrorCode, ErrorKind};
 use crate::record::periods::EndedCall;
 use crate::request::sequences::Next;
-use crate::schedule::demand::Waiting;
+use crate::schedule::waiting::Waiting;
 use crate::shared::Span;
 use crate::validate::Rejection;
 

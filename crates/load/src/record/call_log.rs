@@ -139,7 +139,7 @@ fn append(mut file: &File, block: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::demand::Waiting;
+    use crate::schedule::waiting::Waiting;
 
     fn call(ordinal: u64, sent: u64) -> Call {
         let mut call = Call::default();

@@ -9,8 +9,8 @@ use crate::reactor::clock::ns;
 use crate::record::recorder::{new_histogram, summary};
 use crate::record::result::PeriodOutcome;
 use crate::schedule::arrivals::burst_starts;
-use crate::schedule::demand::Waiting;
 use crate::schedule::stages::Stages;
+use crate::schedule::waiting::Waiting;
 use crate::shared::Span;
 
 /// Periods that are recorded: the first of the window.

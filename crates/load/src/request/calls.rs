@@ -2,7 +2,7 @@
 
 use wirelab_wire::CallId;
 
-use crate::schedule::demand::Waiting;
+use crate::schedule::waiting::Waiting;
 use crate::validate::reply::ReplyState;
 
 /// One call and its stamps, nanoseconds of the one clock; 0: not yet.

@@ -4,7 +4,7 @@ use wirelab_contract::texts::SplitMix64;
 
 use crate::fault;
 use crate::record::result::Fault;
-use crate::schedule::demand::Numbers;
+use crate::schedule::waiting::Numbers;
 
 /// Parts that a mix may have.
 pub(crate) const PARTS_MAX: usize = 1_000;

@@ -5,7 +5,7 @@ use wirelab_contract::{Call as Typed, Operation, Reply};
 
 use crate::request::sequences::{Sequence, Sequences};
 use crate::request::steps::Steps;
-use crate::schedule::demand::{Numbers, Waiting};
+use crate::schedule::waiting::{Numbers, Waiting};
 
 /// What each call is made from.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use wirelab_wire::codec::Expected;
 
 use crate::plan::RowPer;
 use crate::request::calls::Call;
-use crate::schedule::demand::Numbers;
+use crate::schedule::waiting::Numbers;
 use crate::validate::reply::Due;
 
 /// Which row a call takes.

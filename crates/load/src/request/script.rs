@@ -15,7 +15,7 @@ use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowRequests;
 use crate::request::sequences::{Next, Sequences};
 use crate::request::tokens::{DocumentSource, PreparedDocument, Tokens};
-use crate::schedule::demand::{NO_PART, Numbers, Waiting};
+use crate::schedule::waiting::{NO_PART, Numbers, Waiting};
 use crate::validate::reply::{Due, Varied};
 
 /// What a group sends.

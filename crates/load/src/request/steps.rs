@@ -6,7 +6,7 @@ use wirelab_contract::{Call as Typed, Operation, Reply};
 
 use crate::request::rows::RowPicker;
 use crate::request::sequences::{Sequence, Sequences};
-use crate::schedule::demand::{Numbers, Waiting};
+use crate::schedule::waiting::{Numbers, Waiting};
 
 /// The calls of a sequence, or one call again and again.
 #[derive(Debug, Clone)]

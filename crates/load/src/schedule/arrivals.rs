@@ -4,8 +4,10 @@
 use wirelab_contract::texts::SplitMix64;
 
 use crate::plan::Load;
+use crate::reactor::clock::UNSET;
 use crate::schedule::stages::Stages;
 use crate::schedule::think::Think;
+use crate::schedule::waiting::Numbers;
 
 /// The share of one thread in an open load's schedule.
 ///
@@ -207,6 +209,46 @@ impl Iterator for Arrivals {
             }
         }
     }
+}
+
+/// The arrivals of one thread with their numbers and moments.
+pub(crate) struct Schedule {
+    arrivals: Arrivals,
+    origin: u64,
+    next: u64,
+    /// Number of the next arrival, and what lies between two of this thread.
+    numbers: Numbers,
+}
+
+impl Schedule {
+    /// `origin` is the moment that offsets count from, nanoseconds of the clock.
+    pub(crate) fn new(mut arrivals: Arrivals, numbers: Numbers, origin: u64) -> Schedule {
+        let next = moment(&mut arrivals, origin);
+        Schedule {
+            arrivals,
+            origin,
+            next,
+            numbers,
+        }
+    }
+
+    /// When the next arrival comes, [`UNSET`] after the last, and its number.
+    #[inline]
+    pub(crate) fn peek(&self) -> (u64, u32) {
+        (self.next, self.numbers.first)
+    }
+
+    /// Goes on to the arrival after it.
+    pub(crate) fn advance(&mut self) {
+        let Numbers { first, step } = self.numbers;
+        self.numbers.first = first.wrapping_add(step);
+        self.next = moment(&mut self.arrivals, self.origin);
+    }
+}
+
+fn moment(arrivals: &mut Arrivals, origin: u64) -> u64 {
+    let offset = arrivals.next();
+    offset.map_or(UNSET, |at| origin.saturating_add(at))
 }
 
 #[cfg(test)]

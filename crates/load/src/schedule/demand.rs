@@ -6,49 +6,12 @@ use std::sync::Arc;
 
 use crate::plan::Distribution;
 use crate::reactor::clock::UNSET;
-use crate::schedule::arrivals::Arrivals;
+use crate::schedule::arrivals::{Arrivals, Schedule};
 use crate::schedule::quota::Quota;
 use crate::schedule::stages::{Presence, Stages};
 use crate::schedule::think::Think;
+use crate::schedule::waiting::{Numbers, Waiting};
 use crate::shared::Span;
-
-/// In no sequence, or in one that has not begun.
-pub(crate) const NO_SEQUENCE: u32 = u32::MAX;
-
-/// Of no part of a mix yet: chosen when it begins.
-pub(crate) const NO_PART: u16 = u16::MAX;
-
-/// A call that waits for room on a connection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Waiting {
-    /// Users of closed loads are numbered, and so are arrivals of open ones,
-    /// each over all threads.
-    pub(crate) user: u32,
-    pub(crate) sequence: u32,
-    pub(crate) intended: u64,
-    /// How often it was sent elsewhere.
-    pub(crate) hops: u8,
-    /// Which part of a mix its arrival is.
-    pub(crate) part: u16,
-    /// When its arrival was intended: of the first call, where it is a later
-    /// one of a sequence. By it a call belongs to the window.
-    pub(crate) arrival: u64,
-}
-
-impl Waiting {
-    /// A call that is an arrival itself.
-    #[inline]
-    pub(crate) fn arrival(user: u32, intended: u64) -> Waiting {
-        Waiting {
-            user,
-            sequence: NO_SEQUENCE,
-            hops: 0,
-            part: NO_PART,
-            intended,
-            arrival: intended,
-        }
-    }
-}
 
 /// The demand side of one group in one thread: an unbounded queue and what feeds it.
 pub(crate) struct Demand {
@@ -78,15 +41,6 @@ pub(crate) struct Demand {
     admitted_at: u64,
 }
 
-struct Schedule {
-    arrivals: Arrivals,
-    origin: u64,
-    next: u64,
-    /// Number of the next arrival, and what lies between two of this thread.
-    number: u32,
-    step: u32,
-}
-
 /// What users of a closed load do besides calling.
 #[derive(Debug, Clone)]
 pub(crate) struct Behaviour {
@@ -95,13 +49,6 @@ pub(crate) struct Behaviour {
     pub(crate) iterations: Option<u32>,
     /// How many of the users call, over time; None: all of them, always.
     pub(crate) stages: Option<Stages>,
-}
-
-/// Numbers of this thread's users or arrivals: the first, and the step to the next.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Numbers {
-    pub(crate) first: u32,
-    pub(crate) step: u32,
 }
 
 impl Demand {
@@ -137,14 +84,11 @@ impl Demand {
     }
 
     pub(crate) fn open(
-        mut arrivals: Arrivals,
+        arrivals: Arrivals,
         numbers: Numbers,
         quota: Option<Arc<Quota>>,
         origin: u64,
     ) -> Demand {
-        let next = arrivals
-            .next()
-            .map_or(UNSET, |at| origin.saturating_add(at));
         Demand {
             queue: VecDeque::new(),
             queue_max: 0,
@@ -156,13 +100,7 @@ impl Demand {
             made: Vec::new(),
             presence: None,
             numbers,
-            schedule: Some(Schedule {
-                arrivals,
-                origin,
-                next,
-                number: numbers.first,
-                step: numbers.step,
-            }),
+            schedule: Some(Schedule::new(arrivals, numbers, origin)),
             quota,
             admitted_at: 0,
         }
@@ -269,7 +207,9 @@ impl Demand {
         {
             late(at, now - at);
             self.queue.push_back(Waiting::arrival(number, at));
-            self.take_scheduled();
+            if let Some(schedule) = &mut self.schedule {
+                schedule.advance();
+            }
         }
         self.note_full();
     }
@@ -277,18 +217,7 @@ impl Demand {
     /// The next arrival of the schedule: when, and its number.
     #[inline]
     fn scheduled(&self) -> Option<(u64, u32)> {
-        let schedule = self.schedule.as_ref()?;
-        Some((schedule.next, schedule.number))
-    }
-
-    fn take_scheduled(&mut self) {
-        if let Some(schedule) = &mut self.schedule {
-            schedule.number = schedule.number.wrapping_add(schedule.step);
-            schedule.next = schedule
-                .arrivals
-                .next()
-                .map_or(UNSET, |at| schedule.origin.saturating_add(at));
-        }
+        self.schedule.as_ref().map(Schedule::peek)
     }
 
     /// Notes when the next arrival comes, where that is known and one too many.
@@ -370,10 +299,10 @@ impl Demand {
     /// When [`Demand::arrive`] next has something to do.
     pub(crate) fn next_due(&self, span: Span) -> u64 {
         let end = self.arrivals_end(span);
-        let scheduled = match &self.schedule {
+        let scheduled = match self.scheduled() {
             // A schedule goes on after the window: its arrivals would wake the reactor
             // for nothing.
-            Some(schedule) if schedule.next < end => schedule.next,
+            Some((at, _)) if at < end => at,
             _ => UNSET,
         };
         scheduled.min(self.thinking_until())

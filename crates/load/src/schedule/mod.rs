@@ -5,4 +5,5 @@ pub(crate) mod demand;
 pub(crate) mod quota;
 pub mod stages;
 pub mod think;
+pub(crate) mod waiting;
 pub(crate) mod warmup;

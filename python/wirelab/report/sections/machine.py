@@ -134,7 +134,7 @@ def _service_table(source: Source) -> Table:
             source.names.stacks[trial.point.stack],
             _value(service.language),
             _value(service.runtime),
-            "\n".join(service.library_lines()) or NONE,
+            "\n".join(service.listed_libraries()) or NONE,
             settings or NONE,
             (service.sha256 or NONE)[:12],
         ]
