@@ -3,9 +3,6 @@ package wirelab.service.petclinic.entity;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.FetchType;
-import jakarta.persistence.GeneratedValue;
-import jakarta.persistence.GenerationType;
-import jakarta.persistence.Id;
 import jakarta.persistence.OneToMany;
 import jakarta.persistence.Table;
 import jakarta.validation.constraints.NotNull;
@@ -19,21 +16,7 @@ import java.util.Set;
 /** An owner of pets. */
 @Entity
 @Table(name = "owners")
-public class Owner {
-    @Id
-    @GeneratedValue(strategy = GenerationType.IDENTITY)
-    public Integer id;
-
-    @NotNull
-    @Pattern(regexp = Limits.PERSON)
-    @Column(name = "first_name")
-    public String firstName;
-
-    @NotNull
-    @Pattern(regexp = Limits.PERSON)
-    @Column(name = "last_name")
-    public String lastName;
-
+public class Owner extends Person {
     @NotNull
     @Size(min = 1, max = 255)
     @Column(name = "address")

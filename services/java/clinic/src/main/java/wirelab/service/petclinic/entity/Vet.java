@@ -1,17 +1,11 @@
 package wirelab.service.petclinic.entity;
 
-import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.FetchType;
-import jakarta.persistence.GeneratedValue;
-import jakarta.persistence.GenerationType;
-import jakarta.persistence.Id;
 import jakarta.persistence.JoinColumn;
 import jakarta.persistence.JoinTable;
 import jakarta.persistence.ManyToMany;
 import jakarta.persistence.Table;
-import jakarta.validation.constraints.NotNull;
-import jakarta.validation.constraints.Pattern;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,21 +14,7 @@ import java.util.Set;
 /** A veterinarian. */
 @Entity
 @Table(name = "vets")
-public class Vet {
-    @Id
-    @GeneratedValue(strategy = GenerationType.IDENTITY)
-    public Integer id;
-
-    @NotNull
-    @Pattern(regexp = Limits.PERSON)
-    @Column(name = "first_name")
-    public String firstName;
-
-    @NotNull
-    @Pattern(regexp = Limits.PERSON)
-    @Column(name = "last_name")
-    public String lastName;
-
+public class Vet extends Person {
     @ManyToMany(fetch = FetchType.EAGER)
     @JoinTable(
             name = "vet_specialties",

@@ -3,9 +3,6 @@ package wirelab.service.petclinic.entity;
 import jakarta.persistence.Column;
 import jakarta.persistence.Convert;
 import jakarta.persistence.Entity;
-import jakarta.persistence.GeneratedValue;
-import jakarta.persistence.GenerationType;
-import jakarta.persistence.Id;
 import jakarta.persistence.JoinColumn;
 import jakarta.persistence.ManyToOne;
 import jakarta.persistence.Table;
@@ -16,11 +13,7 @@ import java.time.LocalDate;
 /** A visit of a pet. */
 @Entity
 @Table(name = "visits")
-public class Visit {
-    @Id
-    @GeneratedValue(strategy = GenerationType.IDENTITY)
-    public Integer id;
-
+public class Visit extends BaseEntity {
     @NotNull
     @Convert(converter = IsoDate.class)
     @Column(name = "visit_date")

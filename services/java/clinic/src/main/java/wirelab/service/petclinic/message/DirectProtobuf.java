@@ -1,12 +1,5 @@
 package wirelab.service.petclinic.message;
 
-import java.util.List;
-import wirelab.petclinic.v1.Owners;
-import wirelab.petclinic.v1.PetTypes;
-import wirelab.petclinic.v1.Pets;
-import wirelab.petclinic.v1.Specialties;
-import wirelab.petclinic.v1.Vets;
-import wirelab.petclinic.v1.Visits;
 import wirelab.service.petclinic.entity.Owner;
 import wirelab.service.petclinic.entity.Pet;
 import wirelab.service.petclinic.entity.PetType;
@@ -53,74 +46,32 @@ final class DirectProtobuf extends ProtobufMessages {
     }
 
     @Override
-    public Object reply(PetType row) {
+    wirelab.petclinic.v1.PetType message(PetType row) {
         return EntityMessages.message(row).build();
     }
 
     @Override
-    public Object reply(Specialty row) {
+    wirelab.petclinic.v1.Specialty message(Specialty row) {
         return EntityMessages.message(row).build();
     }
 
     @Override
-    public Object reply(Vet row) {
+    wirelab.petclinic.v1.Vet message(Vet row) {
         return EntityMessages.message(row).build();
     }
 
     @Override
-    public Object reply(Owner row) {
+    wirelab.petclinic.v1.Owner message(Owner row) {
         return EntityMessages.message(row).build();
     }
 
     @Override
-    public Object reply(Pet row) {
+    wirelab.petclinic.v1.Pet message(Pet row) {
         return EntityMessages.message(row).build();
     }
 
     @Override
-    public Object reply(Visit row) {
+    wirelab.petclinic.v1.Visit message(Visit row) {
         return EntityMessages.message(row).build();
-    }
-
-    @Override
-    public Object petTypes(List<PetType> rows) {
-        PetTypes.Builder all = PetTypes.newBuilder();
-        rows.forEach(row -> all.addPetTypes(EntityMessages.message(row)));
-        return all.build();
-    }
-
-    @Override
-    public Object specialties(List<Specialty> rows) {
-        Specialties.Builder all = Specialties.newBuilder();
-        rows.forEach(row -> all.addSpecialties(EntityMessages.message(row)));
-        return all.build();
-    }
-
-    @Override
-    public Object vets(List<Vet> rows) {
-        Vets.Builder all = Vets.newBuilder();
-        rows.forEach(row -> all.addVets(EntityMessages.message(row)));
-        return all.build();
-    }
-
-    @Override
-    public Object owners(List<Owner> rows) {
-        Owners.Builder all = Owners.newBuilder();
-        rows.forEach(row -> all.addOwners(EntityMessages.message(row)));
-        return all.build();
-    }
-
-    @Override
-    public Object pets(List<Pet> rows) {
-        Pets.Builder all = Pets.newBuilder();
-        rows.forEach(row -> all.addPets(EntityMessages.message(row)));
-        return all.build();
-    }
-
-    @Override
-    public Object visits(List<Visit> rows) {
-        Visits.Builder all = Visits.newBuilder();
-        rows.forEach(row -> all.addVisits(EntityMessages.message(row)));
-        return all.build();
     }
 }

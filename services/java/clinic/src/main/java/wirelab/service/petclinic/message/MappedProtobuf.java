@@ -1,12 +1,5 @@
 package wirelab.service.petclinic.message;
 
-import java.util.List;
-import wirelab.petclinic.v1.Owners;
-import wirelab.petclinic.v1.PetTypes;
-import wirelab.petclinic.v1.Pets;
-import wirelab.petclinic.v1.Specialties;
-import wirelab.petclinic.v1.Vets;
-import wirelab.petclinic.v1.Visits;
 import wirelab.service.petclinic.entity.Owner;
 import wirelab.service.petclinic.entity.Pet;
 import wirelab.service.petclinic.entity.PetType;
@@ -53,74 +46,32 @@ final class MappedProtobuf extends ProtobufMessages {
     }
 
     @Override
-    public Object reply(PetType row) {
+    wirelab.petclinic.v1.PetType message(PetType row) {
         return DtoMessages.message(Mapper.dto(row));
     }
 
     @Override
-    public Object reply(Specialty row) {
+    wirelab.petclinic.v1.Specialty message(Specialty row) {
         return DtoMessages.message(Mapper.dto(row));
     }
 
     @Override
-    public Object reply(Vet row) {
+    wirelab.petclinic.v1.Vet message(Vet row) {
         return DtoMessages.message(Mapper.dto(row));
     }
 
     @Override
-    public Object reply(Owner row) {
+    wirelab.petclinic.v1.Owner message(Owner row) {
         return DtoMessages.message(Mapper.dto(row));
     }
 
     @Override
-    public Object reply(Pet row) {
+    wirelab.petclinic.v1.Pet message(Pet row) {
         return DtoMessages.message(Mapper.dto(row));
     }
 
     @Override
-    public Object reply(Visit row) {
+    wirelab.petclinic.v1.Visit message(Visit row) {
         return DtoMessages.message(Mapper.dto(row));
-    }
-
-    @Override
-    public Object petTypes(List<PetType> rows) {
-        PetTypes.Builder all = PetTypes.newBuilder();
-        rows.forEach(row -> all.addPetTypes(DtoMessages.message(Mapper.dto(row))));
-        return all.build();
-    }
-
-    @Override
-    public Object specialties(List<Specialty> rows) {
-        Specialties.Builder all = Specialties.newBuilder();
-        rows.forEach(row -> all.addSpecialties(DtoMessages.message(Mapper.dto(row))));
-        return all.build();
-    }
-
-    @Override
-    public Object vets(List<Vet> rows) {
-        Vets.Builder all = Vets.newBuilder();
-        rows.forEach(row -> all.addVets(DtoMessages.message(Mapper.dto(row))));
-        return all.build();
-    }
-
-    @Override
-    public Object owners(List<Owner> rows) {
-        Owners.Builder all = Owners.newBuilder();
-        rows.forEach(row -> all.addOwners(DtoMessages.message(Mapper.dto(row))));
-        return all.build();
-    }
-
-    @Override
-    public Object pets(List<Pet> rows) {
-        Pets.Builder all = Pets.newBuilder();
-        rows.forEach(row -> all.addPets(DtoMessages.message(Mapper.dto(row))));
-        return all.build();
-    }
-
-    @Override
-    public Object visits(List<Visit> rows) {
-        Visits.Builder all = Visits.newBuilder();
-        rows.forEach(row -> all.addVisits(DtoMessages.message(Mapper.dto(row))));
-        return all.build();
     }
 }

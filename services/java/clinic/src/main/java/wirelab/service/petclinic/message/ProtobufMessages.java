@@ -4,6 +4,7 @@ import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Message;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import wirelab.petclinic.v1.AddOwnerRequest;
 import wirelab.petclinic.v1.AddPetRequest;
@@ -13,12 +14,24 @@ import wirelab.petclinic.v1.AddSpecialtyRequest;
 import wirelab.petclinic.v1.AddVetRequest;
 import wirelab.petclinic.v1.AddVisitRequest;
 import wirelab.petclinic.v1.AddVisitToOwnerRequest;
+import wirelab.petclinic.v1.Owners;
+import wirelab.petclinic.v1.PetTypes;
+import wirelab.petclinic.v1.Pets;
+import wirelab.petclinic.v1.Specialties;
 import wirelab.petclinic.v1.UpdateOwnerRequest;
 import wirelab.petclinic.v1.UpdatePetRequest;
 import wirelab.petclinic.v1.UpdatePetTypeRequest;
 import wirelab.petclinic.v1.UpdateSpecialtyRequest;
 import wirelab.petclinic.v1.UpdateVetRequest;
 import wirelab.petclinic.v1.UpdateVisitRequest;
+import wirelab.petclinic.v1.Vets;
+import wirelab.petclinic.v1.Visits;
+import wirelab.service.petclinic.entity.Owner;
+import wirelab.service.petclinic.entity.Pet;
+import wirelab.service.petclinic.entity.PetType;
+import wirelab.service.petclinic.entity.Specialty;
+import wirelab.service.petclinic.entity.Vet;
+import wirelab.service.petclinic.entity.Visit;
 import wirelab.service.protobuf.CountedItems;
 
 /** Protocol Buffers by their own library: requests and replies are the generated messages. */
@@ -59,6 +72,90 @@ abstract class ProtobufMessages implements Messages {
     @Override
     public final byte[] write(Object reply) {
         return ((Message) reply).toByteArray();
+    }
+
+    abstract wirelab.petclinic.v1.PetType message(PetType row);
+
+    abstract wirelab.petclinic.v1.Specialty message(Specialty row);
+
+    abstract wirelab.petclinic.v1.Vet message(Vet row);
+
+    abstract wirelab.petclinic.v1.Owner message(Owner row);
+
+    abstract wirelab.petclinic.v1.Pet message(Pet row);
+
+    abstract wirelab.petclinic.v1.Visit message(Visit row);
+
+    @Override
+    public final Object reply(PetType row) {
+        return message(row);
+    }
+
+    @Override
+    public final Object reply(Specialty row) {
+        return message(row);
+    }
+
+    @Override
+    public final Object reply(Vet row) {
+        return message(row);
+    }
+
+    @Override
+    public final Object reply(Owner row) {
+        return message(row);
+    }
+
+    @Override
+    public final Object reply(Pet row) {
+        return message(row);
+    }
+
+    @Override
+    public final Object reply(Visit row) {
+        return message(row);
+    }
+
+    @Override
+    public final Object petTypes(List<PetType> rows) {
+        PetTypes.Builder all = PetTypes.newBuilder();
+        rows.forEach(row -> all.addPetTypes(message(row)));
+        return all.build();
+    }
+
+    @Override
+    public final Object specialties(List<Specialty> rows) {
+        Specialties.Builder all = Specialties.newBuilder();
+        rows.forEach(row -> all.addSpecialties(message(row)));
+        return all.build();
+    }
+
+    @Override
+    public final Object vets(List<Vet> rows) {
+        Vets.Builder all = Vets.newBuilder();
+        rows.forEach(row -> all.addVets(message(row)));
+        return all.build();
+    }
+
+    @Override
+    public final Object owners(List<Owner> rows) {
+        Owners.Builder all = Owners.newBuilder();
+        rows.forEach(row -> all.addOwners(message(row)));
+        return all.build();
+    }
+
+    @Override
+    public final Object pets(List<Pet> rows) {
+        Pets.Builder all = Pets.newBuilder();
+        rows.forEach(row -> all.addPets(message(row)));
+        return all.build();
+    }
+
+    @Override
+    public final Object visits(List<Visit> rows) {
+        Visits.Builder all = Visits.newBuilder();
+        rows.forEach(row -> all.addVisits(message(row)));
+        return all.build();
     }
 
     /** A message {@code { string error = 1; }}. */
