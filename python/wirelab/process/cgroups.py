@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from wirelab.errors import LabError
 
@@ -90,12 +89,7 @@ class Quota:
     def __enter__(self) -> Quota:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _until(lambda: _remove(self.folder), seconds=2.0)
 
 

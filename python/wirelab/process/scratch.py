@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from wirelab.errors import LabError
@@ -50,12 +49,7 @@ class Scratch:
         os.environ["TMPDIR"] = self._folder.name
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._before is None:
             del os.environ["TMPDIR"]
         else:

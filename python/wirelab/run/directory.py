@@ -13,7 +13,6 @@ import fcntl
 import json
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from wirelab.errors import RunDirectoryError, StorageError, WirelabError
@@ -142,12 +141,7 @@ class RunDirectory:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._release()
 
     def fresh_folder(self, trial_id: str) -> Path:
