@@ -276,6 +276,7 @@ def dissect() -> int:
         accounting={"total": {"retransmitted": {"packets": 0}}, "per_exchange": None},
         exchanges={**some, "by_name": []},
         interarrival=[],
+        timeline=[],
         findings=[],
     )
     return 0

@@ -121,7 +121,7 @@ def brief(document: Json) -> WireRecord:
         "per_exchange": document["accounting"]["per_exchange"] or {},
         "retransmitted_packets": total["retransmitted"]["packets"],
         "latency_us": exchanges["latency_us"],
-        "order": [event for row in document.get("timeline") or () for event in _events(row)],
+        "order": [event for row in document["timeline"] for event in _events(row)],
         "gaps_us": [row["gap_us"]["mean"] for row in document["interarrival"]],
         "writes": exchanges["writes"],
         "connections": exchanges["connections"],
