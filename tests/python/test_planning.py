@@ -137,7 +137,7 @@ def test_sequences_and_operations_of_charging_are_points(tiny: Catalogue) -> Non
         ("ReservationDebit sequence", "charging"),
         ("CreditControl", "charging"),
     }
-    workloads = [t.cell.message.workload() for t in trials if t.cell.message.sequence]
+    workloads = [t.cell.workload(0) for t in trials if "sequence" in t.cell.message.name]
     assert workloads[0] == {
         "kind": "sequence",
         "contract": "charging",
@@ -152,7 +152,7 @@ def test_the_studys_messages_of_calendar_have_no_size_of_ours(tiny: Catalogue) -
         "[{operation: Deploy}, {operation: Book}]",
     )
     trials = planning.schedule(experiment_file.parse(text), tiny).trials
-    assert {trial.cell.message.workload()["bytes"] for trial in trials} == {0}
+    assert {trial.cell.workload(0)["bytes"] for trial in trials} == {0}
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,11 @@ class RunOptions:
         help=f"{POSTGRES_HELP} For store=postgres.",
     )
     metrics_port: int | None = option("--metrics-port", **METRICS_PORT_OPTION)
+    any_target: bool = option(
+        "--any-target",
+        is_flag=True,
+        help="Also load hosts beyond this machine that the file allows (allow_targets).",
+    )
 
 
 @click.command(cls=GroupedCommand)
@@ -135,6 +140,7 @@ def _run(file: Path, directory: DirectoryOptions, options: RunOptions, *, as_jso
             unverified=options.unverified,
             retry_failed=directory.retry_failed,
             postgres=options.postgres,
+            any_target=options.any_target,
         )
         tested = _tested(folder, watched, options) if test_findings else EXIT_OK
     return results.show(finished, as_json=as_json, told=progress.told) or tested

@@ -14,7 +14,7 @@ import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product, starmap
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment import loads, placement
 from wirelab.experiment import yaml_source as documents
+from wirelab.experiment.external import ExternalMessage, ExternalService
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.loads import Background, Load
 from wirelab.experiment.messages import Message
@@ -35,7 +36,8 @@ from wirelab.experiment.model import (
 from wirelab.format.units import format_bytes
 from wirelab.stack import operations
 from wirelab.stack import rules as legality
-from wirelab.stack.manifests import Catalogue, Manifest
+from wirelab.stack.external import ExternalStack
+from wirelab.stack.manifests import Catalogue
 from wirelab.stack.reference import Stack
 from wirelab.trial.record import Point
 
@@ -43,8 +45,6 @@ OVERHEAD_S = 0.35
 """Seconds per trial besides warm-up and window: two process starts, collecting, syncing."""
 LINK_S = 3.0
 """Seconds more to make a link and to measure it."""
-
-_POINT = tuple(entry.name for entry in fields(Point))
 
 REMEDY = "correct it there, or write `skip_illegal: true` to leave such combinations out"
 
@@ -69,11 +69,20 @@ class Cell:
 
     point: Point
     stack: Stack
-    message: Message
+    message: Message | ExternalMessage
     load: Load
     placement: PlacementChoice
     link: Profile
     capture: CaptureChoice
+    external: ExternalService | None = None
+    """The service, where it is not one of the lab."""
+
+    def workload(self, seed: int) -> dict[str, Any]:
+        """The object ``workload`` of the probe in the engine's plan."""
+        if isinstance(self.message, ExternalMessage):
+            assert self.external is not None  # the matrix pairs them
+            return self.external.workload(self.message)
+        return self.message.workload(seed)
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,22 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     return float(length) + warmup + OVERHEAD_S + link
 
 
+def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
+    """Calls that the trial makes at most, warm-up included; None where only time ends it."""
+    load = trial.cell.load.point()
+    window = experiment.window_of(trial.cell.message, trial.cell.load)
+    warming = experiment.warmup_of(trial.cell.load, cold=trial.cell.stack.axes["start"] == "cold")
+    rate = loads.rate_max(load)
+    if rate is not None:
+        length = window.get("duration_s") or window["calls"]["max_s"]
+        return float(rate) * (float(length) + warming.max)
+    if load.get("iterations"):
+        return float(load["iterations"] * load["users"])
+    if "calls" in window and warming.max == 0.0:
+        return float(window["calls"]["calls"])
+    return None
+
+
 def _combinations(experiment: Experiment) -> Iterator[Combination]:
     return _matrix(experiment) if experiment.only is None else _only(experiment, experiment.only)
 
@@ -175,17 +200,24 @@ def _only(experiment: Experiment, places: Iterable[Place]) -> Iterator[Combinati
 
 def _matrix(experiment: Experiment) -> Iterator[Combination]:
     faults = [experiment.faults.given()]
-    return starmap(
+    every = starmap(
         Combination,
         product(
             range(len(experiment.services)),
             _changes(experiment.axes),
-            *(range(len(listed)) for listed in (experiment.messages, experiment.loads)),
+            *(range(len(listed)) for listed in (experiment.called, experiment.loads)),
             *(range(len(listed)) for listed in (experiment.placement, experiment.links)),
             range(len(experiment.capture)),
             faults,
         ),
     )
+    return (one for one in every if _belong_together(experiment, one))
+
+
+def _belong_together(experiment: Experiment, at: Combination) -> bool:
+    """Messages of contracts are for services of the lab, others for those of the user's own."""
+    is_own = isinstance(experiment.called[at.message], ExternalMessage)
+    return isinstance(experiment.services[at.service], ExternalService) == is_own
 
 
 def _changes(axes: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
@@ -193,10 +225,10 @@ def _changes(axes: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
 
 
 def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell:
-    message, load = experiment.messages[at.message], experiment.loads[at.load]
+    message, load = experiment.called[at.message], experiment.loads[at.load]
     link, capture = experiment.links[at.link], experiment.capture[at.capture]
     choice = experiment.placement[at.placement]
-    stack, manifest = _served(experiment, catalogue, at)
+    stack, external = _served(experiment, catalogue, at)
     with _reported_at("messages", at.message):
         _accept_message(stack, message)
     with _reported_at("loads", at.load):
@@ -208,7 +240,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
     with _reported_at("capture", at.capture):
         _accept_capture(stack, capture, load)
     with _reported_at("faults"):
-        _accept_faults(stack, manifest, at.faults)
+        _accept_faults(stack, catalogue, message.contract, at.faults)
     point = Point(
         stack=stack.reference,
         axes=dict(stack.axes),
@@ -217,23 +249,45 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         load=load.point(),
         link=profiles.name(link),
         contract=message.contract,
-        options={**_options(message, choice, at.faults), **_capture_option(experiment, capture)},
+        options={
+            **_options(message, choice, at.faults),
+            **_capture_option(experiment, capture),
+        },
+        service=external.point() if external else {},
     )
-    return Cell(point, stack, message, load, choice, link, capture)
+    return Cell(point, stack, message, load, choice, link, capture, external)
 
 
 def _served(
     experiment: Experiment, catalogue: Catalogue, at: Combination
-) -> tuple[Stack, Manifest]:
-    """The stack of a combination, and the service that is to be it."""
-    contract = experiment.messages[at.message].contract
+) -> tuple[Stack, ExternalService | None]:
+    """The stack of a combination, and what is to be it where that is no service of the lab."""
+    contract = experiment.called[at.message].contract
+    named = experiment.services[at.service]
     service = ("services", at.service)
+    if isinstance(named, ExternalService):
+        with _reported_at(*service):
+            _accept_external(named, experiment.called[at.message])
+        with _reported_at("axes"):
+            return named.stack.with_axes(at.changes), named
     with _reported_at(*service):
-        plain = Stack.parse(experiment.services[at.service])
+        plain = Stack.parse(named)
     with _reported_at("axes"):
         stack = plain.with_axes(at.changes)
     with _reported_at(*("axes",) if at.changes and catalogue.has(plain, contract) else service):
-        return stack, catalogue.manifest(stack, contract)
+        catalogue.manifest(stack, contract)
+    return stack, None
+
+
+def _accept_external(service: ExternalService, message: Message | ExternalMessage) -> None:
+    if service.problem:
+        raise StackError(service.problem, "correct its declaration")
+    own = isinstance(message, ExternalMessage) and message.has_body
+    if not own and not service.has_request:
+        raise StackError(
+            f"service {service.name} names no request",
+            "write grpc: {method: …, proto: …, json: …}, or messages with json",
+        )
 
 
 @contextmanager
@@ -245,7 +299,7 @@ def _reported_at(*key: str | int) -> Iterator[None]:
         raise Impossible(error, key) from None
 
 
-def _accept_message(stack: Stack, message: Message) -> None:
+def _accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
     refusals = (operations.refusal(name, stack.axes) for name in message.called)
     refusal = next(filter(None, refusals), "")
     if refusal:
@@ -254,14 +308,14 @@ def _accept_message(stack: Stack, message: Message) -> None:
         raise StackError(message.data_problem, "name a file that can be read")
 
 
-def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
+def _accept_caller(stack: Stack, message: Message | ExternalMessage, load: Load) -> None:
     refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
     if refusal:
         near = stack.with_axes({"caller": "engine"})
         raise StackError(f"{stack}: {refusal}", f"the nearest legal stack is {near}")
 
 
-def _accept_background(stack: Stack, probe: Message, group: Background) -> None:
+def _accept_background(stack: Stack, probe: Message | ExternalMessage, group: Background) -> None:
     """What a service of one contract, configured for the probe, can be called for too."""
     message = group.message
     if message.contract != probe.contract:
@@ -297,8 +351,14 @@ def _accept_capture(stack: Stack, capture: str, load: Load) -> None:
         raise StackError(f"{stack}: a Unix socket has no packets", "write `capture: none`")
 
 
-def _accept_faults(stack: Stack, manifest: Manifest, faults: Iterable[str]) -> None:
-    unknown = manifest.unknown_faults(faults)
+def _accept_faults(
+    stack: Stack, catalogue: Catalogue, contract: str, faults: Collection[str]
+) -> None:
+    if not faults:
+        return
+    if isinstance(stack, ExternalStack):
+        raise StackError(f"{stack}: faults are switches of services of the lab", "leave them out")
+    unknown = catalogue.manifest(stack, contract).unknown_faults(faults)
     if unknown:
         raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")
 
@@ -308,7 +368,9 @@ def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:
     return {} if experiment.capture == (NO_CAPTURE,) else {"capture": capture}
 
 
-def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) -> dict[str, Any]:
+def _options(
+    message: Message | ExternalMessage, choice: PlacementChoice, faults: dict[str, Any]
+) -> dict[str, Any]:
     """What belongs to the point and no axis names."""
     options: dict[str, Any] = {"placement": placement.name(choice)}
     if message.chunk is not None:
@@ -341,8 +403,7 @@ def _ordered(experiment: Experiment, cells: Mapping[str, Cell]) -> Iterator[Plan
 
 
 def _digest(point: Point) -> str:
-    content = {name: getattr(point, name) for name in _POINT}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(point.to_json(), sort_keys=True).encode()).hexdigest()
 
 
 def _id(cell: Cell, repeat: int, digest: str) -> str:
@@ -350,9 +411,11 @@ def _id(cell: Cell, repeat: int, digest: str) -> str:
     point, load = cell.point, cell.point.load
     size = format_bytes(point.bytes).replace(" ", "")
     link = () if point.link == LOOPBACK else (point.link,)
+    names: tuple[str, ...] = (point.axes["binding"], point.axes["language"])
+    if cell.external is not None:
+        names = (re.sub(r"[^a-z0-9.]+", "-", cell.external.name.lower())[:40],)
     words = (
-        point.axes["binding"],
-        point.axes["language"],
+        *names,
         operations.words(point.operation, size).replace(" ", "-"),
         *link,
         f"{load['kind']}{loads.level(load):g}",

@@ -25,6 +25,7 @@ from wirelab.errors import StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment.capture_ends import NO_CAPTURE as NO_CAPTURE
 from wirelab.experiment.capture_ends import CaptureChoice as CaptureChoice
+from wirelab.experiment.external import CONTRACT, OWN_REQUEST, ExternalMessage, ExternalService
 from wirelab.experiment.fields import Json, Model, Time, read_size, time_default
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.loads import Load
@@ -43,6 +44,34 @@ def _reference(text: str) -> str:
 
 Reference = Annotated[str, AfterValidator(_reference)]
 """A legal stack reference, canonical."""
+
+
+def _of_url(given: object) -> object:
+    """A bare URL is a service that runs there."""
+    return {"name": given, "url": given} if isinstance(given, str) and "://" in given else given
+
+
+Service = Annotated[
+    Annotated[
+        Annotated[Reference, Tag("a reference")] | Annotated[ExternalService, Tag("a service")],
+        Discriminator(lambda given: "a reference" if isinstance(given, str) else "a service"),
+    ],
+    BeforeValidator(_of_url),
+]
+"""A stack of the lab by its reference, or a service of the user's own."""
+
+
+def _kind_of_message(given: object) -> str:
+    if isinstance(given, dict):
+        return "own" if {"body", "body_file", "json"} & set(given) else "of the lab"
+    return "own" if isinstance(given, ExternalMessage) else "of the lab"
+
+
+AnyMessage = Annotated[
+    Annotated[Message, Tag("of the lab")] | Annotated[ExternalMessage, Tag("own")],
+    Discriminator(_kind_of_message),
+]
+"""A message of a contract, or one with content of the user's own."""
 Count = Annotated[int, Field(ge=1)]
 Calls = Annotated[
     Annotated[Count, Tag("a number")]
@@ -185,7 +214,12 @@ class Experiment(Model):
     about: str = Field("", description="what it is to find out")
     seed: int = Field(1, ge=0, lt=2**63, description="of the order of trials and of arrivals")
     repeats: int = Field(4, ge=1, le=1000, description="trials per point, on fresh processes")
-    services: tuple[Reference, ...] = Field(min_length=1, description="stack references")
+    services: tuple[Service, ...] = Field(
+        min_length=1, description="stack references, URLs, and services of your own"
+    )
+    allow_targets: tuple[str, ...] = Field(
+        (), description="hosts beyond this machine that may be loaded, with --any-target"
+    )
     axes: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="axis: [values], multiplied with the services"
     )
@@ -195,7 +229,9 @@ class Experiment(Model):
     skip_illegal: bool = Field(
         False, description="leave out combinations that cannot exist, and list them"
     )
-    messages: tuple[Message, ...] = Field(min_length=1)
+    messages: tuple[AnyMessage, ...] = Field(
+        (), description="not needed where every service names its request"
+    )
     loads: tuple[Load, ...] = Field(min_length=1)
     prepare: tuple[Preparation, ...] = Field(
         (), description="calls that fill the service before every trial; none is measured"
@@ -251,12 +287,29 @@ class Experiment(Model):
     def _calls_for_every_message(self) -> Experiment:
         calls = self.window.calls
         if isinstance(calls, dict):
-            sizes = {format_bytes(message.bytes) for message in self.messages}
+            sizes = {format_bytes(message.bytes) for message in self.called}
             if sizes != set(calls):
                 raise ValueError(
                     f"window.calls must name the sizes {', '.join(sorted(sizes))}, "
                     f"and names {', '.join(sorted(calls))}"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _messages_for_every_service(self) -> Experiment:
+        lab = [service for service in self.services if isinstance(service, str)]
+        if lab and not any(isinstance(one, Message) for one in self.messages):
+            raise ValueError(
+                f"messages: {lab[0]} is of the lab and needs a message of its contracts, such as "
+                "{operation: Hello}"
+            )
+        own = [one for one in self.messages if isinstance(one, ExternalMessage)]
+        if own and len(lab) == len(self.services):
+            raise ValueError(f"messages: {own[0].name} is for services of your own; there are none")
+        names = Counter(one.name for one in self.external_services)
+        twice = next((name for name, count in names.items() if count > 1), None)
+        if twice is not None:
+            raise ValueError(f"two services are called {twice}: give them different names")
         return self
 
     @model_validator(mode="after")
@@ -269,7 +322,7 @@ class Experiment(Model):
 
     @model_validator(mode="after")
     def _prepared_by_its_contract(self) -> Experiment:
-        contracts = {message.contract for message in self.messages}
+        contracts = {message.contract for message in self.messages} - {CONTRACT}
         for index, step in enumerate(self.prepare):
             if contracts != {step.contract}:
                 raise ValueError(
@@ -299,12 +352,29 @@ class Experiment(Model):
         return self
 
     @property
+    def external_services(self) -> tuple[ExternalService, ...]:
+        """Services of the user's own."""
+        return tuple(one for one in self.services if isinstance(one, ExternalService))
+
+    @property
+    def called(self) -> tuple[Message | ExternalMessage, ...]:
+        """The messages, and after them the request that a service names itself, where services of
+        the user's own have no other."""
+        has_own = any(isinstance(message, ExternalMessage) for message in self.messages)
+        return (
+            self.messages
+            if has_own or not self.external_services
+            else (*self.messages, OWN_REQUEST)
+        )
+
+    @property
     def uses_postgres(self) -> bool:
         """Whether any of its services keeps rows in PostgreSQL."""
-        named = any("store=postgres" in service for service in self.services)
+        lab = (service for service in self.services if isinstance(service, str))
+        named = any("store=postgres" in service for service in lab)
         return named or "postgres" in self.axes.get("store", ())
 
-    def window_of(self, message: Message, load: Load) -> Json:
+    def window_of(self, message: Message | ExternalMessage, load: Load) -> Json:
         """The window of trials of a message under a load, as in the plan."""
         return load.own_window(self.window.max) or self.window.for_size(message.bytes)
 
@@ -315,7 +385,7 @@ class Experiment(Model):
     def _lists(self) -> dict[str, tuple[Any, ...]]:
         """By the key of a :class:`Place`."""
         return {
-            "message": self.messages,
+            "message": self.called,
             "load": self.loads,
             "link": self.links,
             "placement": self.placement,
@@ -325,7 +395,7 @@ class Experiment(Model):
     def digest(self) -> str:
         """SHA-256 of everything that shapes the trials; comments and layout do not."""
         excluded = {"about", "test_findings", "interventions"}
-        absent = {name for name in ("only", "prepare") if not getattr(self, name)}
+        absent = {n for n in ("only", "prepare", "allow_targets") if not getattr(self, n)}
         content = self.model_dump(mode="json", exclude=excluded | absent)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

@@ -21,6 +21,7 @@ BRANCHES = {
     *("a number", "by size", "a word", "cores", "str", "dict[str,any]"),
     *("a name", "a profile", "random", "gilbert-elliott"),
     *("a time", "a distribution"),
+    *("a reference", "a service", "of the lab", "own"),
 }
 """Parts of pydantic's locations that name the branch of a union, not a key."""
 

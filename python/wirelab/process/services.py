@@ -144,6 +144,18 @@ class Service(ManagedProcess[Ready]):
                 raise TrialFailed(f"the service's ready line names no {name}")
         return Endpoint(self.ready.address, tls=appointment.client_tls, **needed)
 
+    def cpu_seconds(self) -> float | None:
+        """CPU time so far; None when it has ended."""
+        return metrics.cpu_seconds(self.ready.pid)
+
+    def rss_max_bytes(self) -> int | None:
+        """Peak resident memory; None when it has ended."""
+        return metrics.rss_max_bytes(self.ready.pid)
+
+    def involuntary_switches(self) -> dict[int, int] | None:
+        """Involuntary context switches by thread; None when it has ended."""
+        return metrics.involuntary_switches(self.ready.pid)
+
     def scrape(self) -> str:
         """The metrics as text. Raises :class:`TrialFailed` when they cannot be had."""
         try:

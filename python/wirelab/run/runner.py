@@ -12,6 +12,7 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
 from wirelab.experiment.matrix import PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
+from wirelab.format.units import format_seconds
 from wirelab.identity import Admission
 from wirelab.process import engine_binary, open_files
 from wirelab.process.databases import MAX_CONNECTIONS, Stores
@@ -44,11 +45,13 @@ def run(
     unverified: bool = False,
     retry_failed: bool = False,
     postgres: str = "",
+    any_target: bool = False,
 ) -> Run:
     """Runs what ``out`` does not hold yet. ``source`` is the text of the experiment file.
     With ``unverified`` services that have not proven their identity are measured too, with
     ``retry_failed`` trials that ``out`` holds as failed are measured again. ``postgres`` is
     the URL of a server that already runs, for ``store=postgres``; the lab starts its own else.
+    With ``any_target`` hosts that the experiment allows are loaded beyond this machine.
 
     Trials that fail are journalled and the run goes on. Raises :class:`ExperimentError`,
     :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`, and
@@ -59,6 +62,7 @@ def run(
     catalogue = manifests.load()
     planned = planning.schedule(experiment, catalogue)
     _accept_files(planned)
+    distant = _accept_targets(experiment, planned, any_target=any_target)
     if postgres:
         _accept_postgres(planned)
     for choice in experiment.placement:
@@ -81,6 +85,8 @@ def run(
             on_progress=progress.inside,
             on_runtime=progress.runtime,
         )
+        if distant:
+            progress.note(distant)
         done = _done(directory.journal, retry_failed)
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))
@@ -105,6 +111,34 @@ def _accept_files(planned: Schedule) -> None:
             problems[f"{cell.stack}, {amount}{groups}: {refused}"] = wanted
     if problems:
         raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
+
+
+def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bool) -> str:
+    """How much load goes beyond this machine, in words; empty where none does. Raises
+    :class:`UsageError` where that is not allowed, or has no bound."""
+    distant = [t for t in planned.trials if t.cell.external and not t.cell.external.is_local]
+    if not distant:
+        return ""
+    hosts = {t.cell.external.host for t in distant if t.cell.external}
+    unlisted = sorted(hosts - set(experiment.allow_targets))
+    if unlisted or not any_target:
+        host = (unlisted or sorted(hosts))[0]
+        raise UsageError(
+            f"{host} is not on this machine",
+            f"if you may load it: write `allow_targets: [{host}]` and give --any-target",
+        )
+    calls = [planning.calls_max(experiment, trial) for trial in distant]
+    if None in calls:
+        raise UsageError(
+            "users without a bound on their calls are not sent beyond this machine",
+            "write window: {calls: N}, iterations, or a load with a rate",
+        )
+    seconds = sum(planning.seconds(experiment, trial) for trial in distant)
+    total = sum(filter(None, calls))
+    return (
+        f"beyond this machine: {', '.join(sorted(hosts))}; at most {total:,.0f} calls in "
+        f"{len(distant)} trials, about {format_seconds(seconds)}"
+    )
 
 
 def _accept_postgres(planned: Schedule) -> None:
@@ -160,12 +194,13 @@ def _prepare(
         progress.note(f"left out: {reason}")
     for reason in planned.unavailable:
         progress.note(reason)
-    for stack in {trial.cell.stack.axes["language"]: trial.cell.stack for trial in planned.trials}:
-        progress.note(f"preparing the service in {stack}")
+    lab_trials = [trial for trial in planned.trials if trial.cell.external is None]
+    for language in {trial.cell.stack.axes["language"]: None for trial in lab_trials}:
+        progress.note(f"preparing the service in {language}")
     told: dict[str, Any] = {PLANNED: len(planned.trials)}
     told |= {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
     _guarded(directory.folder, lambda: directory.note(**told))
-    for trial in planned.trials:
+    for trial in lab_trials:
         service, contract = trial.cell.stack, trial.cell.message.contract
         lab.programs.program(service, lab.interruption, contract)
         if trial.id not in done:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from wirelab.documents.event import Progress
 from wirelab.process import metrics, runtime_metrics
+from wirelab.process.external import AnyExternal
 from wirelab.process.metrics import Metrics, Sample
 from wirelab.process.services import Service
 from wirelab.trial.record import GroupResult, ServiceRecord
@@ -35,13 +36,14 @@ def window_ns(group: GroupResult) -> tuple[int, int]:
 class Observer:
     """Collects samples between ``before`` and ``after`` one drive."""
 
-    def __init__(self, service: Service, on_runtime: OnRuntime = lambda _: None) -> None:
+    def __init__(
+        self, service: Service | AnyExternal, on_runtime: OnRuntime = lambda _: None
+    ) -> None:
         """``on_runtime`` hears the service's runtime metrics whenever they are sampled, by the
         names of :mod:`wirelab.process.runtime_metrics`."""
         self.series = Series()
         self._service = service
         self._on_runtime = on_runtime
-        self._pid = service.ready.pid
         self._cpu: list[Sample] = []
         self._busy: list[Sample] = []
         self._switches: list[tuple[int, dict[int, int]]] = []
@@ -57,7 +59,7 @@ class Observer:
 
     def tick(self) -> None:
         """Takes what is due. Called often."""
-        cpu = metrics.cpu_seconds(self._pid)
+        cpu = self._service.cpu_seconds()
         now = time.monotonic_ns()
         if cpu is not None:
             self._cpu.append(Sample(now, cpu))
@@ -82,7 +84,7 @@ class Observer:
             self._count_switches()
 
     def _count_switches(self) -> None:
-        counts = metrics.involuntary_switches(self._pid)
+        counts = self._service.involuntary_switches()
         if counts is not None:
             self._switches.append((time.monotonic_ns(), counts))
 
@@ -102,11 +104,11 @@ class Observer:
         return ServiceRecord(
             cpu_s=self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
             cpu_window_s=metrics.growth(self._cpu, start_ns, end_ns),
-            rss_max_bytes=metrics.rss_max_bytes(self._pid),
+            rss_max_bytes=self._service.rss_max_bytes(),
             switches_involuntary_per_s=self._switched_per_s(),
-            calls_seen=round(_grown(before, after, "wirelab_calls_total")),
-            errors_seen=round(_grown(before, after, "wirelab_errors_total")),
-            connections_seen=round(_grown(before, after, "wirelab_connections_total")),
+            calls_seen=_counted(before, after, "wirelab_calls_total"),
+            errors_seen=_counted(before, after, "wirelab_errors_total"),
+            connections_seen=_counted(before, after, "wirelab_connections_total"),
             concurrency_seen=self._concurrency(start_ns, end_ns),
             runtime_metrics=self.series.summary(start_ns, end_ns),
             metrics=after,
@@ -129,7 +131,7 @@ class Observer:
             self._busy_gap_s = min(2 * self._busy_gap_s, BUSY_GAP_S_MAX)
             return
         counters, at_ns = self._sampled(began_ns, text)
-        if self._measuring:
+        if self._measuring and counters:
             busy = metrics.total(counters, "wirelab_call_seconds_total")
             self._busy.append(Sample(at_ns, busy))
         self._busy_gap_s = BUSY_GAP_S
@@ -155,8 +157,9 @@ class Observer:
         return (last.value - first.value) * 1e9 / (last.at_ns - first.at_ns)
 
 
-def _grown(before: Metrics, after: Metrics, name: str) -> float:
-    return metrics.total(after, name) - metrics.total(before, name)
+def _counted(before: Metrics, after: Metrics, name: str) -> int | None:
+    """How much a counter grew; None for a service without metrics."""
+    return round(metrics.total(after, name) - metrics.total(before, name)) if after else None
 
 
 def _later(at_ns: int, seconds: float) -> int:

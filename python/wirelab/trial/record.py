@@ -46,6 +46,16 @@ class Point:
     contract: str = "transfer"
     options: Json = field(default_factory=dict)
     """Anything else that belongs to the point: faults, chunk size, placement, seed of a load."""
+    service: Json = field(default_factory=dict)
+    """The declaration of a service that is not of the lab; empty for those of the lab. Stacks are
+    compared whatever it is."""
+
+    def to_json(self) -> Json:
+        """As the journal holds it."""
+        line = asdict(self)
+        if not self.service:
+            line.pop("service")
+        return line
 
     @property
     def semantic_class(self) -> str:
@@ -628,7 +638,7 @@ class Trial:
         line = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
             **line,
-            "point": asdict(self.point),
+            "point": self.point.to_json(),
             "result": self.result.to_json(),
             "background": [one.to_json() for one in self.background],
             "engine": self.engine.to_json(),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from wirelab.documents.link_ready import Nominal
 from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
 from wirelab.experiment import loads, placement
+from wirelab.experiment.external import ExternalService
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.messages import Preparation
@@ -29,13 +31,15 @@ from wirelab.identity import Admission
 from wirelab.loadtools import ToolRequest, Tools
 from wirelab.process import cgroups
 from wirelab.process.children import ProcessOptions
-from wirelab.process.databases import Store, Stores
+from wirelab.process.databases import MEMORY, Store, Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
+from wirelab.process.external import AnyExternal, ExternalProcess, Place, RunningService
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import ENGINE
+from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
 from wirelab.trial import dissection, reconciliation, series
 from wirelab.trial import link as links
@@ -98,7 +102,7 @@ class TrialContext:
     """What is there when calls begin."""
 
     link: AnyLink
-    service: Service
+    service: Service | AnyExternal
     captures: Captures
     endpoint: Endpoint
     store: Store
@@ -146,7 +150,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
     warmup = experiment.warmup_of(cell.load, cold=cell.stack.axes["start"] == "cold")
     probe = {
         **_group(experiment, planned, endpoint),
-        "workload": cell.message.workload(planned.seed),
+        "workload": cell.workload(planned.seed),
         "load": cell.load.plan(planned.seed),
         "window": experiment.window_of(cell.message, cell.load),
         "warmup": {"min_s": warmup.min, "max_s": warmup.max},
@@ -167,6 +171,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
         **table.threading(rationed=rationed),
         "progress_ms": PROGRESS_MS,
         "groups": [probe, *background],
+        "allow_any_target": cell.external is not None and not cell.external.is_local,
     }
     return msgspec.convert(document, Plan)
 
@@ -190,10 +195,17 @@ def _group(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) ->
     return {
         "name": "main",
         **endpoint.group(),
+        **_authority(planned.cell.external),
         "stack": planned.cell.stack.engine_stack(),
         "timeout_s": experiment.timeout,
         "drain_s": experiment.drain,
     }
+
+
+def _authority(external: ExternalService | None) -> Json:
+    """The host that a URL names, where it is more than the address."""
+    server = external.server if external else None
+    return {"authority": server.authority} if server else {}
 
 
 class TrialRunner:
@@ -250,6 +262,8 @@ class TrialRunner:
 
     def _over(self, link: AnyLink) -> Measured:
         """The trial over a link that is there."""
+        if self._cell.external is not None:
+            return self._over_external(link, self._cell.external)
         lab, stack, contract = self._lab, self._cell.stack, self._cell.message.contract
         identity = lab.admission.of(stack, contract)
         program = lab.programs.program(stack, lab.interruption, contract)
@@ -298,17 +312,54 @@ class TrialRunner:
             self._write("service.json", {"configuration": shown, "ready": ready})
             endpoint = service.contact(listen)
             self._prepare(link, endpoint)
-            with Captures(
-                self._cell.capture,
-                link,
-                self._folder,
-                port=endpoint.port,
-                cores=self._table.capture,
-                interruption=lab.interruption,
-            ) as taken:
-                context = TrialContext(link, service, taken, endpoint, store)
-                measured = self._observed(context)
+            measured = self._captured(link, service, endpoint, store)
         return replace(measured, service=measured.service.announced(ready))
+
+    def _over_external(self, link: AnyLink, declared: ExternalService) -> Measured:
+        """The trial of a service that is not of the lab."""
+        self._write("service.json", declared.point())
+        with self._external(link, declared) as service:
+            measured = self._captured(link, service, service.contact(), Store(MEMORY))
+        announced = measured.service.announced({"language": LANGUAGE, **service.record()})
+        return replace(measured, service=announced)
+
+    @contextlib.contextmanager
+    def _external(self, link: AnyLink, declared: ExternalService) -> Iterator[AnyExternal]:
+        """The service, ready."""
+        client = link.client.namespace
+        if declared.command is None:
+            with RunningService(declared, client) as running:
+                yield running
+            return
+        with (
+            cgroups.group(self._axes["server.cpu"], "server") as group,
+            ExternalProcess(
+                declared,
+                Place(link.server.address, client),
+                ProcessOptions(
+                    log=self._folder / "service.log",
+                    cores=self._table.service,
+                    namespace=link.server.namespace,
+                    group=group,
+                ),
+                interruption=self._lab.interruption,
+            ) as started,
+        ):
+            yield started
+
+    def _captured(
+        self, link: AnyLink, service: Service | AnyExternal, endpoint: Endpoint, store: Store
+    ) -> Measured:
+        """The calls, with captures around them."""
+        with Captures(
+            self._cell.capture,
+            link,
+            self._folder,
+            port=endpoint.port,
+            cores=self._table.capture,
+            interruption=self._lab.interruption,
+        ) as taken:
+            return self._observed(TrialContext(link, service, taken, endpoint, store))
 
     def _prepare(self, link: AnyLink, endpoint: Endpoint) -> None:
         """Fills the service. Raises :class:`TrialFailed` unless every call succeeds."""

@@ -1,0 +1,435 @@
+"""Services that are not of the lab, as experiment files declare them, and their messages."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
+
+from wirelab.errors import UsageError
+from wirelab.experiment.fields import Json, Model, Time, time_default
+from wirelab.experiment.yaml_model import FOLDER
+from wirelab.stack import targets
+from wirelab.stack.external import ExternalStack
+from wirelab.stack.targets import Server
+
+CONTRACT = "external"
+"""In place of a contract's name."""
+REQUEST = "request"
+"""Name of the message of services that name their request themselves."""
+PLACEHOLDERS = ("{port}", "{host}")
+"""Inside ``command`` and ``env``: where the service is to listen."""
+BODY_BYTES_MAX = 64 * 1024 * 1024
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+
+
+class _WithBody(Model):
+    """A request's content: at most one of three keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
+
+    body: str | None = Field(None, description="content as text")
+    body_file: str | None = Field(
+        None, description="content from a file, from the experiment file's folder"
+    )
+    json_: Any = Field(None, alias="json", description="content as JSON; of gRPC the message")
+    _folder: Path = PrivateAttr(Path())
+
+    def model_post_init(self, context: Any) -> None:
+        """Remembers where files are looked for."""
+        self._folder = (context or {}).get(FOLDER) or Path()
+
+    def __hash__(self) -> int:
+        """Of all that it says; JSON has no hash of its own."""
+        return hash(self.model_dump_json())
+
+    @model_validator(mode="after")
+    def _at_most_one(self) -> _WithBody:
+        given = [k for k in ("body", "body_file", "json_") if k in self.model_fields_set]
+        if len(given) > 1:
+            raise ValueError("write one of body, body_file and json")
+        return self
+
+    @property
+    def has_body(self) -> bool:
+        """Whether it says what is sent."""
+        return bool({"body", "body_file", "json_"} & self.model_fields_set)
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the content is given as JSON."""
+        return "json_" in self.model_fields_set
+
+    @cached_property
+    def content(self) -> bytes:
+        """What is sent; empty without any. Raises :class:`OSError`."""
+        if self.body_file is not None:
+            return (self._folder / self.body_file).read_bytes()
+        if self.is_json:
+            return json.dumps(self.json_, separators=(",", ":"), ensure_ascii=False).encode()
+        return (self.body or "").encode()
+
+    @property
+    def problem(self) -> str:
+        """Why the content cannot be had; empty where it can."""
+        try:
+            size = len(self.content)
+        except OSError as error:
+            return f"body_file: {self._folder / (self.body_file or '')}: {error.strerror}"
+        return "" if size <= BODY_BYTES_MAX else f"the body is larger than {BODY_BYTES_MAX:,} B"
+
+
+class HttpRequest(_WithBody):
+    """What is asked of an HTTP service."""
+
+    method: str | None = Field(
+        None, pattern=r"^[A-Z]{1,20}$", description="default: GET, with a body POST"
+    )
+    path: str = Field("/", pattern=r"^/[\x21-\x7e]*$", description="path and query")
+    headers: dict[str, str] = Field(default_factory=dict, description="name: value")
+    version: Literal["1.1", "2"] = Field("1.1", description="of HTTP")
+
+
+class GrpcRequest(_WithBody):
+    """What is asked of a gRPC service."""
+
+    method: str = Field(
+        pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$", description="package.Service/Method"
+    )
+    proto: str | None = Field(None, description=".proto file, from the experiment file's folder")
+    include: tuple[str, ...] = Field((), description="folders of files that it imports")
+    metadata: dict[str, str] = Field(default_factory=dict, description="key: value")
+
+    @property
+    def path(self) -> str:
+        """``/package.Service/Method``."""
+        return f"/{self.method.removeprefix('/')}"
+
+    def described(self) -> Json:
+        """The part of the engine's workload that says what the method is."""
+        if self.proto is None:
+            return {}
+        return {
+            "proto": str((self._folder / self.proto).resolve()),
+            "include": [str((self._folder / folder).resolve()) for folder in self.include],
+        }
+
+    @property
+    def problem(self) -> str:
+        """Why the request cannot be made; empty where it can."""
+        if self.proto is not None and not (self._folder / self.proto).is_file():
+            return f"grpc.proto: {self._folder / self.proto}: no such file"
+        if self.proto is None and self.is_json:
+            return "grpc.json needs grpc.proto, the file that describes the message"
+        return super().problem
+
+
+class Ready(Model):
+    """How to see that a started service can be called: one of these keys."""
+
+    http: str | None = Field(None, pattern=r"^/", description="path that answers with 2xx")
+    tcp: Literal[True] | None = Field(None, description="it accepts connections (default)")
+    grpc: bool | str | None = Field(
+        None, description="gRPC health: true, or the name of a service in it"
+    )
+    log: str | None = Field(None, description="regular expression of a line that it prints")
+    within: Time = time_default("30 s", "or the trial fails")
+
+    @field_validator("log")
+    @classmethod
+    def _is_regular_expression(cls, pattern: str | None) -> str | None:
+        try:
+            re.compile(pattern or "")
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from None
+        return pattern
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Ready:
+        if sum(bool(way) for way in (self.http, self.tcp, self.grpc, self.log)) > 1:
+            raise ValueError("write one of http, tcp, grpc and log")
+        return self
+
+
+class Tls(Model):
+    """Files of TLS, PEM, from the experiment file's folder."""
+
+    ca: str | None = Field(None, description="authorities; default: the system's")
+    server_name: str | None = Field(None, description="that the certificate must be for")
+    certificate: str | None = Field(None, description="the caller's own, for mutual TLS")
+    key: str | None = Field(None, description="of certificate")
+
+    @model_validator(mode="after")
+    def _pair(self) -> Tls:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("certificate and key belong together")
+        return self
+
+
+class ExternalService(Model):
+    """A service of the user's own: a command that the lab starts, or the URL of one that runs."""
+
+    name: Annotated[str, Field(max_length=200, description="as results name it")]
+    command: tuple[str, ...] | None = Field(
+        None, min_length=1, description="program and arguments; {port} and {host}: where to listen"
+    )
+    url: str | None = Field(None, description="http://, https://, grpc:// or grpcs://, in place")
+    env: dict[str, str] = Field(default_factory=dict, description="environment; {port} as above")
+    cwd: str | None = Field(None, description="working folder; default: the experiment file's")
+    ready: Ready = Ready()
+    stop: Time = time_default("5 s", "from SIGTERM to SIGKILL")
+    pid: int | None = Field(None, ge=1, description="process of url whose CPU is measured")
+    http: HttpRequest | None = Field(None, description="the request, of an HTTP service")
+    grpc: GrpcRequest | None = Field(None, description="the request, of a gRPC service")
+    tls: Tls | None = Field(None, description="calls over TLS")
+    _folder: Path = PrivateAttr(Path())
+
+    def model_post_init(self, context: Any) -> None:
+        """Remembers where files are looked for."""
+        self._folder = (context or {}).get(FOLDER) or Path()
+
+    @classmethod
+    def of_url(cls, url: str) -> ExternalService:
+        """A bare URL as a service. Raises :class:`ValueError`."""
+        return cls.model_validate({"name": url, "url": url})
+
+    def __hash__(self) -> int:
+        """Of all that it says."""
+        return hash(self.model_dump_json())
+
+    @field_validator("name")
+    @classmethod
+    def _named(cls, name: str) -> str:
+        if "://" not in name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name):
+            raise ValueError("lower-case letters, digits, dots and dashes, 64 at most")
+        return name
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> ExternalService:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("a service has either command or url")
+        if self.http is not None and self.grpc is not None:
+            raise ValueError("a service has either http or grpc")
+        if self.url is None:
+            return self._with_command()
+        if self.pid is not None and self.pid < 1:
+            raise ValueError("pid is a process id")
+        server = self._server_of_url()
+        if (server.kind == "http" and self.grpc) or (server.kind == "grpc" and self.http):
+            raise ValueError(f"url is of {server.kind}: write {server.kind} for the request")
+        return self
+
+    def _with_command(self) -> ExternalService:
+        for key in ("pid",):
+            if getattr(self, key) is not None:
+                raise ValueError(f"{key} belongs to url")
+        if self.http is None and self.grpc is None:
+            raise ValueError("say how it is called: http: {path: /} or grpc: {method: …}")
+        return self
+
+    def _server_of_url(self) -> Server:
+        assert self.url is not None  # asked for after that is known
+        url = self.url
+        if url.startswith("grpc") and self.grpc is not None and "/" not in url.split("://", 1)[1]:
+            url = f"{url}{self.grpc.path}"
+        try:
+            return targets.parse(url)  # type: ignore[return-value]  # it has ://
+        except UsageError as error:
+            raise ValueError(f"{error.message}; {error.remedy}") from None
+
+    @cached_property
+    def server(self) -> Server | None:
+        """Where ``url`` leads; None with a command."""
+        return None if self.url is None else self._server_of_url()
+
+    @property
+    def kind(self) -> Literal["http", "grpc"]:
+        """The protocol."""
+        if self.server is not None:
+            return self.server.kind
+        return "http" if self.grpc is None else "grpc"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine."""
+        return self.server is None or self.server.local
+
+    @property
+    def host(self) -> str:
+        """The host of ``url``; empty with a command."""
+        return "" if self.url is None else urlsplit(self.url).hostname or ""
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether calls go over TLS."""
+        return self.tls is not None or bool(self.server and self.server.secure_name)
+
+    @property
+    def folder(self) -> Path:
+        """The command's working folder."""
+        return self._folder / (self.cwd or "")
+
+    @property
+    def has_request(self) -> bool:
+        """Whether it can be called without a message of the experiment."""
+        if self.kind == "grpc":
+            return self.grpc is not None and self.grpc.has_body
+        return True
+
+    @property
+    def stack(self) -> ExternalStack:
+        """The axes that the declaration sets."""
+        is_grpc = self.kind == "grpc"
+        is_h2 = is_grpc or (self.http is not None and self.http.version == "2")
+        return ExternalStack.named(
+            self.name,
+            {
+                "binding": "grpc" if is_grpc else "rest",
+                "codec": "protobuf" if is_grpc else "text",
+                "transport": "http/2" if is_h2 else "http/1.1",
+                "security": "tls" if self.is_secure else "none",
+            },
+        )
+
+    @property
+    def problem(self) -> str:
+        """Why it cannot be called; empty where it can."""
+        request = self.grpc or self.http
+        found = request.problem if request else ""
+        if not found and self.command is not None and not self.folder.is_dir():
+            found = f"cwd: {self.folder}: no such folder"
+        return found and f"service {self.name}: {found}"
+
+    def point(self) -> Json:
+        """As results name it: everything that shapes a trial."""
+        described = self.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+        return {key: value for key, value in described.items() if key != "name"}
+
+    def tls_files(self) -> Json:
+        """The object ``tls`` of a group in the engine's plan; empty without TLS. Raises
+        :class:`UsageError` where the system has no file of authorities."""
+        if not self.is_secure:
+            return {}
+        tls = self.tls or Tls()
+        name = tls.server_name or (self.server.secure_name if self.server else None)
+        files = {"ca": str(self._folder / tls.ca) if tls.ca else _system_authorities()}
+        if tls.certificate is not None and tls.key is not None:
+            files["certificate"] = str(self._folder / tls.certificate)
+            files["key"] = str(self._folder / tls.key)
+        return {**files, **({"server_name": name} if name else {})}
+
+    def workload(self, message: ExternalMessage) -> Json:
+        """The object ``workload`` of a group in the engine's plan."""
+        if self.kind == "grpc":
+            return self._grpc(message)
+        request = self.http or HttpRequest()
+        sent = message if message.has_body else request
+        headers = dict(request.headers)
+        if sent.is_json and not any(name.lower() == "content-type" for name in headers):
+            headers["content-type"] = "application/json"
+        path = request.path
+        if self.server is not None and "path" not in request.model_fields_set:
+            path = self.server.path
+        return {
+            "kind": "http",
+            "method": request.method or ("POST" if sent.has_body else "GET"),
+            "path": path,
+            "headers": [list(header) for header in headers.items()],
+            "body_base64": base64.b64encode(sent.content).decode(),
+        }
+
+    def _grpc(self, message: ExternalMessage) -> Json:
+        request = self.grpc
+        path = request.path if request else self.server.path if self.server else ""
+        workload: Json = {"kind": "grpc", "method": path}
+        if request is not None:
+            workload["metadata"] = [list(pair) for pair in request.metadata.items()]
+            workload |= request.described()
+        sent = message if message.has_body or request is None else request
+        if sent.is_json:
+            return {**workload, "message": sent.json_}
+        return {**workload, "body_base64": base64.b64encode(sent.content).decode()}
+
+
+def _system_authorities() -> str:
+    import ssl  # OpenSSL, which services without TLS do not need
+
+    found = ssl.get_default_verify_paths().cafile
+    if found is None:
+        raise UsageError("this system has no file of certificate authorities", "write tls: {ca: …}")
+    return found
+
+
+class ExternalMessage(_WithBody):
+    """A message to services of the user's own, by name."""
+
+    name: Name
+
+    @model_validator(mode="after")
+    def _has_body(self) -> ExternalMessage:
+        if not self.has_body and self.name != REQUEST:
+            raise ValueError("write one of body, body_file and json")
+        return self
+
+    @property
+    def contract(self) -> str:
+        """In place of a contract's name."""
+        return CONTRACT
+
+    @property
+    def bytes(self) -> int:
+        """Size of its content; 0 where the service names the request."""
+        return len(self.content) if not self.problem else 0
+
+    @property
+    def has_own_name(self) -> bool:
+        """Whether the name is not that of an operation."""
+        return True
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Operations of a contract in it."""
+        return ()
+
+    @property
+    def hello_sizes(self) -> frozenset[int]:
+        """None; a text of Hello belongs to services of the lab."""
+        return frozenset()
+
+    @property
+    def chunk(self) -> int | None:
+        """None; streams of chunks belong to services of the lab."""
+        return None
+
+    @property
+    def data_problem(self) -> str:
+        """Why the content cannot be had; empty where it can."""
+        return self.problem
+
+    def point(self) -> Json:
+        """What the name does not say of it, as results have it."""
+        return {"sha256": hashlib.sha256(self.content).hexdigest()} if self.has_body else {}
+
+
+OWN_REQUEST = ExternalMessage(name=REQUEST)
+"""The message of a service that names its request itself."""
+
+
+def placed(text: str, host: str, port: int) -> str:
+    """A part of a command or of the environment with its placeholders filled in."""
+    return text.replace("{port}", str(port)).replace("{host}", host)
+
+
+def environment(service: ExternalService, host: str, port: int) -> Mapping[str, str]:
+    """What is added to the lab's own environment: ``PORT`` and ``HOST`` always."""
+    given = {name: placed(value, host, port) for name, value in service.env.items()}
+    return {"PORT": str(port), "HOST": host, **given}

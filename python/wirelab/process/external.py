@@ -1,0 +1,278 @@
+"""A service that is not of the lab: started by a command, or already running at a URL."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wirelab.errors import TrialFailed
+from wirelab.experiment.external import ExternalService, environment, placed
+from wirelab.process import namespaces
+from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
+from wirelab.process.endpoint import Endpoint
+from wirelab.process.interruption import Interruption
+from wirelab.process.process_tree import ProcessTree
+
+CONNECT_S_MAX = 1.0
+"""Seconds that one attempt to reach a service may take."""
+LOG_BYTES_MAX = 1 << 20
+"""As much of a service's output is searched for the line that says it is ready."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a service is to listen, and from where it is called."""
+
+    host: str = "127.0.0.1"
+    client_namespace: str | None = None
+
+
+class _Observed:
+    """What can be seen of a service from outside: it has no metrics that the lab knows."""
+
+    tree: ProcessTree | None
+
+    def cpu_seconds(self) -> float | None:
+        """CPU time of the whole process tree so far; None where no process is known."""
+        return self.tree.look() if self.tree else None
+
+    def rss_max_bytes(self) -> int | None:
+        """Largest sum of resident memory over the process tree that was seen; pages that
+        processes share count for each. None where no process is known."""
+        return self.tree.rss_max_bytes or None if self.tree else None
+
+    def involuntary_switches(self) -> dict[int, int] | None:
+        """Involuntary context switches by thread."""
+        return self.tree.switches() if self.tree else None
+
+    def scrape(self) -> str:
+        """Nothing: there is no address of metrics."""
+        return ""
+
+    def glance(self, seconds_max: float) -> str | None:
+        """Nothing, as :meth:`scrape`."""
+        del seconds_max
+        return ""
+
+
+class ExternalProcess(_Observed):
+    """A service started by its command. Use as a context manager; when the block ends it gets
+    SIGTERM, after its grace period SIGKILL, and so does everything that it has started."""
+
+    def __init__(
+        self,
+        service: ExternalService,
+        place: Place,
+        options: ProcessOptions,
+        *,
+        interruption: Interruption,
+    ) -> None:
+        """Starts it and waits until it is ready. Raises :class:`TrialFailed` when it cannot be
+        started, ends, or is not ready in time."""
+        assert service.command is not None  # a URL is a RunningService
+        self._service = service
+        self._options = options
+        self._place = place
+        port = namespaces.free_port(options.namespace)
+        command = [placed(part, place.host, port) for part in service.command]
+        self.command = tuple(command)
+        self._require(command[0])
+        added = environment(service, place.host, port)
+        # sh gives way to the command: it only joins standard output with the log.
+        start = ["env", "-C", str(service.folder.resolve())]
+        start += [f"{name}={value}" for name, value in added.items()]
+        start += ["sh", "-c", 'exec "$@" >&2', "sh", *command]
+        self.child = Child(start, options, stdin=subprocess.DEVNULL)
+        self.tree: ProcessTree = ProcessTree(self.child.pid)
+        try:
+            self.address = self._ready(port, interruption)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> ExternalProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pids = self.tree.pids()
+        if self.child.wait(0.0) is None:
+            self.child.signal(signal.SIGTERM)
+            self._wait_for_end()
+        self.child.kill()
+        self.tree.kill()
+        _wait_until_gone(pids)
+
+    def _wait_for_end(self) -> None:
+        self.child.wait(self._service.stop)
+
+    def contact(self) -> Endpoint:
+        """How to reach it."""
+        return Endpoint(self.address, tls=self._service.tls_files())
+
+    def death(self) -> str:
+        """How it ended; empty while it runs."""
+        code = self.child.wait(0.0)
+        if code is None:
+            return ""
+        tail = self.child.log_tail()
+        return f"the service ended with {describe_exit(code)}{f' ({tail})' if tail else ''}"
+
+    def record(self) -> Json:
+        """The part of a trial's record that says what ran."""
+        return {"address": self.address, "pid": self.child.pid}
+
+    def _require(self, program: str) -> None:
+        found = Path(self._service.folder, program) if "/" in program else None
+        if (found and found.is_file()) or (not found and shutil.which(program)):
+            return
+        raise TrialFailed(
+            f"service {self._service.name}: there is no program {program}; install it, or correct "
+            "`command`"
+        )
+
+    def _ready(self, port: int, interruption: Interruption) -> str:
+        """Waits, and returns the address that answers."""
+        within = self._service.ready.within
+        deadline = time.monotonic() + within
+        reason = "nothing was tried"
+        while time.monotonic() < deadline:
+            interruption.check()
+            address, reason = self._attempt(port)
+            if address:
+                return address
+            death = self.death()
+            if death:
+                raise TrialFailed(f"{death} before it was ready")
+            time.sleep(POLL_S)
+        raise TrialFailed(
+            f"the service was not ready after {within:g} s: {reason}{self._elsewhere(port)}"
+        )
+
+    def _attempt(self, port: int) -> tuple[str, str]:
+        """The address, once it is ready; else why not."""
+        pattern = self._service.ready.log
+        if pattern is not None and not self._has_printed(pattern):
+            return "", f"it has printed no line that matches {pattern!r}"
+        reasons = []
+        for host in self._hosts():
+            reason = attempt(self._service, (host, port), self._place.client_namespace)
+            if not reason:
+                return (f"[{host}]:{port}" if ":" in host else f"{host}:{port}"), ""
+            reasons.append(reason)
+        return "", reasons[0]
+
+    def _hosts(self) -> tuple[str, ...]:
+        """Many servers listen on IPv6 alone where they are told `localhost`."""
+        return (self._place.host, "::1") if self._place.host == "127.0.0.1" else (self._place.host,)
+
+    def _has_printed(self, pattern: str) -> bool:
+        with self._options.log.open("rb") as log:
+            text = log.read(LOG_BYTES_MAX).decode("utf-8", "replace")
+        return re.search(pattern, text, re.MULTILINE) is not None
+
+    def _elsewhere(self, port: int) -> str:
+        """What it listens on, where that is something else."""
+        others = self.tree.listening()
+        if not others:
+            return "; it listens on no TCP port"
+        hint = "" if any(one.endswith(f":{port}") for one in others) else ": pass {port} to it"
+        host = " and {host}" if self._place.client_namespace else ""
+        return f"; it listens on {', '.join(others)}{hint}{host if hint else ''}"
+
+
+class RunningService(_Observed):
+    """A service that somebody else has started: only its address is known."""
+
+    def __init__(self, service: ExternalService, client_namespace: str | None = None) -> None:
+        """Looks whether it can be reached. Raises :class:`TrialFailed`."""
+        assert service.server is not None  # a command is an ExternalProcess
+        self._service = service
+        self.address = service.server.address
+        host, _, port = self.address.rpartition(":")
+        reason = attempt(service, (host.strip("[]"), int(port)), client_namespace)
+        if reason:
+            raise TrialFailed(f"service {service.name}: {reason}")
+        self.tree = ProcessTree(service.pid) if service.pid else None
+        if self.tree and not self.tree.pids():
+            raise TrialFailed(f"service {service.name}: there is no process {service.pid}")
+
+    def __enter__(self) -> RunningService:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """It was not started here, and goes on."""
+
+    def contact(self) -> Endpoint:
+        """How to reach it."""
+        return Endpoint(self.address, tls=self._service.tls_files())
+
+    def death(self) -> str:
+        """That its process is gone; empty while it runs, or where it is not known."""
+        gone = self.tree is not None and not Path(f"/proc/{self.tree.pid}").exists()
+        return f"process {self._service.pid} has ended" if gone else ""
+
+    def record(self) -> Json:
+        """The part of a trial's record that says what ran."""
+        return {"address": self.address, "pid": self._service.pid}
+
+
+AnyExternal = ExternalProcess | RunningService
+
+
+def attempt(service: ExternalService, where: tuple[str, int], namespace: str | None) -> str:
+    """Why the service cannot be called yet; empty when it can."""
+    shown = f"[{where[0]}]:{where[1]}" if ":" in where[0] else f"{where[0]}:{where[1]}"
+    try:
+        connection = _connected(where, namespace)
+    except OSError as error:
+        return f"{shown} does not accept connections ({error.strerror or error})"
+    path = service.ready.http
+    if path is None:
+        connection.close()
+        return ""
+    return _asked(connection, shown, path, service)
+
+
+def _asked(connection: socket.socket, shown: str, path: str, service: ExternalService) -> str:
+    """Why GET ``path`` is not answered with 2xx; empty when it is."""
+    import http.client  # it loads a parser of e-mail, which few commands need
+    import ssl
+
+    client = http.client.HTTPConnection(shown, timeout=CONNECT_S_MAX)
+    try:
+        if service.is_secure:
+            context = ssl.create_default_context()
+            # Whether it answers is asked here; calls check the certificate.
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            connection = context.wrap_socket(connection)
+        client.sock = connection
+        client.request("GET", path)
+        status = client.getresponse().status
+    except (OSError, http.client.HTTPException) as error:
+        return f"GET {path} was not answered: {error!r}"
+    finally:
+        client.close()
+        connection.close()
+    return "" if 200 <= status < 300 else f"GET {path} was answered with status {status}"
+
+
+def _connected(where: tuple[str, int], namespace: str | None) -> socket.socket:
+    if namespace is not None:
+        return namespaces.connected(namespace, where, CONNECT_S_MAX)
+    return socket.create_connection(where, CONNECT_S_MAX)
+
+
+def _wait_until_gone(pids: list[int]) -> None:
+    """The kernel needs a moment for processes that have been killed."""
+    deadline = time.monotonic() + 2.0
+    while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in pids):
+        time.sleep(0.01)

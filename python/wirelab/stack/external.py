@@ -1,0 +1,85 @@
+"""The stack of a service that is not of the lab: a name, and the axes of the caller's side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from wirelab.errors import StackError
+from wirelab.stack import axes as table
+from wirelab.stack import rules as legality
+from wirelab.stack.reference import Stack
+
+LANGUAGE = "external"
+"""The value of ``language`` of services that are not of the lab."""
+
+_FIXED = {"caller", "max_connections"}
+"""Axes of the lab that need one of its own services."""
+
+
+def changeable() -> tuple[str, ...]:
+    """The axes that can be set for any service, since the caller, the link or the lab honours
+    them."""
+    sides = ("caller", "link", "lab")
+    return tuple(a.name for a in table.TABLE if a.side in sides and a.name not in _FIXED)
+
+
+@dataclass(frozen=True)
+class ExternalStack(Stack):
+    """A named service, and what was changed of its axes: ``orders-rest?connection=close``."""
+
+    base: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Axes that its declaration sets; the others have the binding's defaults."""
+    changes: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def named(cls, name: str, axes: Mapping[str, str]) -> ExternalStack:
+        """The stack of a declaration; ``axes`` names ``binding`` at least."""
+        return cls(name, MappingProxyType(dict(axes)))
+
+    @cached_property
+    def axes(self) -> Mapping[str, str]:
+        """Every axis with its value, ``binding`` and ``language`` first."""
+        binding = self.base["binding"]
+        axes = {"binding": binding, "language": LANGUAGE}
+        axes |= {axis.name: table.default(binding, axis.name) for axis in table.TABLE}
+        return MappingProxyType({**axes, **self.base, **self.changes})
+
+    def with_axes(self, changes: Mapping[str, str]) -> ExternalStack:
+        """With these axes changed. Raises :class:`StackError` for an axis that only services of
+        the lab have, and for a combination that cannot exist."""
+        if not changes:
+            return self
+        named = dict(self.changes)
+        for name, value in changes.items():
+            axis = table.axis(name)
+            if name not in changeable():
+                raise StackError(
+                    f"{self.reference}: axis {name!r} belongs to services of the lab",
+                    f"axes for any service: {', '.join(changeable())}",
+                )
+            named[name] = axis.canonical(value)
+        made = ExternalStack(self._reference(named), self.base, MappingProxyType(named))
+        broken = legality.first_broken(made.axes)
+        if broken is not None:
+            raise StackError(f"{made.reference} cannot exist: {broken.reason}", "leave it out")
+        return made
+
+    def near(self, changes: Mapping[str, str]) -> ExternalStack:
+        """Itself with these axes changed, as far as they can be."""
+        known = {name: value for name, value in changes.items() if name in changeable()}
+        return self.with_axes(known)
+
+    def _reference(self, changes: Mapping[str, str]) -> str:
+        name = self.reference.partition("?")[0] if self.changes else self.reference
+        differing = [
+            f"{axis.name}={changes[axis.name]}"
+            for axis in table.TABLE
+            if axis.name in changes and changes[axis.name] != self._declared(axis.name)
+        ]
+        return f"{name}?{'&'.join(differing)}" if differing else name
+
+    def _declared(self, axis: str) -> str:
+        return self.base.get(axis, table.default(self.base["binding"], axis))

@@ -1,0 +1,276 @@
+"""Services that are not of the lab: started by a command or running at a URL, well or badly."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from wirelab.errors import ExperimentError, UsageError
+from wirelab.experiment import loading as experiment_file
+from wirelab.run import runner as running
+from wirelab.run.runner import Run
+from wirelab.trial.record import Trial
+
+pytestmark = pytest.mark.usefixtures("no_orphans", "real_engine")
+
+HTTP = """
+import http.server, os, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *_): pass
+    def do_GET(self):
+        body = self.path.encode()
+        self.send_response(int(os.environ.get("STATUS", 200)))
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        right = body == os.environ["EXPECTED"].encode()
+        self.send_response(200 if right else 400)
+        self.send_header("content-length", "0")
+        self.end_headers()
+"""
+SERVE = 'http.server.ThreadingHTTPServer((os.environ["HOST"], int(os.environ["PORT"])), Handler)'
+
+
+def _python(script: str) -> list[str]:
+    return [sys.executable, "-c", script]
+
+
+def _own(script: str, **keys: Any) -> dict[str, Any]:
+    return {"name": "own", "command": _python(script), "http": {"path": "/"}, **keys}
+
+
+def _run(out: Path, *services: Any, **keys: Any) -> Run:
+    content = {
+        "name": "own",
+        "repeats": 1,
+        "services": list(services),
+        "loads": [{"closed": {"users": 2}}],
+        "window": {"calls": 50, "max": "10 s"},
+        "warmup": {"min": "0 s", "max": "0 s"},
+        **keys,
+    }
+    text = yaml.safe_dump(content)
+    return running.run(experiment_file.parse(text, str(out.parent / "x.yaml")), out, source=text)
+
+
+def _only(run: Run) -> Trial:
+    (trial,) = run.trials
+    return trial
+
+
+def _failure(out: Path, script: str, **keys: Any) -> str:
+    keys = {"ready": {"within": "1500 ms"}, "stop": "500 ms", **keys}
+    trial = _only(_run(out, _own(script, **keys)))
+    assert trial.status == "failed"
+    return trial.reason
+
+
+def test_a_command_is_started_measured_and_stopped(tmp_path: Path) -> None:
+    service = _own(f"{HTTP}\n{SERVE}.serve_forever()", ready={"http": "/healthz"})
+    trial = _only(_run(tmp_path, service))
+    assert (trial.status, trial.result.ok, trial.result.errors) == ("measured", 50, 0)
+    assert trial.point.stack == "own"
+    assert trial.service.cpu_s is not None
+    assert trial.service.cpu_s > 0
+    assert (trial.service.rss_max_bytes or 0) > 5_000_000
+    assert trial.service.calls_seen is None  # it has no metrics of the lab
+
+
+def test_each_trial_has_a_process_of_its_own_and_axes_of_the_caller(tmp_path: Path) -> None:
+    service = _own(f"{HTTP}\n{SERVE}.serve_forever()")
+    run = _run(tmp_path, service, axes={"connection": ["keep", "close"]}, repeats=2)
+    assert {trial.point.stack for trial in run.trials} == {"own", "own?connection=close"}
+    assert len({trial.service.pid for trial in run.trials}) == 4
+    opened = {t.point.stack: t.result.connections_opened for t in run.trials}
+    assert opened == {"own": 2, "own?connection=close": 50}
+
+
+def test_cpu_is_that_of_all_processes(tmp_path: Path) -> None:
+    busy = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'while True: pass'])"
+    script = f"{HTTP}\n{busy}\n{SERVE}.serve_forever()"
+    window = {"duration": "2 s"}
+    service = _own(script, ready={"http": "/"}, stop="1 s")
+    load = [{"constant": {"rate": 10, "in_flight_max": 5}}]
+    trial = _only(_run(tmp_path, service, window=window, loads=load, placement="unpinned"))
+    assert trial.service.cpu_window_s is not None
+    assert trial.service.cpu_window_s > 0.5  # its own part is some 10 ms
+
+
+def test_content_is_sent_as_declared(tmp_path: Path) -> None:
+    script = f"{HTTP}\n{SERVE}.serve_forever()"
+    service = _own(script, env={"EXPECTED": '{"id":1}'}, http={"path": "/", "json": {"id": 1}})
+    assert _only(_run(tmp_path / "a", service)).result.ok == 50
+    messages = [{"name": "small", "json": {"id": 1}}, {"name": "other", "body": "x"}]
+    run = _run(tmp_path / "b", service, messages=messages)
+    ok = {trial.point.operation: trial.result.ok for trial in run.trials}
+    assert ok == {"small": 50, "other": 0}
+
+
+def test_a_status_that_is_no_success_is_an_error(tmp_path: Path) -> None:
+    service = _own(f"{HTTP}\n{SERVE}.serve_forever()", env={"STATUS": "302"})
+    trial = _only(_run(tmp_path, service))
+    assert (trial.result.ok, trial.result.errors) == (0, 50)
+    assert "302" in " ".join(trial.result.error_examples)
+
+
+@pytest.fixture
+def running_server() -> Iterator[str]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/a?b=1" else 404)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_bare_url_is_a_service(tmp_path: Path, running_server: str) -> None:
+    trial = _only(_run(tmp_path, f"{running_server}/a?b=1"))
+    assert (trial.status, trial.result.ok) == ("measured", 50)
+    assert trial.service.cpu_s is None
+    assert trial.service.rss_max_bytes is None
+
+
+def test_cpu_of_a_url_is_that_of_its_pid(tmp_path: Path, running_server: str) -> None:
+    service = {"name": "here", "url": f"{running_server}/a?b=1", "pid": os.getpid()}
+    assert (_only(_run(tmp_path, service)).service.cpu_s or 0) > 0
+
+
+def test_a_service_that_ends_at_once_is_reported(tmp_path: Path) -> None:
+    reason = _failure(tmp_path, "import sys; sys.exit('no licence')")
+    assert "exit code 1 (no licence) before it was ready" in reason
+
+
+def test_a_service_that_never_listens_is_reported(tmp_path: Path) -> None:
+    reason = _failure(tmp_path, "import time; time.sleep(60)")
+    assert "was not ready after 1.5 s" in reason
+    assert "it listens on no TCP port" in reason
+
+
+def test_a_service_on_another_port_is_reported(tmp_path: Path) -> None:
+    script = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); time.sleep(60)"
+    assert re.search(
+        r"it listens on 127\.0\.0\.1:\d+: pass \{port\} to it", _failure(tmp_path, script)
+    )
+
+
+def test_a_service_on_ipv6_alone_is_found(tmp_path: Path) -> None:
+    serve = (
+        "import socket\nclass Server(http.server.ThreadingHTTPServer):\n"
+        "    address_family = socket.AF_INET6\n"
+        'Server(("::1", int(os.environ["PORT"])), Handler).serve_forever()'
+    )
+    trial = _only(_run(tmp_path, _own(f"{HTTP}\n{serve}")))
+    assert trial.result.ok == 50
+    assert (trial.service.address or "").startswith("[::1]:")
+
+
+def test_a_service_is_ready_when_it_prints_so(tmp_path: Path) -> None:
+    script = (
+        f"{HTTP}\nserver = {SERVE}\nprint('up and', 'running', flush=True)\nserver.serve_forever()"
+    )
+    ready = {"log": "^up and running$", "within": "5 s"}
+    assert _only(_run(tmp_path / "a", _own(script, ready=ready))).result.ok == 50
+    ready = {"log": "something else", "within": "1 s"}
+    reason = _failure(tmp_path / "b", script, ready=ready)
+    assert "printed no line that matches 'something else'" in reason
+
+
+def test_a_service_that_answers_its_check_with_an_error_is_not_ready(tmp_path: Path) -> None:
+    script = f"{HTTP}\n{SERVE}.serve_forever()"
+    ready = {"http": "/healthz", "within": "1 s"}
+    reason = _failure(tmp_path, script, env={"STATUS": "503"}, ready=ready)
+    assert "GET /healthz was answered with status 503" in reason
+
+
+def test_processes_that_hide_or_ignore_sigterm_are_ended(tmp_path: Path) -> None:
+    script = (
+        f"{HTTP}\nimport signal, subprocess\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'], "
+        f"start_new_session=True)\n{SERVE}.serve_forever()"
+    )
+    begun = time.monotonic()
+    trial = _only(_run(tmp_path, _own(script, stop="500 ms")))
+    assert trial.result.ok == 50
+    assert time.monotonic() - begun < 15
+    # no_orphans looks whether anything is left.
+
+
+def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
+    trial = _only(_run(tmp_path, {"name": "own", "command": ["no-such-program"], "http": {}}))
+    assert "there is no program no-such-program" in trial.reason
+
+
+@pytest.mark.parametrize(
+    ("service", "said"),
+    [
+        ({"name": "a"}, "either command or url"),
+        ({"name": "a", "command": ["x"]}, "say how it is called"),
+        ({"name": "a", "command": ["x"], "http": {}, "grpc": {"method": "a.B/C"}}, "http or grpc"),
+        ({"name": "a", "command": ["x"], "http": {"body": "a", "json": 1}}, "one of body"),
+        ({"name": "a", "command": ["x"], "http": {"body_file": "none"}}, "No such file"),
+        ({"name": "a", "command": ["x"], "grpc": {"method": "a.B/C", "json": {}}}, "grpc.proto"),
+        ({"name": "A B", "command": ["x"], "http": {}}, "lower-case letters"),
+        ({"name": "a", "command": ["x"], "http": {}, "ready": {"log": "("}}, "regular expression"),
+        ({"name": "a", "command": ["x"], "http": {"paht": "/"}}, "Did you mean 'path'"),
+        ("ftp://127.0.0.1/", "unknown scheme"),
+        ("grpc://127.0.0.1:1", "names no method"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_file_and_line(
+    tmp_path: Path, service: Any, said: str
+) -> None:
+    content = {
+        "name": "own",
+        "services": [service],
+        "loads": [{"closed": {"users": 2}}],
+        "window": {"calls": 50},
+    }
+    path = tmp_path / "x.yaml"
+    path.write_text(yaml.safe_dump(content))
+    with pytest.raises(ExperimentError, match=re.escape(said)) as refused:
+        experiment_file.load(path)
+    assert "x.yaml:" in str(refused.value)
+
+
+def test_other_machines_are_loaded_only_where_that_is_allowed_twice(tmp_path: Path) -> None:
+    text = yaml.safe_dump(
+        {
+            "name": "far",
+            "services": ["http://192.0.2.1/"],
+            "loads": [{"closed": {"users": 2}}],
+            "window": {"duration": "1 s"},
+        }
+    )
+    far = experiment_file.parse(text)
+    with pytest.raises(UsageError, match=r"192\.0\.2\.1 is not on this machine"):
+        running.run(far, tmp_path / "a", source=text)
+    with pytest.raises(UsageError, match="not on this machine"):
+        running.run(far, tmp_path / "a", source=text, any_target=True)
+    allowed = far.model_copy(update={"allow_targets": ("192.0.2.1",)})
+    with pytest.raises(UsageError, match="without a bound on their calls"):
+        running.run(allowed, tmp_path / "a", source=text, any_target=True)
