@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
+
 from bench import table
 from bench.bounds import Ratio, Round
 from bench.process import Reading
@@ -131,7 +133,7 @@ def _ablation(one: Ablation) -> dict[str, Any]:
         "capture_us": one.capture_us,
         "drops": one.drops,
         "others_share": one.others_share,
-        "captured": one.captured,
+        "captured": msgspec.to_builtins(one.captured),
         "rounds": [_round(rnd) for rnd in one.rounds],
         "ratios": [_ratio(ratio) for ratio in one.ratios],
     }

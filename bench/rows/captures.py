@@ -23,6 +23,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
 from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.link import AnyLink, Link, LinkSpec, Loopback
+from wirelab.trial.link_record import CaptureRecord
 
 WITHOUT, WITH = "without", "with a capture"
 LINKS = ("loopback", "lan")
@@ -58,8 +59,7 @@ class Ablation:
     stack: str
     link: str
     rounds: list[dict[str, Reading]]
-    captured: list[Json]
-    """What each capture said at its end: packets, bytes, drops, cpu_s."""
+    captured: list[CaptureRecord]
 
     @property
     def ratios(self) -> list[Ratio]:
@@ -73,20 +73,18 @@ class Ablation:
     @property
     def drops(self) -> int:
         """Packets that were not captured, of all rounds."""
-        return sum(int(one["drops"]) for one in self.captured)
+        return sum(one.drops for one in self.captured)
 
     @property
     def capture_us(self) -> float:
         """CPU of the capture's process per packet, microseconds; median."""
-        return median(
-            float(one["cpu_s"]) / max(int(one["packets"]), 1) * 1e6 for one in self.captured
-        )
+        return median((one.cpu_s or 0.0) / max(one.packets, 1) * 1e6 for one in self.captured)
 
     @property
     def packets_per_s(self) -> float:
         """Captured in each second of the load; median."""
         pairs = zip(self.captured, self.rounds, strict=True)
-        return median(float(one["packets"]) / rnd[WITH].wall_s for one, rnd in pairs)
+        return median(one.packets / rnd[WITH].wall_s for one, rnd in pairs)
 
     @property
     def others_share(self) -> float:
@@ -114,7 +112,7 @@ def run(pairs: int, seconds: float) -> list[Ablation]:
 
 def _ablation(stack: Stack, name: str, pairs: int, seconds: float) -> Ablation:
     rounds: list[dict[str, Reading]] = []
-    captured: list[Json] = []
+    captured: list[CaptureRecord] = []
     with _link(name) as link:
         service = replace(stack.service, address=link.server.address)
         with running(service, SERVER_CORE, link.server.namespace) as served:
@@ -151,10 +149,10 @@ def _contender(stack: Stack, served: Running, window: Json) -> Contender:
 
 def _round(
     contender: Contender, served: Running, link: AnyLink, number: int
-) -> tuple[dict[str, Reading], Json]:
+) -> tuple[dict[str, Reading], CaptureRecord]:
     """Both, and what the capture said."""
     rnd: dict[str, Reading] = {}
-    captured: Json = {}
+    captured = CaptureRecord()
     for name in (WITHOUT, WITH) if number % 2 == 0 else (WITH, WITHOUT):
         if name == WITHOUT:
             rnd[name] = measure(contender, served, link.client.namespace)
@@ -165,7 +163,7 @@ def _round(
 
 def _measured_under_capture(
     contender: Contender, served: Running, link: AnyLink
-) -> tuple[Reading, Json]:
+) -> tuple[Reading, CaptureRecord]:
     """At the client's end, on spare cores where there are any, as a trial has it."""
     with tempfile.TemporaryDirectory() as folder:
         spare = os.sched_getaffinity(0) - {SERVER_CORE, CLIENT_CORE}
@@ -182,6 +180,6 @@ def _measured_under_capture(
         )
         with capture:
             reading = measure(contender, served, link.client.namespace)
-            said = capture.finish()
-    others_s = reading.others_cpu_s - (0.0 if spare else float(said["cpu_s"]))
-    return replace(reading, others_cpu_s=others_s), said
+            captured = capture.finish()
+    others_s = reading.others_cpu_s - (0.0 if spare else (captured.cpu_s or 0.0))
+    return replace(reading, others_cpu_s=others_s), captured

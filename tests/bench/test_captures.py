@@ -27,7 +27,7 @@ def test_every_load_is_captured_whole() -> None:
         assert list(rnd) == [captures.WITHOUT, captures.WITH]
         assert all(reading.p50_us and reading.p50_us > 0 for reading in rnd.values())
         connections = next(s.load.connections for s in captures.STACKS if s.name == one.stack)
-        assert captured["packets"] + captured["drops"] > 2 * connections
+        assert captured.packets + captured.drops > 2 * connections
         assert [ratio.figure for ratio in one.ratios] == list(captures.FIGURES)
 
 

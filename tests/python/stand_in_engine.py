@@ -264,22 +264,55 @@ def capture() -> int:
 
 def dissect() -> int:
     """``wirelab-engine dissect``: of a file in which nothing is."""
-    counts = {"count": 0, "opened": 0, "closed": 0, "reused": 0}
-    used = {"used": 0, "used_once": 0, "in_flight_max": 0}
-    kinds = ("requests_joined", "requests_split", "replies_joined", "replies_split")
-    writes = dict.fromkeys(kinds, 0)
-    some: dict[str, Any] = {"count": 0, "latency_us": {}, "writes": writes, "connections": used}
-    say(
-        dissection=1,
-        capture={"damaged": None},
-        flows=counts,
-        accounting={"total": {"retransmitted": {"packets": 0}}, "per_exchange": None},
-        exchanges={**some, "by_name": []},
-        interarrival=[],
-        timeline=[],
-        findings=[],
-    )
+    say(**NOTHING, file=sys.argv[2])
     return 0
+
+
+def _none(words: str) -> dict[str, Any]:
+    return dict.fromkeys(words.split(), 0)
+
+
+CLASS = _none(
+    "bytes ip_bytes ip_header_bytes link_header_bytes packets payload_bytes tcp_header_bytes"
+)
+DIRECTION = {
+    **dict.fromkeys(
+        ["ack", "all", "data", "fin", "pure_tcp", "retransmitted", "rst", "syn"], CLASS
+    ),
+    "payload": {
+        **_none("encrypted_bytes message_bytes overhead_bytes retransmitted_bytes"),
+        **_none("unknown_bytes unread_bytes"),
+        "overhead": {},
+    },
+    "units": {},
+}
+NOTHING: dict[str, Any] = {
+    "dissection": 1,
+    "capture": {
+        **_none("bytes other_packets packets seconds tcp_packets truncated"),
+        "link_types": [],
+    },
+    "flows": {
+        **_none("closed count opened reused"),
+        "list": [],
+        "one_sided": _none("requests replies"),
+    },
+    "accounting": {"request": DIRECTION, "reply": DIRECTION, "total": DIRECTION},
+    "exchanges": {
+        "count": 0,
+        "by_name": [],
+        "endings": {},
+        "unpaired": _none("requests replies"),
+        "writes": _none("requests_joined requests_split replies_joined replies_split"),
+        "connections": _none("closed_by_server exchanges_max in_flight_max unused used used_once"),
+    },
+    "load": _none("connections_open_max requests seconds"),
+    "findings": [],
+    "timeline": [],
+    "interarrival": [],
+    "interarrival_of": _none("exchanges not_followed of shapes"),
+}
+"""The dissection of a file in which nothing is."""
 
 
 VERBS = {

@@ -6,11 +6,18 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from tests.python.synthetic_run import REST, World, point, trial
 from wirelab.checks import load as verdicts
+from wirelab.documents.dissection import Dissection, Finding
 from wirelab.stack.reference import Stack
-from wirelab.trial import dissection
-from wirelab.trial.record import Json, Trial
+from wirelab.trial import dissected as document
+from wirelab.trial.link_record import CaptureRecord, LinkRecord
+from wirelab.trial.record import Trial
+from wirelab.trial.wire_record import PacketFinding
+
+Json = dict[str, Any]
 
 S = 10**9
 
@@ -47,7 +54,16 @@ NO_SWITCH: Json = {
     "test": None,
     "where": [],
 }
-_DIRECTION = {"retransmitted": {"packets": 1, "bytes": 90}}
+_CLASSES = ("ack", "all", "data", "fin", "pure_tcp", "retransmitted", "rst", "syn")
+_COUNTS = ("bytes", "ip_bytes", "ip_header_bytes", "link_header_bytes", "packets", "payload_bytes")
+_CLASS = dict.fromkeys((*_COUNTS, "tcp_header_bytes"), 0)
+_PAYLOAD = ("encrypted", "message", "overhead", "retransmitted", "unknown", "unread")
+_DIRECTION: Json = {
+    **dict.fromkeys(_CLASSES, _CLASS),
+    "retransmitted": {**_CLASS, "packets": 1, "bytes": 90},
+    "payload": {**{f"{name}_bytes": 0 for name in _PAYLOAD}, "overhead": {}},
+    "units": {},
+}
 DISSECTION: Json = {
     "dissection": 1,
     "file": "capture.pcapng",
@@ -63,6 +79,7 @@ DISSECTION: Json = {
         "damaged": None,
     },
     "flows": {
+        "one_sided": {"requests": 0, "replies": 0},
         "count": 1,
         "opened": 1,
         "closed": 1,
@@ -84,6 +101,8 @@ DISSECTION: Json = {
         ],
     },
     "accounting": {
+        "request": _DIRECTION,
+        "reply": _DIRECTION,
         "total": _DIRECTION,
         "per_exchange": {
             "packets": 2.0,
@@ -114,6 +133,7 @@ DISSECTION: Json = {
             }
         ],
         "endings": {"framed": 2000},
+        "unpaired": {"requests": 0, "replies": 0},
         "latency_us": {"p50": 100.0, "p90": 200.0, "p99": 400.0, "max": 900.0, "n": 2000},
         "writes": {
             "requests_joined": 2000,
@@ -171,38 +191,50 @@ DISSECTION: Json = {
 }
 
 
-def dissected(**changes: Any) -> Json:
-    """The dissection with changes by dotted path, dots written as two underscores."""
-    changed = deepcopy(DISSECTION)
+def changed(**changes: Any) -> Json:
+    """The dissection as JSON with changes by dotted path, dots written as two underscores."""
+    content = deepcopy(DISSECTION)
     for path, value in changes.items():
         *folders, name = path.split("__")
-        place = changed
+        place = content
         for folder in folders:
             place = place[folder]
-        place[name] = value
-    return changed
+        place[name] = deepcopy(value)
+    return content
+
+
+def dissected(**changes: Any) -> Dissection:
+    """The same as its model."""
+    return msgspec.convert(changed(**changes), Dissection)
+
+
+def findings(*found: Json) -> list[PacketFinding]:
+    """Findings of a dissection."""
+    return [PacketFinding.of(msgspec.convert(one, Finding)) for one in found]
 
 
 def captured(stack: str = REST, order: int = 0, **changes: Any) -> Trial:
     """A trial over a link with its packets; ``changes`` of link and captures."""
     at = replace(point(stack), axes=dict(Stack.parse(stack).axes), link="wlan")
-    link: Json = {
-        "driver": "emulator",
-        "congestion": {"client": "cubic", "server": "cubic"},
-        "nominal": {"rtt_ms": 2.5, "loss_percent": 0.0, "rate_kbit": {}},
-        "measured": {"rtt_ms": {"p50": 2.6, "mean": 2.6}},
-        "lateness_us": {"p99": 40.0},
-        "cpu_window_s": 0.2,
-        "device_drops": changes.get("device_drops", {"forward": 0, "backward": 0}),
-    }
-    taken = {"file": "capture-client.pcapng", "packets": 4000, "bytes": 600_000}
+    link = LinkRecord.of(
+        {
+            "driver": "emulator",
+            "congestion": {"client": "cubic", "server": "cubic"},
+            "nominal": {"rtt_ms": 2.5, "loss_percent": 0.0, "rate_kbit": {}},
+            "measured": {"rtt_ms": {"p50": 2.6, "mean": 2.6}},
+            "lateness_us": {"p99": 40.0},
+            "cpu_window_s": 0.2,
+            "device_drops": changes.get("device_drops", {"forward": 0, "backward": 0}),
+        }
+    )
+    taken = CaptureRecord(4000, 600_000, changes.get("drops", 0), file="capture-client.pcapng")
     measured = trial(at, order, order, World())
     made = replace(
         measured,
         result=replace(measured.result, bytes_sent=90 * 2000, bytes_received=150_064 * 2000),
         link=link,
-        captures={"client": {**taken, "drops": changes.get("drops", 0)}},
-        wire=dissection.brief(dissected()),
+        captures={"client": taken},
+        wire=document.brief(dissected()),
         checks=(),
     )
     return replace(made, checks=verdicts.check(made))

@@ -18,6 +18,8 @@ from wirelab.checks import load as verdicts
 from wirelab.statistics.sample import percentile_printable
 from wirelab.study import catalogue as studies
 from wirelab.study import manifest as study_manifest
+from wirelab.trial.conversion import convert
+from wirelab.trial.link_record import PlacementRecord
 from wirelab.trial.record import (
     CallerRecord,
     GroupResult,
@@ -25,7 +27,6 @@ from wirelab.trial.record import (
     Point,
     ServiceRecord,
     Trial,
-    convert,
 )
 
 REST = "rest@rust?codec=json"
@@ -83,13 +84,7 @@ def trial(at: Point, repeat: int, order: int, world: World) -> Trial:
         result=GroupResult.of(result),
         engine=CallerRecord.of(engine),
         service=convert(service, ServiceRecord),
-        placement={
-            "rule": "pinned",
-            "service": [0],
-            "engine": [1],
-            "front": [2, 3],
-            "processors": 1,
-        },
+        placement=PlacementRecord("pinned", (0,), (1,), (2, 3), processors=1),
     )
     return replace(made, checks=verdicts.check(made))
 

@@ -15,7 +15,8 @@ from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Claim, Planned, Spot
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import GroupResult, Point, Times, Trial, WireRecord
+from wirelab.trial.record import GroupResult, Point, Times, Trial
+from wirelab.trial.wire_record import WireRecord
 
 STALLED = "rest@rust?server.writes=split&server.nagle=on"
 FLIPPED = "rest@rust?server.writes=split"

@@ -35,6 +35,7 @@ from wirelab.stack import manifests
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.reference import Stack
 from wirelab.study.claims import Expectation, Finding, evaluate
+from wirelab.trial.link_record import PlacementRecord
 from wirelab.trial.record import CallerRecord, Check, Trial
 
 Json = dict[str, Any]
@@ -317,7 +318,7 @@ def tool_trial(users: int = 10, rate: float = 1000.0, repeat: int = 1, **words: 
         made,
         result=replace(made.result, cpu_s=0.97, times=times),
         engine=CallerRecord.of({**TOOL.identity(), "processors": 1, "runs": 2, "cpu_user_s": 0.97}),
-        placement={"engine": [1], "processors": 1},
+        placement=PlacementRecord(engine=(1,), processors=1),
         checks=(),
     )
     return replace(made, checks=verdicts.check(made))
@@ -596,7 +597,7 @@ def test_the_real_ghz_beside_the_engine(tmp_path: Path) -> None:
     assert measured.service.connections_seen == measured.result.connections_opened == 4
     # From the first call counted to the last reply, so it ends before the deadline does.
     assert 0.38 <= measured.result.window_s < 1.0
-    assert measured.engine.processors == len(measured.placement["engine"])
+    assert measured.engine.processors == len(measured.placement.engine or ())
     assert measured.result.cpu_s is not None
     assert 0.0 < measured.result.cpu_s < (measured.engine.cpu_process_s or 0.0)
     assert verdicts.client_use(measured) is not None

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.run import adaptive as intervention
 from wirelab.run import runner as running
 from wirelab.run.adaptive.outcome import Tested as Judged
+from wirelab.trial.link_record import TcpStart
 from wirelab.trial.record import Trial
 
 TEXT = """\
@@ -60,11 +60,11 @@ def _tested(
     return judged, list(running.read(done.folder).trials)
 
 
-def _ends(trials: list[Trial], axis: str, value: str) -> list[Any]:
+def _ends(trials: list[Trial], axis: str, value: str) -> list[TcpStart]:
     """How TCP began at both ends of every trial with that value."""
     having = [trial for trial in trials if trial.point.axes[axis] == value]
     assert len(having) == REPEATS
-    return [end for trial in having for end in trial.link["tcp"].values()]
+    return [end for trial in having for end in trial.link.tcp.values()]
 
 
 def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path) -> None:
@@ -78,10 +78,10 @@ def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path
     assert judged.found.estimate > 100.0
     before, after = judged.occurrences or (0.0, 0.0)
     assert after <= 0.1 * before, judged
-    assert {end["initial_window"] for end in _ends(trials, "initial_window", "kernel")} == {10}
+    assert {end.initial_window for end in _ends(trials, "initial_window", "kernel")} == {10}
     wide = _ends(trials, "initial_window", "1000")
-    assert {end["initial_window"] for end in wide} == {1000}
-    assert all(end["receive_window"] >= 1000 * SEGMENT_BYTES for end in wide)
+    assert {end.initial_window for end in wide} == {1000}
+    assert all(end.receive_window >= 1000 * SEGMENT_BYTES for end in wide)
     flipped = [trial for trial in trials if trial.point.axes["initial_window"] == "1000"]
     causes = {found.cause for trial in flipped if trial.wire for found in trial.wire.findings}
     assert "tcp-window-exhausted" not in causes
@@ -97,8 +97,8 @@ def test_a_window_that_shrinks_in_pauses_is_found_predicted_and_kept(tmp_path: P
     assert judged.found.estimate > 20.0
     before, after = judged.occurrences or (0.0, 0.0)
     assert after <= 0.1 * before, judged
-    assert {end["after_idle"] for end in _ends(trials, "after_idle", "restart")} == {"restart"}
-    assert {end["after_idle"] for end in _ends(trials, "after_idle", "keep")} == {"keep"}
+    assert {end.after_idle for end in _ends(trials, "after_idle", "restart")} == {"restart"}
+    assert {end.after_idle for end in _ends(trials, "after_idle", "keep")} == {"keep"}
 
 
 @pytest.mark.parametrize(

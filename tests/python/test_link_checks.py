@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial
-from wirelab.checks.link import dead, driver_text
+from wirelab.checks.link import dead
 from wirelab.checks.load import check
 from wirelab.documents.link_ready import Ready
 from wirelab.experiment.link_profiles import OwnProfile
+from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.record import Json, Trial
 
 LINK: Json = {
@@ -44,14 +45,19 @@ NAMES = {
 }
 
 
-WHOLE: Json = {"client": {"packets": 100, "drops": 0}}
+WHOLE: dict[Side, CaptureRecord] = {"client": CaptureRecord(packets=100)}
 
 
-def _trial(link: Json = LINK, placement: Json | None = None, captures: Json = WHOLE) -> Trial:
+def _trial(
+    link: Json = LINK,
+    placement: PlacementRecord = PlacementRecord(),  # noqa: B008 (frozen)
+    captures: dict[Side, CaptureRecord] = WHOLE,
+) -> Trial:
     stack = f"{REST}&congestion=cubic&initial_window=64&after_idle=keep"
     at = replace(point(stack, 14), link="wlan")
-    made = replace(trial(at, 0, 1, World()), checks=(), link=link, captures=captures)
-    return replace(made, placement=placement) if placement else made
+    made = replace(trial(at, 0, 1, World()), checks=(), captures=captures)
+    made = replace(made, link=LinkRecord.of(link))
+    return replace(made, placement=placement) if placement.rule else made
 
 
 def _outcomes(given: Trial) -> dict[str, str]:
@@ -84,8 +90,8 @@ def test_a_driver_whose_effect_was_never_measured_marks_the_trial() -> None:
 
 def test_records_without_the_mark_are_judged_by_the_drivers_name() -> None:
     """Links did not report whether their driver is verified before they named one that is not."""
-    assert driver_text({"driver": "netem"}) == "netem (not verified)"
-    assert driver_text({"driver": "emulator"}) == "emulator"
+    assert LinkRecord(driver="netem").driver_text() == "netem (not verified)"
+    assert LinkRecord(driver="emulator").driver_text() == "emulator"
 
 
 def test_loopback_without_a_capture_has_none_of_these_checks() -> None:
@@ -112,7 +118,7 @@ def test_loopback_without_a_capture_has_none_of_these_checks() -> None:
 )
 def test_what_was_not_as_asked_for_marks_the_trial(path: str, value: object, marked: str) -> None:
     # The emulator's core is the engine's; the synthetic window is 2 s long.
-    placement: Json = {"rule": "cores", "service": [0], "engine": [1], "emulator": [1]}
+    placement = PlacementRecord("cores", service=(0,), engine=(1,), emulator=(1,))
     outcomes = _outcomes(_trial(_changed(path, value), placement=placement))
     assert {name for name, outcome in outcomes.items() if outcome == "marked"} == {marked}
 
@@ -165,16 +171,16 @@ def test_a_delay_that_varies_is_judged_by_its_mean() -> None:
 
 def test_an_emulator_on_a_core_of_its_own_may_use_all_of_it() -> None:
     busy = _changed("cpu_window_s", 1.9)
-    apart: Json = {"service": [0], "engine": [1], "emulator": [2]}
+    apart = PlacementRecord("cores", service=(0,), engine=(1,), emulator=(2,))
     assert _outcomes(_trial(busy, placement=apart))["emulator CPU"] == "ok"
-    loose: Json = {"service": [0], "engine": [1], "emulator": "unpinned"}
+    loose = PlacementRecord("cores", service=(0,), engine=(1,), emulator="unpinned")
     assert _outcomes(_trial(busy, placement=loose))["emulator CPU"] == "marked"
 
 
 def test_a_capture_that_dropped_marks_the_trial() -> None:
-    captures: Json = {
-        "client": {"packets": 100, "drops": 0},
-        "server": {"packets": 90, "drops": 3},
+    captures: dict[Side, CaptureRecord] = {
+        "client": CaptureRecord(packets=100),
+        "server": CaptureRecord(packets=90, drops=3),
     }
     found = next(c for c in check(_trial(captures=captures)) if c.name == "capture")
     assert found.outcome == "marked"

@@ -200,9 +200,9 @@ def test_loopback_records_whose_congestion_control_it_has(
 ) -> None:
     stand_in()
     trial = _run(tmp_path / "run", TEXT.replace("wlan", "loopback")).trials[0]
-    assert trial.link["name"] == "loopback"
-    assert trial.link["congestion"]["client"]
-    assert "emulator" not in trial.placement
+    assert trial.link.name == "loopback"
+    assert trial.link.congestion["client"]
+    assert trial.placement.emulator is None
 
 
 @needs_root
@@ -213,19 +213,20 @@ def test_a_trial_over_a_link_carries_what_the_link_was(tmp_path: Path) -> None:
     trial = run.trials[0]
     assert trial.status == "measured", trial.reason
     assert trial.point.link == "wlan"
-    assert trial.link["measured"]["rtt_ms"]["p50"] == 2.6
-    assert trial.link["congestion"] == {"client": "reno", "server": "reno"}
-    assert trial.link["lateness_us"]["p99"] == 20.0
-    assert trial.link["cpu_window_s"] >= 0.0
+    assert trial.link.rtt_ms() == 2.6
+    assert trial.link.congestion == {"client": "reno", "server": "reno"}
+    assert trial.link.lateness_us is not None
+    assert trial.link.lateness_us.p99 == 20.0
+    assert trial.link.cpu_window_s is not None
     assert trial.service.address == "198.18.0.2:1"
     assert set(trial.captures) == {"client", "server"}
-    assert trial.captures["client"]["file"] == "capture-client.pcapng"
+    assert trial.captures["client"].file == "capture-client.pcapng"
     assert (run.folder / "trials" / trial.id / "capture-server.pcapng").exists()
-    assert trial.placement["emulator"]
-    assert trial.placement["capture"]
+    assert trial.placement.emulator
+    assert trial.placement.capture
     named = {check.name: check.outcome for check in trial.checks}
-    assert trial.link["tcp"]["server"]["initial_window"] == 64
-    assert trial.link["tcp"]["client"]["after_idle"] == "keep"
+    assert trial.link.tcp["server"].initial_window == 64
+    assert trial.link.tcp["client"].after_idle == "keep"
     wanted = (
         *("link round trip", "emulator lateness", "congestion control", "capture"),
         *("initial window", "window after a pause"),

@@ -81,17 +81,20 @@ def test_calls_over_a_link_take_its_round_trip(tmp_path: Path) -> None:
     assert trial.status == "measured", trial.reason
     assert trial.result.errors == 0
     assert str(trial.service.address).startswith("198.18.0.2:")
-    assert (trial.link["driver"], trial.link["verified"]) == ("emulator", True)
-    assert trial.link["nominal"]["rtt_ms"] == pytest.approx(5.0)
-    assert trial.link["measured"]["rtt_ms"]["min"] >= 4.9
+    assert (trial.link.driver, trial.link.verified) == ("emulator", True)
+    assert trial.link.nominal.rtt_ms == pytest.approx(5.0)
+    measured = trial.link.measured.rtt_ms
+    assert measured is not None
+    assert measured.min is not None
+    assert measured.min >= 4.9
     assert trial.result.times["response"].min_ns >= 4.9e6
     assert trial.service.calls_seen == trial.result.calls_whole_run
     assert _outcomes(trial)["congestion control"] == "ok"
     client, server = trial.captures["client"], trial.captures["server"]
-    assert client["drops"] == server["drops"] == 0
-    assert client["packets"] == server["packets"] > 2 * trial.result.calls
+    assert client.drops == server.drops == 0
+    assert client.packets == server.packets > 2 * trial.result.calls
     folder = tmp_path / "run" / "trials" / trial.id
-    assert (folder / client["file"]).stat().st_size > client["bytes"]
+    assert (folder / client.file).stat().st_size > client.bytes
 
 
 def test_netem_is_taken_where_it_is_named_and_never_passes_as_verified(tmp_path: Path) -> None:
@@ -102,7 +105,7 @@ def test_netem_is_taken_where_it_is_named_and_never_passes_as_verified(tmp_path:
             _run(tmp_path / "run", text)
         return
     (trial,) = _run(tmp_path / "run", text).trials
-    assert (trial.link["driver"], trial.link["verified"]) == ("netem", False)
+    assert (trial.link.driver, trial.link.verified) == ("netem", False)
     assert _outcomes(trial)["link driver"] == "marked"
 
 
@@ -118,15 +121,15 @@ def test_every_kind_of_contact_works_across_a_link(tmp_path: Path) -> None:
     assert [trial.result.errors for trial in run.trials] == [0] * 4
     told = {trial.point.axes["binding"]: trial for trial in run.trials}
     assert str(told["raw"].service.report).startswith("198.18.0.2:")
-    assert told["grpc"].link["congestion"] == {"client": "reno", "server": "reno"}
-    assert told["iiop"].link["congestion"] == {"client": "cubic", "server": "cubic"}
+    assert told["grpc"].link.congestion == {"client": "reno", "server": "reno"}
+    assert told["iiop"].link.congestion == {"client": "cubic", "server": "cubic"}
 
 
 def test_loopback_is_captured_once(tmp_path: Path) -> None:
     (trial,) = _run(tmp_path / "run", TEXT.replace("lan", "loopback") + "capture: both\n").trials
     assert trial.status == "measured", trial.reason
     assert set(trial.captures) == {"client"}
-    assert trial.captures["client"]["packets"] > 2 * trial.result.calls
+    assert trial.captures["client"].packets > 2 * trial.result.calls
 
 
 def test_a_link_killed_in_mid_trial_fails_it_and_the_next_one_is_measured(tmp_path: Path) -> None:

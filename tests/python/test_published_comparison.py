@@ -15,7 +15,8 @@ from wirelab.study import published_comparison
 from wirelab.study.model import PublishedMap
 from wirelab.study.published_comparison import Line
 from wirelab.study.sections import _beside
-from wirelab.trial.record import Trial, WireRecord
+from wirelab.trial.record import Trial
+from wirelab.trial.wire_record import WireRecord
 
 FOUND = studies.load("elfwing2002")
 

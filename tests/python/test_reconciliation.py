@@ -12,17 +12,23 @@ from typing import Any
 
 import pytest
 
+from tests.python.synthetic_packets import dissected
 from tests.python.synthetic_run import World, trial
 from wirelab.checks import load as verdicts
 from wirelab.cli import main
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
+from wirelab.report.section import Table
 from wirelab.report.sections import time_split
+from wirelab.report.source import Source
 from wirelab.run import runner as running
 from wirelab.stack.manifests import load
+from wirelab.trial import dissected as document
 from wirelab.trial import reconciliation
+from wirelab.trial.link_record import LinkRecord
 from wirelab.trial.reconciliation import CALLS_MAX, LOG, CallLog
-from wirelab.trial.record import Check, Point, Trial, WireRecord
+from wirelab.trial.record import Check, Point, Trial
+from wirelab.trial.wire_record import CallTimes, WireRecord
 
 Json = dict[str, Any]
 
@@ -88,6 +94,10 @@ def _part(phase: str, mean: float, share: float) -> Json:
     return {"phase": phase, "share": share, **_spent(mean)}
 
 
+def _quantiles(us: float) -> Json:
+    return {"p50": us, "p90": us, "p99": us, "max": us, "n": 1}
+
+
 def _spent(mean: float) -> Json:
     return {"mean_us": mean, "p50_us": mean, "p99_us": mean, "max_us": mean}
 
@@ -116,10 +126,8 @@ def _found(server_us: float = 80.0, residual_us: float = 0.0, **calls: int) -> J
 
 def test_of_both_ends_the_difference_is_the_network() -> None:
     """The server's part at the client's end less that at the server's end."""
-    ends = [{"reconciliation": _found(server_us=80.0)}, {"reconciliation": _found(server_us=30.0)}]
-    kept = reconciliation.kept(ends, CallLog(Path(LOG)))
-    assert kept is not None
-    assert kept["at_server_us"] == 30.0
+    kept = _both(_found(server_us=80.0), _found(server_us=30.0))
+    assert kept.at_server_us == 30.0
     assert time_split.round_trip(_trial(kept)) == (50.0, "by the captures at both ends")
 
 
@@ -136,12 +144,23 @@ def _end(write: float, wire: float, server: float, read: float, **other: float) 
     return {**found, "all": whole}
 
 
-def _both(client: Json, server: Json) -> Json:
-    kept = reconciliation.kept(
-        [{"reconciliation": client}, {"reconciliation": server}], CallLog(Path(LOG))
-    )
+def _both(client: Json, server: Json) -> CallTimes:
+    ends = [dissected(reconciliation=client), dissected(reconciliation=server)]
+    kept = reconciliation.kept(ends)
     assert kept is not None
     return kept
+
+
+def _times(found: Json) -> CallTimes:
+    """As a trial's record keeps it."""
+    kept = reconciliation.kept([dissected(reconciliation=found)])
+    assert kept is not None
+    return kept
+
+
+def _table(trial: Trial) -> Table:
+    (table,) = time_split.section(Source(Path("run"), {}, (trial,))).tables
+    return table
 
 
 def test_captures_at_both_ends_tell_the_ways_from_the_server() -> None:
@@ -150,15 +169,15 @@ def test_captures_at_both_ends_tell_the_ways_from_the_server() -> None:
     kept = _both(_end(40.0, 100.0, 620.0, 30.0), _end(330.0, 110.0, 120.0, 250.0))
     whole = reconciliation.split(kept)
     assert whole is not None
-    means = {part["phase"]: part["mean_us"] for part in whole["phases"]}
+    means = {part.phase: part.mean_us for part in whole.phases}
     told = {name: means[name] for name in ("request-way", "server", "reply-way")}
     assert told == pytest.approx({"request-way": 300.0, "server": 120.0, "reply-way": 200.0})
     assert sum(means.values()) == pytest.approx(1_000.0)
-    assert sum(part["share"] for part in whole["phases"]) == pytest.approx(1.0)
+    assert sum(part.share for part in whole.phases) == pytest.approx(1.0)
     shown = "\n".join(time_split.lines(kept))
     assert "request's way" in shown
     assert "reply's way" in shown
-    table = time_split._table("it", _trial(kept, "wlan"))
+    table = _table(_trial(kept, "wlan"))
     ways = [row for row in table.rows if row[0].endswith("way")]
     assert [row[1:3] for row in ways] == [["300 µs", "30.0 %"], ["200 µs", "20.0 %"]]
     assert not any("round trip" in row[0] for row in table.rows)
@@ -176,8 +195,11 @@ def test_captures_at_both_ends_tell_the_ways_from_the_server() -> None:
 def test_ways_that_two_captures_do_not_tell_are_not_guessed(server: Json, words: str) -> None:
     """The round trip as a whole stands as before, and why."""
     kept = _both(_end(40.0, 100.0, 620.0, 30.0), server)
-    assert reconciliation.split(kept) == kept["all"]
-    table = time_split._table("it", _trial(kept, "wlan"))
+    whole = reconciliation.split(kept)
+    assert whole is not None
+    assert kept.all is not None
+    assert whole.phases == kept.all.phases
+    table = _table(_trial(kept, "wlan"))
     assert words in table.caption
     assert any("round trip" in row[0] for row in table.rows)
 
@@ -186,34 +208,44 @@ def test_a_run_joins_the_captures_of_each_trial() -> None:
     """By their folders, in any order; others stay as they are."""
     ends = {"client": _end(40.0, 100.0, 620.0, 30.0), "server": _end(330.0, 110.0, 120.0, 250.0)}
     documents = [
-        {"file": f"run/trials/{trial}/capture-{side}.pcapng", "reconciliation": ends[side]}
+        dissected(file=f"run/trials/{trial}/capture-{side}.pcapng", reconciliation=ends[side])
         for trial, side in (("a", "client"), ("a", "server"), ("b", "client"), ("c", "server"))
     ]
     joined = reconciliation.joined(documents)
-    assert "parts" in joined[0]["reconciliation"]["both_ends"]
+    assert joined[0].reconciliation is not None
+    assert reconciliation.ways(joined[0].reconciliation)
+    assert "request-way" in document.text(joined)
     assert joined[1:] == documents[1:]
-    alone = [{"file": "x.pcapng", "reconciliation": None}]
+    alone = [dissected(file="x.pcapng")]
     assert reconciliation.joined(alone) == alone
 
 
-def test_what_is_not_logged_is_kept_as_a_reason() -> None:
-    """And of a run without captures nothing is."""
-    assert reconciliation.kept([{}], CallLog(None, "too many")) == {"left_out": "too many"}
-    assert reconciliation.kept([], CallLog(None)) is None
-    assert reconciliation.kept([{}], CallLog(None)) is None
+def test_without_a_log_nothing_is_kept() -> None:
+    assert reconciliation.kept([]) is None
+    assert reconciliation.kept([dissected()]) is None
 
 
-def _trial(found: Json | None, link: str = "loopback", measured: Json | None = None) -> Trial:
+def test_why_calls_were_not_logged_is_read_from_older_records_too() -> None:
+    wire = WireRecord.of({"reconciliation": {"left_out": "too many"}})
+    assert wire == WireRecord(not_reconciled="too many")
+    assert WireRecord.of(wire.to_json()) == wire
+
+
+def _trial(found: CallTimes | None, link: str = "loopback", measured: Json | None = None) -> Trial:
     axes = {"connection": "keep", "caller": "engine", "in_flight": "1"}
     load_: Json = {"kind": "closed", "users": 1, "think_s": 0.0}
     at = Point("rest@rust", axes, "Hello", 14, load_, link=link)
     wire = WireRecord(reconciliation=found, protocols=("tls",))
     made = replace(trial(at, 0, 1, World()), wire=wire, checks=())
-    return replace(made, link={"measured": measured} if measured else {})
+    return replace(made, link=LinkRecord.of({"measured": measured} if measured else {}))
 
 
 def _check(found: Json) -> Check:
-    checks = verdicts.check(_trial(found))
+    return _check_of(_trial(_times(found)))
+
+
+def _check_of(trial: Trial) -> Check:
+    checks = verdicts.check(trial)
     (check,) = (one for one in checks if one.name == "calls beside packets")
     return check
 
@@ -235,12 +267,17 @@ def test_a_trial_whose_calls_are_explained_is_right() -> None:
         ({**_found(), "clock_us": {"low": -9.0, "high": -2.0}}, "marked"),
         (_found(encrypted=2_000), "not-measurable"),
         (_found(unmatched=2_000), "not-measurable"),
-        ({"left_out": "too many"}, "not-measurable"),
     ],
 )
 def test_a_trial_whose_calls_are_not_explained_says_so(found: Json, outcome: str) -> None:
     """Each way of going wrong."""
     assert _check(found).outcome == outcome
+
+
+def test_calls_that_were_not_logged_cannot_be_explained() -> None:
+    trial = _trial(None)
+    trial = replace(trial, wire=WireRecord(not_reconciled="too many", protocols=("tls",)))
+    assert _check_of(trial).outcome == "not-measurable"
 
 
 def test_a_log_that_broke_off_marks_the_trial() -> None:
@@ -253,17 +290,20 @@ def test_a_log_that_broke_off_marks_the_trial() -> None:
 def test_on_a_link_the_round_trip_is_what_was_measured_before() -> None:
     """Or what the handshakes took; on loopback it is not told apart."""
     measured = {"rtt_ms": {"p50": 2.5}}
-    way = time_split.round_trip(_trial(_found(), "wlan", measured))
+    way = time_split.round_trip(_trial(_times(_found()), "wlan", measured))
     assert way == (2_500.0, "as measured before the trial")
     found = _found()
-    found["handshake_us"] = {"to_server": {"p50": 2_600.0}, "to_client": {"p50": 10.0}}
-    assert time_split.round_trip(_trial(found, "wlan")) == (2_610.0, "as the handshakes took")
-    assert time_split.round_trip(_trial(_found())) is None
+    found["handshake_us"] = {"to_server": _quantiles(2_600.0), "to_client": _quantiles(10.0)}
+    assert time_split.round_trip(_trial(_times(found), "wlan")) == (
+        2_610.0,
+        "as the handshakes took",
+    )
+    assert time_split.round_trip(_trial(_times(_found()))) is None
 
 
 def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
     """And what was not laid side by side."""
-    shown = list(time_split.lines(_found(unmatched=3, outside=2)))
+    shown = list(time_split.lines(_times(_found(unmatched=3, outside=2))))
     text = "\n".join(shown)
     assert max(map(len, shown)) <= 80
     for words in ("queueing", "server", "residual", "1,995 of 2,000", "3 calls have no exchange"):
@@ -274,8 +314,8 @@ def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
 def test_a_terminal_says_how_much_of_the_server_is_the_way(handshake_us: float, told: bool) -> None:
     """Of 80 us: where the SYN's answer took a tenth of that or more, and no longer."""
     found = _found()
-    found["handshake_us"] = {"to_server": {"p50": handshake_us}, "to_client": {"p50": 1.0}}
-    shown = [line for line in time_split.lines(found) if "way there and back" in line]
+    found["handshake_us"] = {"to_server": _quantiles(handshake_us), "to_client": _quantiles(1.0)}
+    shown = [line for line in time_split.lines(_times(found)) if "way there and back" in line]
     assert shown == (
         ["  of the server's part 70.0 µs is the way there and back (handshakes)"] * told
     )
@@ -286,7 +326,7 @@ def test_few_calls_have_no_percentiles() -> None:
     """Ten calls must lie above one that is shown."""
     found = _found()
     found["operations"][0]["calls"] = 44
-    rows = [line.split() for line in time_split.lines(found) if line.startswith("  server")]
+    rows = [line.split() for line in time_split.lines(_times(found)) if line.startswith("  server")]
     assert rows == [["server", "80.0", "µs", "80.0", "%", "80.0", "µs", "—"]]
 
 
@@ -350,33 +390,35 @@ def test_live_the_ways_over_a_link_are_told_from_the_server(
     assert one.status == "measured", one.reason
     whole = reconciliation.split(_kept(one))
     assert whole is not None
-    means = {part["phase"]: part["mean_us"] for part in whole["phases"]}
+    means = {part.phase: part.mean_us for part in whole.phases}
     assert means["request-way"] == pytest.approx(10_000.0, abs=2_500.0)
     assert means["reply-way"] == pytest.approx(3_000.0, abs=2_500.0)
     assert means["server"] < 2_500.0
-    together = sum(means.values()) + whole["residual"]["mean_us"]
-    assert together == pytest.approx(whole["response"]["mean_us"])
+    together = sum(means.values()) + whole.residual.mean_us
+    assert together == pytest.approx(whole.response.mean_us)
     assert main(["dissect", str(tmp_path / "run")]) == 0
     assert capsys.readouterr().out.count("request's way") == 1
 
 
-def _kept(one: Trial) -> Json:
+def _kept(one: Trial) -> CallTimes:
     assert one.wire is not None
     assert one.wire.reconciliation is not None
     return one.wire.reconciliation
 
 
 def _explained(one: Trial) -> None:
-    found, calls = _kept(one), _kept(one)["calls"]
-    assert calls["logged"] == one.result.calls_whole_run == calls["matched"], calls
-    assert found["exchanges"]["seen"] == calls["matched"], found["exchanges"]
-    whole = found["all"]
-    parts = sum(part["mean_us"] for part in whole["phases"])
-    together = parts + whole["residual"]["mean_us"]
-    assert together == pytest.approx(whole["response"]["mean_us"])
-    assert whole["residual"]["p99_us"] <= 50.0
-    assert found["clock_us"]["low"] <= 0.0 <= found["clock_us"]["high"]
-    shares = {part["phase"]: part["share"] for part in whole["phases"]}
+    found, calls = _kept(one), _kept(one).calls
+    assert calls.logged == one.result.calls_whole_run == calls.matched, calls
+    assert found.exchanges.seen == calls.matched, found.exchanges
+    whole = found.all
+    assert whole is not None
+    parts = sum(part.mean_us for part in whole.phases)
+    together = parts + whole.residual.mean_us
+    assert together == pytest.approx(whole.response.mean_us)
+    assert whole.residual.p99_us <= 50.0
+    assert found.clock_us is not None
+    assert found.clock_us.low <= 0.0 <= found.clock_us.high
+    shares = {str(part.phase): part.share for part in whole.phases}
     assert set(shares) == set(time_split.NAMES) - {"report", "request-way", "reply-way"}
     assert shares["server"] > 0.0
     assert json.dumps(one.to_json())

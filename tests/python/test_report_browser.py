@@ -29,6 +29,7 @@ from wirelab.report.page import write_page
 from wirelab.report.section import WORD_MAX
 from wirelab.study import reproduction
 from wirelab.study import sections as study_page
+from wirelab.trial import dissected as document
 from wirelab.trial.record import GroupResult
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
@@ -133,7 +134,7 @@ def captured_page(folder: Path) -> Path:
     run = write_run(folder, every)
     for one in every:
         file = run / "trials" / one.id / "dissection-client.json"
-        file.write_text(json.dumps(dissected()), encoding="utf-8")
+        file.write_text(document.text(dissected()), encoding="utf-8")
     return write_page(run)
 
 

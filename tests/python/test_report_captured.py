@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissected
+from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissected, findings
 from tests.python.synthetic_run import GRPC, REST, write_run
 from wirelab.checks import load as verdicts
 from wirelab.cli import app
@@ -20,7 +20,7 @@ from wirelab.run import adaptive as intervention
 from wirelab.run.adaptive import outcome
 from wirelab.run.adaptive.record import Claim, Interventions, Planned, Spot
 from wirelab.trial import dissection
-from wirelab.trial.record import PacketFinding, Trial
+from wirelab.trial.record import Trial
 
 CAUSE = str(FINDING["cause"])
 
@@ -38,7 +38,7 @@ def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
 
 def test_tested_findings_stand_apart_with_their_verdict() -> None:
     standing = Standing({CAUSE: "holds"})
-    told = list(packet_findings.lines([NO_SWITCH, FINDING], standing))
+    told = list(packet_findings.lines(findings(NO_SWITCH, FINDING), standing))
     assert told[0] == packet_findings.TESTED
     assert told[1].startswith(f"• {CAUSE}, tested: holds.")
     rest = told[told.index(packet_findings.UNTESTED) :]
@@ -47,10 +47,12 @@ def test_tested_findings_stand_apart_with_their_verdict() -> None:
 
 
 def test_where_all_are_tested_no_test_is_asked_for() -> None:
-    told = list(packet_findings.lines([FINDING], Standing({CAUSE: "does not hold"})))
+    told = list(packet_findings.lines(findings(FINDING), Standing({CAUSE: "does not hold"})))
     assert packet_findings.UNTESTED not in told
     assert not any("prove no cause" in line for line in told)
-    assert not packet_findings.section([FINDING], 2000, Standing({CAUSE: "holds"})).paragraphs
+    assert not packet_findings.section(
+        findings(FINDING), 2000, Standing({CAUSE: "holds"})
+    ).paragraphs
 
 
 def test_nothing_found_needs_no_test() -> None:
@@ -60,8 +62,9 @@ def test_nothing_found_needs_no_test() -> None:
 
 def test_a_pattern_that_cost_no_time_by_itself_is_given_none() -> None:
     pattern = {**FINDING, "cause": "split-writes", "ms_total": 0.0, "ms_median": 0.0}
-    assert packet_findings.figures(PacketFinding.of(pattern), 40)[1:] == ("—", "—")
-    assert "—" not in packet_findings.figures(PacketFinding.of(FINDING), 40)
+    of_pattern, of_finding = findings(pattern, FINDING)
+    assert packet_findings.figures(of_pattern, 40)[1:] == ("—", "—")
+    assert "—" not in packet_findings.figures(of_finding, 40)
 
 
 def test_every_line_of_a_dissection_fits_80_columns() -> None:

@@ -12,7 +12,8 @@ from tests.python.synthetic_run import REST, World, failed, trials, users, with_
 from wirelab.report.page import write_page
 from wirelab.report.sections import costs, machine, tables
 from wirelab.report.source import Source
-from wirelab.trial.record import CallerRecord, Check, Json, StoreRecord, Trial, convert
+from wirelab.trial.conversion import convert
+from wirelab.trial.record import CallerRecord, Check, Json, StoreRecord, Trial
 
 ONE = World(stacks=(REST,), sizes=(14,), loads=(users(32),))
 SPENT: Json = {

@@ -10,6 +10,7 @@ from wirelab.report.sections import links
 from wirelab.report.source import Source
 from wirelab.report.terminal import terminal_table
 from wirelab.trial.labels import Names
+from wirelab.trial.link_record import LinkRecord
 from wirelab.trial.record import Json, Trial
 
 
@@ -24,7 +25,7 @@ def _trial(name: str, order: int, p50: float, **link: object) -> Trial:
         "lateness_us": {"p99": 40.0 * order},
         "cpu_window_s": 0.2,
     }
-    return replace(trial(at, 0, order, World()), link={**found, **link})
+    return replace(trial(at, 0, order, World()), link=LinkRecord.of({**found, **link}))
 
 
 def _source(*trials: Trial) -> Source:

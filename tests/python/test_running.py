@@ -79,7 +79,7 @@ def test_a_run_directory_holds_everything(tmp_path: Path) -> None:
     trial = run.trials[0]
     assert trial.service.calls_seen == 0  # the stand-in's counter does not move
     assert trial.service.sha256
-    assert trial.placement["rule"] == "pinned"
+    assert trial.placement.rule == "pinned"
     assert trial.result.times["response"].hdr is None
     folder = run.folder / "trials" / trial.id
     names = {path.name for path in folder.iterdir()}

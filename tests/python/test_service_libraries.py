@@ -18,7 +18,8 @@ from wirelab.documents.service_ready import Library
 from wirelab.process.scratch import Scratch
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Served
-from wirelab.trial.record import OWN, ServiceRecord, convert
+from wirelab.trial.conversion import convert
+from wirelab.trial.record import OWN, ServiceRecord
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "contracts/process/service-ready.schema.json").read_text())

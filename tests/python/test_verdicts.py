@@ -10,6 +10,7 @@ import pytest
 from tests.python.synthetic_run import GRPC, REST, World, point, trial, with_result
 from wirelab.checks.load import check, client_bound, marked
 from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU
+from wirelab.trial.link_record import PlacementRecord
 from wirelab.trial.record import CallerRecord, Check, GroupResult, Json, ServiceRecord, Times, Trial
 
 CLOSED: Json = {"kind": "closed", "users": 10}
@@ -25,11 +26,8 @@ def changed(given: Trial, part: str, **values: Any) -> Trial:
     """The trial with figures of one part replaced."""
     if part == "result":
         return with_result(given, **values)
-    if part in ("engine", "service"):
-        changed_part: Any = replace(getattr(given, part), **values)
-        return replace(given, **{part: changed_part})
-    merged: dict[str, Any] = {part: {**getattr(given, part), **values}}
-    return replace(given, **merged)
+    changed_part: Any = replace(getattr(given, part), **values)
+    return replace(given, **{part: changed_part})
 
 
 def timed(given: Trial, which: str, **percentiles: int) -> Trial:
@@ -289,7 +287,7 @@ def test_threads_are_counted_by_the_placement() -> None:
     """Two engine threads that are half busy are not one that is full."""
     given = busy(sound(), 1.0, 0.5)
     assert client_bound(given)
-    assert not client_bound(changed(given, "placement", engine=[1, 2]))
+    assert not client_bound(replace(given, placement=PlacementRecord(engine=(1, 2))))
 
 
 @pytest.mark.parametrize(
@@ -339,7 +337,11 @@ def test_failed_calls_may_not_reach_the_service() -> None:
 def test_missing_figures_are_not_measurable() -> None:
     """An empty record gives reasons, not exceptions and not `ok`."""
     empty = replace(
-        sound(), result=GroupResult(), engine=CallerRecord(), service=ServiceRecord(), placement={}
+        sound(),
+        result=GroupResult(),
+        engine=CallerRecord(),
+        service=ServiceRecord(),
+        placement=PlacementRecord(),
     )
     outcomes = {found.name: found for found in check(empty)}
     for name in ("engine build", "calls counted", "bound", "stationarity", "steal time"):

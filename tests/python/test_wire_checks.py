@@ -3,14 +3,16 @@ cannot tell."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial, with_result
 from wirelab.checks.load import check
-from wirelab.trial.record import Check, Json, Trial, WireRecord
+from wirelab.trial.record import Check, Json, Trial
+from wirelab.trial.wire_record import WireRecord
 
 CLOSED: Json = {"kind": "closed", "users": 10}
 OPEN: Json = {"kind": "constant", "rate": 500.0, "in_flight_max": 64}
@@ -46,17 +48,17 @@ def _wire(given: Trial) -> WireRecord:
 
 def seen(given: Trial, **values: Any) -> Trial:
     """The trial with other words of its packets."""
-    return replace(given, wire=WireRecord.of({**asdict(_wire(given)), **values}))
+    return replace(given, wire=WireRecord.of({**_wire(given).to_json(), **values}))
 
 
 def used(given: Trial, **values: int) -> Trial:
     """The trial with connections that were used otherwise."""
-    return seen(given, connections={**asdict(_wire(given).connections), **values})
+    return seen(given, connections={**msgspec.structs.asdict(_wire(given).connections), **values})
 
 
 def written(given: Trial, **values: int) -> Trial:
     """The trial with messages that came otherwise."""
-    return seen(given, writes={**asdict(_wire(given).writes), **values})
+    return seen(given, writes={**msgspec.structs.asdict(_wire(given).writes), **values})
 
 
 def counted(given: Trial, **values: int) -> Trial:

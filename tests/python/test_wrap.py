@@ -360,5 +360,5 @@ def test_a_capture_that_may_not_grow_ends_the_tool(
         )
     assert measured.ran.how == "stopped"
     record = wrapping.result(measured)
-    assert words in record["tool"]["stopped"]
-    assert any(words in check["reason"] for check in record["checks"])
+    assert words in (record.tool.stopped or "")
+    assert any(words in check.reason for check in record.checks)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any
 
 import pytest
 
+from tests.python.synthetic_packets import Json, S, changed, dissected
+from wirelab.documents.dissection import Dissection
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
+from wirelab.trial.link_record import CaptureRecord, LinkRecord
 from wirelab.trial.record import Check
 from wirelab.wrap import arrivals, comparison
 from wirelab.wrap import checks as judgement
@@ -17,53 +19,38 @@ from wirelab.wrap.checks import Case
 from wirelab.wrap.process import Ran, Threads
 from wirelab.wrap.session import Measured, Order
 
-Json = dict[str, Any]
-S = 10**9
-
-DOCUMENT: Json = {
-    "capture": {"damaged": None, "tcp_packets": 4000},
-    "flows": {"count": 4, "list": [{"protocol": "http1"}]},
-    "exchanges": {
-        "count": 2000,
-        "by_name": [{"protocol": "http1", "status": {"200": 2000}}],
-        "endings": {"framed": 2000},
-        "latency_us": {"p50": 100.0, "p90": 200.0, "p99": 400.0, "max": 900.0, "n": 2000},
-        "connections": {"used": 4, "used_once": 0, "exchanges_max": 600, "in_flight_max": 1},
+FOUR: Json = {
+    "flows__count": 4,
+    "exchanges__connections": {
+        **changed()["exchanges"]["connections"],
+        "used": 4,
+        "exchanges_max": 600,
     },
-    "load": {
-        "requests": 2000,
-        "first_at_ns": 10 * S,
-        "seconds": 2.0,
-        "per_s": 1000.0,
-        "gap_us": {"mean": 1000.0, "deviation": 800.0, "variation": 0.8},
-        "latency_mean_us": 120.0,
-        "concurrency": {"mean": 3.1, "median": 3, "max": 4, "idle_share": 0.0, "full_share": 0.6},
-        "pause_waiting": {"us": 900.0, "packet": 77},
-        "pause_resting": None,
-        "turnaround_us": None,
-        "coupling": {"correlation": 0.7, "n": 1900},
-        "connect_us": {"p50": 60.0, "p90": 90.0, "p99": 99.0, "max": 99.0, "n": 4},
+    "load__concurrency": {
+        "mean": 3.1,
+        "median": 3,
+        "max": 4,
+        "idle_share": 0.0,
+        "full_share": 0.6,
     },
+    "load__connect_us": {"p50": 60.0, "p90": 90.0, "p99": 99.0, "max": 99.0, "n": 4},
     "findings": [],
 }
+"""Four connections that four users keep."""
 ASKED = ToolOptions(connections=4, users=4, in_flight=1, reuse=True, options=("-c 4",))
 TOLD = ToolReport(requests=2000, failed=0, latency_s={"p50": 105e-6, "p90": 210e-6, "p99": 430e-6})
 
 
-def document(**changes: Any) -> Json:
+def document(**changes: Any) -> Dissection:
     """The document with changes by dotted path, dots written as two underscores."""
-    changed = deepcopy(DOCUMENT)
-    for path, value in changes.items():
-        *folders, name = path.split("__")
-        place = changed
-        for folder in folders:
-            place = place[folder]
-        place[name] = value
-    return changed
+    return dissected(**{**FOUR, **changes})
+
+
+DOCUMENT = document()
 
 
 def checks(
-    dissected: Json = DOCUMENT,
+    given: Dissection = DOCUMENT,
     asked: ToolOptions | None = ASKED,
     told: ToolReport | None = TOLD,
     *,
@@ -90,20 +77,21 @@ def checks(
         command=("ab",),
         port=80,
         ran=run,
-        capture={"packets": 4000, "drops": ran.get("drops", 0), "interface": "lo"},
-        document=dissected,
+        capture=CaptureRecord(packets=4000, drops=ran.get("drops", 0), interface="lo"),
+        document=given,
         link=ran.get("link"),
         machine_busy=ran.get("busy", 0.5),
         cores=2,
     )
-    kind = arrivals.kind(dissected["load"], asked)
-    pairs = comparison.pairs(told, dissected) if told else []
+    kind = arrivals.kind(given.load, asked)
+    pairs = comparison.pairs(told, given) if told else []
     case = Case(measured, asked, told, kind, pairs)
     found = judgement.judge(case)
-    trusted, words = judgement.verdict(case, found)
-    assert trusted is not True or all(check.outcome != "marked" for check in found), words
+    verdict = judgement.verdict(case, found)
+    trusted = verdict.trusted
+    assert trusted is not True or all(check.outcome != "marked" for check in found), verdict.words
     return {check.name: check for check in found} | {
-        "verdict": Check("verdict", "ok" if trusted else "marked", words)
+        "verdict": Check("verdict", "ok" if trusted else "marked", verdict.words)
     }
 
 
@@ -119,10 +107,10 @@ def test_a_tool_that_tells_the_truth_is_trusted() -> None:
 
 PER_CALL = {
     "exchanges__connections": {
+        **changed()["exchanges"]["connections"],
         "used": 2000,
         "used_once": 2000,
         "exchanges_max": 1,
-        "in_flight_max": 1,
     },
     "load__connect_us": {"p50": 300.0, "p90": 400.0, "p99": 500.0, "max": 500.0, "n": 2000},
 }
@@ -143,7 +131,7 @@ PER_CALL = {
         ({}, {"cpu_s": 2.0, "threads": (1.9, 0.1)}, {"tool's CPU"}),
         ({}, {"busy": 0.99}, {"machine"}),
         ({}, {"drops": 5}, {"capture"}),
-        ({}, {"link": {"device_drops": {"forward": 0, "backward": 3}}}, {"link"}),
+        ({}, {"link": LinkRecord(device_drops={"forward": 0, "backward": 3})}, {"link"}),
         ({}, {"code": 7}, {"end"}),
         ({}, {"code": -9}, {"end"}),
         ({}, {"how": "timeout", "code": -2}, {"end"}),
@@ -159,14 +147,20 @@ def test_each_way_to_mislead_is_marked_alone(
 
 
 def test_a_link_that_dropped_nothing_is_said_to_be_whole() -> None:
-    found = checks(link={"device_drops": {"forward": 0, "backward": 0}})
+    found = checks(link=LinkRecord(device_drops={"forward": 0, "backward": 0}))
     assert found["link"].outcome == "ok"
     assert "link" not in checks()
 
 
 def test_replies_of_failure_that_the_tool_calls_good_are_told() -> None:
     bad = document(
-        exchanges__by_name=[{"protocol": "http2", "status": {"200/0": 1990, "200/14": 10}}]
+        exchanges__by_name=[
+            {
+                **changed()["exchanges"]["by_name"][0],
+                "protocol": "http2",
+                "status": {"200/0": 1990, "200/14": 10},
+            }
+        ]
     )
     found = checks(bad)
     assert marked(found) == {"errors"}
@@ -223,8 +217,16 @@ def test_without_a_report_nothing_is_compared() -> None:
 
 
 def test_without_requests_only_that_is_said() -> None:
-    nothing = document(exchanges__count=0, flows={"count": 0, "list": []}, capture__tcp_packets=0)
-    nothing["load"] |= {"requests": 0, "first_at_ns": None, "concurrency": None, "gap_us": None}
+    nothing = document(
+        exchanges__count=0,
+        flows__count=0,
+        flows__list=[],
+        capture__tcp_packets=0,
+        load__requests=0,
+        load__first_at_ns=None,
+        load__concurrency=None,
+        load__gap_us=None,
+    )
     found = checks(nothing)
     assert set(found) == {"end", "capture", "traffic", "verdict"}
     assert "no packet of port 80" in found["traffic"].reason
@@ -235,19 +237,19 @@ def test_without_requests_only_that_is_said() -> None:
     [
         ({}, "closed"),
         (CONSTANT, "constant"),
-        ({**CONSTANT, "load__gap_us": {"variation": 1.02}}, "poisson"),
-        ({**CONSTANT, "load__gap_us": {"variation": 2.9}}, "bursts"),
-        ({**CONSTANT, "load__gap_us": {"variation": 0.5}}, "untold"),
+        ({**CONSTANT, "load__gap_us__variation": 1.02}, "poisson"),
+        ({**CONSTANT, "load__gap_us__variation": 2.9}, "bursts"),
+        ({**CONSTANT, "load__gap_us__variation": 0.5}, "untold"),
         ({"load__requests": 19}, "untold"),
     ],
 )
 def test_kinds_of_load_are_told_apart(changes: Json, kind: str) -> None:
-    assert arrivals.kind(document(**changes)["load"], None).name == kind
-    assert arrivals.kind(document(**changes)["load"], RATE).name == kind
+    assert arrivals.kind(document(**changes).load, None).name == kind
+    assert arrivals.kind(document(**changes).load, RATE).name == kind
 
 
 def test_options_are_believed_where_packets_do_not_contradict_them() -> None:
-    slow_tool = document(**{**CONSTANT, "load__gap_us": {"variation": 2.9}})["load"]
+    slow_tool = document(**{**CONSTANT, "load__gap_us__variation": 2.9}).load
     assert arrivals.kind(slow_tool, ASKED).name == "closed"
-    more = document(**{**CONSTANT, "load__gap_us": {"variation": 2.9}}, load__concurrency__max=9)
-    assert arrivals.kind(more["load"], ASKED).name == "bursts"
+    more = document(**{**CONSTANT, "load__gap_us__variation": 2.9}, load__concurrency__max=9)
+    assert arrivals.kind(more.load, ASKED).name == "bursts"

@@ -7,22 +7,24 @@ from typing import Any
 
 import pytest
 
-from tests.python.synthetic_packets import FINDING, TIMELINE, S, dissected
+from tests.python.synthetic_packets import FINDING, TIMELINE, S, changed, dissected
 from tests.python.synthetic_run import HOSTILE
 from tests.python.test_wrap_tools import output
 from wirelab import wrap as wrapping
+from wirelab.documents.dissection import Dissection
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
+from wirelab.trial.link_record import CaptureRecord, LinkRecord
+from wirelab.trial.record import IdentityRecord
 from wirelab.wrap import Measured, Order, page
 from wirelab.wrap.process import Ran, Threads
-
-Json = dict[str, Any]
+from wirelab.wrap.session import WrappedService
 
 AB = ("ab", "-k", "-n", "2000", "-c", "1", "http://127.0.0.1/transfer/hello")
 
 
 def measured(
-    document: Json, command: tuple[str, ...] = AB, printed: str = "", **more: Any
+    document: Dissection, command: tuple[str, ...] = AB, printed: str = "", **more: Any
 ) -> Measured:
     """As if that command had been wrapped."""
     ran = Ran(
@@ -39,7 +41,7 @@ def measured(
         command=command,
         port=80,
         ran=ran,
-        capture={"packets": 4000, "drops": 0, "interface": "lo"},
+        capture=CaptureRecord(packets=4000, interface="lo"),
         document=document,
         machine_busy=0.5,
         cores=2,
@@ -49,7 +51,7 @@ def measured(
 
 def html(given: Measured) -> str:
     """The page of what was measured."""
-    return page.html(given, wrapping.result(given))
+    return page.html(wrapping.result(given))
 
 
 class Elements(HTMLParser):
@@ -100,12 +102,12 @@ def test_every_part_of_the_terminals_report_is_there() -> None:
 def test_the_tools_figures_stand_beside_those_of_the_packets() -> None:
     given = measured(dissected())
     record = wrapping.result(given)
-    assert record["tool_report"] is not None
-    words = Elements(page.html(given, record)).words.split("\n")
+    assert record.report is not None
+    words = Elements(page.html(record)).words.split("\n")
     head = words.index("ratio")
     assert words[head - 2 : head] == ["packets", "ab"]
     assert {"agrees", "off"} & set(words)
-    assert record["verdict"]["words"] in words
+    assert record.verdict.words in words
 
 
 def test_a_tool_without_a_report_has_a_page() -> None:
@@ -121,17 +123,16 @@ def test_a_capture_without_a_request_has_a_page() -> None:
         exchanges__count=0,
         exchanges__by_name=[],
         exchanges__latency_us=None,
-        flows={"count": 0, "opened": 0, "closed": 0, "reused": 0, "list": []},
+        flows__count=0,
+        flows__list=[],
         accounting__per_exchange=None,
         capture__tcp_packets=0,
         findings=[],
         timeline=[],
         timeline_of=None,
         interarrival=[],
+        load={"requests": 0, "seconds": 0.0, "connections_open_max": 0},
     )
-    nothing["load"] |= {"requests": 0, "first_at_ns": None, "seconds": 0.0, "per_s": None}
-    nothing["load"] |= {"concurrency": None, "gap_us": None, "latency_mean_us": None}
-    nothing["load"] |= {"coupling": None, "pause_waiting": None, "connect_us": None}
     seen = Elements(html(measured(nothing, printed=" ")))
     assert "Nothing can be said: no request was seen in the packets." in seen.words
     assert "latency" not in seen.values("id")
@@ -144,16 +145,18 @@ SVG = f"</svg><img src=x onerror=alert(1)>{HOSTILE}"
 def test_nothing_that_a_stranger_says_runs(text: str) -> None:
     """Neither the command, nor what it printed, nor names in packets."""
     document = dissected(
-        findings=[{**FINDING, "words": text, "cause": text}],
+        findings=[{**FINDING, "words": text}],
         timeline=[{**rung, "note": text, "flags": text} for rung in TIMELINE],
         timeline_of__name=text,
+        flows__list=[{**changed()["flows"]["list"][0], "client": text, "server": text}],
+        exchanges__by_name=[
+            {**changed()["exchanges"]["by_name"][0], "name": text, "status": {text: 1}}
+        ],
+        exchanges__endings={text: 1},
+        interarrival=[{**changed()["interarrival"][0], "flags": text}],
     )
-    document["flows"]["list"][0] |= {"client": text, "server": text, "protocol": text}
-    document["exchanges"]["by_name"][0] |= {"name": text, "status": {text: 1}}
-    document["exchanges"]["endings"] = {text: 1}
-    document["interarrival"][0]["flags"] = text
-    service = {"stack": text, "proof": {"unverified": text}}
-    link = {"name": text, "driver": text, "device_drops": {text: 1}}
+    service = WrappedService(text, text, text, text, IdentityRecord(unverified=text))
+    link = LinkRecord(name=text, driver=text, device_drops={"forward": 1, "backward": 0})
     given = measured(document, ("curl", text, "\udcff"), f"{text}\r\n", service=service, link=link)
     given.stopped = text
     shown = html(given)

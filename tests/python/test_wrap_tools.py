@@ -94,8 +94,8 @@ def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
 def test_what_options_ask_for(command: str, wanted: dict[str, Any]) -> None:
     recognised = adapters.recognise(command.split())
     assert recognised is not None
-    asked = recognised[0].read_options(recognised[1], "").to_json()
-    assert {name: asked[name] for name in wanted} == wanted
+    asked = recognised[0].read_options(recognised[1], "")
+    assert {name: getattr(asked, name) for name in wanted} == wanted
 
 
 def test_a_script_and_its_scenario_say_what_k6_is_to_do(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ class Maker:
             outcome = self._driven(recipe, stack, place, service, folder)
             # The last FIN and its acknowledgment come after the client's last call.
             time.sleep(SETTLE_S + 2 * place.rtt_ns / 1e9)
-            dropped = capture.finish()["drops"]
+            dropped = capture.finish().drops
         if dropped:
             raise TrialFailed(f"the capture lost {dropped} packets")
         return outcome

@@ -12,8 +12,9 @@ from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Check, Trial
 
 if TYPE_CHECKING:
-    from wirelab.documents.link_ready import Ready
+    from wirelab.documents.link_ready import ProfileDocument, Ready
     from wirelab.experiment.link_profiles import OwnProfile
+    from wirelab.trial.link_record import PlacementRecord
 
 RTT_OFF_MS = 0.4
 """A round trip may differ from the nominal by this much,"""
@@ -36,23 +37,13 @@ CPU_SHARE = 0.3
 Json = dict[str, Any]
 
 
-def driver_text(link: Json) -> str:
-    """The driver of a link's record, marked where this project has never measured its effect.
-    Records made before links reported that are judged by the driver's name."""
-    driver = link.get("driver")
-    if driver is None:
-        return ""
-    verified = link.get("verified", driver != "netem")
-    return str(driver) if verified else f"{driver} (not verified)"
-
-
 def driver(trial: Trial) -> Check | None:
     """Whether this project has measured what the link's driver does to packets."""
-    found = trial.link.get("driver")
-    if found is None or driver_text(trial.link) == found:
+    shown = trial.link.driver_text()
+    if shown == (trial.link.driver or ""):
         return None
     reason = (
-        f"the link's driver is {driver_text(trial.link)}: this project has never measured the "
+        f"the link's driver is {shown}: this project has never measured the "
         "effect of that driver, because no kernel at hand has it; use driver: emulator"
     )
     return Check.judged("link driver", False, reason)
@@ -63,9 +54,10 @@ def round_trip(trial: Trial) -> Check | None:
     the median where the delay does not vary, for one late ping moves a mean."""
     if _is_loopback(trial):
         return None
-    name, wanted = "link round trip", trial.link.get("nominal", {}).get("rtt_ms")
-    which = "mean" if _varies(trial.link.get("profile") or {}) else "p50"
-    found = (trial.link.get("measured", {}).get("rtt_ms") or {}).get(which)
+    name, wanted = "link round trip", trial.link.nominal.rtt_ms
+    varies, measured = _varies(trial.link.profile), trial.link.measured.rtt_ms
+    which = "mean" if varies else "p50"
+    found = None if measured is None else measured.mean if varies else measured.p50
     if wanted is None or found is None:
         return Check.unmeasurable(name, "it was not measured before the trial")
     allowed = max(RTT_OFF_MS, RTT_OFF_SHARE * wanted)
@@ -78,30 +70,30 @@ def round_trip(trial: Trial) -> Check | None:
 
 def loss(trial: Trial) -> Check | None:
     """The loss that was measured, where it was, against the nominal."""
-    found = trial.link.get("measured", {}).get("loss_percent")
-    if not found:
+    found = trial.link.measured.loss_percent
+    if found is None:
         return None
-    wanted = float(trial.link.get("nominal", {}).get("loss_percent") or 0.0)
+    wanted = trial.link.nominal.loss_percent or 0.0
     reason = (
-        f"{found['value']:.3g} % of {found['n']} packets were lost before the trial (interval "
-        f"{found['low']:.3g} to {found['high']:.3g} %), {wanted:.3g} % is nominal"
+        f"{found.value:.3g} % of {found.n} packets were lost before the trial (interval "
+        f"{found.low:.3g} to {found.high:.3g} %), {wanted:.3g} % is nominal"
     )
-    return Check.judged("link loss", found["low"] <= wanted <= found["high"], reason)
+    return Check.judged("link loss", found.low <= wanted <= found.high, reason)
 
 
 def syn_loss(trial: Trial) -> Check | None:
     """The SYNs that the emulator took in the trial itself against the nominal share: what is
     sent before it has none. Few of them cannot tell the link from one that loses none."""
-    nominal = trial.link.get("nominal", {}).get("syn_loss_percent") or {}
+    nominal = trial.link.nominal.syn_loss_percent
     wanted = {way: percent for way, percent in nominal.items() if percent}
     if not wanted:
         return None
-    name, syns = "link SYN loss", trial.link.get("syns")
+    name, syns = "link SYN loss", trial.link.syns
     if not syns:
         return Check.unmeasurable(name, "the link did not count SYNs")
     fits, enough, shown = True, True, []
     for way, percent in wanted.items():
-        offered, lost = syns[way]["offered"], syns[way]["lost"]
+        offered, lost = syns[way].offered, syns[way].lost
         low, high = _share_limits(lost, offered)
         fits &= low <= percent <= high
         enough &= _share_limits(0, offered)[1] < percent
@@ -127,9 +119,8 @@ def _share_limits(hits: int, n: int) -> tuple[float, float]:
 
 def rate(trial: Trial) -> Check | None:
     """The rates that were measured, where they were, against the nominal ones."""
-    found = trial.link.get("measured", {}).get("rate_kbit") or {}
-    nominal = trial.link.get("nominal", {}).get("rate_kbit") or {}
-    wanted = {way: rate for way, rate in nominal.items() if rate and found.get(way) is not None}
+    found, nominal = trial.link.measured.rate_kbit or {}, trial.link.nominal.rate_kbit
+    wanted = {way: rate for way, rate in nominal.items() if rate and way in found}
     if not wanted:
         return None
     shown = ", ".join(
@@ -141,7 +132,7 @@ def rate(trial: Trial) -> Check | None:
 
 def device_drops(trial: Trial) -> Check | None:
     """Whether the machine dropped packets that the profile had not asked to be lost."""
-    drops = trial.link.get("device_drops")
+    drops = trial.link.device_drops
     if not drops:
         return None
     shown = ", ".join(f"{way} {count}" for way, count in drops.items())
@@ -154,7 +145,7 @@ def congestion(trial: Trial) -> Check | None:
     wanted = trial.point.axes.get("congestion")
     if _is_loopback(trial) or wanted is None:
         return None
-    found = trial.link.get("congestion") or {}
+    found = trial.link.congestion
     shown = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
     right = bool(found) and all(name == wanted for name in found.values())
     return Check.judged("congestion control", right, f"{shown}; {wanted} was asked for")
@@ -166,38 +157,37 @@ def initial_window(trial: Trial) -> Check | None:
     wanted = trial.point.axes.get("initial_window", KERNEL)
     if _is_loopback(trial) or wanted == KERNEL:
         return None
-    ends = trial.link.get("tcp") or {}
+    ends = trial.link.tcp
     shown = "; ".join(
-        f"{side} {end['initial_window']} segments, and offered {end['receive_window']:,} B"
+        f"{side} {end.initial_window} segments, and offered {end.receive_window:,} B"
         for side, end in ends.items()
     )
     least = int(wanted) * SEGMENT_BYTES
     right = bool(ends) and all(
-        end["initial_window"] == int(wanted) and end["receive_window"] >= least
-        for end in ends.values()
+        end.initial_window == int(wanted) and end.receive_window >= least for end in ends.values()
     )
     return Check.judged("initial window", right, f"{shown or 'unknown'}; {wanted} was asked for")
 
 
 def after_idle(trial: Trial) -> Check | None:
     """Whether a pause did to windows at both ends what the stack names."""
-    wanted, ends = trial.point.axes.get("after_idle"), trial.link.get("tcp") or {}
+    wanted, ends = trial.point.axes.get("after_idle"), trial.link.tcp
     if _is_loopback(trial) or wanted is None or (not ends and wanted == "restart"):
         return None
-    shown = ", ".join(f"{side} {end['after_idle']}" for side, end in ends.items()) or "unknown"
-    right = bool(ends) and all(end["after_idle"] == wanted for end in ends.values())
+    shown = ", ".join(f"{side} {end.after_idle}" for side, end in ends.items()) or "unknown"
+    right = bool(ends) and all(end.after_idle == wanted for end in ends.values())
     return Check.judged("window after a pause", right, f"{shown}; {wanted} was asked for")
 
 
 def lateness(trial: Trial) -> Check | None:
     """Whether the emulator let packets out in time."""
-    if trial.link.get("driver") != "emulator":
+    if trial.link.driver != "emulator":
         return None
-    late = (trial.link.get("lateness_us") or {}).get("p99")
-    if late is None:
+    if trial.link.lateness_us is None:
         return Check.unmeasurable("emulator lateness", "the emulator did not report it")
-    both = 2e-3 * float(late)
-    wanted = float(trial.link.get("nominal", {}).get("rtt_ms") or 0.0)
+    late = trial.link.lateness_us.p99
+    both = 2e-3 * late
+    wanted = trial.link.nominal.rtt_ms or 0.0
     allowed = max(LATE_MS, RTT_OFF_SHARE * wanted)
     reason = (
         f"p99 {late:.4g} µs a packet, {both:.3g} ms both ways (at most {allowed:.3g} ms at a "
@@ -208,13 +198,13 @@ def lateness(trial: Trial) -> Check | None:
 
 def cpu(trial: Trial) -> Check | None:
     """Whether the emulator took too much of a core on which something is measured."""
-    if trial.link.get("driver") != "emulator":
+    if trial.link.driver != "emulator":
         return None
     name, window = "emulator CPU", trial.result.window_s
-    used = trial.link.get("cpu_window_s")
+    used = trial.link.cpu_window_s
     if used is None or not window:
         return Check.unmeasurable(name, "its CPU time within the window is not in the record")
-    share = float(used) / float(window)
+    share = used / window
     reason = f"the emulator used {100 * share:.3g} % of a core within the window"
     if _apart(trial.placement):
         return Check.judged(name, True, f"{reason}, on cores of its own")
@@ -226,13 +216,12 @@ def capture(trial: Trial) -> Check | None:
     """Whether the captures hold every packet."""
     if not trial.captures:
         return None
-    drops = {side: int(found.get("drops", 0)) for side, found in trial.captures.items()}
-    packets = {side: int(found.get("packets", 0)) for side, found in trial.captures.items()}
     shown = ", ".join(
-        f"{packets[side]:,} packets at the {side}'s end and {drops[side]:,} dropped"
-        for side in drops
+        f"{found.packets:,} packets at the {side}'s end and {found.drops:,} dropped"
+        for side, found in trial.captures.items()
     )
-    return Check.judged("capture", not any(drops.values()), shown)
+    dropped = any(found.drops for found in trial.captures.values())
+    return Check.judged("capture", not dropped, shown)
 
 
 def dead(profile: OwnProfile | str, ready: Ready) -> str:
@@ -278,18 +267,17 @@ def _is_loopback(trial: Trial) -> bool:
     return trial.point.link == LOOPBACK
 
 
-def _varies(profile: Json) -> bool:
-    ways = (profile.get(way) or {} for way in ("both", "forward", "backward"))
-    return any(way.get("jitter_ms") for way in ways)
+def _varies(profile: ProfileDocument | None) -> bool:
+    ways = (profile.both, profile.forward, profile.backward) if profile else ()
+    return any(way.jitter_ms for way in ways if way)
 
 
-def _apart(placement: Json) -> bool:
+def _apart(placement: PlacementRecord) -> bool:
     """True when the emulator's cores are pinned and neither service nor engine has them."""
-    cores = [placement.get(side) for side in ("emulator", "service", "engine")]
-    if not all(isinstance(side, list) for side in cores):
+    emulator, service, engine = placement.emulator, placement.service, placement.engine
+    if not (isinstance(emulator, tuple) and isinstance(service, tuple)):
         return False
-    emulator, service, engine = (set(side or ()) for side in cores)
-    return not emulator & (service | engine)
+    return isinstance(engine, tuple) and not {*emulator} & {*service, *engine}
 
 
 CHECKS: Sequence[Callable[[Trial], Check | None]] = (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil, sqrt
-from typing import Any
 
 from wirelab.checks import background, periods
 from wirelab.checks import link as link_checks
@@ -223,13 +222,13 @@ def _spinning(trial: Trial) -> str:
 
 def _of_client(trial: Trial, seconds: float) -> float | None:
     """Seconds over the time that the client's processors had in the window."""
-    processors = trial.engine.processors or _cores(trial, "engine")
+    processors = trial.engine.processors or _engine_cores(trial)
     return _use(seconds, trial, _granted(trial, "client.cpu", processors))
 
 
 def service_use(trial: Trial) -> float | None:
     """CPU of the service over its processors' time in the window: 1 is all of it."""
-    processors = _granted(trial, "server.cpu", trial.placement.get("processors"))
+    processors = _granted(trial, "server.cpu", trial.placement.processors)
     return _use(trial.service.cpu_window_s, trial, processors)
 
 
@@ -482,12 +481,12 @@ def _is_saturating(trial: Trial) -> bool:
     return _is_closed(trial) and not changes
 
 
-def _cores(trial: Trial, side: str) -> int | None:
-    """Cores of a side by the placement table; an unpinned engine has one load thread."""
-    cores: Any = trial.placement.get(side)
+def _engine_cores(trial: Trial) -> int | None:
+    """Of the placement table; an unpinned engine has one load thread."""
+    cores = trial.placement.engine
     if cores is None:
         return None
-    return len(cores) if isinstance(cores, list | tuple) and cores else 1
+    return len(cores) if isinstance(cores, tuple) and cores else 1
 
 
 def _marked(name: str, reason: str) -> Check:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirelab.format.counting import counted, of_all
 from wirelab.format.units import format_seconds
-from wirelab.trial.record import Check, GroupResult, Trial, WireRecord, WireWrites
+from wirelab.trial.record import Check, GroupResult, Trial
+
+if TYPE_CHECKING:
+    from wirelab.trial.wire_record import WireRecord, WireWrites
 
 MISFITS = 0.01
 """Share of messages that may come in another number of segments than declared: a segment that
@@ -126,27 +129,27 @@ def _whole(trial: Trial) -> Check | None:
 
 def _reconciled(trial: Trial) -> Check | None:
     """Whether each call's time is explained by its packets."""
-    found = trial.wire.reconciliation if trial.wire else None
-    if not found:
+    name, wire = "calls beside packets", trial.wire
+    if wire is not None and wire.not_reconciled:
+        return Check.unmeasurable(name, wire.not_reconciled)
+    found = wire.reconciliation if wire else None
+    if found is None:
         return None
-    name = "calls beside packets"
-    if "left_out" in found:
-        return Check.unmeasurable(name, found["left_out"])
-    calls = found["calls"]
-    logged, matched = calls["logged"], calls["matched"]
-    if not matched:
-        why = "their connections are encrypted" if calls["encrypted"] else "none was found"
+    calls = found.calls
+    logged, matched = calls.logged, calls.matched
+    if found.all is None:
+        why = "their connections are encrypted" if calls.encrypted else "none was found"
         return Check.unmeasurable(name, f"of {counted(logged, 'call')} no packets are known: {why}")
-    p99 = float(found["all"]["residual"]["p99_us"])
+    p99 = found.all.residual.p99_us
     reason = (
         f"{of_all(matched, logged, 'call')} laid beside their packets; stamps contradict each "
         f"other by {_time(p99)} at p99 (at most {_time(RESIDUAL_US)})"
     )
-    clock = found["clock_us"]
-    agree = clock is None or clock["low"] <= 0.0 <= clock["high"]
+    clock = found.clock_us
+    agree = clock is None or clock.low <= 0.0 <= clock.high
     if clock is not None:
-        reason += f"; clocks differ by {_time(clock['low'])} to {_time(clock['high'])}"
-    is_whole = logged - matched <= UNMATCHED * logged and not calls["error"]
+        reason += f"; clocks differ by {_time(clock.low)} to {_time(clock.high)}"
+    is_whole = logged - matched <= UNMATCHED * logged and not calls.error
     return Check.judged(name, p99 <= RESIDUAL_US and is_whole and agree, reason)
 
 

@@ -8,6 +8,6 @@ CaptureChoice = Literal["none", "client", "server", "both"]
 """As experiments write it."""
 NO_CAPTURE: CaptureChoice = "none"
 
-SIDES: dict[CaptureChoice, tuple[str, ...]]
+SIDES: dict[CaptureChoice, tuple[Literal["client", "server"], ...]]
 SIDES = {NO_CAPTURE: (), "client": ("client",), "server": ("server",), "both": ("client", "server")}
 """The captures that each choice makes, by the end of the link."""

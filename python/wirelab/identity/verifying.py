@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 from wirelab import checkout
 from wirelab.errors import TrialFailed, UsageError
 from wirelab.identity import verdict as known
@@ -22,7 +24,7 @@ from wirelab.process.services import Program, Programs
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.trial.record import IdentityRecord, convert, now
+from wirelab.trial.record import IdentityRecord, now
 
 Point = tuple[Stack, str]
 """An identity point and a contract."""
@@ -125,9 +127,9 @@ class Proofs:
     def find(self, program: Program, stack: Stack, contract: str) -> IdentityRecord | None:
         """The proof that this binary passed at this identity point; None: there is none."""
         try:
-            text = self._path(program.sha256, stack, contract).read_text(encoding="utf-8")
-            return convert(json.loads(text), IdentityRecord)
-        except (OSError, ValueError, TypeError):
+            kept = self._path(program.sha256, stack, contract).read_bytes()
+            return msgspec.json.decode(kept, type=IdentityRecord)
+        except (OSError, ValueError):  # msgspec's errors are ValueErrors
             return None
 
     def keep(self, verdict: Verdict) -> IdentityRecord:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
-
-Json = dict[str, Any]
+from dataclasses import dataclass, field
+from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -27,10 +25,6 @@ class ToolOptions:
     options: tuple[str, ...] = ()
     """The options that say so, as written."""
 
-    def to_json(self) -> Json:
-        """As results carry it."""
-        return {**asdict(self), "options": list(self.options)}
-
 
 @dataclass(frozen=True)
 class ToolReport:
@@ -50,10 +44,6 @@ class ToolReport:
     """A latency begins before the connection is there, where the request needs a new one."""
     figure: str = "latency"
     """What the tool calls its latency."""
-
-    def to_json(self) -> Json:
-        """As results carry it."""
-        return {**asdict(self), "latency_s": dict(self.latency_s)}
 
 
 class ToolAdapter(Protocol):

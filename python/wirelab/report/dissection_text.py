@@ -4,43 +4,50 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from wirelab.documents.dissection import (
+    Accounting,
+    Capture,
+    Dissection,
+    ExchangeSums,
+    FlowSums,
+    Named,
+    PerExchange,
+    Quantiles,
+)
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.charts import packet_timeline
 from wirelab.report.sections import packet_findings, time_split
 from wirelab.report.sections.packet_findings import Standing
-
-Json = dict[str, Any]
+from wirelab.trial.wire_record import PacketFinding
 
 WIDTH = 80
-PARTS = ("payload", "overhead", "message")
-"""Of the bytes of an exchange: inside TCP, and what of that the protocol adds, and carries."""
 _ARROWS = {"request": "──►", "reply": "◄──"}
 
 
-def lines(document: Json, standing: Standing | None = None) -> Iterator[str]:
+def lines(document: Dissection, standing: Standing | None = None) -> Iterator[str]:
     """What was found first, then what it rests on. ``standing`` is what changes have shown of
     the findings; without it none was tested."""
-    yield from _capture(document["capture"], document["flows"], document["exchanges"])
+    yield from _capture(document.capture, document.flows, document.exchanges)
     yield ""
-    nothing = _nothing_to_read(document["capture"], document["flows"]["count"])
+    nothing = _nothing_to_read(document.capture, document.flows.count)
     if nothing is not None:
         yield from _wrapped(nothing)
         return
-    if document["findings"] or not document["capture"].get("one_sided"):
-        yield from packet_findings.lines(document["findings"], standing or Standing())
+    if document.findings or not document.capture.one_sided:
+        findings = [PacketFinding.of(finding) for finding in document.findings]
+        yield from packet_findings.lines(findings, standing or Standing())
     else:
         yield "Nothing was found, but one direction alone shows little of what costs time."
     yield ""
-    yield from _calls(document["exchanges"]["by_name"])
+    yield from _calls(document.exchanges.by_name)
     yield ""
-    yield from _accounting(document["accounting"])
-    if document.get("reconciliation"):
+    yield from _accounting(document.accounting)
+    if document.reconciliation:
         yield ""
-        yield from time_split.lines(document["reconciliation"])
-    if document["timeline"]:
+        yield from time_split.lines(document.reconciliation)
+    if document.timeline:
         yield ""
         yield from _timeline(document)
 
@@ -51,114 +58,124 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
     ) or [""]
 
 
-def _capture(capture: Json, flows: Json, exchanges: Json) -> Iterator[str]:
-    kinds = ", ".join(map(sanitize, capture["link_types"])) or "no link"
+def _capture(capture: Capture, flows: FlowSums, exchanges: ExchangeSums) -> Iterator[str]:
+    kinds = ", ".join(map(sanitize, capture.link_types)) or "no link"
     yield from _wrapped(
-        f"{counted(capture['packets'], 'packet')}, {capture['bytes']:,} B in "
-        f"{quantity(capture['seconds'], 's')} ({kinds}), {capture['tcp_packets']:,} with TCP"
+        f"{counted(capture.packets, 'packet')}, {capture.bytes:,} B in "
+        f"{quantity(capture.seconds, 's')} ({kinds}), {capture.tcp_packets:,} with TCP"
     )
-    used = exchanges["connections"]
+    used = exchanges.connections
     yield from _wrapped(
-        f"{counted(exchanges['count'], 'exchange')} on {counted(used['used'], 'connection')}; "
-        f"{counted(flows['opened'], 'connection')} opened and {flows['closed']:,} closed in the "
-        f"capture, {flows['reused']:,} carried several; at most {used['in_flight_max']:,} under "
+        f"{counted(exchanges.count, 'exchange')} on {counted(used.used, 'connection')}; "
+        f"{counted(flows.opened, 'connection')} opened and {flows.closed:,} closed in the "
+        f"capture, {flows.reused:,} carried several; at most {used.in_flight_max:,} under "
         "way on one"
     )
-    for name, words in (
-        ("damaged", "the file is damaged: {}"),
-        ("drops", "lost by whoever captured: {}; findings may be missing"),
-        ("truncated", "held in part only: {}; what they carry is known in part"),
-        ("one_sided", "{}"),
-    ):
-        value = capture.get(name)
-        if value:
-            amount = value if isinstance(value, str) else counted(value, "packet")
-            yield from _wrapped("! " + words.format(amount), "  ")
-    unpaired = exchanges.get("unpaired") or {}
-    if any(unpaired.values()):
-        requests, replies = (
-            counted(unpaired[name], noun)
-            for name, noun in (("requests", "request"), ("replies", "reply"))
-        )
+    for warning in _warnings(capture, exchanges):
+        yield from _wrapped(f"! {warning}", "  ")
+
+
+def _warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
+    """What the capture lacks."""
+    if capture.damaged:
+        yield f"the file is damaged: {capture.damaged}"
+    if capture.drops:
+        lost = counted(capture.drops, "packet")
+        yield f"lost by whoever captured: {lost}; findings may be missing"
+    if capture.truncated:
+        held = counted(capture.truncated, "packet")
+        yield f"held in part only: {held}; what they carry is known in part"
+    if capture.one_sided:
+        yield capture.one_sided
+    alone = exchanges.unpaired
+    if alone.requests or alone.replies:
+        requests, replies = counted(alone.requests, "request"), counted(alone.replies, "reply")
         words = "the capture lacks their counterparts, or cannot tell which they are"
-        yield from _wrapped(f"! {requests} and {replies} stand alone: {words}", "  ")
+        yield f"{requests} and {replies} stand alone: {words}"
 
 
-def _nothing_to_read(capture: Json, connections: int) -> str | None:
+def _nothing_to_read(capture: Capture, connections: int) -> str | None:
     """Why a capture can show no cost at all."""
-    if not capture["packets"]:
+    if not capture.packets:
         return "The capture holds no packets."
-    unknown = [name for name in capture["link_types"] if name.startswith("linktype-")]
-    if unknown and not capture["tcp_packets"]:
+    unknown = [name for name in capture.link_types if name.startswith("linktype-")]
+    if unknown and not capture.tcp_packets:
         return f"No packet could be read: {', '.join(map(sanitize, unknown))} is not known here."
-    if not capture["tcp_packets"]:
+    if not capture.tcp_packets:
         return "No packet carries TCP; of others nothing is told."
     if not connections:
         return "None of its connections has the port that was asked for."
     return None
 
 
-def _calls(named: Sequence[Json]) -> Iterator[str]:
+def _calls(named: Sequence[Named]) -> Iterator[str]:
     if not named:
         yield "No exchange was recognised."
         return
     yield f"{'exchange':<34}{'count':>8}{'p50':>10}{'p99':>10}{'sent':>9}{'back':>9}"
     for call in named[:12]:
-        p50, p99 = (percentile(call["latency_us"] or {}, which) for which in ("p50", "p99"))
-        name = sanitize(call["name"]) or call["protocol"]
+        p50, p99 = percentiles(call.latency_us)
+        name = sanitize(call.name) or call.protocol
         yield (
-            f"{_fit(name, 33):<34}{call['count']:>8,}{p50:>10}{p99:>10}"
-            f"{digits(call['request_message_bytes'] + call['request_overhead_bytes']):>9}"
-            f"{digits(call['reply_message_bytes'] + call['reply_overhead_bytes']):>9}"
+            f"{_fit(name, 33):<34}{call.count:>8,}{p50:>10}{p99:>10}"
+            f"{digits(call.request_message_bytes + call.request_overhead_bytes):>9}"
+            f"{digits(call.reply_message_bytes + call.reply_overhead_bytes):>9}"
         )
     if len(named) > 12:
         yield f"… and {len(named) - 12} more (--json has them)"
 
 
-def percentile(times: Json, name: str) -> str:
-    """Percentiles stand only where at least ten samples lie above them."""
-    enough = {"p50": 20, "p90": 100, "p99": 1000}[name]
-    return quantity(times[name] * 1e3, "ns") if times and times["n"] >= enough else NONE
+def percentiles(times: Quantiles | None) -> tuple[str, str]:
+    """p50 and p99; they stand only where at least ten samples lie above them."""
+    if times is None:
+        return NONE, NONE
+    p50, p99 = (
+        quantity(us * 1e3, "ns") if times.n >= enough else NONE
+        for us, enough in ((times.p50, 20), (times.p99, 1000))
+    )
+    return p50, p99
 
 
 def _fit(text: str, width: int) -> str:
     return text if len(text) <= width else "…" + text[1 - width :]
 
 
-def _accounting(accounting: Json) -> Iterator[str]:
-    mean = accounting["per_exchange"]
+def _accounting(accounting: Accounting) -> Iterator[str]:
+    mean = accounting.per_exchange
     if mean is None:
         return
     yield f"{'per exchange':<22}{'packets':>10}{'bytes':>12}"
     for name, packets, size in means(mean):
         shown = "" if packets is None else digits(packets)
         yield f"  {name:<20}{shown:>10}{size:>12,.1f}"
-    again = accounting["total"]["retransmitted"]["packets"]
+    again = accounting.total.retransmitted.packets
     if again:
         yield f"  sent again: {counted(again, 'packet')} in all"
 
 
-def means(mean: Json) -> list[tuple[str, float | None, float]]:
-    """Name, packets and bytes of each part of a mean exchange; payload has no packets of its
-    own."""
+def means(mean: PerExchange) -> list[tuple[str, float | None, float]]:
+    """Name, packets and bytes of each part of a mean exchange. What is inside TCP, and what of
+    that the protocol adds and carries, has no packets of its own."""
     return [
-        ("pure TCP", mean["pure_tcp_packets"], mean["pure_tcp_ip_bytes"]),
-        ("with data", mean["data_packets"], mean["data_ip_bytes"]),
-        ("all, from IP on", mean["packets"], mean["ip_bytes"]),
-        *((f"of it {name}", None, mean[f"{name}_bytes"]) for name in PARTS),
+        ("pure TCP", mean.pure_tcp_packets, mean.pure_tcp_ip_bytes),
+        ("with data", mean.data_packets, mean.data_ip_bytes),
+        ("all, from IP on", mean.packets, mean.ip_bytes),
+        ("of it payload", None, mean.payload_bytes),
+        ("of it overhead", None, mean.overhead_bytes),
+        ("of it message", None, mean.message_bytes),
     ]
 
 
-def _timeline(document: Json) -> Iterator[str]:
-    of = document["timeline_of"] or {}
-    title = sanitize(of.get("name") or "exchange")
+def _timeline(document: Dissection) -> Iterator[str]:
+    name = document.timeline_of.name if document.timeline_of else ""
+    title = sanitize(name or "exchange")
     yield from _wrapped(packet_timeline.caption(document, f"Packets of {title}"))
     yield f"{'packet':>8} {'at':>9} {'gap':>10}     {'flags':<9}{'bytes':>7}  carries"
-    for rung in document["timeline"]:
-        carries = ", ".join(filter(None, (packet_timeline.layers(rung), sanitize(rung["note"]))))
+    for rung in document.timeline:
+        carries = ", ".join(filter(None, (packet_timeline.layers(rung), sanitize(rung.note))))
         head = (
-            f"{rung['packet']:>8} {_time(rung['at_us']):>9} {'+' + _time(rung['gap_us']):>10} "
-            f"{_ARROWS[rung['direction']]} {sanitize(rung['flags']):<9}{rung['bytes']:>7,}  "
+            f"{rung.packet:>8} {_time(rung.at_us):>9} {'+' + _time(rung.gap_us):>10} "
+            f"{_ARROWS[rung.direction]} {sanitize(rung.flags):<9}{rung.bytes:>7,}  "
         )
         yield from _wrapped(head + carries, " " * 50) if carries else [head.rstrip()]
 

@@ -27,7 +27,8 @@ from wirelab.statistics.figure import (
 from wirelab.statistics.interval import Interval
 from wirelab.trial import labels as label
 from wirelab.trial.labels import Names
-from wirelab.trial.record import Json, Trial
+from wirelab.trial.link_record import LinkRecord
+from wirelab.trial.record import Trial
 
 WIDTH = 80
 """Columns that the table needs at most."""
@@ -199,7 +200,7 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
 
 def _syn_losses(trials: Sequence[Trial]) -> list[str]:
     """What links lose that no probe before a trial can show."""
-    by_link: dict[str, list[Json]] = {}
+    by_link: dict[str, list[LinkRecord]] = {}
     for trial in trials:
         by_link.setdefault(trial.point.link, []).append(trial.link)
     losses = ((name, links.syn_losses(of_one)) for name, of_one in by_link.items())

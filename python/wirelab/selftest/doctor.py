@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from wirelab.checks.link import driver_text
-from wirelab.documents import to_json
 from wirelab.documents.link import Measure
 from wirelab.documents.link_ready import Ready
 from wirelab.drive.session import Amount, Call, drive_stack
@@ -28,6 +26,7 @@ from wirelab.stack.reference import Stack
 from wirelab.trial import capture as captures
 from wirelab.trial import link as links
 from wirelab.trial.link import LinkSpec
+from wirelab.trial.link_record import LinkRecord
 
 Ability = Literal["yes", "limited", "no"]
 FILES_ENOUGH = 22_000
@@ -151,7 +150,8 @@ def _links() -> Finding:
     found = _tried("lan", "auto")
     if isinstance(found, Finding):
         return found
-    return Finding("links", "yes", f"{driver_text(to_json(found))}, {_round_trip(found)}")
+    driver = LinkRecord(driver=found.driver, verified=found.verified).driver_text()
+    return Finding("links", "yes", f"{driver}, {_round_trip(found)}")
 
 
 def _emulator() -> Finding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -22,16 +22,14 @@ from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.trial.link import AnyLink, End, Loopback
-
-Json = dict[str, Any]
+from wirelab.trial.link_record import CaptureRecord, Side
 
 
 @dataclass(frozen=True)
 class CaptureSpec:
     """What is captured, and into which file."""
 
-    side: str
-    """``client`` or ``server``."""
+    side: Side
     end: End
     file: Path
     port: int | None
@@ -73,15 +71,19 @@ class Capture(ManagedProcess[Line]):
             self.accept(self.child.line(0.0) or b"")
             raise TrialFailed(f"{death} in mid-trial")
 
-    def finish(self) -> Json:
+    def finish(self) -> CaptureRecord:
         """Its record, once the trial is over. Raises :class:`TrialFailed` when it prints none,
         and :class:`StorageError` when it had no room."""
         captured = self.final_message(_Ended).captured
-        return {
-            "file": self.file.name,
-            "interface": self.ready.interface,
-            **msgspec.to_builtins(captured),
-        }
+        return CaptureRecord(
+            packets=captured.packets,
+            bytes=captured.bytes,
+            drops=captured.drops,
+            freezes=captured.freezes,
+            file=self.file.name,
+            interface=self.ready.interface,
+            cpu_s=captured.cpu_s,
+        )
 
     def accept(self, line: bytes) -> None:
         """A trial without room for its packets is none that failed: it can be measured once
@@ -117,7 +119,7 @@ class Captures:
         interruption: Interruption,
     ) -> None:
         """``choice`` is the experiment's word: none, client, server or both."""
-        self._taken: dict[str, Capture] = {}
+        self._taken: dict[Side, Capture] = {}
         self._stack = ExitStack()
         sides = SIDES[choice][:1] if isinstance(link, Loopback) else SIDES[choice]
         with ExitStack() as unwound:
@@ -143,7 +145,7 @@ class Captures:
         for capture in self._taken.values():
             capture.tick()
 
-    def finish(self) -> Json:
+    def finish(self) -> dict[Side, CaptureRecord]:
         """The record of each by its side. Raises :class:`TrialFailed` and
         :class:`StorageError`."""
         return {side: capture.finish() for side, capture in self._taken.items()}

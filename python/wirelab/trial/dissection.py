@@ -1,27 +1,25 @@
-"""What the packets of a capture say: one ``wirelab-engine dissect`` and its document.
-
-The document is ``contracts/process/dissection.schema.json``.
-"""
+"""What the packets of a capture show: one ``wirelab-engine dissect`` and its document."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import msgspec
+
+from wirelab.documents.dissection import Dissection
 from wirelab.errors import LabError, UsageError
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
-from wirelab.trial.record import WireRecord
 
 SECONDS_MAX = 600.0
 """A dissection reads over a million packets per second: so long is a hang."""
 
-Json = dict[str, Any]
+VERSION = 1
+"""Of the document."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def dissect(
     log: Path,
     interruption: Interruption,
     cores: Sequence[int] = (),
-) -> Json:
+) -> Dissection:
     """The document of a capture. Raises :class:`UsageError` for a file that cannot be read as
     one, :class:`LabError` where the engine fails, :class:`Interrupted` on request."""
     command = [str(engine_binary.find()), "dissect", str(capture), *look.options()]
@@ -98,46 +96,15 @@ def _output(child: Child, interruption: Interruption) -> bytes:
     return b"\n".join(parts)
 
 
-def _document(text: bytes, capture: Path) -> Json:
+def _document(text: bytes, capture: Path) -> Dissection:
     try:
-        document = json.loads(text)
-        if document["dissection"] == 1:
-            return dict(document)
-    except (ValueError, TypeError, KeyError):
+        document = msgspec.json.decode(text, type=Dissection)
+        if document.dissection == VERSION:
+            return document
+    except ValueError:  # what msgspec raises is one
         pass
     start = text[:200].decode("utf-8", "replace")
     raise LabError(
-        f"{capture}: the engine printed {start!r}, which is no dissection",
+        f"{capture}: the engine printed {start!r}, which is no dissection of version {VERSION}",
         "are the engine and the front of one version? run `make setup`",
     )
-
-
-def brief(document: Json) -> WireRecord:
-    """What a trial's record keeps of it: sums and means, findings without their places."""
-    exchanges, flows = document["exchanges"], document["flows"]
-    total = document["accounting"]["total"]
-    shown = {
-        "exchanges": exchanges["count"],
-        "per_exchange": document["accounting"]["per_exchange"] or {},
-        "retransmitted_packets": total["retransmitted"]["packets"],
-        "latency_us": exchanges["latency_us"],
-        "order": [event for row in document["timeline"] for event in _events(row)],
-        "gaps_us": [row["gap_us"]["mean"] for row in document["interarrival"]],
-        "writes": exchanges["writes"],
-        "connections": exchanges["connections"],
-        "flows": {name: flows[name] for name in ("count", "opened", "closed", "reused")},
-        "protocols": sorted({named["protocol"] for named in exchanges["by_name"]}),
-        "damaged": document["capture"]["damaged"],
-        "findings": document["findings"],
-    }
-    return WireRecord.of(shown)
-
-
-def _events(packet: Json) -> list[str]:
-    """What a packet carries, ``request SETTINGS``; its TCP flags where it opens or closes the
-    connection, or carries nothing."""
-    direction, flags = packet["direction"], packet["flags"].replace("PSH ", "")
-    events = [f"{direction} {layer['layer']}" for layer in packet["layers"]]
-    if not events or flags != "ACK":
-        events.append(f"{direction} {flags}")
-    return events

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -28,6 +28,7 @@ from wirelab.process.metrics import Sample
 from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
 from wirelab.stack.link_names import LOOPBACK, Driver
+from wirelab.trial.link_record import LinkRecord
 
 if TYPE_CHECKING:
     from wirelab.experiment.link_profiles import OwnProfile
@@ -37,8 +38,6 @@ PINGING_S = 10.0
 """Pings before each trial take about so long at most."""
 LOSS_PACKETS = 1000
 SETTLE_S_MAX = 2.0
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -107,10 +106,10 @@ class Loopback:
     def settle(self) -> None:
         """What was sent has arrived."""
 
-    def finish(self, start_ns: int, end_ns: int) -> Json:
+    def finish(self, start_ns: int, end_ns: int) -> LinkRecord:
         """Its record: congestion control is the machine's, whatever the stack names."""
         own = machine.kernel_setting("congestion_control")
-        return {"name": LOOPBACK, "congestion": {"client": own, "server": own}}
+        return LinkRecord(LOOPBACK, {"client": own, "server": own})
 
 
 class Link(ManagedProcess[Ready]):
@@ -156,16 +155,14 @@ class Link(ManagedProcess[Ready]):
         rtt = self.ready.measured.rtt_ms
         time.sleep(min(SETTLE_S_MAX, (rtt.p99 if rtt else 0.0) * 2e-3 + 0.02))
 
-    def finish(self, start_ns: int, end_ns: int) -> Json:
+    def finish(self, start_ns: int, end_ns: int) -> LinkRecord:
         """Its record, once the trial is over, with the CPU seconds of the whole process within
         the window from ``start_ns`` to ``end_ns``. Raises :class:`TrialFailed` when it prints
         none."""
         ended = self.final_message(LinkEnded).link
         cpu_window_s = metrics.growth(self._cpu, start_ns, end_ns)
-        record = {k: v for k, v in self.ready_line.items() if k not in ("ready", "pid")}
-        for name, end in (("client", self.client), ("server", self.server)):
-            record[name] = {"interface": end.interface, "address": end.address}
-        return {**record, **msgspec.to_builtins(ended), "cpu_window_s": cpu_window_s}
+        line = msgspec.to_builtins(self.ready) | msgspec.to_builtins(ended)
+        return LinkRecord.of({**line, "cpu_window_s": cpu_window_s})
 
     def _give_up(self) -> None:
         self.child.end(self.stop_s)

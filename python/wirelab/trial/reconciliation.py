@@ -6,12 +6,24 @@ the log with the packets (docs/reference/call-times.md).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from wirelab.documents.dissection import (
+    CallPhase,
+    Dissection,
+    Operation,
+    Part,
+    Reconciliation,
+    Spent,
+)
 from wirelab.experiment.capture_ends import NO_CAPTURE
 from wirelab.stack.axes import ENGINE
+from wirelab.trial.wire_record import BothEnds, CallTimes, TimePart
 
 if TYPE_CHECKING:
     from wirelab.experiment.matrix import Cell
@@ -30,8 +42,6 @@ CALLS_APART = 0.001
 STALLS_APART = 0.02
 """Of the mean response time: by more the stalls that two captures show must not differ, for
 stalls are in no part, and a way that holds one would be reported too long."""
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -79,46 +89,47 @@ def log_of(capture: Path) -> Path | None:
     return log if log.is_file() else None
 
 
-def kept(documents: list[Json], log: CallLog) -> Json | None:
+def kept(documents: Sequence[Dissection]) -> CallTimes | None:
     """What a trial's record keeps, of the dissections of its captures, the client's first;
     None where nothing was captured. Of both ends, too, what each way and the server took."""
-    if log.left_out:
-        return {"left_out": log.left_out}
-    found = [document.get("reconciliation") for document in documents]
+    found = [document.reconciliation for document in documents]
     if not found or found[0] is None:
         return None
-    other = found[1] if len(found) > 1 else None
-    return dict(found[0]) if other is None else _with(found[0], other)
+    return _with(found[0], found[1] if len(found) > 1 else None)
 
 
-def joined(documents: list[Json]) -> list[Json]:
+def joined(documents: Sequence[Dissection]) -> list[Dissection]:
     """Dissections of a run's captures; where two are of one trial, what they tell together
     stands in that of the client's end."""
     servers = {
-        file.parent: document
+        file.parent: document.reconciliation
         for document in documents
-        if (file := Path(document["file"])).stem.endswith("-server")
+        if (file := Path(document.file)).stem.endswith("-server")
     }
     return [_joined(document, servers) for document in documents]
 
 
-def _joined(document: Json, servers: dict[Path, Json]) -> Json:
-    file = Path(document["file"])
-    other = (servers.get(file.parent) or {}).get("reconciliation")
-    if not file.stem.endswith("-client") or not document["reconciliation"] or not other:
+def _joined(document: Dissection, servers: Mapping[Path, Reconciliation | None]) -> Dissection:
+    file, own = Path(document.file), document.reconciliation
+    other = servers.get(file.parent)
+    if own is None or other is None or not file.stem.endswith("-client"):
         return document
-    return {**document, "reconciliation": _with(document["reconciliation"], other)}
+    return msgspec.structs.replace(document, reconciliation=_with(own, other))
 
 
-def _with(client: Json, server: Json) -> Json:
+def _with(client: Reconciliation, server: Reconciliation | None) -> CallTimes:
     """The reconciliation at the client's end, with what that at the server's end adds."""
-    own = dict(client)
-    own["at_server_us"] = mean_us(server.get("all"), "server")
-    own["both_ends"] = _both_ends(client, server)
-    return own
+    own = msgspec.structs.asdict(client)
+    if server is None:
+        return CallTimes(**own)
+    return CallTimes(
+        **own,
+        at_server_us=mean_us(server.all, "server"),
+        both_ends=_both_ends(client, server),
+    )
 
 
-def _both_ends(client: Json, server: Json) -> Json | None:
+def _both_ends(client: Reconciliation, server: Reconciliation) -> BothEnds | None:
     """The parts of which the server's part at the client's end consists: the way of the
     request's last packet, what the server took, the way of the reply's first; or why they
     cannot be distinguished. None where no call was laid beside its packets.
@@ -126,50 +137,78 @@ def _both_ends(client: Json, server: Json) -> Json | None:
     Both captures are beside one log, and all stamps are of one clock, so that each way is the
     difference of two sums of means: when a packet passed the one end, and the other.
     """
-    own, other = client.get("all"), server.get("all")
-    if not own or not other:
+    own, other = client.all, server.all
+    if own is None or other is None:
         return None
-    response = float(own["response"]["mean_us"])
-    if abs(own["calls"] - other["calls"]) > CALLS_APART * own["calls"]:
-        words = f"{own['calls']:,} at the client's end, {other['calls']:,} at the server's"
-        return {"left_out": f"the two captures do not hold the same calls ({words})"}
+    response = own.response.mean_us
+    if abs(own.calls - other.calls) > CALLS_APART * own.calls:
+        words = f"{own.calls:,} at the client's end, {other.calls:,} at the server's"
+        return BothEnds(left_out=f"the two captures do not hold the same calls ({words})")
     stalls = [mean_us(end, "stalls") or 0.0 for end in (own, other)]
     if abs(stalls[0] - stalls[1]) > STALLS_APART * response:
         words = f"{stalls[0]:,.0f} and {stalls[1]:,.0f} µs of a mean call"
-        return {"left_out": f"the two captures show stalls of different length ({words})"}
+        return BothEnds(left_out=f"the two captures show stalls of different length ({words})")
     there, at_server, back = _ways(own, other)
     if min(there, back) < 0.0:
-        return {"left_out": "by the stamps of the two captures packets came before they were sent"}
-    taken = next(part for part in other["phases"] if part["phase"] == "server")
-    means = (("request-way", there), ("reply-way", back))
-    ways = [{"phase": phase, "mean_us": us, "share": us / response} for phase, us in means]
-    return {"parts": [ways[0], {**taken, "share": at_server / response}, ways[1]]}
+        words = "by the stamps of the two captures packets came before they were sent"
+        return BothEnds(left_out=words)
+    taken = next(part for part in other.phases if part.phase == "server")
+    return BothEnds(
+        parts=(
+            TimePart(phase="request-way", mean_us=there, share=there / response),
+            TimePart(
+                phase="server",
+                mean_us=taken.mean_us,
+                share=at_server / response,
+                p50_us=taken.p50_us,
+                p99_us=taken.p99_us,
+            ),
+            TimePart(phase="reply-way", mean_us=back, share=back / response),
+        )
+    )
 
 
-def _ways(own: Json, other: Json) -> tuple[float, float, float]:
+def _ways(own: Operation, other: Operation) -> tuple[float, float, float]:
     """From the client's end to the server's, there, and back: means, microseconds."""
 
-    def request_us(end: Json) -> float:
+    def request_us(end: Operation) -> float:
         """From a call's first write until its request has passed."""
-        return sum(mean_us(end, phase) or 0.0 for phase in ("client-write", "request-on-wire"))
+        return (mean_us(end, "client-write") or 0.0) + (mean_us(end, "request-on-wire") or 0.0)
 
     there = request_us(other) - request_us(own)
     at_client, at_server = (mean_us(end, "server") or 0.0 for end in (own, other))
     return there, at_server, at_client - at_server - there
 
 
-def split(found: Json) -> Json | None:
+@dataclass(frozen=True)
+class Split:
+    """Where the mean response time of calls went."""
+
+    calls: int
+    response: Spent
+    phases: tuple[Part | TimePart, ...]
+    residual: Spent
+
+
+def split(found: Reconciliation) -> Split | None:
     """All calls together; of captures at both ends with the ways told from the server."""
-    whole, ends = found.get("all"), found.get("both_ends") or {}
-    if not whole or "parts" not in ends:
-        return whole
-    phases: list[Json] = []
-    for part in whole["phases"]:
-        phases += ends["parts"] if part["phase"] == "server" else [part]
-    return {**whole, "phases": phases}
+    whole = found.all
+    if whole is None:
+        return None
+    ends = ways(found)
+    phases: list[Part | TimePart] = []
+    for part in whole.phases:
+        phases += ends if ends and part.phase == "server" else [part]
+    return Split(whole.calls, whole.response, tuple(phases), whole.residual)
 
 
-def mean_us(operation: Json | None, phase: str) -> float | None:
+def ways(found: Reconciliation) -> tuple[TimePart, ...]:
+    """The parts that two captures distinguish; empty where they do not."""
+    ends = found.both_ends if isinstance(found, CallTimes) else None
+    return ends.parts if ends else ()
+
+
+def mean_us(operation: Operation | None, phase: CallPhase) -> float | None:
     """The mean of a phase, microseconds; None where no call has it."""
-    parts = (operation or {}).get("phases", ())
-    return next((float(part["mean_us"]) for part in parts if part["phase"] == phase), None)
+    parts = operation.phases if operation else ()
+    return next((part.mean_us for part in parts if part.phase == phase), None)

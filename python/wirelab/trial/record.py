@@ -8,17 +8,17 @@ rates per second, sizes in bytes, CPU in seconds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from wirelab.trial.conversion import convert, written
+from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.trial.wire_record import WireRecord
 
 Json = dict[str, Any]
-T = TypeVar("T")
 Status = Literal["measured", "failed"]
 Outcome = Literal["ok", "marked", "not-measurable"]
 
@@ -283,15 +283,6 @@ def _list(content: object) -> list[object]:
     return content
 
 
-def convert(content: object, model: type[T]) -> T:
-    """A part of a record as its model; unknown keys are ignored. Raises :class:`TypeError`
-    where a value has another type."""
-    try:
-        return msgspec.convert(content, model, from_attributes=True)
-    except msgspec.ValidationError as error:
-        raise TypeError(str(error)) from error
-
-
 @dataclass(frozen=True)
 class CallerRecord:
     """The process that made the calls: the engine's figures, or those of a foreign tool with its
@@ -330,7 +321,7 @@ class CallerRecord:
 
     def to_json(self) -> Json:
         """As the journal holds it."""
-        return _written(self, {"rss_max_bytes", "steal_s"})
+        return written(self, {"rss_max_bytes", "steal_s"})
 
     def cpu_s(self) -> float:
         """CPU seconds spent on calls within the window, without spinning."""
@@ -370,7 +361,7 @@ class IdentityRecord:
 
     def to_json(self) -> Json:
         """As the journal and the kept proof hold it."""
-        return _written(self, set())
+        return written(self, set())
 
 
 @dataclass(frozen=True)
@@ -419,12 +410,12 @@ class ServiceRecord:
 
     def announced(self, ready_line: Mapping[str, Any]) -> ServiceRecord:
         """With the ready line of the service. Raises :class:`TypeError`."""
-        return convert({**ready_line, **_written(self, set())}, ServiceRecord)
+        return convert({**ready_line, **written(self, set())}, ServiceRecord)
 
     def to_json(self) -> Json:
         """As the journal holds it."""
         observed = {"cpu_s", "cpu_window_s", "rss_max_bytes", "switches_involuntary_per_s"}
-        line = _written(self, {*observed, "concurrency_seen"})
+        line = written(self, {*observed, "concurrency_seen"})
         if line and self.identity is not None:
             line["identity"] = self.identity.to_json()
         return line
@@ -452,123 +443,7 @@ class StoreRecord:
 
     def to_json(self) -> Json:
         """As the journal holds it."""
-        return _written(self, {"pool"})
-
-
-@dataclass(frozen=True)
-class FindingTest:
-    """The switch that a finding in packets blames."""
-
-    axis: str
-    value: str
-    predict: str = ""
-
-
-@dataclass(frozen=True)
-class FindingPlace:
-    """One occurrence of a finding."""
-
-    packets: tuple[int, ...]
-    ms: float
-
-
-@dataclass(frozen=True)
-class PacketFinding:
-    """One cause of lost time in packets, all its occurrences together."""
-
-    cause: str
-    occurrences: int = 0
-    exchanges: int = 0
-    ms_total: float = 0.0
-    ms_median: float | None = None
-    words: str = ""
-    test: FindingTest | None = None
-    """None where the lab has no switch for it."""
-    where: tuple[FindingPlace, ...] = ()
-    """The longest occurrences; a trial's record keeps none."""
-
-    @classmethod
-    def of(cls, finding: object) -> PacketFinding:
-        """From a dissection or the journal. Raises :class:`TypeError`."""
-        return finding if isinstance(finding, cls) else convert(finding, cls)
-
-    def to_json(self) -> Json:
-        """As the journal holds it."""
-        line = asdict(self)
-        line.pop("where")
-        return line
-
-
-@dataclass(frozen=True)
-class WireConnections:
-    """How connections were used, by their packets."""
-
-    used: int = 0
-    used_once: int = 0
-    unused: int = 0
-    exchanges_max: int = 0
-    in_flight_max: int = 0
-    closed_by_server: int = 0
-
-
-@dataclass(frozen=True)
-class WireWrites:
-    """Messages that began in one segment, and in several."""
-
-    requests_joined: int = 0
-    requests_split: int = 0
-    replies_joined: int = 0
-    replies_split: int = 0
-
-
-@dataclass(frozen=True)
-class WireRecord:
-    """What the packets of a trial show (:func:`wirelab.trial.dissection.brief`), of the client's
-    end where both were captured."""
-
-    exchanges: int = 0
-    per_exchange: dict[str, float | None] = field(default_factory=dict)
-    """Means of bytes and packets."""
-    retransmitted_packets: int = 0
-    latency_us: Json | None = None
-    order: tuple[str, ...] = ()
-    """What the packets of the shown exchange carry, in their order."""
-    gaps_us: tuple[float, ...] = ()
-    writes: WireWrites = field(default_factory=WireWrites)
-    connections: WireConnections = field(default_factory=WireConnections)
-    flows: dict[str, int] = field(default_factory=dict)
-    protocols: tuple[str, ...] = ()
-    damaged: str | None = None
-    """What is wrong with the file."""
-    findings: tuple[PacketFinding, ...] = ()
-    reconciliation: Json | None = None
-    """Calls next to their packets (:mod:`wirelab.trial.reconciliation`)."""
-
-    @classmethod
-    def of(cls, line: object) -> WireRecord:
-        """From the journal, or the brief of a dissection. Raises :class:`TypeError`."""
-        return convert(line, cls)
-
-    def to_json(self) -> Json:
-        """As the journal holds it."""
-        return {**asdict(self), "findings": [one.to_json() for one in self.findings]}
-
-    def finding(self, cause: str) -> PacketFinding | None:
-        """The finding of that cause."""
-        return next((one for one in self.findings if one.cause == cause), None)
-
-
-def _written(record: DataclassInstance, null: set[str]) -> Json:
-    """A part of a record without what was not recorded, except for the keys that are then null;
-    empty where nothing was."""
-    given = asdict(record)
-    if all(given[one.name] == _default(one) for one in fields(record)):
-        return {}
-    return {name: value for name, value in given.items() if value is not None or name in null}
-
-
-def _default(one: Field[Any]) -> object:
-    return one.default_factory() if one.default_factory is not MISSING else one.default
+        return written(self, {"pool"})
 
 
 _MAPPINGS = (
@@ -602,13 +477,10 @@ class Trial:
     engine: CallerRecord = field(default_factory=CallerRecord)
     """The process that made the calls."""
     service: ServiceRecord = field(default_factory=ServiceRecord)
-    placement: Json = field(default_factory=dict)
-    """Which process on which cores."""
-    link: Json = field(default_factory=dict)
-    """What the link was: ``driver``, ``nominal`` and ``measured``, ``congestion``, and what its
-    emulator did (``lateness_us``, ``cpu_window_s``). On loopback the machine's congestion."""
-    captures: Json = field(default_factory=dict)
-    """By side: ``file``, ``packets``, ``bytes``, ``drops``; empty without a capture."""
+    placement: PlacementRecord = field(default_factory=PlacementRecord)
+    link: LinkRecord = field(default_factory=LinkRecord)
+    captures: dict[Side, CaptureRecord] = field(default_factory=dict)
+    """By the end of the link; empty without a capture."""
     wire: WireRecord | None = None
     """What the packets show; None without a capture."""
     store: StoreRecord | None = None
@@ -643,6 +515,9 @@ class Trial:
             "background": [one.to_json() for one in self.background],
             "engine": self.engine.to_json(),
             "service": self.service.to_json(),
+            "placement": msgspec.to_builtins(self.placement),
+            "link": msgspec.to_builtins(self.link),
+            "captures": msgspec.to_builtins(self.captures),
             "wire": self.wire.to_json() if self.wire else {},
             "store": self.store.to_json() if self.store else {},
             "checks": tuple(map(asdict, self.checks)),
@@ -659,6 +534,9 @@ class Trial:
         known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
         known["engine"] = CallerRecord.of(known.get("engine", {}))
         known["service"] = convert(known.get("service", {}), ServiceRecord)
+        known["placement"] = convert(known.get("placement", {}), PlacementRecord)
+        known["link"] = LinkRecord.of(known.get("link", {}))
+        known["captures"] = convert(known.get("captures", {}), dict[Side, CaptureRecord])
         wire, store = known.get("wire"), known.get("store")
         known["wire"] = WireRecord.of(wire) if wire else None
         known["store"] = convert(store, StoreRecord) if store else None

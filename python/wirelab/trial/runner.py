@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,13 @@ from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
-from wirelab.trial import dissection, reconciliation, series
+from wirelab.trial import dissected, dissection, reconciliation, series
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
+from wirelab.trial.conversion import convert
 from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, LinkSpec, open_link
+from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
 from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.record import (
@@ -54,10 +56,10 @@ from wirelab.trial.record import (
     ServiceRecord,
     StoreRecord,
     Trial,
-    WireRecord,
     histogram_log,
     now,
 )
+from wirelab.trial.wire_record import WireRecord
 
 PROGRESS_MS = 100
 PREPARE_S_MAX = 120.0
@@ -91,8 +93,8 @@ class Measured:
     result: GroupResult
     background: tuple[GroupResult, ...]
     service: ServiceRecord
-    captures: Json
-    link: Json = field(default_factory=dict)
+    captures: dict[Side, CaptureRecord]
+    link: LinkRecord = field(default_factory=LinkRecord)
     wire: WireRecord | None = None
     store: StoreRecord | None = None
 
@@ -231,7 +233,7 @@ class TrialRunner:
             order=self._planned.order,
             status="failed",
             started=now(),
-            placement={**self._placement(), "processors": processors},
+            placement=msgspec.structs.replace(self._placement(), processors=processors),
         )
         began = time.monotonic()
         try:
@@ -242,10 +244,11 @@ class TrialRunner:
         finished = replace(finished, seconds=time.monotonic() - began)
         return replace(finished, checks=load_checks.check(finished))
 
-    def _placement(self) -> Json:
-        return self._table.to_json(
+    def _placement(self) -> PlacementRecord:
+        shown = self._table.to_json(
             emulator=self._cell.link != LOOPBACK, capture=self._cell.capture != NO_CAPTURE
         )
+        return convert(shown, PlacementRecord)
 
     def _measured(self) -> Measured:
         nominal = self._lab.nominal.get(self._cell.link)
@@ -495,22 +498,25 @@ class TrialRunner:
         error = (outcome.get("call_log") or {}).get("error")
         return CallLog(None, f"the log of calls broke off: {error}") if error else self._call_log()
 
-    def _dissected(self, taken: Json, log: CallLog) -> WireRecord | None:
+    def _dissected(self, taken: Mapping[Side, CaptureRecord], log: CallLog) -> WireRecord | None:
         """Dissects every capture; the document is kept next to it."""
         documents = []
         for side, captured in taken.items():
             document = dissection.dissect(
-                self._folder / captured["file"],
+                self._folder / captured.file,
                 Look(calls=log.path),
                 log=self._folder / f"dissection-{side}.log",
                 interruption=self._lab.interruption,
             )
-            self._write(f"dissection-{side}.json", document)
+            self._write_text(f"dissection-{side}.json", dissected.text(document) + "\n")
             documents.append(document)
         if not documents:
             return None
-        kept = reconciliation.kept(documents, log)
-        return replace(dissection.brief(documents[0]), reconciliation=kept)
+        return msgspec.structs.replace(
+            dissected.brief(documents[0]),
+            reconciliation=None if log.left_out else reconciliation.kept(documents),
+            not_reconciled=log.left_out,
+        )
 
     def _write(self, name: str, content: Json) -> None:
         self._write_text(name, json.dumps(content, indent=1, default=str) + "\n")
@@ -540,11 +546,13 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
     )
 
 
-def _carried(placement: Json, link: Json) -> Json:
+def _carried(placement: PlacementRecord, link: LinkRecord) -> PlacementRecord:
     """Without the emulator where the link was carried by the kernel."""
-    if link.get("driver") == "emulator":
-        return placement
-    return {side: cores for side, cores in placement.items() if side != "emulator"}
+    return (
+        placement
+        if link.driver == "emulator"
+        else msgspec.structs.replace(placement, emulator=None)
+    )
 
 
 def _identity(outcome: Json) -> Json:

@@ -8,8 +8,9 @@ of its gaps tells a constant rate (0) from a Poisson process (1) and from bursts
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from wirelab.documents.dissection import Concurrency, Gaps, Load
 from wirelab.loadtools.tool_report import ToolOptions
 
 REQUESTS_MIN = 20
@@ -22,7 +23,6 @@ COUPLED_SURELY = 0.6
 CONSTANT_MAX = 0.3
 POISSON = (0.8, 1.3)
 
-Json = dict[str, Any]
 Name = Literal["closed", "constant", "poisson", "bursts", "untold"]
 
 
@@ -34,35 +34,34 @@ class Kind:
     reason: str
 
 
-def kind(load: Json, options: ToolOptions | None) -> Kind:
+def kind(load: Load, options: ToolOptions | None) -> Kind:
     """``load`` is that of a dissection. The options are believed where the packets do not
     contradict them."""
-    concurrency, gaps = load["concurrency"], load["gap_us"]
-    if load["requests"] < REQUESTS_MIN or concurrency is None or gaps is None:
+    concurrency, gaps = load.concurrency, load.gap_us
+    if load.requests < REQUESTS_MIN or concurrency is None or gaps is None:
         return Kind("untold", f"fewer than {REQUESTS_MIN} requests")
-    seen = _by_packets(load)
+    coupling = load.coupling.correlation if load.coupling else None
+    seen = _by_packets(concurrency, gaps, coupling)
     users = options.users if options and options.rate is None else None
-    if seen.name != "closed" and users is not None and concurrency["max"] <= users:
+    if seen.name != "closed" and users is not None and concurrency.max <= users:
         return Kind(
             "closed",
-            f"by its options; at most {concurrency['max']} under way, "
-            f"and gaps vary by {gaps['variation']:.2f} of their mean",
+            f"by its options; at most {concurrency.max} under way, "
+            f"and gaps vary by {gaps.variation:.2f} of their mean",
         )
     return seen
 
 
-def _by_packets(load: Json) -> Kind:
-    concurrency, variation = load["concurrency"], load["gap_us"]["variation"]
-    full = concurrency["mean"] / concurrency["max"]
-    coupling = (load["coupling"] or {}).get("correlation")
+def _by_packets(concurrency: Concurrency, apart: Gaps, coupling: float | None) -> Kind:
+    variation = apart.variation
+    full = concurrency.mean / concurrency.max
     follows = "" if coupling is None else f", gaps follow latencies by {coupling:.2f}"
     gaps = f"gaps vary by {variation:.2f} of their mean"
     waits = coupling is None or coupling >= COUPLED
     if (full >= FULL and waits) or (coupling or 0.0) >= COUPLED_SURELY:
         return Kind(
             "closed",
-            f"{concurrency['mean']:.1f} under way in the mean, {concurrency['max']} at most"
-            + follows,
+            f"{concurrency.mean:.1f} under way in the mean, {concurrency.max} at most" + follows,
         )
     if variation <= CONSTANT_MAX:
         return Kind("constant", gaps + follows)

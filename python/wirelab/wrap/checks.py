@@ -3,10 +3,10 @@ with its evidence. A check that does not apply is left out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from wirelab.documents.dissection import Dissection
 from wirelab.format.counting import counted, plural
 from wirelab.format.numbers import digits, quantity
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
@@ -32,8 +32,6 @@ PAUSE_MIN_S = 0.02
 """Shorter pauses are the scheduler's."""
 HTTP = ("http1", "http2")
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Case:
@@ -46,12 +44,21 @@ class Case:
     pairs: list[Pair]
 
     @property
-    def document(self) -> Json:
+    def document(self) -> Dissection:
         return self.measured.document
 
     @property
     def exchanges(self) -> int:
-        return int(self.document["exchanges"]["count"])
+        return self.document.exchanges.count
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a tool's figures can be trusted."""
+
+    trusted: bool | None
+    """None: there are none to be judged."""
+    words: str
 
 
 def judge(case: Case) -> list[Check]:
@@ -76,11 +83,11 @@ def _ended(case: Case) -> Check | None:
 
 
 def _capture(case: Case) -> Check | None:
-    drops = case.measured.capture["drops"] or 0
-    damaged = case.document["capture"]["damaged"]
+    drops = case.measured.capture.drops
+    damaged = case.document.capture.damaged
     if damaged:
         return Check("capture", "marked", f"the capture is damaged: {damaged}")
-    packets = counted(case.measured.capture["packets"], "packet")
+    packets = counted(case.measured.capture.packets, "packet")
     if drops:
         return Check("capture", "marked", f"{counted(drops, 'packet')} lost beside {packets}")
     return Check("capture", "ok", f"{packets}, none lost")
@@ -88,7 +95,7 @@ def _capture(case: Case) -> Check | None:
 
 def _link(case: Case) -> Check | None:
     """Packets that a device of the link dropped, which no profile had asked to be lost."""
-    drops = (case.measured.link or {}).get("device_drops")
+    drops = case.measured.link.device_drops if case.measured.link else None
     if not drops:
         return None
     text = ", ".join(f"{way} {count:,}" for way, count in drops.items())
@@ -98,12 +105,12 @@ def _link(case: Case) -> Check | None:
 def _seen(case: Case) -> Check | None:
     if case.exchanges:
         return None
-    flows = counted(case.document["flows"]["count"], "connection")
+    flows = counted(case.document.flows.count, "connection")
     port = case.measured.port
-    if not case.document["capture"]["tcp_packets"]:
-        where = case.measured.capture.get("interface")
+    if not case.document.capture.tcp_packets:
+        where = case.measured.capture.interface
         return Check("traffic", "marked", f"no packet of port {port} was seen on {where}")
-    names = {flow["protocol"] for flow in case.document["flows"]["list"]}
+    names = {flow.protocol for flow in case.document.flows.list}
     if "tls" in names:
         return Check("traffic", "marked", f"{flows} of TLS: requests are encrypted")
     return Check("traffic", "marked", f"no request was recognised on {flows}")
@@ -113,7 +120,8 @@ def _counted(case: Case) -> Check | None:
     if case.report is None or case.report.requests is None:
         return None
     seen, said = case.exchanges, case.report.requests
-    allowed = max(COUNT_OFF * seen, case.document["load"]["concurrency"]["max"])
+    concurrency = case.document.load.concurrency
+    allowed = max(COUNT_OFF * seen, concurrency.max if concurrency else 0)
     reason = f"it counts {said:,}, the packets {seen:,}"
     return Check.judged("requests", abs(seen - said) <= allowed, reason)
 
@@ -130,15 +138,15 @@ def _errors(case: Case) -> Check | None:
     return Check.judged("errors", bad <= case.report.failed, reason)
 
 
-def bad_replies(document: Json) -> int:
+def bad_replies(document: Dissection) -> int:
     """Replies with a status of failure, and requests whose reply broke off, beyond those that
     were under way when the command ended."""
     bad = 0
-    for named in document["exchanges"]["by_name"]:
-        bad += sum(n for s, n in named["status"].items() if _is_bad(named["protocol"], s))
-    broken = document["exchanges"]["endings"].get("broken", 0)
-    at_end = (document["load"]["concurrency"] or {"max": 0})["max"]
-    return int(bad + max(0, broken - at_end))
+    for named in document.exchanges.by_name:
+        bad += sum(n for s, n in named.status.items() if _is_bad(named.protocol, s))
+    broken = document.exchanges.endings.get("broken", 0)
+    concurrency = document.load.concurrency
+    return bad + max(0, broken - (concurrency.max if concurrency else 0))
 
 
 def _is_bad(protocol: str, status: str) -> bool:
@@ -149,42 +157,42 @@ def _is_bad(protocol: str, status: str) -> bool:
 
 
 def _connections(case: Case) -> Check | None:
-    used = case.document["exchanges"]["connections"]
+    used = case.document.exchanges.connections
     words = (
-        f"{counted(case.exchanges, 'request')} on {counted(used['used'], 'connection')}, "
-        f"at most {used['exchanges_max']:,} on one"
+        f"{counted(case.exchanges, 'request')} on {counted(used.used, 'connection')}, "
+        f"at most {used.exchanges_max:,} on one"
     )
     options = case.options
     if options is None or options.reuse is None:
         return None
     given = ", ".join(options.options) or "its defaults"
     if not options.reuse:
-        right = used["exchanges_max"] <= 1
+        right = used.exchanges_max <= 1
         return Check.judged("connections", right, f"{words}; asked for: one each ({given})")
     if options.connections is None:
-        return Check.judged("connections", used["used_once"] < used["used"], words)
-    right = used["used"] <= options.connections
+        return Check.judged("connections", used.used_once < used.used, words)
+    right = used.used <= options.connections
     wanted = f"asked for: {options.connections:,}, kept ({given})"
     if case.exchanges >= 2 * options.connections and options.rate is None:
-        right = right and used["used"] == options.connections
+        right = right and used.used == options.connections
     return Check.judged("connections", right, f"{words}; {wanted}")
 
 
 def _in_flight(case: Case) -> Check | None:
     if case.options is None or case.options.in_flight is None:
         return None
-    seen = case.document["exchanges"]["connections"]["in_flight_max"]
+    seen = case.document.exchanges.connections.in_flight_max
     allowed = case.options.in_flight
     reason = f"at most {seen} under way on one connection, {allowed} asked for"
     return Check.judged("in flight", seen <= allowed, reason)
 
 
 def _concurrency(case: Case) -> Check | None:
-    concurrency = case.document["load"]["concurrency"]
+    concurrency = case.document.load.concurrency
     if case.options is None or case.options.users is None or concurrency is None:
         return None
-    users, most = case.options.users, concurrency["max"]
-    reason = f"{counted(users, 'user')} asked for; {concurrency['mean']:.1f} requests under way "
+    users, most = case.options.users, concurrency.max
+    reason = f"{counted(users, 'user')} asked for; {concurrency.mean:.1f} requests under way "
     reason = f"{reason}in the mean, {most} at most"
     needed = 0 if case.options.rate or case.exchanges < 4 * users else users / 2
     return Check.judged("concurrency", needed <= most <= users, reason)
@@ -192,20 +200,20 @@ def _concurrency(case: Case) -> Check | None:
 
 def _arrivals(case: Case) -> Check | None:
     """Whether a declared rate was kept while replies were late (coordinated omission)."""
-    load, rate = case.document["load"], case.options.rate if case.options else None
+    load, rate = case.document.load, case.options.rate if case.options else None
     if rate is None:
         return _closed(case)
-    held = (load["per_s"] or 0.0) / rate
-    pause = load["pause_waiting"]
-    due = pause["us"] / 1e6 * rate if pause else 0.0
-    if pause and due > DUE_MAX and pause["us"] / 1e6 > PAUSE_MIN_S:
+    held = (load.per_s or 0.0) / rate
+    pause = load.pause_waiting
+    due = pause.us / 1e6 * rate if pause else 0.0
+    if pause and due > DUE_MAX and pause.us / 1e6 > PAUSE_MIN_S:
         reason = (
-            f"coordinated omission: for {quantity(pause['us'] * 1e3, 'ns')} before packet "
-            f"{pause['packet']:,} no request began while replies were outstanding, although "
+            f"coordinated omission: for {quantity(pause.us * 1e3, 'ns')} before packet "
+            f"{pause.packet:,} no request began while replies were outstanding, although "
             f"{due:,.0f} were due at {digits(rate)}/s"
         )
         return Check("arrivals", "marked", reason)
-    reason = f"{digits(load['per_s'] or 0.0)} requests/s of {digits(rate)}/s asked for"
+    reason = f"{digits(load.per_s or 0.0)} requests/s of {digits(rate)}/s asked for"
     if held < RATE_HELD:
         return Check("arrivals", "marked", f"{reason}: the tool did not hold its rate")
     return Check("arrivals", "ok", reason)
@@ -214,8 +222,8 @@ def _arrivals(case: Case) -> Check | None:
 def _closed(case: Case) -> Check | None:
     if case.kind.name != "closed":
         return None
-    pause = case.document["load"]["pause_waiting"]
-    longest = quantity(pause["us"] * 1e3, "ns") if pause else "0"
+    pause = case.document.load.pause_waiting
+    longest = quantity(pause.us * 1e3, "ns") if pause else "0"
     return Check(
         "arrivals",
         "ok",
@@ -310,13 +318,14 @@ _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
 )
 
 
-def verdict(case: Case, checks: list[Check]) -> tuple[bool | None, str]:
-    """Whether the figures can be trusted; None where there are none to be judged."""
+def verdict(case: Case, checks: Sequence[Check]) -> Verdict:
+    """Whether the figures can be trusted."""
     marked = [check.name for check in checks if check.outcome == "marked"]
     if not case.exchanges:
-        return False, "Nothing can be said: no request was seen in the packets."
+        return Verdict(False, "Nothing can be said: no request was seen in the packets.")
     if case.report is None:
-        return None, "The tool printed no report that is understood: its figures are not compared."
+        words = "The tool printed no report that is understood: its figures are not compared."
+        return Verdict(None, words)
     if marked:
-        return False, f"Not to be trusted as they stand: {', '.join(marked)}."
-    return True, "Its figures can be trusted, as far as the packets tell."
+        return Verdict(False, f"Not to be trusted as they stand: {', '.join(marked)}.")
+    return Verdict(True, "Its figures can be trusted, as far as the packets tell.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from wirelab.documents.dissection import Dissection, Quantiles
 from wirelab.loadtools.tool_report import ToolReport
 
 OFF = 0.10
@@ -15,8 +15,6 @@ ABOVE_MIN = 10
 """A percentile stands only where so many samples lie above it."""
 NAMES = ("mean", "p50", "p90", "p99")
 _SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01}
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -30,42 +28,38 @@ class Pair:
     figure has it."""
     differs: bool
 
-    def to_json(self) -> Json:
-        """As results carry it."""
-        return {**asdict(self), "ratio": self.tool_s / self.wire_s if self.wire_s else None}
+    @property
+    def ratio(self) -> float | None:
+        """The tool's over the packets'."""
+        return self.tool_s / self.wire_s if self.wire_s else None
 
 
-def wire_times(document: Json) -> dict[str, float]:
+def wire_times(document: Dissection) -> dict[str, float]:
     """The packets' latencies in seconds, where enough samples stand behind them."""
-    return _seconds(document["exchanges"]["latency_us"], document["load"]["latency_mean_us"])
-
-
-def times_of(result: Json) -> dict[str, float]:
-    """The same, of a record of wrapping."""
-    return _seconds(result["wire"]["latency_us"], result["load"]["latency_mean_us"])
-
-
-def _seconds(known: Json | None, mean_us: float | None) -> dict[str, float]:
+    known, mean_us = document.exchanges.latency_us, document.load.latency_mean_us
     if known is None or mean_us is None:
         return {}
     return {"mean": mean_us / 1e6} | {
-        name: known[name] / 1e6
+        name: _us(known, name) / 1e6
         for name, share in _SHARES.items()
-        if known["n"] * share >= ABOVE_MIN
+        if known.n * share >= ABOVE_MIN
     }
 
 
-def connect_s(document: Json, name: str = "p50") -> float | None:
+def _us(times: Quantiles, name: str) -> float:
+    return {"p50": times.p50, "p90": times.p90, "p99": times.p99}[name]
+
+
+def connect_s(document: Dissection, name: str = "p50") -> float | None:
     """From SYN to request, where most requests need a connection of their own."""
-    used = document["exchanges"]["connections"]
-    connect = document["load"]["connect_us"]
-    if connect is None or used["used_once"] * 2 < document["exchanges"]["count"]:
+    exchanges, connect = document.exchanges, document.load.connect_us
+    if connect is None or exchanges.connections.used_once * 2 < exchanges.count:
         return None
     # Means are not kept; connecting scatters upwards, so that its median is less than its mean.
-    return float(connect["p50" if name == "mean" else name]) / 1e6
+    return _us(connect, "p50" if name == "mean" else name) / 1e6
 
 
-def pairs(report: ToolReport, document: Json) -> list[Pair]:
+def pairs(report: ToolReport, document: Dissection) -> list[Pair]:
     """Every figure that both have."""
     return [
         _pair(name, report, wire, connect_s(document, name) if report.has_connect else None)

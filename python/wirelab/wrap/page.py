@@ -4,10 +4,11 @@ tool that is not the lab's. Everything that the tool, its target or its packets 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from wirelab.documents.dissection import Dissection, FlowSums, Load
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity
+from wirelab.loadtools.tool_report import ToolOptions
 from wirelab.report import dissection_text
 from wirelab.report.charts import packet_timeline
 from wirelab.report.charts.distribution import Curves, distribution_picture
@@ -15,10 +16,13 @@ from wirelab.report.charts.stack_style import look
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import packet_findings, packet_gaps, packets
+from wirelab.trial.wire_record import PacketFinding
 from wirelab.wrap import target
-from wirelab.wrap.comparison import NAMES, times_of
+from wirelab.wrap.arrivals import Kind
+from wirelab.wrap.comparison import NAMES, wire_times
+from wirelab.wrap.result import Result
 from wirelab.wrap.session import Measured
-from wirelab.wrap.text import KINDS, NOT_TESTED, around, statuses
+from wirelab.wrap.text import KINDS, NOT_TESTED, around
 
 TITLE_MAX = 120
 """Characters of the command in the title; the whole stands below it."""
@@ -41,168 +45,154 @@ _BYTES = (
     "packets count from the IP header on."
 )
 
-Json = dict[str, Any]
 Rows = list[tuple[str, str]]
 
 
-def html(measured: Measured, result: Json) -> str:
-    """The page; ``result`` is the record of what was measured."""
+def html(result: Result) -> str:
+    """The page of what was measured."""
+    document = result.measured.document
     sections = [
         _trust(result),
-        _connections(measured.document, result),
+        _connections(result),
         _requests(result),
-        _load(result),
+        _load(document.load, result.kind),
         _latency(result),
-        _findings(measured.document),
-        _bytes(measured.document),
-        *_exchange(measured.document),
-        _output(measured),
+        _findings(document),
+        _bytes(document),
+        *_exchange(document),
+        _output(result.measured),
     ]
-    command = target.as_typed(result["command"])
+    command = target.as_typed(result.measured.command)
     facts = [("Command", command), *((name.capitalize(), words) for name, words in around(result))]
     return HtmlPage(
         command if len(command) <= TITLE_MAX else f"{command[: TITLE_MAX - 1]}…",
         [section for section in sections if section is not None],
         kind="wrap",
-        about=result["verdict"]["words"],
+        about=result.verdict.words,
         facts=facts,
     ).html()
 
 
-def _trust(result: Json) -> Section:
-    rows = [(check["name"], check["outcome"], check["reason"]) for check in result["checks"]]
+def _trust(result: Result) -> Section:
+    rows = [(check.name, check.outcome, check.reason) for check in result.checks]
     table = Table(("check", "outcome", "evidence"), rows)
     return Section("Can it be trusted?", (_TRUST,), (table,))
 
 
-def _connections(document: Json, result: Json) -> Section:
-    wire, options = result["wire"], result["tool_options"] or {}
-    used, flows = wire["connections"], wire["flows"]
+def _connections(result: Result) -> Section:
+    document = result.measured.document
+    used, flows = document.exchanges.connections, document.flows
     rows = [
-        ("opened in the capture", f"{flows['opened']:,}"),
-        ("closed in the capture", f"{flows['closed']:,}"),
-        ("open at a time, at most", f"{result['load']['connections_open_max']:,}"),
-        ("that carried requests", f"{used['used']:,}"),
-        ("that carried several", f"{flows['reused']:,}"),
-        ("requests on one, at most", f"{used['exchanges_max']:,}"),
-        ("requests under way on one, at most", f"{used['in_flight_max']:,}"),
-        ("asked for", _requested(options)),
+        ("opened in the capture", f"{flows.opened:,}"),
+        ("closed in the capture", f"{flows.closed:,}"),
+        ("open at a time, at most", f"{document.load.connections_open_max:,}"),
+        ("that carried requests", f"{used.used:,}"),
+        ("that carried several", f"{flows.reused:,}"),
+        ("requests on one, at most", f"{used.exchanges_max:,}"),
+        ("requests under way on one, at most", f"{used.in_flight_max:,}"),
+        ("asked for", _requested(result.options) if result.options else NONE),
     ]
-    return Section("Connections", tables=(_values(rows), _flows(document["flows"])))
+    return Section("Connections", tables=(_values(rows), _flows(flows)))
 
 
-def _requested(options: Mapping[str, Any]) -> str:
-    """What the tool's options ask for, where they are known."""
-    if not options:
-        return NONE
-    reuse = {True: "connections kept", False: "one connection a request", None: ""}[
-        options["reuse"]
-    ]
-    amounts = ("connection", options["connections"]), ("user", options["users"])
+def _requested(options: ToolOptions) -> str:
+    """What the tool's options ask for."""
+    reuse = {True: "connections kept", False: "one connection a request", None: ""}[options.reuse]
+    amounts = ("connection", options.connections), ("user", options.users)
     requested = [counted(count, noun) for noun, count in amounts if count is not None]
-    rate = [] if options["rate"] is None else [f"{digits(options['rate'])} requests/s"]
-    given = ", ".join(options["options"]) or "its defaults"
+    rate = [] if options.rate is None else [f"{digits(options.rate)} requests/s"]
+    given = ", ".join(options.options) or "its defaults"
     return f"{', '.join(filter(None, (*requested, *rate, reuse))) or 'nothing'} ({given})"
 
 
-def _flows(flows: Json) -> Table:
+def _flows(flows: FlowSums) -> Table:
     columns = ["client", "server", "protocol", "opened", "closed", "requests", "packets"]
     columns += ["bytes", "sent again", "round trip"]
     rows = [
         [
-            *(flow[name] for name in ("client", "server", "protocol", "opening", "closing")),
-            *(f"{flow[name]:,}" for name in ("exchanges", "packets", "bytes", "retransmissions")),
-            NONE if flow["rtt_us"] is None else quantity(flow["rtt_us"] * 1e3, "ns"),
+            *(flow.client, flow.server, flow.protocol, flow.opening, flow.closing),
+            *(f"{flow.exchanges:,}", f"{flow.packets:,}", f"{flow.bytes:,}"),
+            f"{flow.retransmissions:,}",
+            NONE if flow.rtt_us is None else quantity(flow.rtt_us * 1e3, "ns"),
         ]
-        for flow in flows["list"]
+        for flow in flows.list
     ]
-    shown = f"The first of {counted(flows['count'], 'connection')}"
-    caption = shown if len(rows) < flows["count"] else "Every connection"
+    shown = f"The first of {counted(flows.count, 'connection')}"
+    caption = shown if len(rows) < flows.count else "Every connection"
     return Table(columns, rows, caption, range(5, 10))
 
 
-def _requests(result: Json) -> Section:
-    wire = result["wire"]
+def _requests(result: Result) -> Section:
+    exchanges = result.measured.document.exchanges
     columns = ["request", "protocol", "count", "replies", "p50", "p99", "sent", "received"]
     rows = [
         [
-            named["name"] or NONE,
-            named["protocol"],
-            f"{named['count']:,}",
-            ", ".join(f"{status}: {n:,}" for status, n in named["status"].items()) or "none",
-            *(
-                dissection_text.percentile(named["latency_us"] or {}, name)
-                for name in ("p50", "p99")
-            ),
-            f"{digits(named['request_message_bytes'] + named['request_overhead_bytes'])} B",
-            f"{digits(named['reply_message_bytes'] + named['reply_overhead_bytes'])} B",
+            named.name or NONE,
+            named.protocol,
+            f"{named.count:,}",
+            ", ".join(f"{status}: {n:,}" for status, n in named.status.items()) or "none",
+            *dissection_text.percentiles(named.latency_us),
+            f"{digits(named.request_message_bytes + named.request_overhead_bytes)} B",
+            f"{digits(named.reply_message_bytes + named.reply_overhead_bytes)} B",
         ]
-        for named in wire["by_name"][:ROWS_MAX]
+        for named in exchanges.by_name[:ROWS_MAX]
     ]
-    left = len(wire["by_name"]) - len(rows)
+    left = len(exchanges.by_name) - len(rows)
     more = (f"{left:,} more in wrap.json.",) if left else ()
-    endings = ", ".join(f"{name} {count:,}" for name, count in wire["endings"].items() if count)
-    summary = (
-        f"{counted(wire['exchanges'], 'request')}; {statuses(wire)}; ended: {endings or 'none'}."
-    )
+    endings = ", ".join(f"{name} {count:,}" for name, count in exchanges.endings.items() if count)
+    total = counted(exchanges.count, "request")
+    summary = f"{total}; {result.statuses()}; ended: {endings or 'none'}."
     return Section("Requests", (summary, *more), (Table(columns, rows, "", (2, 4, 5, 6, 7)),))
 
 
-def _load(result: Json) -> Section:
+def _load(load: Load, kind: Kind) -> Section:
     """Concurrency and arrivals."""
-    load = result["load"]
+    words = KINDS[kind.name]
     concurrency = Section("Concurrency", tables=(_values(_under_way(load)),))
     arrivals = Section("Arrivals", tables=(_values(_begun(load)),))
-    return Section("Load", (f"{_kind(load)}.",), sections=(concurrency, arrivals))
+    summary = f"{words[0].upper()}{words[1:]}: {kind.reason}."
+    return Section("Load", (summary,), sections=(concurrency, arrivals))
 
 
-def _kind(load: Json) -> str:
-    kind = KINDS[load["kind"]]
-    return f"{kind[0].upper()}{kind[1:]}: {load['reason']}"
-
-
-def _under_way(load: Json) -> Rows:
-    seen = load["concurrency"]
+def _under_way(load: Load) -> Rows:
+    seen = load.concurrency
     if not seen:
         return [("requests under way", NONE)]
     return [
-        ("requests under way, mean", f"{seen['mean']:.2f}"),
-        ("median", f"{seen['median']:,}"),
-        ("at most", f"{seen['max']:,}"),
-        ("share of the time with none", f"{seen['idle_share']:.1%}"),
-        ("share of the time with the most", f"{seen['full_share']:.1%}"),
+        ("requests under way, mean", f"{seen.mean:.2f}"),
+        ("median", f"{seen.median:,}"),
+        ("at most", f"{seen.max:,}"),
+        ("share of the time with none", f"{seen.idle_share:.1%}"),
+        ("share of the time with the most", f"{seen.full_share:.1%}"),
     ]
 
 
-def _begun(load: Json) -> Rows:
+def _begun(load: Load) -> Rows:
     rows = [
-        ("requests begun", f"{load['requests']:,}"),
-        ("within", quantity(load["seconds"], "s")),
-        ("rate", NONE if load["per_s"] is None else quantity(load["per_s"], "1/s")),
+        ("requests begun", f"{load.requests:,}"),
+        ("within", quantity(load.seconds, "s")),
+        ("rate", NONE if load.per_s is None else quantity(load.per_s, "1/s")),
     ]
-    apart, coupling = load["gap_us"], load["coupling"]
-    if apart:
-        rows.append(("gap between begins, mean", _us(apart["mean"])))
-        rows.append(("its standard deviation", _us(apart["deviation"])))
-    if coupling:
-        rows.append(("correlation of gap and latency", f"{coupling['correlation']:.2f}"))
-    for name, words in (
-        ("pause_waiting", "longest pause while replies were outstanding"),
-        ("pause_resting", "longest pause with nothing outstanding"),
+    if load.gap_us:
+        rows.append(("gap between begins, mean", _us(load.gap_us.mean)))
+        rows.append(("its standard deviation", _us(load.gap_us.deviation)))
+    if load.coupling:
+        rows.append(("correlation of gap and latency", f"{load.coupling.correlation:.2f}"))
+    for pause, words in (
+        (load.pause_waiting, "longest pause while replies were outstanding"),
+        (load.pause_resting, "longest pause with nothing outstanding"),
     ):
-        pause = load[name]
         if pause:
-            rows.append((words, f"{_us(pause['us'])}, before packet {pause['packet']:,}"))
+            rows.append((words, f"{_us(pause.us)}, before packet {pause.packet:,}"))
     return rows
 
 
-def _latency(result: Json) -> Section | None:
-    wire = times_of(result)
+def _latency(result: Result) -> Section | None:
+    wire = wire_times(result.measured.document)
     if not wire:
         return None
-    reported = (result["tool_report"] or {}).get("latency_s") or {}
-    tool = result["tool"]["name"] or "the tool"
-    differs = {pair["name"]: pair["differs"] for pair in result["compared"]}
+    reported, tool = result.report.latency_s if result.report else {}, result.tool_name
+    differs = {pair.name: pair.differs for pair in result.compared}
     rows = [
         [
             name,
@@ -217,13 +207,14 @@ def _latency(result: Json) -> Section | None:
     table = Table(["", "packets", tool, "ratio", "judged"], rows, "", (1, 2, 3))
     drawn = _curves(wire, reported, tool)
     figures = () if drawn is None else (drawn,)
-    return Section("Latency", (_LATENCY,), (table, *_connecting(result)), figures)
+    connecting = _connecting(result.measured.document.load)
+    return Section("Latency", (_LATENCY,), (table, *connecting), figures)
 
 
-def _connecting(result: Json) -> Iterator[Table]:
-    connect = result["load"]["connect_us"]
+def _connecting(load: Load) -> Iterator[Table]:
+    connect = load.connect_us
     if connect:
-        rows = [("median", _us(connect["p50"])), ("connections", f"{connect['n']:,}")]
+        rows = [("median", _us(connect.p50)), ("connections", f"{connect.n:,}")]
         yield _values(rows, "From SYN to the first request")
 
 
@@ -242,14 +233,15 @@ def _curves(wire: Mapping[str, float], reported: Mapping[str, float], tool: str)
     return distribution_picture(stacks, "Latency", words)
 
 
-def _findings(document: Json) -> Section | None:
+def _findings(document: Dissection) -> Section | None:
     """None where no request was seen: that acquits nothing."""
-    count = document["exchanges"]["count"]
-    return packet_findings.section(document["findings"], count, NOT_TESTED) if count else None
+    count = document.exchanges.count
+    findings = [PacketFinding.of(finding) for finding in document.findings]
+    return packet_findings.section(findings, count, NOT_TESTED) if count else None
 
 
-def _bytes(document: Json) -> Section | None:
-    mean = document["accounting"]["per_exchange"]
+def _bytes(document: Dissection) -> Section | None:
+    mean = document.accounting.per_exchange
     if mean is None:
         return None
     rows = [
@@ -260,11 +252,11 @@ def _bytes(document: Json) -> Section | None:
     return Section("Bytes and packets", (_BYTES,), (table,))
 
 
-def _exchange(document: Json) -> Iterator[Section]:
-    name = (document["timeline_of"] or {}).get("name") or "exchange"
-    drawn = packet_timeline.picture(document, str(name))
+def _exchange(document: Dissection) -> Iterator[Section]:
+    name = (document.timeline_of and document.timeline_of.name) or "exchange"
+    drawn = packet_timeline.picture(document, name)
     if drawn is not None:
-        between = packet_gaps.section([(document, str(name))])
+        between = packet_gaps.section([(document, name)])
         yield Section("One exchange", (packets.SHOWN,), figures=(drawn,), sections=(between,))
 
 

@@ -1,54 +1,147 @@
-"""What wrapping a command gave, as one JSON object."""
+"""What wrapping a command gave: the record that is shown, kept and printed as JSON."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
 
 from wirelab.loadtools import adapters
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
-from wirelab.trial import dissection
+from wirelab.trial import dissected
 from wirelab.trial.record import Check
+from wirelab.trial.wire_record import WireRecord
 from wirelab.wrap import arrivals, comparison
 from wirelab.wrap import checks as judgement
-from wirelab.wrap.checks import Case
+from wirelab.wrap.arrivals import Kind
+from wirelab.wrap.checks import Case, Verdict
+from wirelab.wrap.comparison import Pair
+from wirelab.wrap.process import How
 from wirelab.wrap.session import Measured
 
 VERSION = 2
 
-Json = dict[str, Any]
+
+@dataclass(frozen=True)
+class WrappedTool:
+    """The command that was run."""
+
+    name: str | None
+    """None: none whose options and reports are understood."""
+    how: How
+    """How it came to its end."""
+    stopped: str | None
+    """Why the lab ended it, beyond interruption and time limit."""
+    exit_code: int
+    seconds: float
+    cpu_s: float
+    cpu_cores: float | None
+    """Cores that it kept busy while it sent requests."""
+    threads_max: int
+    processes_max: int
+    processes_left: int
+    switches_involuntary: int
+    output_cut: bool
 
 
-def result(measured: Measured) -> Json:
-    """The whole record: what was run, what the packets say, what the tool says, and the
-    checks of the one by the other. Times carry their unit in their names."""
+@dataclass(frozen=True)
+class Result:
+    """What was run, what the packets show, what the tool reports, and the checks of the one by
+    the other."""
+
+    measured: Measured
+    tool: WrappedTool
+    options: ToolOptions | None
+    report: ToolReport | None
+    wire: WireRecord
+    kind: Kind
+    compared: tuple[Pair, ...]
+    checks: tuple[Check, ...]
+    verdict: Verdict
+    server_cpu_cores: float | None
+    kept: Path | None = None
+    """The folder in which capture and output are kept."""
+    page: Path | None = None
+
+    @property
+    def tool_name(self) -> str:
+        """As a heading."""
+        return self.tool.name or "the tool"
+
+    def statuses(self) -> str:
+        """``replies 200: 1,000``."""
+        counts: dict[str, int] = {}
+        for named in self.measured.document.exchanges.by_name:
+            for status, count in named.status.items():
+                counts[status] = counts.get(status, 0) + count
+        replies = ", ".join(f"{status}: {n:,}" for status, n in counts.items())
+        return f"replies {replies}" if replies else "no reply"
+
+    def to_json(self) -> dict[str, object]:
+        """As ``--json`` prints it and ``wrap.json`` holds it; times carry their unit in their
+        names."""
+        measured, document = self.measured, self.measured.document
+        wire = self.wire.to_json()
+        for name in ("reconciliation", "not_reconciled"):  # no call of a foreign tool is logged
+            wire.pop(name)
+        line: dict[str, object] = msgspec.to_builtins(
+            {
+                "wrap": VERSION,
+                "command": measured.command,
+                "port": measured.port,
+                "tool": self.tool,
+                "service": measured.service
+                and {
+                    **msgspec.to_builtins(measured.service),
+                    "proof": measured.service.proof.to_json(),
+                    "cpu_cores": self.server_cpu_cores,
+                },
+                "server_cpu_cores": self.server_cpu_cores,
+                "link": measured.link,
+                "capture": measured.capture,
+                "tool_options": self.options,
+                "tool_report": self.report,
+                "wire": {
+                    **wire,
+                    "by_name": document.exchanges.by_name,
+                    "endings": document.exchanges.endings,
+                    "bad_replies": judgement.bad_replies(document),
+                },
+                "load": {
+                    "kind": self.kind.name,
+                    "reason": self.kind.reason,
+                    **msgspec.to_builtins(document.load),
+                },
+                "compared": [
+                    {**msgspec.to_builtins(pair), "ratio": pair.ratio} for pair in self.compared
+                ],
+                "checks": self.checks,
+                "verdict": self.verdict,
+                "kept": self.kept and str(self.kept),
+                "report": self.page and str(self.page),
+            }
+        )
+        return line
+
+
+def result(measured: Measured) -> Result:
+    """The whole record of a command that has ended."""
     case = case_of(measured)
     checks = judgement.judge(case)
-    trusted, words = judgement.verdict(case, checks)
-    document = measured.document
-    wire = dissection.brief(document).to_json()
-    wire.pop("reconciliation")  # no call of a foreign tool is logged
-    return {
-        "wrap": VERSION,
-        "command": list(measured.command),
-        "port": measured.port,
-        "tool": _tool(measured),
-        "service": measured.service and {**measured.service, "cpu_cores": _service_cores(measured)},
-        "server_cpu_cores": _service_cores(measured),
-        "link": measured.link,
-        "capture": measured.capture,
-        "tool_options": case.options and case.options.to_json(),
-        "tool_report": case.report and case.report.to_json(),
-        "wire": {
-            **wire,
-            "by_name": document["exchanges"]["by_name"],
-            "endings": document["exchanges"]["endings"],
-            "bad_replies": judgement.bad_replies(document),
-        },
-        "load": {"kind": case.kind.name, "reason": case.kind.reason, **document["load"]},
-        "compared": [pair.to_json() for pair in case.pairs],
-        "checks": [_check(check) for check in checks],
-        "verdict": {"trusted": trusted, "words": words},
-    }
+    return Result(
+        measured=measured,
+        tool=_tool(measured),
+        options=case.options,
+        report=case.report,
+        wire=dissected.brief(measured.document),
+        kind=case.kind,
+        compared=tuple(case.pairs),
+        checks=tuple(checks),
+        verdict=judgement.verdict(case, checks),
+        server_cpu_cores=_server_cores(measured),
+    )
 
 
 def case_of(measured: Measured) -> Case:
@@ -63,38 +156,34 @@ def case_of(measured: Measured) -> Case:
         measured,
         options,
         report,
-        arrivals.kind(measured.document["load"], options),
+        arrivals.kind(measured.document.load, options),
         comparison.pairs(report, measured.document) if report else [],
     )
 
 
-def _tool(measured: Measured) -> Json:
+def _tool(measured: Measured) -> WrappedTool:
     ran = measured.ran
     known = adapters.recognise(measured.command)
-    return {
-        "name": known[0].name if known else None,
-        "how": ran.how,
-        "stopped": measured.stopped,
-        "exit_code": ran.ended.code,
-        "seconds": ran.seconds,
-        "cpu_s": max(ran.ended.cpu_user_s + ran.ended.cpu_system_s, ran.cpu[-1].value),
-        "cpu_cores": judgement.tool_cores(measured),
-        "threads_max": ran.threads_max(),
-        "processes_max": ran.processes_max,
-        "processes_left": ran.left,
-        "switches_involuntary": ran.ended.switches_involuntary,
-        "output_cut": ran.cut,
-    }
+    return WrappedTool(
+        name=known[0].name if known else None,
+        how=ran.how,
+        stopped=measured.stopped,
+        exit_code=ran.ended.code,
+        seconds=ran.seconds,
+        cpu_s=max(ran.ended.cpu_user_s + ran.ended.cpu_system_s, ran.cpu[-1].value),
+        cpu_cores=judgement.tool_cores(measured),
+        threads_max=ran.threads_max(),
+        processes_max=ran.processes_max,
+        processes_left=ran.left,
+        switches_involuntary=ran.ended.switches_involuntary,
+        output_cut=ran.cut,
+    )
 
 
-def _service_cores(measured: Measured) -> float | None:
+def _server_cores(measured: Measured) -> float | None:
     """Cores that the server kept busy while requests came."""
     window = measured.window_ns()
     if window is None or window[1] <= window[0]:
         return None
     grown = metrics.growth(measured.service_cpu, *window)
     return None if grown is None else grown / ((window[1] - window[0]) / 1e9)
-
-
-def _check(check: Check) -> Json:
-    return {"name": check.name, "outcome": check.outcome, "reason": check.reason}

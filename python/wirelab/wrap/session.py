@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import psutil
 
 from wirelab import checkout
+from wirelab.documents.dissection import Dissection
 from wirelab.documents.link import Measure
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment.placement import available_cores
@@ -32,6 +33,8 @@ from wirelab.trial import link as links
 from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, End, LinkSpec
+from wirelab.trial.link_record import CaptureRecord, LinkRecord
+from wirelab.trial.record import IdentityRecord
 from wirelab.wrap import process, target
 from wirelab.wrap.process import Ran, Stopping
 from wirelab.wrap.target import Place
@@ -45,8 +48,6 @@ PATHS = {"transfer": "/transfer/hello"}
 GRPC_PATHS = {"transfer": "/wirelab.transfer.v1.Transfer/Hello"}
 SETTLE_S = 0.1
 """From the command's end to the capture's: the last packets are still on their way."""
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,18 @@ class Order:
     seconds_max: float | None = None
 
 
+@dataclass(frozen=True)
+class WrappedService:
+    """The lab's service that the command loaded."""
+
+    stack: str
+    address: str
+    language: str
+    sha256: str
+    proof: IdentityRecord
+    """That it does what its contract says, or why there is none."""
+
+
 @dataclass
 class Measured:
     """Everything that is known when the command has ended."""
@@ -72,14 +85,14 @@ class Measured:
     """Placeholders filled."""
     port: int
     ran: Ran
-    capture: Json
-    document: Json
+    capture: CaptureRecord
+    document: Dissection
     """The dissection."""
     stopped: str | None = None
     """Why the lab ended the command, beyond interruption and time limit."""
-    service: Json | None = None
+    service: WrappedService | None = None
     service_cpu: list[Sample] = field(default_factory=list)
-    link: Json | None = None
+    link: LinkRecord | None = None
     machine_busy: float | None = None
     """Share of the machine's CPU time that was not idle, while the command ran."""
     wall_offset_ns: int = 0
@@ -88,11 +101,11 @@ class Measured:
 
     def window_ns(self) -> tuple[int, int] | None:
         """From the first request to the last one's begin, CLOCK_MONOTONIC; None without."""
-        load = self.document["load"]
-        if load["first_at_ns"] is None:
+        load = self.document.load
+        if load.first_at_ns is None:
             return None
-        start = load["first_at_ns"] + self.wall_offset_ns
-        return start, start + round(load["seconds"] * 1e9)
+        start = load.first_at_ns + self.wall_offset_ns
+        return start, start + round(load.seconds * 1e9)
 
 
 def wrap(
@@ -220,7 +233,7 @@ class _Session:
         self._stack.enter_context(link)
         return link
 
-    def _service(self, link: AnyLink) -> tuple[Service | None, Json | None]:
+    def _service(self, link: AnyLink) -> tuple[Service | None, WrappedService | None]:
         order = self._order
         if order.serve is None:
             return None, None
@@ -236,21 +249,17 @@ class _Session:
             interruption=self._interruption,
         )
         self._stack.enter_context(service)
-        service_record = {
-            "stack": str(order.serve),
-            "address": service.ready.address,
-            "language": service.ready.language,
-            "sha256": program.sha256,
-            "proof": proof,
-        }
-        return service, service_record
+        ready = service.ready
+        return service, WrappedService(
+            str(order.serve), ready.address, ready.language, program.sha256, proof
+        )
 
-    def _proof(self, programs: Programs, stack: Stack) -> Json:
+    def _proof(self, programs: Programs, stack: Stack) -> IdentityRecord:
         from wirelab.identity import Admission  # pydantic, which no command without --serve needs
 
         admission = Admission(programs, self._interruption, unverified=True)
         admission.prepare(stack, self._order.contract, self._note)
-        return admission.of(stack, self._order.contract).to_json()
+        return admission.of(stack, self._order.contract)
 
     def _capture(self, link: AnyLink, number: int) -> Capture:
         end = link.client
@@ -279,7 +288,7 @@ class _Session:
         if self._stopped is not None:
             raise Stopping(self._stopped)
 
-    def _dissect(self, number: int) -> Json:
+    def _dissect(self, number: int) -> Dissection:
         # Interruption has ended the command; a second one ends the dissection.
         with Interruption() as again:
             return dissection.dissect(

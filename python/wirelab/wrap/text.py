@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import Any
 
-from wirelab.checks.link import driver_text
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.sections import packet_findings
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.wrap import target
-from wirelab.wrap.comparison import NAMES, times_of
+from wirelab.wrap.comparison import NAMES, wire_times
+from wirelab.wrap.result import Result
 
 WIDTH = 80
 _MARKS = {"ok": "+", "marked": "!", "not-measurable": "?"}
@@ -29,23 +28,20 @@ KINDS = {
     "untold": "not distinguished",
 }
 
-Json = dict[str, Any]
 
-
-def lines(result: Json) -> Iterator[str]:
+def lines(result: Result) -> Iterator[str]:
     """The verdict first, then what it rests on."""
-    yield from _wrapped(f"wrapped: {target.as_typed(result['command'])}", "  ")
+    yield from _wrapped(f"wrapped: {target.as_typed(result.measured.command)}", "  ")
     yield ""
-    yield from _wrapped(result["verdict"]["words"])
-    for check in result["checks"]:
-        mark = _MARKS[check["outcome"]]
-        yield from _wrapped(f"{mark} {check['name']}: {check['reason']}", "  ")
+    yield from _wrapped(result.verdict.words)
+    for check in result.checks:
+        yield from _wrapped(f"{_MARKS[check.outcome]} {check.name}: {check.reason}", "  ")
     yield ""
     yield from _wire(result)
     yield from _times(result)
-    if result["wire"]["exchanges"]:
+    if result.wire.exchanges:
         yield ""
-        yield from packet_findings.lines(result["wire"]["findings"], NOT_TESTED)
+        yield from packet_findings.lines(result.wire.findings, NOT_TESTED)
     yield ""
     for name, words in around(result):
         yield from _wrapped(f"{name}: {words}", "  ")
@@ -57,96 +53,82 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
     ) or [""]
 
 
-def _wire(result: Json) -> Iterator[str]:
-    wire, load = result["wire"], result["load"]
-    used, flows = wire["connections"], wire["flows"]
+def _wire(result: Result) -> Iterator[str]:
+    document, load = result.measured.document, result.measured.document.load
+    used, flows, count = document.exchanges.connections, document.flows, document.exchanges.count
     yield "On the wire"
-    mean = wire["exchanges"] / used["used"] if used["used"] else 0.0
+    mean = count / used.used if used.used else 0.0
     rows = [
         (
             "connections",
             (
-                f"{flows['opened']:,} opened, {used['used']:,} used, {flows['reused']:,} for "
-                f"several requests; {load['connections_open_max']:,} open at a time"
+                f"{flows.opened:,} opened, {used.used:,} used, {flows.reused:,} for "
+                f"several requests; {load.connections_open_max:,} open at a time"
             ),
         ),
         (
             "requests",
             (
-                f"{wire['exchanges']:,} ({digits(mean)} per connection, {used['exchanges_max']:,} "
-                f"at most); {statuses(wire)}"
+                f"{count:,} ({digits(mean)} per connection, {used.exchanges_max:,} "
+                f"at most); {result.statuses()}"
             ),
         ),
-        ("load", f"{KINDS[load['kind']]}: {load['reason']}"),
+        ("load", f"{KINDS[result.kind.name]}: {result.kind.reason}"),
     ]
-    concurrency = load["concurrency"]
+    concurrency = load.concurrency
     if concurrency:
         rows.append(
             (
                 "concurrency",
                 (
-                    f"{concurrency['mean']:.2f} in the mean, {concurrency['max']} at most, none "
-                    f"under way {concurrency['idle_share']:.0%} of the time"
+                    f"{concurrency.mean:.2f} in the mean, {concurrency.max} at most, none "
+                    f"under way {concurrency.idle_share:.0%} of the time"
                 ),
             )
         )
-    if load["per_s"] is not None:
-        rows.append(
-            ("arrivals", f"{digits(load['per_s'])}/s over {quantity(load['seconds'], 's')}")
-        )
+    if load.per_s is not None:
+        rows.append(("arrivals", f"{digits(load.per_s)}/s over {quantity(load.seconds, 's')}"))
     for name, words in rows:
         yield from _wrapped(f"  {name:<12} {words}", " " * 15)
 
 
-def statuses(wire: Json) -> str:
-    """``replies 200: 1,000``."""
-    counts: dict[str, int] = {}
-    for named in wire["by_name"]:
-        for status, count in named["status"].items():
-            counts[status] = counts.get(status, 0) + count
-    replies = ", ".join(f"{sanitize(status)}: {n:,}" for status, n in counts.items())
-    return f"replies {replies}" if replies else "no reply"
-
-
-def _times(result: Json) -> Iterator[str]:
-    wire = times_of(result)
+def _times(result: Result) -> Iterator[str]:
+    wire = wire_times(result.measured.document)
     if not wire:
         return
-    reported = (result["tool_report"] or {}).get("latency_s") or {}
+    reported = result.report.latency_s if result.report else {}
     yield ""
-    tool = result["tool"]["name"] or "the tool"
-    yield f"{'Latency':<15}{'packets':>12}{sanitize(tool):>12}"
+    yield f"{'Latency':<15}{'packets':>12}{sanitize(result.tool_name):>12}"
     for name in NAMES:
         if name in wire or name in reported:
             own = quantity(reported[name], "s") if name in reported else NONE
             seen = quantity(wire[name], "s") if name in wire else NONE
             yield f"  {name:<13}{seen:>12}{own:>12}"
-    connect = result["load"]["connect_us"]
+    connect = result.measured.document.load.connect_us
     if connect:
-        seen = quantity(connect["p50"] * 1e3, "ns")
-        yield f"  {'SYN to request':<13}{seen:>11}   (p50 of {connect['n']:,})"
+        seen = quantity(connect.p50 * 1e3, "ns")
+        yield f"  {'SYN to request':<13}{seen:>11}   (p50 of {connect.n:,})"
 
 
-def around(result: Json) -> Iterator[tuple[str, str]]:
+def around(result: Result) -> Iterator[tuple[str, str]]:
     """What ran beside the packets, by name: tool, service, server, link."""
-    tool = result["tool"]
-    cores = tool["cpu_cores"]
-    busy = "" if cores is None else f", {cores:.2f} cores under load"
+    tool = result.tool
+    busy = "" if tool.cpu_cores is None else f", {tool.cpu_cores:.2f} cores under load"
     yield (
         "tool",
         (
-            f"exit code {tool['exit_code']} after {quantity(tool['seconds'], 's')}, "
-            f"{quantity(tool['cpu_s'], 's')} CPU{busy}, {counted(tool['threads_max'], 'thread')}"
+            f"exit code {tool.exit_code} after {quantity(tool.seconds, 's')}, "
+            f"{quantity(tool.cpu_s, 's')} CPU{busy}, {counted(tool.threads_max, 'thread')}"
         ),
     )
-    service, server = result["service"], result["server_cpu_cores"]
+    service, server, link = result.measured.service, result.server_cpu_cores, result.measured.link
     if service:
-        unverified = service["proof"].get("unverified")
+        unverified = service.proof.unverified
         proof = f"NOT verified: {unverified}" if unverified else "verified"
-        yield "service", f"{service['stack']}, {proof}"
+        yield "service", f"{service.stack}, {proof}"
     if server is not None:
         yield "server", f"{server:.2f} cores under load"
-    if result["link"]:
-        rtt = ((result["link"].get("measured") or {}).get("rtt_ms") or {}).get("p50")
+    if link:
+        rtt = link.rtt_ms()
         measured = "" if rtt is None else f", round trip {quantity(rtt * 1e6, 'ns')} measured"
-        yield "link", f"{result['link']['name']} by {driver_text(result['link'])}{measured}"
+        yield "link", f"{link.name} by {link.driver_text()}{measured}"

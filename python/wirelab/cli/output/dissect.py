@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from wirelab.cli.dissect import TestOptions, ViewOptions
 from wirelab.cli.error_handling import err, out
+from wirelab.documents.dissection import Dissection
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.format.counting import counted
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.run import directory as run_directory
-from wirelab.trial import dissection, reconciliation
+from wirelab.trial import dissected, dissection, reconciliation
 from wirelab.trial.dissection import Look
-
-Json = dict[str, Any]
 
 
 def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
@@ -32,7 +30,7 @@ def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
         _draw(documents[0], view.svg)
     is_run = source.is_dir()
     if view.as_json:
-        print(json.dumps(documents if is_run else documents[0], indent=1))
+        print(dissected.text(documents if is_run else documents[0]))
         return EXIT_OK
     for document in documents:
         _show(document, source if is_run else None, many=len(documents) > 1)
@@ -54,7 +52,7 @@ def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -
         raise UsageError("--calls belongs to a FILE: a RUN has its own logs", "leave it out")
 
 
-def _documents(source: Path, view: ViewOptions) -> list[Json]:
+def _documents(source: Path, view: ViewOptions) -> list[Dissection]:
     """The dissection of each capture."""
     is_run = source.is_dir()
     captures = _captures(source)
@@ -115,32 +113,32 @@ def _captures(source: Path) -> list[Path]:
     return [source]
 
 
-def _accept_timeline(number: int, documents: Sequence[Json]) -> None:
+def _accept_timeline(number: int, documents: Sequence[Dissection]) -> None:
     """Raises :class:`UsageError` where no capture holds so many exchanges."""
-    most = max(document["exchanges"]["count"] for document in documents)
+    most = max(document.exchanges.count for document in documents)
     if number > most:
         held = f"no more than {counted(most, 'exchange')} can be seen"
         raise UsageError(f"--timeline {number}: {held}", "give a smaller number, or leave it out")
 
 
-def _show(document: Json, run: Path | None, *, many: bool) -> None:
+def _show(document: Dissection, run: Path | None, *, many: bool) -> None:
     from wirelab.report import dissection_text
     from wirelab.report.sections import packet_findings
 
-    standing = None if run is None else packet_findings.of_run(Path(document["file"]), run)
+    standing = None if run is None else packet_findings.of_run(Path(document.file), run)
     if many:
-        out.print(f"\n{document['file']}", style="bold")
+        out.print(f"\n{document.file}", style="bold")
     for line in dissection_text.lines(document, standing):
         out.print(line)
 
 
-def _draw(document: Json, file: Path) -> None:
+def _draw(document: Dissection, file: Path) -> None:
     from wirelab.report.charts import packet_timeline
 
-    name = (document["timeline_of"] or {}).get("name") or document["file"]
-    drawn = packet_timeline.picture(document, str(name))
+    name = (document.timeline_of and document.timeline_of.name) or document.file
+    drawn = packet_timeline.picture(document, name)
     if drawn is None:
-        raise UsageError(f"--svg: {document['file']} holds no whole exchange")
+        raise UsageError(f"--svg: {document.file} holds no whole exchange")
     try:
         file.write_text(drawn.svg, encoding="utf-8")
     except OSError as error:

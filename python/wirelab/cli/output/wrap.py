@@ -8,8 +8,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import BinaryIO, get_args
 
 from wirelab import wrap as wrapping
 from wirelab.cli.error_handling import err, folded, out
@@ -30,9 +31,8 @@ from wirelab.stack.link_names import ProfileName
 from wirelab.stack.operations import CONTRACTS
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.wrap import Measured, Order
-
-Json = dict[str, Any]
+from wirelab.wrap import Order
+from wirelab.wrap.result import Result
 
 RECORD = "wrap.json"
 PAGE = "report.html"
@@ -66,17 +66,18 @@ def run(order: Order, output: OutputOptions) -> int:
             note=lambda text: err.print(folded(text, err.width)),
             interruption=interruption,
         )
-        result = {**wrapping.result(measured), "kept": None, "report": None}
+        result = wrapping.result(measured)
         keeps = output.keep_capture or interruption.requested or measured.stopped is not None
         unwritten: list[StorageError] = []
         with _deferred(unwritten):
-            result["kept"] = _keep(scratch.folder, output.folder, measured, result, capture=keeps)
+            kept = _keep(scratch.folder, output.folder, result, capture=keeps)
+            result = replace(result, kept=kept)
         with _deferred(unwritten):
-            result["report"] = _write_page(output.report, measured, result)
+            result = replace(result, page=_write_page(output.report, result))
     if output.as_json:
-        print(json.dumps(result, indent=1))
+        print(json.dumps(result.to_json(), indent=1))
     else:
-        _show(wrapping.lines(result), result)
+        _show(result)
     if unwritten:
         raise unwritten[0]
     return _exit_code(result)
@@ -91,24 +92,24 @@ def _deferred(unwritten: list[StorageError]) -> Iterator[None]:
         unwritten.append(error)
 
 
-def _exit_code(result: Json) -> int:
-    tool = result["tool"]
-    if tool["how"] == "interrupted":
+def _exit_code(result: Result) -> int:
+    tool = result.tool
+    if tool.how == "interrupted":
         return EXIT_INTERRUPTED
-    if tool["how"] == "stopped":
+    if tool.how == "stopped":
         return EXIT_STORAGE
-    failed = tool["how"] != "ended" or tool["exit_code"] != 0
-    return EXIT_FAILED if failed or result["verdict"]["trusted"] is False else EXIT_OK
+    failed = tool.how != "ended" or tool.exit_code != 0
+    return EXIT_FAILED if failed or result.verdict.trusted is False else EXIT_OK
 
 
-def _show(lines: Any, result: Json) -> None:
+def _show(result: Result) -> None:
     out.print()
-    for line in lines:
+    for line in wrapping.lines(result):
         out.print(line)
-    if result["kept"]:
-        out.print(f"kept: {result['kept']}")
-    if result["report"]:
-        out.print(f"report: {result['report']}")
+    if result.kept:
+        out.print(f"kept: {result.kept}")
+    if result.page:
+        out.print(f"report: {result.page}")
 
 
 def _accept(folder: Path | None) -> None:
@@ -127,24 +128,22 @@ def _accept_page(file: Path | None) -> None:
         )
 
 
-def _write_page(file: Path | None, measured: Measured, result: Json) -> str | None:
+def _write_page(file: Path | None, result: Result) -> Path | None:
     """Returns where the page is, None where none was asked for."""
     if file is None:
         return None
     from wirelab.wrap import page
 
     try:
-        write_whole(file, page.html(measured, result))
+        write_whole(file, page.html(result))
     except OSError as error:
         raise StorageError(
             f"--report {file} cannot be written: {error.strerror}", "name another file"
         ) from error
-    return str(file)
+    return file
 
 
-def _keep(
-    source: Path, folder: Path | None, measured: Measured, result: Json, *, capture: bool
-) -> str | None:
+def _keep(source: Path, folder: Path | None, result: Result, *, capture: bool) -> Path | None:
     """Copies what is to be kept; returns where to, None where nothing is."""
     if folder is None and not capture:
         return None
@@ -154,15 +153,15 @@ def _keep(
     names = ["tool-stdout.txt", "tool-stderr.txt", *(["capture.pcapng"] if capture else [])]
     try:
         where.mkdir(parents=True, exist_ok=True)
-        (where / RECORD).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        write_whole(where / PAGE, page.html(measured, result))
+        (where / RECORD).write_text(json.dumps(result.to_json(), indent=1) + "\n", encoding="utf-8")
+        write_whole(where / PAGE, page.html(result))
         for name in names:
             shutil.move(source / name, where / name)
     except OSError as error:
         raise StorageError(
             f"{where} cannot be written: {error.strerror}", "name another folder with --out"
         ) from error
-    return str(where)
+    return where
 
 
 def _among(option: str, value: str, known: tuple[str, ...]) -> str:

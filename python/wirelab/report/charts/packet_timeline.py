@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
+from wirelab.documents.dissection import Dissection, Rung
 from wirelab.format.counting import counted
 from wirelab.format.numbers import quantity, sanitize
 from wirelab.report.section import Picture
-
-Json = dict[str, Any]
 
 ROW = 30
 """Height of a packet."""
@@ -25,46 +23,46 @@ EXCHANGE = "exchange"
 """The phase of a packet between set-up and tear-down of its connection."""
 
 
-def picture(document: Json, title: str) -> Picture | None:
+def picture(document: Dissection, title: str) -> Picture | None:
     """The exchange that a dissection shows; None where it shows none."""
-    rungs: Sequence[Json] = document["timeline"]
+    rungs = document.timeline
     if not rungs:
         return None
     return Picture(_svg(rungs), caption(document, title), alt(rungs, title))
 
 
-def caption(document: Json, title: str) -> str:
+def caption(document: Dissection, title: str) -> str:
     """What is shown, and why this exchange."""
-    of = document.get("timeline_of") or {}
-    why = "the exchange of median latency" if of.get("chosen") == "median" else "as asked for"
-    took = of.get("latency_us")
+    of = document.timeline_of
+    if of is None:
+        return title
+    why = "the exchange of median latency" if of.chosen == "median" else "as asked for"
+    took = of.latency_us
     lasted = f", {quantity(took * 1e3, 'ns')} from its first byte to its last" if took else ""
-    left = of.get("omitted") or 0
-    rest = f"; without {counted(left, 'packet')} in its middle" if left else ""
+    rest = f"; without {counted(of.omitted, 'packet')} in its middle" if of.omitted else ""
     return f"{title}: {why}{lasted}{rest}"
 
 
-def alt(rungs: Sequence[Json], title: str) -> str:
+def alt(rungs: Sequence[Rung], title: str) -> str:
     """The ladder in words, for those who cannot see it."""
     return f"{title}, {counted(len(rungs), 'packet')}: " + "; ".join(
-        f"{'client' if _is_request(rung) else 'server'} {sanitize(rung['flags'])}, "
-        f"{rung['bytes']} B"
+        f"{'client' if _is_request(rung) else 'server'} {sanitize(rung.flags)}, {rung.bytes} B"
         for rung in rungs[:12]
     )
 
 
-def layers(rung: Json) -> str:
+def layers(rung: Rung) -> str:
     """What a packet's payload is: ``HTTP head 120, JSON 51``."""
-    return ", ".join(f"{sanitize(part['layer'])} {part['bytes']:,}" for part in rung["layers"])
+    return ", ".join(f"{sanitize(part.layer)} {part.bytes:,}" for part in rung.layers)
 
 
-def _is_request(rung: Json) -> bool:
-    return bool(rung["direction"] == "request")
+def _is_request(rung: Rung) -> bool:
+    return rung.direction == "request"
 
 
-def _svg(rungs: Sequence[Json]) -> str:
+def _svg(rungs: Sequence[Rung]) -> str:
     height = TOP + ROW * len(rungs) + 8
-    own = [rung["at_us"] for rung in rungs if rung["phase"] == EXCHANGE]
+    own = [rung.at_us for rung in rungs if rung.phase == EXCHANGE]
     wait_us = _WAIT_SHARE * (max(own) - min(own)) if own else 0.0
     lines = [
         (
@@ -76,31 +74,27 @@ def _svg(rungs: Sequence[Json]) -> str:
         *(_line(x, 20, x, height - 4, "#999999") for x in (CLIENT, SERVER)),
     ]
     for place, rung in enumerate(rungs):
-        inside = place > 0 and rung["phase"] == rungs[place - 1]["phase"] == EXCHANGE
-        lines += _packet(rung, TOP + ROW * place, inside and rung["gap_us"] > wait_us)
+        inside = place > 0 and rung.phase == rungs[place - 1].phase == EXCHANGE
+        lines += _packet(rung, TOP + ROW * place, inside and rung.gap_us > wait_us)
     return "".join([*lines, "</svg>"])
 
 
-def _packet(rung: Json, top: int, is_wait: bool) -> list[str]:
+def _packet(rung: Rung, top: int, is_wait: bool) -> list[str]:
     start, end = (CLIENT, SERVER) if _is_request(rung) else (SERVER, CLIENT)
     y, toward = top + 14, 1 if end > start else -1
-    words = (
-        f"{sanitize(rung['flags'])} {rung['bytes']:,} B"
-        if rung["bytes"]
-        else sanitize(rung["flags"])
-    )
-    carried = ", ".join(part for part in (layers(rung), sanitize(rung["note"])) if part)
+    words = f"{sanitize(rung.flags)} {rung.bytes:,} B" if rung.bytes else sanitize(rung.flags)
+    carried = ", ".join(part for part in (layers(rung), sanitize(rung.note)) if part)
     head = f"{end},{y + 6} {end - 7 * toward},{y + 2} {end - 7 * toward},{y + 9}"
     return [
-        _text(4, y, _at(rung["at_us"]), colour=_SOFT),
-        _text(4, y + 11, f"+{_at(rung['gap_us'])}", colour=_WAIT if is_wait else _SOFT,
+        _text(4, y, _at(rung.at_us), colour=_SOFT),
+        _text(4, y + 11, f"+{_at(rung.gap_us)}", colour=_WAIT if is_wait else _SOFT,
               weight="600" if is_wait else "400"),
         _line(start, y + 1, end, y + 6, _INK),
         f'<polygon points="{head}" fill="{_INK}"/>',
         _text((CLIENT + SERVER) // 2, y - 2, words, anchor="middle"),
         _text(SERVER + 8, y, _cut(carried), colour=_INK, title=carried),
-        *([] if rung["phase"] == EXCHANGE else
-          [_text(SERVER + 8, y + 11, rung["phase"].replace("-", " "), colour=_SOFT)]),
+        *([] if rung.phase == EXCHANGE else
+          [_text(SERVER + 8, y + 11, rung.phase.replace("-", " "), colour=_SOFT)]),
     ]  # fmt: skip
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from wirelab.checks.link import driver_text
 from wirelab.format.numbers import NONE, digits, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.record import Json, Trial
+from wirelab.trial.link_record import LinkRecord, Way
+from wirelab.trial.record import Trial
 
 _TOLD = (
     "Every trial had a link of its own, measured before it. What was asked for stands above what "
@@ -29,7 +29,7 @@ def section(source: Source) -> Section:
     """One row per link; nothing where all trials were over loopback."""
     groups: dict[tuple[str, str, str], list[Trial]] = {}
     for trial in source.trials:
-        if trial.point.link != LOOPBACK and trial.link:
+        if trial.point.link != LOOPBACK and trial.link.driver:
             groups.setdefault(_kind(trial), []).append(trial)
     rows = [_row(kind, trials) for kind, trials in groups.items()]
     if not rows:
@@ -38,32 +38,31 @@ def section(source: Source) -> Section:
 
 
 def _kind(trial: Trial) -> tuple[str, str, str]:
-    congestion = trial.link.get("congestion") or {}
-    both = " / ".join(dict.fromkeys(map(sanitize, congestion.values()))) or NONE
-    return sanitize(trial.point.link), sanitize(driver_text(trial.link)) or NONE, both
+    congestion = trial.link.congestion.values()
+    both = " / ".join(dict.fromkeys(map(sanitize, congestion))) or NONE
+    return sanitize(trial.point.link), sanitize(trial.link.driver_text()) or NONE, both
 
 
 def _row(kind: tuple[str, str, str], trials: Sequence[Trial]) -> list[str]:
     links = [trial.link for trial in trials]
+    losses = (link.measured.loss_percent for link in links)
     return [
         *kind,
+        _both((link.nominal.rtt_ms for link in links), (link.rtt_ms() for link in links)),
         _both(
-            links, lambda nominal: nominal.get("rtt_ms"), lambda found: _at(found, "rtt_ms", "p50")
-        ),
-        _both(
-            links,
-            lambda nominal: nominal.get("loss_percent"),
-            lambda found: _at(found, "loss_percent", "value"),
+            (link.nominal.loss_percent for link in links),
+            (loss.value for loss in losses if loss),
         ),
         _syn_loss(links),
-        *(_rate(links, way) for way in ("forward", "backward")),
-        _range(_at(link, "lateness_us", "p99") for link in links),
+        _rate(links, "forward"),
+        _rate(links, "backward"),
+        _range(link.lateness_us.p99 for link in links if link.lateness_us),
         _range(map(_cpu_percent, trials)),
         str(len(trials)),
     ]
 
 
-def syn_losses(links: Sequence[Json]) -> list[str]:
+def syn_losses(links: Sequence[LinkRecord]) -> list[str]:
     """``backward 3 of 104 (2.90 % nominal)`` for each way that loses SYNs: what was lost over
     all links of that profile, and what it says."""
     return [
@@ -73,53 +72,46 @@ def syn_losses(links: Sequence[Json]) -> list[str]:
     ]
 
 
-def _nominal_syn_loss(links: Sequence[Json]) -> dict[str, float]:
-    losses = ((link.get("nominal") or {}).get("syn_loss_percent") for link in links)
-    return next(filter(None, losses), {})
+def _nominal_syn_loss(links: Sequence[LinkRecord]) -> dict[Way, float]:
+    return next(filter(None, (link.nominal.syn_loss_percent for link in links)), {})
 
 
-def _syns(links: Sequence[Json], way: str) -> str:
-    counted = [link["syns"][way] for link in links if link.get("syns")]
+def _syns(links: Sequence[LinkRecord], way: Way) -> str:
+    counted = [link.syns[way] for link in links if link.syns]
     if not counted:
         return "not counted"
-    lost, offered = (sum(syns[key] for syns in counted) for key in ("lost", "offered"))
+    lost, offered = sum(syns.lost for syns in counted), sum(syns.offered for syns in counted)
     return f"{lost:,} of {offered:,}"
 
 
-def _syn_loss(links: Sequence[Json]) -> str:
+def _syn_loss(links: Sequence[LinkRecord]) -> str:
     none = digits(0.0) if _nominal_syn_loss(links) else NONE
     return "\n".join(syn_losses(links)) or none
 
 
-def _rate(links: Sequence[Json], way: str) -> str:
-    return _both(links, *(2 * [lambda part: _at(part, "rate_kbit", way)]))
+def _rate(links: Sequence[LinkRecord], way: Way) -> str:
+    return _both(
+        (link.nominal.rate_kbit.get(way) for link in links),
+        ((link.measured.rate_kbit or {}).get(way) for link in links),
+    )
 
 
-def _both(
-    links: Sequence[Json],
-    nominal_of: Callable[[Json], float | None],
-    measured_of: Callable[[Json], float | None],
-) -> str:
+def _both(nominal: Iterable[float | None], measured: Iterable[float | None]) -> str:
     """The nominal figure above the measured ones."""
-    nominal = _range(nominal_of(link.get("nominal") or {}) for link in links)
-    measured = _range(measured_of(link.get("measured") or {}) for link in links)
-    return nominal if measured == NONE else f"{nominal}\n{measured}"
-
-
-def _at(part: Json, outer: str, inner: str) -> float | None:
-    return (part.get(outer) or {}).get(inner)
+    asked, found = _range(nominal), _range(measured)
+    return asked if found == NONE else f"{asked}\n{found}"
 
 
 def _cpu_percent(trial: Trial) -> float | None:
-    used, window = trial.link.get("cpu_window_s"), trial.result.window_s
-    if trial.link.get("driver") != "emulator" or used is None or not window:
+    used, window = trial.link.cpu_window_s, trial.result.window_s
+    if trial.link.driver != "emulator" or used is None or not window:
         return None
-    return 100.0 * float(used) / window
+    return 100.0 * used / window
 
 
 def _range(values: Iterable[float | None]) -> str:
     """``2.51``, ``2.51 – 2.63``; a dash where there is none."""
-    known = [float(value) for value in values if value is not None]
+    known = [value for value in values if value is not None]
     if not known:
         return NONE
     return " – ".join(dict.fromkeys((digits(min(known)), digits(max(known)))))

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from wirelab.format.numbers import DASH, NONE, digits, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
@@ -91,8 +93,8 @@ def _identity(source: Source) -> dict[str, object]:
 
 def _placement_table(source: Source) -> Table:
     """Which process ran on which cores; one row per distinct placement."""
-    counts = Counter(json.dumps(trial.placement, sort_keys=True) for trial in source.trials)
-    found = [(json.loads(text), count) for text, count in counts.items()]
+    counts = Counter(trial.placement for trial in source.trials)
+    found = [(msgspec.to_builtins(placement), count) for placement, count in counts.items()]
     keys = list(dict.fromkeys(key for placement, _ in found for key in placement))
     rows = [
         [*(_value(placement.get(key)) for key in keys), str(count)] for placement, count in found

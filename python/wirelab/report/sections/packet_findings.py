@@ -13,7 +13,7 @@ from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.run import adaptive as intervention
 from wirelab.run import journal
-from wirelab.trial.record import FindingPlace, PacketFinding
+from wirelab.trial.wire_record import FindingPlace, PacketFinding
 
 WIDTH = 80
 TESTED = "What the packets suggest, and a change has tested"
@@ -56,9 +56,8 @@ def of_run(capture: Path, run: Path) -> Standing:
     return Standing({cause: one.verdict for cause, one in found.items() if one}, remedy)
 
 
-def lines(dissected: Sequence[object], standing: Standing) -> Iterator[str]:
+def lines(findings: Sequence[PacketFinding], standing: Standing) -> Iterator[str]:
     """Tested ones first, then the others with how to test them."""
-    findings = [PacketFinding.of(finding) for finding in dissected]
     if not findings:
         yield NOTHING
         return
@@ -75,9 +74,8 @@ def lines(dissected: Sequence[object], standing: Standing) -> Iterator[str]:
         yield from _wrapped(standing.remedy, "")
 
 
-def section(dissected: Sequence[object], exchanges: int, standing: Standing) -> Section:
+def section(findings: Sequence[PacketFinding], exchanges: int, standing: Standing) -> Section:
     """The same for a page."""
-    findings = [PacketFinding.of(finding) for finding in dissected]
     if not findings:
         return Section(UNTESTED, (NOTHING,))
     columns = ["cause", "exchanges", "time of all", "median", "packets", "test", "verdict"]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.documents.dissection import Bin, Dissection, Position
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import quantity, sanitize, step
 from wirelab.report.charts.canvas import canvas, scale_values, to_svg
 from wirelab.report.section import Picture, Section, Table
-
-Json = dict[str, Any]
 
 WORDS = (
     (
@@ -36,51 +34,51 @@ _WAYS = {"request": "client to server", "reply": "server to client"}
 _COLOUR = "#0072B2"
 
 
-def section(named: Sequence[tuple[Json, str]]) -> Section:
+def section(named: Sequence[tuple[Dissection, str]]) -> Section:
     """Of dissections with their names."""
     drawn = [picture for document, name in named for picture in pictures(document, name)]
     tables = [table(document, name) for document, name in named]
     return Section("Between packets", WORDS, tables, drawn[:PICTURES_MAX])
 
 
-def table(document: Json, name: str) -> Table:
+def table(document: Dissection, name: str) -> Table:
     """The gap before each packet of the commonest sequence, over all its exchanges."""
-    of = document["interarrival_of"]
+    of = document.interarrival_of
     columns = ["#", "direction", "flags", "payload, B", "mean", "deviation"]
     rows = [
         [
-            str(row["position"]),
-            _WAYS[row["direction"]],
-            str(row["flags"]),
-            f"{row['bytes_median']:,}",
-            quantity(row["gap_us"]["mean"] * 1e3, "ns"),
-            quantity(row["gap_us"]["deviation"] * 1e3, "ns"),
+            str(row.position),
+            _WAYS[row.direction],
+            row.flags,
+            f"{row.bytes_median:,}",
+            quantity(row.gap_us.mean * 1e3, "ns"),
+            quantity(row.gap_us.deviation * 1e3, "ns"),
         ]
-        for row in document["interarrival"]
+        for row in document.interarrival
     ]
-    caption = f"{name}: {of_all(of['exchanges'], of['of'], 'exchange')} with this sequence"
+    caption = f"{name}: {of_all(of.exchanges, of.of, 'exchange')} with this sequence"
     return Table(columns, rows, caption, (3, 4, 5))
 
 
-def pictures(document: Json, name: str) -> list[Picture]:
+def pictures(document: Dissection, name: str) -> list[Picture]:
     """Histograms of the longest waits; none where few exchanges were seen."""
-    rows = document["interarrival"]
-    whole = sum(row["gap_us"]["mean"] for row in rows)
-    long = [row for row in rows if row["gap_us"]["mean"] > max(0.0, SHARE * whole)]
-    long.sort(key=lambda row: -row["gap_us"]["mean"])
-    shown = sorted(long[:DRAWN_MAX], key=lambda row: row["position"])
+    rows = document.interarrival
+    whole = sum(row.gap_us.mean for row in rows)
+    long = [row for row in rows if row.gap_us.mean > max(0.0, SHARE * whole)]
+    long.sort(key=lambda row: -row.gap_us.mean)
+    shown = sorted(long[:DRAWN_MAX], key=lambda row: row.position)
     return [
         _histogram(row, name)
         for row in shown
-        if row["gap_us"]["n"] >= EXCHANGES_MIN and row.get("gap_histogram")
+        if row.gap_us.n >= EXCHANGES_MIN and row.gap_histogram
     ]
 
 
-def bars(histogram: list[Json]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def bars(histogram: Sequence[Bin]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Edges in microseconds, and counts between them: as many bars as the bins allow, of
     equal width, or of equal ratio where the times differ widely."""
-    starts = np.array([entry["from_us"] for entry in histogram])
-    counts = np.array([entry["n"] for entry in histogram])
+    starts = np.array([entry.from_us for entry in histogram])
+    counts = np.array([entry.n for entry in histogram])
     low, high = starts[0], starts[-1] * (1 + BIN)
     if low > 0.0 and high / low > WIDE:
         edges = np.geomspace(low, high, min(BARS_MAX, ceil(log(high / low) / log(1 + BIN))) + 1)
@@ -90,11 +88,11 @@ def bars(histogram: list[Json]) -> tuple[NDArray[np.float64], NDArray[np.float64
     return edges, filled
 
 
-def _histogram(row: Json, name: str) -> Picture:
-    edges, counts = bars(row["gap_histogram"])
-    divisor, unit = step(float(row["gap_us"]["mean"]) * 1e3, "ns")
+def _histogram(row: Position, name: str) -> Picture:
+    edges, counts = bars(row.gap_histogram)
+    divisor, unit = step(row.gap_us.mean * 1e3, "ns")
     places = edges * 1e3 / divisor
-    title = f"{row['position']}: {_WAYS[row['direction']]}, {sanitize(row['flags'])}"
+    title = f"{row.position}: {_WAYS[row.direction]}, {sanitize(row.flags)}"
     with canvas() as (figure, axes):
         axes.set_title(title)
         axes.set_xlabel(f"time since the packet before in {unit}")
@@ -105,7 +103,7 @@ def _histogram(row: Json, name: str) -> Picture:
         axes.set_axisbelow(True)
         axes.bar(places[:-1], counts, np.diff(places), align="edge", color=_COLOUR)
         figure.subplots_adjust(left=0.165, right=0.95, top=0.89, bottom=0.165)
-        caption = f"packet {row['position']} of {name}"
+        caption = f"packet {row.position} of {name}"
         least, most = (quantity(float(edge) * 1e3, "ns") for edge in (edges[0], edges[-1]))
         words = f"{caption}: time since the packet before, {least} to {most}"
         return Picture(to_svg(figure, f"gaps {caption}"), caption, words)

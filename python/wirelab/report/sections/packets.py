@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 from wirelab.checks.load import marked
+from wirelab.documents.dissection import Dissection
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits
 from wirelab.report.charts import packet_timeline
@@ -14,9 +13,8 @@ from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import packet_findings, packet_gaps, tested_findings, time_split
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import WireRecord
-
-Json = dict[str, Any]
+from wirelab.trial import dissected
+from wirelab.trial.wire_record import WireRecord
 
 LOSSES = ("capture", "link drops")
 """Checks that mark a trial of which packets were lost that no profile configured."""
@@ -116,7 +114,7 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
 
 def _exchanges(source: Source, cells: list[Cell]) -> Section:
     pictures: list[Picture] = []
-    shown: list[tuple[Json, str]] = []
+    shown: list[tuple[Dissection, str]] = []
     for cell, document in _documents(source, cells):
         name = _name(source, cell)
         drawn = packet_timeline.picture(document, name)
@@ -129,8 +127,8 @@ def _exchanges(source: Source, cells: list[Cell]) -> Section:
     return Section("One exchange", (SHOWN, *more), figures=pictures, sections=between)
 
 
-def _documents(source: Source, cells: list[Cell]) -> Iterator[tuple[Cell, Json]]:
+def _documents(source: Source, cells: list[Cell]) -> Iterator[tuple[Cell, Dissection]]:
     for cell in cells:
         trial = next(trial for trial in cell.measured if trial.wire)
         for path in sorted((source.folder / "trials" / trial.id).glob("dissection-*.json"))[:1]:
-            yield cell, json.loads(path.read_text(encoding="utf-8"))
+            yield cell, dissected.read(path)

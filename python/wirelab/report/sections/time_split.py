@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from wirelab.documents.dissection import Operation, Part, Reconciliation, Spent
 from wirelab.format.counting import counted, of_all
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Picture, Section, Table
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.reconciliation import mean_us, split
+from wirelab.trial.reconciliation import Split, mean_us, split, ways
 from wirelab.trial.record import Trial
+from wirelab.trial.wire_record import CallTimes, TimePart
 
 if TYPE_CHECKING:
     from wirelab.report.source import Source
     from wirelab.statistics.cell import Cell
-
-Json = dict[str, Any]
 
 TABLES_MAX = 24
 """Cells with a table; of all others the trials' own files tell."""
@@ -59,13 +60,24 @@ _WAY = (
 )
 
 
+@dataclass(frozen=True)
+class _Reconciled:
+    """A trial with calls beside their packets."""
+
+    name: str
+    """Of its cell."""
+    trial: Trial
+    found: CallTimes
+    whole: Split
+
+
 def section(source: Source) -> Section:
     """Empty where no call was laid beside its packets; the first trial of each cell."""
     title = "Where a call's time went"
     cells = [
-        (_name(source, cell), trial)
+        _Reconciled(_name(source, cell), *found)
         for cell in source.cells
-        if (trial := _reconciled(cell)) is not None
+        if (found := _reconciled(cell)) is not None
     ]
     if not cells:
         return Section(title)
@@ -75,96 +87,94 @@ def section(source: Source) -> Section:
     return Section(
         title,
         (_SAID, _WAY, *more),
-        tables=[_table(name, trial) for name, trial in shown],
+        tables=[_table(one) for one in shown],
         figures=[_picture(shown)],
     )
 
 
-def lines(found: Json, width: int = 80) -> Iterator[str]:
+def lines(found: Reconciliation, width: int = 80) -> Iterator[str]:
     """The same for a terminal, of a dissection."""
-    calls, exchanges = found["calls"], found["exchanges"]
     yield f"{'Where each call' + chr(39) + 's time went':<32}" + "".join(
         f"{head:>12}" for head in ("mean", "share", "p50", "p99")
     )
-    for operation in found["operations"][:8]:
-        name = f"{sanitize(operation['name'])}, {operation['calls']:,} calls"
+    for operation in found.operations[:8]:
+        name = f"{sanitize(operation.name)}, {operation.calls:,} calls"
         for row in _rows(name[:31], operation):
             yield f"{row[0]:<32}" + "".join(f"{figure:>12}" for figure in row[1:])
-    if len(found["operations"]) > 8:
-        yield f"… and {len(found['operations']) - 8} more operations (--json has them)"
-    logged, seen = calls["logged"], exchanges["seen"]
+    if len(found.operations) > 8:
+        yield f"… and {len(found.operations) - 8} more operations (--json has them)"
     whole = split(found)
-    if "parts" in (found.get("both_ends") or {}) and whole is not None:
-        for row in _rows(f"by both ends, {whole['calls']:,} calls"[:31], whole):
+    if ways(found) and whole is not None:
+        for row in _rows(f"by both ends, {whole.calls:,} calls"[:31], whole):
             yield f"{row[0]:<32}" + "".join(f"{figure:>12}" for figure in row[1:])
-    yield f"{of_all(calls['matched'], logged, 'call')} and of {counted(seen, 'exchange')}"
+    calls, seen = found.calls, found.exchanges.seen
+    yield f"{of_all(calls.matched, calls.logged, 'call')} and of {counted(seen, 'exchange')}"
     for said in (*_way(found), *_without(found), *_clocks(found), *_unsplit(found)):
         yield f"  {said}"[:width]
 
 
-def _rows(name: str, operation: Json) -> Iterator[list[str]]:
+def _rows(name: str, operation: Operation | Split) -> Iterator[list[str]]:
     """The response time, its parts and the residual."""
-    calls = operation["calls"]
-    yield _row(name, operation["response"], None, calls)
-    for part in operation["phases"]:
-        yield _row(f"  {NAMES[part['phase']]}", part, part["share"], calls)
-    yield _row("  residual", operation["residual"], None, calls)
+    calls = operation.calls
+    yield _row(name, operation.response, None, calls)
+    for part in operation.phases:
+        yield _row(f"  {NAMES[part.phase]}", part, part.share, calls)
+    yield _row("  residual", operation.residual, None, calls)
 
 
-def _row(name: str, spent: Json, share: float | None, calls: int) -> list[str]:
+def _row(name: str, spent: Spent | Part | TimePart, share: float | None, calls: int) -> list[str]:
     """Percentiles stand only where at least ten calls lie above them; the ways have none,
     for two captures tell the difference of means alone."""
     part = NONE if share is None else f"{100 * share:.1f} %"
-    percentiles = (("p50_us", 20), ("p99_us", 1000))
     shown = [
-        _us(spent[which]) if which in spent and calls >= least else NONE
-        for which, least in percentiles
+        NONE if us is None or calls < least else _us(us)
+        for us, least in ((spent.p50_us, 20), (spent.p99_us, 1000))
     ]
-    return [name, _us(spent["mean_us"]), part, *shown]
+    return [name, _us(spent.mean_us), part, *shown]
 
 
-def _without(found: Json) -> Iterator[str]:
+def _without(found: Reconciliation) -> Iterator[str]:
     """What was not laid side by side, and why."""
-    calls, exchanges = found["calls"], found["exchanges"]
+    calls, exchanges = found.calls, found.exchanges
     for count, words in (
-        (calls["unmatched"], "calls have no exchange in the capture"),
-        (calls["given_up"], "calls waited for their exchange until memory was full"),
-        (calls["outside"], "calls were made before or after the capture"),
-        (calls["encrypted"], "calls are encrypted: their exchanges are not seen"),
-        (calls["unanswered"], "calls have no whole reply"),
-        (calls["without_port"], "calls were not made over TCP"),
-        (calls["damaged_lines"], "lines of the log are no calls"),
-        (exchanges["unmatched"] + exchanges["given_up"], "exchanges have no call in the log"),
+        (calls.unmatched, "calls have no exchange in the capture"),
+        (calls.given_up, "calls waited for their exchange until memory was full"),
+        (calls.outside, "calls were made before or after the capture"),
+        (calls.encrypted, "calls are encrypted: their exchanges are not seen"),
+        (calls.unanswered, "calls have no whole reply"),
+        (calls.without_port, "calls were not made over TCP"),
+        (calls.damaged_lines, "lines of the log are no calls"),
+        (exchanges.unmatched + exchanges.given_up, "exchanges have no call in the log"),
     ):
         if count:
             yield f"{count:,} {words}"
-    if calls["error"]:
-        yield f"the log broke off: {sanitize(calls['error'])}"
+    if calls.error:
+        yield f"the log broke off: {sanitize(calls.error)}"
 
 
-def _clocks(found: Json) -> Iterator[str]:
+def _clocks(found: Reconciliation) -> Iterator[str]:
     """By how much the clock of the engine can be ahead of that of the packets."""
-    bounds = found["clock_us"]
+    bounds = found.clock_us
     if bounds:
-        low, high = _us(bounds["low"]), _us(bounds["high"])
+        low, high = _us(bounds.low), _us(bounds.high)
         yield f"the engine's clock is ahead of the packets' by {low} to {high}"
 
 
-def _way(found: Json) -> Iterator[str]:
+def _way(found: Reconciliation) -> Iterator[str]:
     """How much of the server's part is no work of the server: where packets were captured
     at one end, what lies behind that end took as long for the SYN and its answer."""
-    took, own = found["handshake_us"]["to_server"], mean_us(found.get("all"), "server")
-    if "parts" in (found.get("both_ends") or {}) or not took or own is None:
+    took, own = found.handshake_us.to_server, mean_us(found.all, "server")
+    if ways(found) or took is None or own is None:
         return
-    if WAY_TOLD * own <= took["p50"] <= own * AS_LONG:
-        yield f"of the server's part {_us(took['p50'])} is the way there and back (handshakes)"
+    if WAY_TOLD * own <= took.p50 <= own * AS_LONG:
+        yield f"of the server's part {_us(took.p50)} is the way there and back (handshakes)"
 
 
-def _unsplit(found: Json) -> Iterator[str]:
+def _unsplit(found: Reconciliation) -> Iterator[str]:
     """Why two captures do not tell the ways from the server."""
-    left_out = (found.get("both_ends") or {}).get("left_out")
-    if left_out:
-        yield f"the ways cannot be separated from the server: {sanitize(left_out)}"
+    ends = found.both_ends if isinstance(found, CallTimes) else None
+    if ends and ends.left_out:
+        yield f"the ways cannot be separated from the server: {sanitize(ends.left_out)}"
 
 
 def _us(microseconds: float) -> str:
@@ -176,64 +186,63 @@ def _name(source: Source, cell: Cell) -> str:
     return f"{source.names.stacks[cell.point.stack]}, {source.names.setting(cell.point)}"
 
 
-def _reconciled(cell: Cell) -> Trial | None:
+def _reconciled(cell: Cell) -> tuple[Trial, CallTimes, Split] | None:
     """The first trial of a cell with calls beside their packets."""
-    reconciled = (trial for trial in cell.measured if _found(trial).get("all"))
-    return next(reconciled, None)
+    for trial in cell.measured:
+        found = _found(trial)
+        whole = split(found) if found else None
+        if found and whole:
+            return trial, found, whole
+    return None
 
 
-def _found(trial: Trial) -> Json:
-    return (trial.wire.reconciliation if trial.wire else None) or {}
+def _found(trial: Trial) -> CallTimes | None:
+    return trial.wire.reconciliation if trial.wire else None
 
 
-def _whole(trial: Trial) -> Json:
-    return split(_found(trial)) or {}
-
-
-def _table(name: str, trial: Trial) -> Table:
-    found = _found(trial)
-    whole, calls = _whole(trial), found["calls"]
+def _table(shown: _Reconciled) -> Table:
+    found, whole, calls = shown.found, shown.whole, shown.found.calls
     rows = [[row[0].strip(), *row[1:]] for row in _rows("response", whole)]
-    way = None if "parts" in (found.get("both_ends") or {}) else round_trip(trial)
+    way = None if ways(found) else round_trip(shown.trial)
     if way is not None:
         us, how = way
-        share = us / max(whole["response"]["mean_us"], 1e-9)
+        share = us / max(whole.response.mean_us, 1e-9)
         words = f"of it the round trip, {how}"
         row = [words, _us(us), f"{100 * share:.1f} %", NONE, NONE]
         rows.insert(_place_of_way(whole, us), row)
-    caption = [f"{name}: {calls['matched']:,} of {calls['logged']:,} calls"]
+    caption = [f"{shown.name}: {calls.matched:,} of {calls.logged:,} calls"]
     caption += [*_without(found), *_clocks(found), *_unsplit(found)]
     return Table(["part", "mean", "share", "p50", "p99"], rows, "; ".join(caption), (1, 2, 3, 4))
 
 
-def _place_of_way(whole: Json, us: float) -> int:
+def _place_of_way(whole: Split, us: float) -> int:
     """Below the server's row where that part holds it, else below all parts."""
-    parts = [part["phase"] for part in whole["phases"]]
-    own = mean_us(whole, "server")
-    holds = own is not None and own * AS_LONG >= us
-    return 2 + parts.index("server") if holds else 1 + len(parts)
+    for place, part in enumerate(whole.phases):
+        if part.phase == "server" and part.mean_us * AS_LONG >= us:
+            return 2 + place
+    return 1 + len(whole.phases)
 
 
 def round_trip(trial: Trial) -> tuple[float, str] | None:
     """How much of the mean response time packets were on their way to the server and back,
     in microseconds, and how that is known; None where nothing tells it."""
     found = _found(trial)
-    own, at_server = mean_us(found.get("all"), "server"), found.get("at_server_us")
-    if own is not None and at_server is not None:
-        return own - float(at_server), "by the captures at both ends"
+    own = mean_us(found.all, "server") if found else None
+    if found and own is not None and found.at_server_us is not None:
+        return own - found.at_server_us, "by the captures at both ends"
     if trial.point.link == LOOPBACK:
         return None
-    measured = (trial.link.get("measured") or {}).get("rtt_ms") or {}
-    if measured.get("p50") is not None:
-        return 1e3 * float(measured["p50"]), "as measured before the trial"
-    handshakes = found["handshake_us"]
-    if handshakes["to_server"] and handshakes["to_client"]:
-        both = handshakes["to_server"]["p50"] + handshakes["to_client"]["p50"]
-        return float(both), "as the handshakes took"
+    measured_ms = trial.link.rtt_ms()
+    if measured_ms is not None:
+        return 1e3 * measured_ms, "as measured before the trial"
+    handshakes = found.handshake_us if found else None
+    if handshakes and handshakes.to_server and handshakes.to_client:
+        both = handshakes.to_server.p50 + handshakes.to_client.p50
+        return both, "as the handshakes took"
     return None
 
 
-def _picture(cells: Sequence[tuple[str, Trial]]) -> Picture:
+def _picture(cells: Sequence[_Reconciled]) -> Picture:
     """A bar per cell, of the shares of its mean response time."""
     height = _TOP + _ROW * len(cells)
     drawn = [
@@ -243,18 +252,18 @@ def _picture(cells: Sequence[tuple[str, Trial]]) -> Picture:
         ),
         *_legend(),
     ]
-    for place, (name, trial) in enumerate(cells):
-        drawn += _bar(name, _whole(trial), _TOP + _ROW * place)
+    for place, one in enumerate(cells):
+        drawn += _bar(one.name, one.whole, _TOP + _ROW * place)
     caption = "Shares of the mean response time, first trial of each cell"
-    alt = "; ".join(f"{name}: {_shares(_whole(trial))}" for name, trial in cells)
+    alt = "; ".join(f"{one.name}: {_shares(one.whole)}" for one in cells)
     return Picture("".join([*drawn, "</svg>"]), caption, alt, wide=True)
 
 
-def _shares(whole: Json) -> str:
+def _shares(whole: Split) -> str:
     return ", ".join(
-        f"{NAMES[part['phase']]} {100 * part['share']:.0f} %"
-        for part in whole["phases"]
-        if part["share"] >= 0.005
+        f"{NAMES[part.phase]} {100 * part.share:.0f} %"
+        for part in whole.phases
+        if part.share >= 0.005
     )
 
 
@@ -266,16 +275,16 @@ def _legend() -> Iterator[str]:
         yield f'<text x="{x + 18}" y="{y}" fill="{_INK}">{escape(name, quote=False)}</text>'
 
 
-def _bar(name: str, whole: Json, top: int) -> Iterator[str]:
-    label = f"{name}: {_us(whole['response']['mean_us'])}"
+def _bar(name: str, whole: Split, top: int) -> Iterator[str]:
+    label = f"{name}: {_us(whole.response.mean_us)}"
     yield f'<text x="0" y="{top + 12}" fill="{_INK}">{escape(label, quote=False)}</text>'
-    total = sum(part["share"] for part in whole["phases"]) or 1.0
+    total = sum(part.share for part in whole.phases) or 1.0
     colours, x = dict(zip(NAMES, _COLOURS, strict=True)), 0.0
-    for part in whole["phases"]:
-        width = _WIDTH * part["share"] / total
-        words = f"{NAMES[part['phase']]}: {_us(part['mean_us'])}, {100 * part['share']:.1f} %"
+    for part in whole.phases:
+        width = _WIDTH * part.share / total
+        words = f"{NAMES[part.phase]}: {_us(part.mean_us)}, {100 * part.share:.1f} %"
         yield (
             f'<rect x="{x:.2f}" y="{top + 18}" width="{width:.2f}" height="{_BAR}" '
-            f'fill="{colours[part["phase"]]}"><title>{escape(words, quote=False)}</title></rect>'
+            f'fill="{colours[part.phase]}"><title>{escape(words, quote=False)}</title></rect>'
         )
         x += width

@@ -15,7 +15,8 @@ from pydantic import Field
 from wirelab.experiment.fields import Model
 from wirelab.stack.reference import Stack
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import PacketFinding, Point, Trial
+from wirelab.trial.record import Point, Trial
+from wirelab.trial.wire_record import PacketFinding
 
 Json = dict[str, Any]
 

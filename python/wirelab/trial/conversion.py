@@ -1,0 +1,35 @@
+"""From JSON to records and back."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T")
+
+
+def convert(content: object, model: type[T]) -> T:
+    """A part of a record as its model; unknown keys are ignored. Raises :class:`TypeError`
+    where a value has another type."""
+    try:
+        return msgspec.convert(content, model, from_attributes=True)
+    except msgspec.ValidationError as error:
+        raise TypeError(str(error)) from error
+
+
+def written(record: DataclassInstance, null: set[str]) -> dict[str, object]:
+    """A part of a record without what was not recorded, except for the keys that are then null;
+    empty where nothing was."""
+    if all(getattr(record, one.name) == _default(one) for one in fields(record)):
+        return {}
+    given: dict[str, object] = msgspec.to_builtins(record)
+    return {name: value for name, value in given.items() if value is not None or name in null}
+
+
+def _default(one: Field[Any]) -> object:
+    return one.default_factory() if one.default_factory is not MISSING else one.default

@@ -1,0 +1,76 @@
+"""The document of a dissection (``contracts/process/dissection.schema.json``): as a run keeps it,
+as it is printed, and what of it a trial's record holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from wirelab.documents.dissection import Dissection, Rung
+from wirelab.errors import LabError
+from wirelab.trial.conversion import convert
+from wirelab.trial.wire_record import PacketFinding, WireConnections, WireRecord, WireWrites
+
+
+def text(documents: Dissection | Sequence[Dissection]) -> str:
+    """As JSON for people and for files."""
+    return msgspec.json.format(msgspec.json.encode(documents), indent=1).decode()
+
+
+def read(file: Path) -> Dissection:
+    """A document that a run keeps, whichever version wrote it. Raises :class:`LabError` where it
+    is none."""
+    try:
+        content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+        return msgspec.convert(_completed(content), Dissection)
+    except (ValueError, TypeError, KeyError) as error:
+        raise LabError(
+            f"{file} is no dissection: {error}", "dissect its capture again: `wirelab dissect RUN`"
+        ) from error
+
+
+def _completed(content: dict[str, Any]) -> dict[str, Any]:
+    """With what the first engines did not write."""
+    content["flows"].setdefault("one_sided", {"requests": 0, "replies": 0})
+    content["exchanges"].setdefault("unpaired", {"requests": 0, "replies": 0})
+    for position in content["interarrival"]:
+        position.setdefault("gap_histogram", [])
+    return content
+
+
+def brief(document: Dissection) -> WireRecord:
+    """What a trial's record keeps of it: sums and means, findings without their places."""
+    exchanges, flows = document.exchanges, document.flows
+    mean = document.accounting.per_exchange
+    return WireRecord(
+        exchanges=exchanges.count,
+        per_exchange=msgspec.structs.asdict(mean) if mean else {},
+        retransmitted_packets=document.accounting.total.retransmitted.packets,
+        latency_us=exchanges.latency_us,
+        order=tuple(event for packet in document.timeline for event in _events(packet)),
+        gaps_us=tuple(position.gap_us.mean for position in document.interarrival),
+        writes=convert(exchanges.writes, WireWrites),
+        connections=convert(exchanges.connections, WireConnections),
+        flows={
+            "count": flows.count,
+            "opened": flows.opened,
+            "closed": flows.closed,
+            "reused": flows.reused,
+        },
+        protocols=tuple(sorted({named.protocol for named in exchanges.by_name})),
+        damaged=document.capture.damaged,
+        findings=tuple(map(PacketFinding.of, document.findings)),
+    )
+
+
+def _events(packet: Rung) -> list[str]:
+    """What a packet carries, ``request SETTINGS``; its TCP flags where it opens or closes the
+    connection, or carries nothing."""
+    flags = packet.flags.replace("PSH ", "")
+    events = [f"{packet.direction} {layer.layer}" for layer in packet.layers]
+    if not events or flags != "ACK":
+        events.append(f"{packet.direction} {flags}")
+    return events

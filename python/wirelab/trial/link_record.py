@@ -1,0 +1,188 @@
+"""What a trial's record keeps of its link, its captures and the cores of its processes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from wirelab.documents.link_ended import Dropped
+from wirelab.documents.link_ready import Emulator, ProfileDocument
+from wirelab.trial.conversion import convert
+
+Way = Literal["forward", "backward"]
+"""From client to server, or back."""
+Side = Literal["client", "server"]
+"""An end of a link."""
+
+
+class LinkEnd(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where one side of a trial ran."""
+
+    interface: str
+    address: str
+
+
+class NominalLink(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the profile promises for an echo of 84 bytes."""
+
+    rtt_ms: float | None = None
+    """Mean."""
+    loss_percent: float | None = None
+    rate_kbit: dict[Way, float | None] = {}
+    """None: no bottleneck."""
+    syn_loss_percent: dict[Way, float] = {}
+    """In addition to the loss."""
+
+
+class RoundTrips(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Echoes before the trial, milliseconds."""
+
+    p50: float | None = None
+    mean: float | None = None
+    min: float | None = None
+    max: float | None = None
+    p90: float | None = None
+    p99: float | None = None
+    n: int = 0
+    lost: int = 0
+
+
+class LossShare(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Lost packets with the 99.9 % interval of their share, percent."""
+
+    value: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    n: int = 0
+
+
+class MeasuredLoss(LossShare, frozen=True, omit_defaults=True):
+    """Lost echoes, either way, and those of each way."""
+
+    forward: LossShare | None = None
+    backward: LossShare | None = None
+
+
+class MeasuredLink(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was measured before the trial."""
+
+    rtt_ms: RoundTrips | None = None
+    base_rtt_ms: float | None = None
+    """Median before the profile was laid on the path."""
+    loss_percent: MeasuredLoss | None = None
+    rate_kbit: dict[Way, float] | None = None
+
+
+class TcpStart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a connection begins at one end."""
+
+    initial_window: int
+    """Segments."""
+    receive_window: int
+    """Bytes that it offers at first."""
+    after_idle: str
+    """``restart`` or ``keep``."""
+
+
+class SynCount(msgspec.Struct, frozen=True, omit_defaults=True):
+    """SYNs of one way within the trial."""
+
+    offered: int
+    lost: int
+
+
+class Lateness(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How much later than due the emulator let packets out, microseconds."""
+
+    p99: float
+    p50: float | None = None
+    max: float | None = None
+    n: int = 0
+
+
+class LinkRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the link of a trial was: on loopback the machine's congestion control, else what the
+    link reported when it was ready and when it had ended. None: not recorded."""
+
+    name: str = ""
+    congestion: dict[Side, str | None] = {}
+    driver: str | None = None
+    verified: bool | None = None
+    """Whether this project has measured what the driver does to packets."""
+    profile: ProfileDocument | None = None
+    nominal: NominalLink = NominalLink()
+    measured: MeasuredLink = MeasuredLink()
+    tcp: dict[Side, TcpStart] = {}
+    emulator: Emulator | None = None
+    seed: int | None = None
+    mtu: int | None = None
+    offloads: str | None = None
+    client: LinkEnd | None = None
+    server: LinkEnd | None = None
+    packets: dict[Way, int] | None = None
+    bytes: dict[Way, int] | None = None
+    device_drops: dict[Way, int] | None = None
+    """Packets that the machine dropped, not the profile."""
+    lost: dict[Way, int] | None = None
+    queue_drops: dict[Way, int] | None = None
+    corrupted: dict[Way, int] | None = None
+    duplicated: dict[Way, int] | None = None
+    reordered: dict[Way, int] | None = None
+    syns: dict[Way, SynCount] | None = None
+    dropped: tuple[Dropped, ...] = ()
+    """By the script of a test."""
+    lateness_us: Lateness | None = None
+    seconds: float | None = None
+    cpu_s: float | None = None
+    cpu_window_s: float | None = None
+    """CPU seconds of the link's process within the window."""
+
+    @classmethod
+    def of(cls, line: object) -> LinkRecord:
+        """From the journal, or from what a link prints. Raises :class:`TypeError`."""
+        return convert(line, cls)
+
+    def driver_text(self) -> str:
+        """The driver, marked where this project has never measured its effect; empty on
+        loopback. Records made before links reported that are judged by the driver's name."""
+        if self.driver is None:
+            return ""
+        verified = self.driver != "netem" if self.verified is None else self.verified
+        return self.driver if verified else f"{self.driver} (not verified)"
+
+    def rtt_ms(self) -> float | None:
+        """The measured round trip, median."""
+        return self.measured.rtt_ms.p50 if self.measured.rtt_ms else None
+
+
+class CaptureRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a capture holds."""
+
+    packets: int = 0
+    bytes: int = 0
+    drops: int = 0
+    """Packets for which the ring had no room."""
+    freezes: int = 0
+    """How often it was full."""
+    file: str = ""
+    interface: str | None = None
+    cpu_s: float | None = None
+
+
+Cores = tuple[int, ...] | Literal["unpinned"] | None
+"""None: there is no such process."""
+
+
+class PlacementRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which process ran on which cores."""
+
+    rule: str = ""
+    """``pinned``, ``unpinned`` or ``cores``."""
+    service: Cores = None
+    engine: Cores = None
+    front: Cores = None
+    emulator: Cores = None
+    capture: Cores = None
+    processors: int | None = None
+    """Threads of service code."""
