@@ -14,10 +14,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.python.synthetic_ladder import trial as plain_trial
 from wirelab.checks import load as verdicts
+from wirelab.documents.plan import Window, WindowCalls
 from wirelab.errors import ExperimentError, Interrupted, StackError, ToolMissing, TrialFailed
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
@@ -25,6 +27,7 @@ from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.explanation import explain
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.loadtools import Tool, ToolRequest, Tools, ghz, tool
+from wirelab.loadtools.ghz import GhzReport
 from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process.children import Ended
 from wirelab.process.interruption import Interruption
@@ -36,7 +39,7 @@ from wirelab.stack.axes import ENGINE
 from wirelab.stack.reference import Stack
 from wirelab.study.claims import Expectation, Finding, evaluate
 from wirelab.trial.link_record import PlacementRecord
-from wirelab.trial.record import CallerRecord, Check, Trial
+from wirelab.trial.record import CallerRecord, Check, GroupResult, Trial
 
 Json = dict[str, Any]
 RECORDED = Path(__file__).parent / "ghz_report.json"
@@ -45,19 +48,24 @@ WHEN_NS = 50_000_000_000
 """Where CLOCK_MONOTONIC stood, by these tests, at the first call of the recorded report."""
 
 
-def recorded(**changes: Any) -> Json:
-    """The recorded report, edited."""
+def edited(**changes: Any) -> Json:
+    """The recorded report as JSON, edited."""
     return {**json.loads(RECORDED.read_text(encoding="utf-8")), **changes}
 
 
-def errand(**changes: Any) -> ToolRequest:
+def recorded(**changes: Any) -> GhzReport:
+    """The recorded report, edited."""
+    return msgspec.convert(edited(**changes), GhzReport)
+
+
+def request(**changes: Any) -> ToolRequest:
     """Two users who call Hello for a tenth of a second."""
     asked = ToolRequest(
         target="127.0.0.1:50051",
         axes=dict(Stack.parse("grpc@rust?caller=ghz").axes),
         operation="Hello",
         users=2,
-        window={"duration_s": 0.1},
+        window=Window(duration_s=0.1),
         warmup_s=0.05,
         timeout_s=10.0,
         processors=1,
@@ -69,20 +77,21 @@ def errand(**changes: Any) -> ToolRequest:
 TOOL = Tool("ghz", Path("/opt/ghz"), "v0.120.0", {"google.golang.org/grpc": "v1.56.3"}, "ab" * 32)
 
 
-def first_call_ns(report: Json) -> int:
+def first_call_ns(report: GhzReport) -> int:
     """Begin of the first call, wall clock."""
-    return min(ghz._wall_ns(c["timestamp"]) - int(c["latency"]) for c in report["details"])
+    return min(ghz._wall_ns(call.timestamp) - call.latency for call in report.details or ())
 
 
-def went(report: Json, cpu: tuple[Sample, ...] = ()) -> ToolRun:
+def went(report: GhzReport, cpu: tuple[Sample, ...] = ()) -> ToolRun:
     """The run that wrote the report, its first call at :data:`WHEN_NS`."""
     ended = Ended(0, 0.03, 0.01, 7)
     return ToolRun(ended, cpu, (), 20_000_000, WHEN_NS - first_call_ns(report))
 
 
-def group_of(report: Json, warmup: Json | None = None) -> Json:
+def group_of(report: GhzReport, warmup: GhzReport | None = None) -> GroupResult:
     """The group that is made of a report."""
-    return dict(ghz.outcome(TOOL, errand(), report, went(report), warmup)["groups"][0])
+    group, _ = ghz.outcome(TOOL, request(), report, went(report), warmup)
+    return group
 
 
 def pairs(command: list[str]) -> dict[str, str]:
@@ -92,7 +101,7 @@ def pairs(command: list[str]) -> dict[str, str]:
 
 def test_ghz_is_told_what_the_plan_says() -> None:
     """Users, connections, contract, window and processors."""
-    told = ghz.command(TOOL, errand(), {"duration_s": 2.0}, Path("/out/r.json"))
+    told = ghz.command(TOOL, request(), Window(duration_s=2.0), Path("/out/r.json"))
     options = pairs(told)
     assert told[0] == "/opt/ghz"
     assert told[-1] == "127.0.0.1:50051"
@@ -108,52 +117,53 @@ def test_ghz_is_told_what_the_plan_says() -> None:
     assert "--enable-compression" not in told
 
 
-CALLS = {"calls": {"calls": 500, "max_s": 2.5}}
+CALLS = Window(calls=WindowCalls(calls=500, max_s=2.5))
 
 
 def test_a_number_of_calls_is_asked_for_alone() -> None:
     """A bound in time would make ghz forget the number."""
-    told = ghz.command(TOOL, errand(), CALLS, Path("r"))
+    told = ghz.command(TOOL, request(), CALLS, Path("r"))
     assert pairs(told)["-n"] == "500"
     assert "-x" not in told
     assert "-z" not in told
-    assert errand(window=CALLS).window_s_max == 2.5
+    assert request(window=CALLS).window_s_max == 2.5
 
 
 @pytest.mark.parametrize(
-    ("rate", "window"), [(201.0, CALLS), (199.0, {"duration_s": 2.5}), (None, CALLS)]
+    ("rate", "window"), [(201.0, CALLS), (199.0, Window(duration_s=2.5)), (None, CALLS)]
 )
-def test_the_shorter_window_is_chosen(rate: float | None, window: Json) -> None:
+def test_the_shorter_window_is_chosen(rate: float | None, window: Window) -> None:
     """At the rate of the warm-up; without one the number of calls stands."""
-    assert ghz.shorter(CALLS, None if rate is None else {"rps": rate}) == window
-    assert ghz.shorter({"duration_s": 1.0}, {"rps": 1.0}) == {"duration_s": 1.0}
+    assert ghz.shorter(CALLS, None if rate is None else recorded(rps=rate)) == window
+    timed = Window(duration_s=1.0)
+    assert ghz.shorter(timed, recorded(rps=1.0)) == timed
 
 
 def test_gzip_is_asked_for_only_where_the_axis_says_so() -> None:
     """The only axis of the client's side on which ghz has a choice."""
     axes = dict(Stack.parse("grpc@rust?caller=ghz&compression=gzip").axes)
-    assert "--enable-compression" in ghz.command(TOOL, errand(axes=axes), errand().window, Path())
+    assert "--enable-compression" in ghz.command(TOOL, request(axes=axes), request().window, Path())
 
 
 def test_a_report_is_read() -> None:
     """Counts, rate, times and window are those that ghz wrote."""
     report = recorded()
     group = group_of(report)
-    assert group["calls"] == report["count"] == 40
-    assert group["ok"] + group["errors"] == 40
-    assert group["window_s"] == report["total"] / 1e9
-    assert group["window_start_ns"] == pytest.approx(WHEN_NS, abs=1000)
-    assert group["rate_per_s"] == pytest.approx(group["ok"] * 1e9 / report["total"])
-    response = group["times"]["response"]
-    assert response["mean_ns"] == report["average"]
-    assert (response["min_ns"], response["max_ns"]) == (report["fastest"], report["slowest"])
-    assert set(group["times"]) == {"response"}
-    assert sum(group["series"]) == group["ok"]
+    assert group.calls == report.count == 40
+    assert group.ok + group.errors == 40
+    assert group.window_s == report.total / 1e9
+    assert group.window_start_ns == pytest.approx(WHEN_NS, abs=1000)
+    assert group.rate_per_s == pytest.approx(group.ok * 1e9 / report.total)
+    response = group.times["response"]
+    assert response.mean_ns == report.average
+    assert (response.min_ns, response.max_ns) == (report.fastest, report.slowest)
+    assert set(group.times) == {"response"}
+    assert sum(group.series) == group.ok
 
 
 def test_percentiles_need_ten_samples_above() -> None:
     """Of 40 calls, 10 lie above p75 and 4 above p90."""
-    percentiles = group_of(recorded())["times"]["response"]["percentiles_ns"]
+    percentiles = group_of(recorded()).times["response"].percentiles_ns
     assert set(percentiles) == {"p10", "p25", "p50", "p75"}
 
 
@@ -165,66 +175,65 @@ def test_failed_calls_are_counted_by_status() -> None:
             errorDistribution={"rpc error: code = Unavailable desc = gone": 2},
         )
     )
-    assert (group["ok"], group["errors"]) == (35, 5)
-    assert group["errors_by_kind"] == {"timeout": 3, "status Unavailable": 2}
-    assert group["error_examples"] == ["rpc error: code = Unavailable desc = gone"]
+    assert (group.ok, group.errors) == (35, 5)
+    assert group.errors_by_kind == {"timeout": 3, "status Unavailable": 2}
+    assert group.error_examples == ("rpc error: code = Unavailable desc = gone",)
 
 
 def test_times_of_good_calls_are_taken_from_the_list_of_calls() -> None:
     """Of 40 calls the slowest four failed: the good ones are the other 36."""
-    calls = sorted(recorded()["details"], key=lambda call: call["latency"])
+    calls = sorted(edited()["details"], key=lambda call: call["latency"])
     good_ns = [call["latency"] for call in calls[:-4]]
     details = [*calls[:-4], *({**call, "status": "Unavailable"} for call in calls[-4:])]
     statuses = {"OK": 36, "Unavailable": 4}
     group = group_of(recorded(details=details, statusCodeDistribution=statuses))
-    good = group["times"]["response_good"]
-    assert (good["count"], good["min_ns"], good["max_ns"]) == (36, good_ns[0], good_ns[-1])
-    assert good["mean_ns"] == pytest.approx(sum(good_ns) / 36)
-    assert good["percentiles_ns"] == {"p50": good_ns[17]}
+    good = group.times["response_good"]
+    assert (good.count, good.min_ns, good.max_ns) == (36, good_ns[0], good_ns[-1])
+    assert good.mean_ns == pytest.approx(sum(good_ns) / 36)
+    assert good.percentiles_ns == {"p50": good_ns[17]}
 
 
 def test_a_list_of_calls_that_is_cut_gives_no_series_and_no_times_of_good_calls() -> None:
     """ghz lists a million calls at most; what those alone give would be wrong."""
     statuses = {"OK": 1_000_000, "Unavailable": 40}
     group = group_of(recorded(count=1_000_040, statusCodeDistribution=statuses))
-    assert "series" not in group
-    assert set(group["times"]) == {"response"}
+    assert group.series == ()
+    assert set(group.times) == {"response"}
 
 
 def test_what_ghz_does_not_know_is_absent() -> None:
     """Nothing is invented: no stamps, no bytes, no concurrency."""
     group = group_of(recorded())
-    for key in ("bytes_sent", "concurrency", "queue_max", "rate_planned_per_s"):
-        assert key not in group
-    assert "stationary" not in group["warmup"]
+    for name in ("bytes_sent", "concurrency", "queue_max", "rate_planned_per_s"):
+        assert getattr(group, name) is None
+    assert group.warmup.stationary is None
 
 
 def test_the_warm_up_counts_towards_the_whole_run() -> None:
     """Its calls reach the service, over connections of its own."""
     group = group_of(recorded(), recorded(count=60))
-    assert group["calls_whole_run"] == 100
-    assert group["connections_opened"] == 4
-    assert group["warmup"]["calls"] == 60
+    assert group.calls_whole_run == 100
+    assert group.connections_opened == 4
+    assert group.warmup.calls == 60
 
 
 def test_cpu_is_that_of_the_window() -> None:
     """Start and report of the tool are left out; the split is that of the whole process."""
     report = recorded()
-    end = WHEN_NS + int(report["total"])
+    end = WHEN_NS + int(report.total)
     cpu = (
         Sample(WHEN_NS - 10**9, 0.0),
         Sample(WHEN_NS, 0.010),
         Sample(end, 0.030),
         Sample(end + 10**9, 0.040),
     )
-    made = ghz.outcome(TOOL, errand(), report, went(report, cpu), None)
-    process, group = made["process"], made["groups"][0]
-    assert group["cpu_s"] == pytest.approx(0.020, rel=0.01)
-    assert process["cpu_user_s"] == pytest.approx(0.015, rel=0.01)
-    assert process["cpu_system_s"] == pytest.approx(0.005, rel=0.01)
-    assert process["cpu_process_s"] == pytest.approx(0.040)
-    assert process["switches_involuntary"] == 7
-    assert process["runs"] == 1
+    group, process = ghz.outcome(TOOL, request(), report, went(report, cpu), None)
+    assert group.cpu_s == pytest.approx(0.020, rel=0.01)
+    assert process.cpu_user_s == pytest.approx(0.015, rel=0.01)
+    assert process.cpu_system_s == pytest.approx(0.005, rel=0.01)
+    assert process.cpu_process_s == pytest.approx(0.040)
+    assert process.switches_involuntary == 7
+    assert process.runs == 1
 
 
 @pytest.mark.parametrize(
@@ -233,13 +242,15 @@ def test_cpu_is_that_of_the_window() -> None:
         ({"count": 0, "details": None}, "no call"),
         ({"average": None}, "another shape"),
         ({"details": [{"latency": 1}]}, "another shape"),
+        ({"details": [{"latency": 1, "timestamp": "now", "status": "OK"}]}, "another shape"),
     ],
 )
-def test_a_report_without_figures_is_no_trial(changes: Json, said: str) -> None:
+def test_a_report_without_figures_is_no_trial(tmp_path: Path, changes: Json, said: str) -> None:
     """The reason says what is missing."""
-    report = recorded()
+    path = tmp_path / "ghz-measure.json"
+    path.write_text(json.dumps(edited(**changes)), encoding="utf-8")
     with pytest.raises(TrialFailed, match=said):
-        ghz.outcome(TOOL, errand(), {**report, **changes}, went(report), None)
+        ghz.outcome(TOOL, request(), ghz.read(path), went(recorded()), None)
 
 
 def test_a_report_is_kept_packed_as_it_was_written(tmp_path: Path) -> None:

@@ -11,16 +11,17 @@ forget the number of calls, ``-x`` no less than ``-z``, although its help says o
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from wirelab import checkout
 from wirelab.documents.event import Progress
+from wirelab.documents.plan import Window
 from wirelab.errors import TrialFailed
 from wirelab.loadtools import tool_run
 from wirelab.loadtools.parsing import Options, number, seconds, times, whole
@@ -28,6 +29,7 @@ from wirelab.loadtools.tool import Tool
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process.interruption import Interruption
+from wirelab.trial.record import CallerRecord, GroupResult, Times, Warmup
 
 SERVICE = "wirelab.transfer.v1.Transfer"
 EMPTY_REQUEST = "{}"
@@ -44,7 +46,45 @@ EXAMPLES_MAX = 5
 KINDS = {"DeadlineExceeded": "timeout"}
 """gRPC status -> kind of error, where the status tells the kind."""
 
-Json = dict[str, Any]
+
+class GhzCall(msgspec.Struct, frozen=True):
+    """One of ``details``."""
+
+    timestamp: str
+    """Its end, RFC 3339."""
+    latency: int
+    """Nanoseconds."""
+    status: str
+
+
+class GhzPercentile(msgspec.Struct, frozen=True):
+    """One of ``latencyDistribution``."""
+
+    percentage: int
+    latency: int
+    """Nanoseconds."""
+
+
+class GhzOptions(msgspec.Struct, frozen=True):
+    """Of the run."""
+
+    processors: int | None = msgspec.field(default=None, name="CPUs")
+
+
+class GhzReport(msgspec.Struct, frozen=True, rename="camel"):
+    """What ghz writes with ``-O json``; times in nanoseconds."""
+
+    count: int
+    total: int
+    average: float
+    fastest: int
+    slowest: int
+    rps: float
+    status_code_distribution: dict[str, int]
+    error_distribution: dict[str, int] | None = None
+    latency_distribution: tuple[GhzPercentile, ...] | None = None
+    details: tuple[GhzCall, ...] | None = None
+    options: GhzOptions = GhzOptions()
 
 
 @dataclass(frozen=True)
@@ -55,8 +95,7 @@ class ToolRequest:
     axes: Mapping[str, str]
     operation: str
     users: int
-    window: Json
-    """``{"duration_s": 2.0}`` or ``{"calls": {"calls": n, "max_s": 60.0}}``, as in the plan."""
+    window: Window
     warmup_s: float
     """0: none."""
     timeout_s: float
@@ -71,15 +110,15 @@ class ToolRequest:
     @property
     def window_s_max(self) -> float:
         """The longest that the window allows."""
-        calls = self.window.get("calls")
-        return float(calls["max_s"] if calls else self.window["duration_s"])
+        calls = self.window.calls
+        return calls.max_s if calls else self.window.duration_s or 0.0
 
 
-def command(tool: Tool, request: ToolRequest, window: Json, report: Path) -> list[str]:
+def command(tool: Tool, request: ToolRequest, window: Window, report: Path) -> list[str]:
     """The command line of one run. A call under way when the window ends is waited for; a
     number of calls has no bound in time (see :func:`shorter`)."""
-    calls = window.get("calls")
-    length = ["-n", str(calls["calls"])] if calls else ["-z", _duration(window["duration_s"])]
+    calls = window.calls
+    length = ["-n", str(calls.calls)] if calls else ["-z", _duration(window.duration_s or 0.0)]
     compression = ["--enable-compression"] if request.axes["compression"] == "gzip" else []
     return [
         *(str(tool.path), "--insecure"),
@@ -100,16 +139,16 @@ def drive(
     interruption: Interruption,
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_tick: Callable[[], None] = lambda: None,
-) -> Json:
-    """Warms the service up by a run of its own, measures by a second one, and answers in the
-    shape of the engine's outcome. The report is kept in ``folder`` as ghz wrote it.
+) -> tuple[GroupResult, CallerRecord]:
+    """Warms the service up by a run of its own and measures by a second one: what was measured,
+    and by whom. The report is kept in ``folder`` as ghz wrote it.
 
     Raises :class:`TrialFailed` when ghz fails or says nothing that can be read, and
     :class:`Interrupted` on request.
     """
-    warmup: Json | None = None
+    warmup: GhzReport | None = None
 
-    def run(phase: str, window: Json, window_s_max: float) -> tuple[Json, ToolRun]:
+    def run(phase: str, window: Window, window_s_max: float) -> tuple[GhzReport, ToolRun]:
         on_progress(_progress(phase))
         report = folder / f"{tool.name}-{phase}.json"
         done = tool_run.run(
@@ -125,7 +164,7 @@ def drive(
         return read(report), done
 
     if request.warmup_s > 0:
-        warmup, _ = run("warmup", {"duration_s": request.warmup_s}, request.warmup_s)
+        warmup, _ = run("warmup", Window(duration_s=request.warmup_s), request.warmup_s)
     report, done = run("measure", shorter(request.window, warmup), request.window_s_max)
     on_progress(_progress("drain"))
     return outcome(tool, request, report, done, warmup)
@@ -136,21 +175,23 @@ def _progress(phase: str) -> Progress:
     return Progress(phase=phase, calls=0, errors=0, elapsed_s=0.0)
 
 
-def shorter(window: Json, warmup: Json | None) -> Json:
+def shorter(window: Window, warmup: GhzReport | None) -> Window:
     """A number of calls with a bound in time as the one of both that ends first at the rate
     of the warm-up, for ghz cannot hold both; without a warm-up the number of calls."""
-    calls = window.get("calls")
-    if calls is None or warmup is None or calls["calls"] <= warmup["rps"] * calls["max_s"]:
+    calls = window.calls
+    if calls is None or warmup is None or calls.calls <= warmup.rps * calls.max_s:
         return window
-    return {"duration_s": calls["max_s"]}
+    return Window(duration_s=calls.max_s)
 
 
-def read(path: Path) -> Json:
+def read(path: Path) -> GhzReport:
     """A report. The file is packed, for it lists every call. Raises :class:`TrialFailed`."""
     try:
         text = path.read_bytes()
-        report = dict(json.loads(text))
-    except (OSError, ValueError, TypeError) as error:
+        report = msgspec.json.decode(text, type=GhzReport)
+    except msgspec.ValidationError as error:
+        raise TrialFailed(f"ghz wrote a report of another shape: {error}") from error
+    except (OSError, ValueError) as error:
         raise TrialFailed(f"ghz wrote no report that can be read: {error}") from error
     with gzip.open(path.with_suffix(".json.gz"), "wb", compresslevel=1) as packed:
         packed.write(text)
@@ -159,122 +200,125 @@ def read(path: Path) -> Json:
 
 
 def outcome(
-    tool: Tool, request: ToolRequest, report: Json, done: ToolRun, warmup: Json | None
-) -> Json:
-    """What one measured run found, in the shape of the engine's outcome. Stamps and counters
+    tool: Tool,
+    request: ToolRequest,
+    report: GhzReport,
+    done: ToolRun,
+    warmup: GhzReport | None,
+) -> tuple[GroupResult, CallerRecord]:
+    """What one measured run found, and the process that made the calls. Stamps and counters
     that ghz does not have are left out."""
     try:
         group = _group(request, report, done.wall_offset_ns, warmup)
-    except (KeyError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise TrialFailed(f"ghz wrote a report of another shape: {error!r}") from error
-    start_ns = group["window_start_ns"]
-    end_ns = start_ns + round(group["window_s"] * 1e9)
+    start_ns = group.window_start_ns or 0
+    end_ns = start_ns + round(group.window_s * 1e9)
     cpu_s = done.cpu_within(start_ns, end_ns)
-    if cpu_s is not None:
-        group["cpu_s"] = cpu_s
-    return {
-        "tool": tool.identity(),
-        "process": {
-            **_cpu_split(done, cpu_s),
-            "rss_max_bytes": done.rss_max_bytes,
-            "switches_involuntary": done.ended.switches_involuntary,
-            "steal_s": done.steal_within(start_ns, end_ns),
-            "cores": list(request.cores),
-            "processors": report.get("options", {}).get("CPUs"),
-            "runs": 1 if warmup is None else 2,
-        },
-        "groups": [group],
-    }
+    user_s, system_s = _cpu_split(done, cpu_s)
+    caller = CallerRecord(
+        cpu_user_s=user_s,
+        cpu_system_s=system_s,
+        cpu_process_s=done.ended.cpu_user_s + done.ended.cpu_system_s,
+        rss_max_bytes=done.rss_max_bytes,
+        switches_involuntary=done.ended.switches_involuntary,
+        steal_s=done.steal_within(start_ns, end_ns),
+        cores=request.cores,
+        processors=report.options.processors,
+        runs=1 if warmup is None else 2,
+        caller=tool.name,
+        version=tool.version,
+        libraries=dict(tool.libraries),
+        sha256=tool.sha256,
+    )
+    return replace(group, cpu_s=cpu_s), caller
 
 
-def _cpu_split(done: ToolRun, cpu_s: float | None) -> Json:
-    """CPU within the window from the process's own clock, which has no parts; user and system
-    get the shares that they have of the whole process. ``cpu_process_s`` is all of it."""
+def _cpu_split(done: ToolRun, cpu_s: float | None) -> tuple[float | None, float | None]:
+    """CPU within the window, user and system, from the process's own clock, which has no parts;
+    each gets the share that it has of the whole process."""
     user, system = done.ended.cpu_user_s, done.ended.cpu_system_s
     whole = user + system
-    split: Json = {"cpu_process_s": whole}
     if cpu_s is None or whole <= 0.0:
-        return split
-    return {**split, "cpu_user_s": cpu_s * user / whole, "cpu_system_s": cpu_s * system / whole}
+        return None, None
+    return cpu_s * user / whole, cpu_s * system / whole
 
 
-def _group(request: ToolRequest, report: Json, wall_offset_ns: int, warmup: Json | None) -> Json:
-    calls = int(report["count"])
-    details = report.get("details") or []
+def _group(
+    request: ToolRequest, report: GhzReport, wall_offset_ns: int, warmup: GhzReport | None
+) -> GroupResult:
+    calls, details = report.count, report.details
     if calls == 0 or not details:
         raise TrialFailed("ghz ended no call within the window")
-    statuses = {str(name): int(n) for name, n in report["statusCodeDistribution"].items()}
+    statuses = dict(report.status_code_distribution)
     ok = statuses.pop("OK", 0)
-    window_s = int(report["total"]) / 1e9
-    ends = [(_wall_ns(call["timestamp"]), int(call["latency"])) for call in details]
+    window_s = report.total / 1e9
+    ends = [(_wall_ns(call.timestamp), call.latency) for call in details]
     start_ns = min(end - latency for end, latency in ends)
-    before = 0 if warmup is None else int(warmup["count"])
-    group: Json = {
-        "name": "main",
-        "load": "closed",
-        "window_s": window_s,
-        "window_start_ns": start_ns + wall_offset_ns,
-        "calls": calls,
-        "ok": ok,
-        "errors": calls - ok,
-        "errors_by_kind": {KINDS.get(name, f"status {name}"): n for name, n in statuses.items()},
-        "error_examples": list(report.get("errorDistribution") or {})[:EXAMPLES_MAX],
-        "rate_per_s": ok / window_s,
-        "connections_opened": request.users * (1 if warmup is None else 2),
-        "calls_whole_run": before + calls,
-        "warmup": {
-            "seconds": 0.0 if warmup is None else int(warmup["total"]) / 1e9,
-            "calls": before,
-        },
-        "times": {"response": _times(report, calls)},
-    }
+    before = 0 if warmup is None else warmup.count
+    times = {"response": _times(report)}
+    series: tuple[int, ...] = ()
     if len(details) == calls:
-        well = [entry for entry, call in zip(ends, details, strict=True) if call["status"] == "OK"]
-        group["series"] = _series([end for end, _ in well], start_ns)
+        well = [entry for entry, call in zip(ends, details, strict=True) if call.status == "OK"]
+        series = _series([end for end, _ in well], start_ns)
         if ok < calls and well:
-            group["times"]["response_good"] = _times_of([latency for _, latency in well])
-    return group
+            times["response_good"] = _times_of([latency for _, latency in well])
+    return GroupResult(
+        load="closed",
+        window_s=window_s,
+        window_start_ns=start_ns + wall_offset_ns,
+        calls=calls,
+        ok=ok,
+        errors=calls - ok,
+        errors_by_kind={KINDS.get(name, f"status {name}"): n for name, n in statuses.items()},
+        error_examples=tuple(report.error_distribution or ())[:EXAMPLES_MAX],
+        rate_per_s=ok / window_s,
+        connections_opened=request.users * (1 if warmup is None else 2),
+        calls_whole_run=before + calls,
+        warmup=Warmup(0.0 if warmup is None else warmup.total / 1e9, before),
+        times=times,
+        series=series,
+    )
 
 
-def _times(report: Json, calls: int) -> Json:
-    distribution = report.get("latencyDistribution") or []
-    return {
-        "count": calls,
-        "mean_ns": float(report["average"]),
-        "min_ns": int(report["fastest"]),
-        "max_ns": int(report["slowest"]),
-        "percentiles_ns": {
-            f"p{entry['percentage']}": int(entry["latency"])
-            for entry in distribution
-            if calls * (100 - int(entry["percentage"])) >= 100 * ABOVE_MIN
+def _times(report: GhzReport) -> Times:
+    return Times(
+        count=report.count,
+        mean_ns=report.average,
+        min_ns=report.fastest,
+        max_ns=report.slowest,
+        percentiles_ns={
+            f"p{entry.percentage}": entry.latency
+            for entry in report.latency_distribution or ()
+            if report.count * (100 - entry.percentage) >= 100 * ABOVE_MIN
         },
-    }
+    )
 
 
-def _times_of(latencies_ns: Sequence[int]) -> Json:
+def _times_of(latencies_ns: Sequence[int]) -> Times:
     """The same of listed latencies; percentiles by the definition of the engine's."""
     ordered = sorted(latencies_ns)
     count = len(ordered)
-    return {
-        "count": count,
-        "mean_ns": sum(ordered) / count,
-        "min_ns": ordered[0],
-        "max_ns": ordered[-1],
-        "percentiles_ns": {
+    return Times(
+        count=count,
+        mean_ns=sum(ordered) / count,
+        min_ns=ordered[0],
+        max_ns=ordered[-1],
+        percentiles_ns={
             f"p{p}": ordered[-(-count * p // 100) - 1]
             for p in PERCENTILES
             if count * (100 - p) >= 100 * ABOVE_MIN
         },
-    }
+    )
 
 
-def _series(ends_ns: Sequence[int], start_ns: int) -> list[int]:
+def _series(ends_ns: Sequence[int], start_ns: int) -> tuple[int, ...]:
     """Good calls per tenth of a second."""
     places = [max(0, end - start_ns) // SLOT_NS for end in ends_ns]
     series = [0] * (max(places, default=-1) + 1)
     for place in places:
         series[place] += 1
-    return series
+    return tuple(series)
 
 
 def _wall_ns(stamp: str) -> int:

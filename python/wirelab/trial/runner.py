@@ -6,7 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from wirelab.documents import to_json
 from wirelab.documents.event import Progress
 from wirelab.documents.link import Measure
 from wirelab.documents.link_ready import Nominal
-from wirelab.documents.plan import Plan
+from wirelab.documents.plan import Plan, Window
 from wirelab.errors import TrialFailed
 from wirelab.experiment import loads, placement
 from wirelab.experiment.external import ExternalService
@@ -86,12 +86,26 @@ class Lab:
 
 
 @dataclass(frozen=True)
+class Called:
+    """What the caller measured, and what it is."""
+
+    groups: tuple[GroupResult, ...]
+    """The probe, and what ran next to it."""
+    caller: CallerRecord
+    call_log_error: str = ""
+    """Why the log of calls broke off."""
+
+    @property
+    def probe(self) -> GroupResult:
+        """The group that the trial is about."""
+        return self.groups[0]
+
+
+@dataclass(frozen=True)
 class Measured:
     """What a trial gave before it is judged: parts of its record."""
 
-    outcome: Json
-    result: GroupResult
-    background: tuple[GroupResult, ...]
+    called: Called
     service: ServiceRecord
     captures: dict[Side, CaptureRecord]
     link: LinkRecord = field(default_factory=LinkRecord)
@@ -259,8 +273,8 @@ class TrialRunner:
             interruption=self._lab.interruption,
         ) as link:
             measured = self._over(link)
-            link_record = link.finish(*window_ns(measured.result))
-        wire = self._dissected(measured.captures, self._call_log_left(measured.outcome))
+            link_record = link.finish(*window_ns(measured.called.probe))
+        wire = self._dissected(measured.captures, self._call_log_left(measured.called))
         return replace(measured, link=link_record, wire=wire)
 
     def _over(self, link: AnyLink) -> Measured:
@@ -376,7 +390,7 @@ class TrialRunner:
                 ),
                 interruption=self._lab.interruption,
             )
-            made = _groups(to_json(drive.outcome()))[0]
+            made = GroupResult.of(drive.outcome().groups[0])
             self._lab.interruption.check()
             if made.errors or made.ok != wanted.calls:
                 raise TrialFailed(
@@ -397,23 +411,19 @@ class TrialRunner:
         self._write_text("metrics-before.txt", observer.text_before)
         with cgroups.group(self._axes["client.cpu"], "client") as group:
             caller = replace(context, client_group=group)
-            outcome = self._called(caller, self._run_observer(context, observer))
+            called = self._called(caller, self._run_observer(context, observer))
         self._lab.interruption.check()
-        self._write("result.json", outcome)
-        result, *background = _groups(outcome)
         death = context.service.death()
         if death:
-            raise TrialFailed(f"{death} in mid-trial, after {result.ok} good calls")
+            raise TrialFailed(f"{death} in mid-trial, after {called.probe.ok} good calls")
         observer.finish()
         self._write_text("metrics-after.txt", observer.text_after)
         if self._cell.capture != NO_CAPTURE:
             context.link.settle()
-        findings = observer.findings(*window_ns(result))
+        findings = observer.findings(*window_ns(called.probe))
         store = context.store.record(before)
         return Measured(
-            outcome,
-            result,
-            tuple(background),
+            called,
             findings,
             captures=context.captures.finish(),
             store=store,
@@ -431,8 +441,8 @@ class TrialRunner:
 
         return RunObserver(on_progress, on_tick)
 
-    def _called(self, context: TrialContext, observer: RunObserver) -> Json:
-        """The outcome, by the engine or by a foreign tool in the engine's shape."""
+    def _called(self, context: TrialContext, observer: RunObserver) -> Called:
+        """Calls by the engine, or by a foreign tool."""
         if self._axes["caller"] != ENGINE:
             return self._called_by_tool(context, observer)
         engine_plan = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
@@ -450,18 +460,26 @@ class TrialRunner:
             interruption=self._lab.interruption,
             observer=observer,
         )
-        outcome = to_json(drive.outcome())
-        probe, *background = _groups(outcome)
-        self._write_text("histograms.hlog", histogram_log(probe))
-        for group in background:
-            self._write_text(f"histograms-{group.name}.hlog", histogram_log(group))
-        return outcome
+        outcome = drive.outcome()
+        self._write("result.json", to_json(outcome))
+        groups = tuple(map(GroupResult.of, outcome.groups))
+        for number, group in enumerate(groups):
+            suffix = f"-{group.name}" if number else ""
+            self._write_text(f"histograms{suffix}.hlog", histogram_log(group))
+        caller = replace(
+            CallerRecord.of(outcome.process), version=outcome.engine, profile=outcome.profile
+        )
+        error = outcome.call_log.error if outcome.call_log else None
+        return Called(groups, caller, error or "")
 
-    def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Json:
+    def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Called:
         tool = self._lab.tools.tool(self._axes["caller"], self._lab.interruption)
         request = self._tool_request(context)
-        self._write("plan.json", {"tool": tool.identity(), "errand": asdict(request)})
-        return loadtools.drive(
+        self._write(
+            "plan.json",
+            {"tool": tool.identity(), "request": msgspec.to_builtins(request, enc_hook=str)},
+        )
+        group, caller = loadtools.drive(
             tool,
             request,
             self._folder,
@@ -469,6 +487,8 @@ class TrialRunner:
             on_progress=observer.on_progress,
             on_tick=observer.on_tick,
         )
+        self._write("result.json", {"process": caller.to_json(), "groups": [group.to_json()]})
+        return Called((group,), caller)
 
     def _tool_request(self, context: TrialContext) -> ToolRequest:
         """What a foreign tool is asked to do. It has no warm-up of its own and cannot decide
@@ -480,7 +500,7 @@ class TrialRunner:
             axes=dict(self._axes),
             operation=cell.message.name,
             users=cell.load.point()["users"],
-            window=experiment.window_of(cell.message, cell.load),
+            window=msgspec.convert(experiment.window_of(cell.message, cell.load), Window),
             warmup_s=experiment.warmup_of(cell.load, cold=self._axes["start"] == "cold").max,
             timeout_s=experiment.timeout,
             processors=len(self._table.engine or self._table.available),
@@ -493,9 +513,9 @@ class TrialRunner:
         """The log that the trial is to write."""
         return reconciliation.call_log(self._lab.experiment, self._cell, self._folder)
 
-    def _call_log_left(self, outcome: Json) -> CallLog:
+    def _call_log_left(self, called: Called) -> CallLog:
         """The log of the trial's calls, as the engine left it."""
-        error = (outcome.get("call_log") or {}).get("error")
+        error = called.call_log_error
         return CallLog(None, f"the log of calls broke off: {error}") if error else self._call_log()
 
     def _dissected(self, taken: Mapping[Side, CaptureRecord], log: CallLog) -> WireRecord | None:
@@ -525,18 +545,14 @@ class TrialRunner:
         (self._folder / name).write_text(text, encoding="utf-8")
 
 
-def _groups(outcome: Json) -> tuple[GroupResult, ...]:
-    """The probe, and what ran next to it."""
-    return tuple(map(GroupResult.of, outcome["groups"]))
-
-
 def _finished(trial: Trial, measured: Measured) -> Trial:
+    probe, *background = (group.without_histograms() for group in measured.called.groups)
     return replace(
         trial,
         status="measured",
-        result=measured.result.without_histograms(),
-        background=tuple(one.without_histograms() for one in measured.background),
-        engine=CallerRecord.of({**measured.outcome["process"], **_identity(measured.outcome)}),
+        result=probe,
+        background=tuple(background),
+        engine=measured.called.caller,
         service=measured.service,
         link=measured.link,
         placement=_carried(trial.placement, measured.link),
@@ -553,10 +569,3 @@ def _carried(placement: PlacementRecord, link: LinkRecord) -> PlacementRecord:
         if link.driver == "emulator"
         else msgspec.structs.replace(placement, emulator=None)
     )
-
-
-def _identity(outcome: Json) -> Json:
-    """Who made the calls: the engine, or a tool by its name, version and hash."""
-    if "tool" in outcome:
-        return dict(outcome["tool"])
-    return {"version": outcome["engine"], "profile": outcome["profile"]}
