@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from wirelab.errors import ExperimentError, UsageError
+from wirelab.errors import EngineRefused, ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
@@ -274,3 +274,78 @@ def test_other_machines_are_loaded_only_where_that_is_allowed_twice(tmp_path: Pa
     allowed = far.model_copy(update={"allow_targets": ("192.0.2.1",)})
     with pytest.raises(UsageError, match="without a bound on their calls"):
         running.run(allowed, tmp_path / "a", source=text, any_target=True)
+
+
+PROTO = """\
+syntax = "proto3";
+package shop;
+service Orders { rpc Place(Order) returns (Receipt); }
+message Order { string item = 1; int32 count = 2; }
+message Receipt { int32 count = 1; }
+"""
+GRPC = """
+import os, time
+from concurrent import futures
+import grpc
+class Generic(grpc.GenericRpcHandler):
+    begun = time.monotonic()
+    def service(self, details):
+        if details.method == "/grpc.health.v1.Health/Check":
+            return grpc.unary_unary_rpc_method_handler(self.health)
+        if details.method == "/shop.Orders/Place":
+            return grpc.unary_unary_rpc_method_handler(self.place)
+    def health(self, request, context):
+        if time.monotonic() - self.begun < float(os.environ.get("DELAY", 0)):
+            context.abort(grpc.StatusCode.UNAVAILABLE, "still loading")
+        return b"\\x08\\x01"
+    def place(self, request, context):
+        if request != b"\\x0a\\x03pen\\x10\\x02":
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, repr(request))
+        return b"\\x08\\x02"
+server = grpc.server(futures.ThreadPoolExecutor(4))
+server.add_generic_rpc_handlers((Generic(),))
+server.add_insecure_port(f"{os.environ['HOST']}:{os.environ['PORT']}")
+server.start()
+server.wait_for_termination()
+"""
+
+
+def _orders(folder: Path, **keys: Any) -> dict[str, Any]:
+    (folder / "shop.proto").write_text(PROTO)
+    method = {"method": "shop.Orders/Place", "proto": "shop.proto"}
+    content = {"json": {"item": "pen", "count": 2}}
+    grpc = {**method, **content}
+    return {"name": "orders", "command": _python(GRPC), "grpc": grpc, "stop": "1 s", **keys}
+
+
+def test_a_service_of_grpc_is_called_by_its_proto(tmp_path: Path) -> None:
+    trial = _only(_run(tmp_path / "run", _orders(tmp_path)))
+    assert (trial.status, trial.result.ok, trial.result.errors) == ("measured", 50, 0)
+    assert trial.point.axes["binding"] == "grpc"
+
+
+def test_grpc_health_is_waited_for(tmp_path: Path) -> None:
+    ready = {"grpc": True, "within": "20 s"}
+    slow = _orders(tmp_path, ready=ready, env={"DELAY": "1.5"})
+    assert _only(_run(tmp_path / "a", slow)).result.ok == 50
+    ready = {"grpc": True, "within": "1500 ms"}
+    never = _orders(tmp_path, ready=ready, env={"DELAY": "99"})
+    assert "its health is not SERVING" in _only(_run(tmp_path / "b", never)).reason
+
+
+def test_a_field_that_the_proto_does_not_have_is_reported(tmp_path: Path) -> None:
+    service = _orders(tmp_path)
+    service["grpc"]["json"] = {"itme": "pen"}
+    with pytest.raises(EngineRefused, match="itme"):
+        _run(tmp_path / "run", service)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="links need root")
+def test_a_service_works_at_the_end_of_a_link(tmp_path: Path) -> None:
+    service = _own(f"{HTTP}\n{SERVE}.serve_forever()", ready={"http": "/"})
+    link = {"name": "slow", "both": {"delay_ms": 5}}
+    trial = _only(_run(tmp_path, service, links=[link], capture="client"))
+    assert (trial.status, trial.result.ok) == ("measured", 50)
+    assert (trial.time_ns("response", "p50") or 0) > 9e6
+    assert trial.wire is not None
+    assert trial.wire.exchanges >= 50

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 import signal
 import socket
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
 from wirelab.experiment.external import ExternalService, environment, placed
 from wirelab.process import namespaces
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.endpoint import Endpoint
+from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
 from wirelab.process.process_tree import ProcessTree
 
@@ -146,7 +151,7 @@ class ExternalProcess(_Observed):
         reason = "nothing was tried"
         while time.monotonic() < deadline:
             interruption.check()
-            address, reason = self._attempt(port)
+            address, reason = self._attempt(port, interruption)
             if address:
                 return address
             death = self.death()
@@ -157,18 +162,26 @@ class ExternalProcess(_Observed):
             f"the service was not ready after {within:g} s: {reason}{self._elsewhere(port)}"
         )
 
-    def _attempt(self, port: int) -> tuple[str, str]:
+    def _attempt(self, port: int, interruption: Interruption) -> tuple[str, str]:
         """The address, once it is ready; else why not."""
         pattern = self._service.ready.log
         if pattern is not None and not self._has_printed(pattern):
             return "", f"it has printed no line that matches {pattern!r}"
         reasons = []
         for host in self._hosts():
-            reason = attempt(self._service, (host, port), self._place.client_namespace)
+            reason = self._reason((host, port), interruption)
             if not reason:
-                return (f"[{host}]:{port}" if ":" in host else f"{host}:{port}"), ""
+                return _address((host, port)), ""
             reasons.append(reason)
         return "", reasons[0]
+
+    def _reason(self, where: tuple[str, int], interruption: Interruption) -> str:
+        """Why it cannot be called there yet; empty when it can."""
+        reason = attempt(self._service, where, self._place.client_namespace)
+        if reason or not self._service.ready.grpc:
+            return reason
+        options = replace(self._options, namespace=self._place.client_namespace, group=None)
+        return unhealthy(self._service, _address(where), options, interruption)
 
     def _hosts(self) -> tuple[str, ...]:
         """Many servers listen on IPv6 alone where they are told `localhost`."""
@@ -230,7 +243,7 @@ AnyExternal = ExternalProcess | RunningService
 
 def attempt(service: ExternalService, where: tuple[str, int], namespace: str | None) -> str:
     """Why the service cannot be called yet; empty when it can."""
-    shown = f"[{where[0]}]:{where[1]}" if ":" in where[0] else f"{where[0]}:{where[1]}"
+    shown = _address(where)
     try:
         connection = _connected(where, namespace)
     except OSError as error:
@@ -240,6 +253,43 @@ def attempt(service: ExternalService, where: tuple[str, int], namespace: str | N
         connection.close()
         return ""
     return _asked(connection, shown, path, service)
+
+
+def _address(where: tuple[str, int]) -> str:
+    host, port = where
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def unhealthy(
+    service: ExternalService, address: str, options: ProcessOptions, interruption: Interruption
+) -> str:
+    """Why the gRPC Health Checking Protocol does not call it serving; empty when it does. One
+    call of the engine's, which all services of gRPC can be asked by."""
+    named = service.ready.grpc if isinstance(service.ready.grpc, str) else ""
+    # HealthCheckRequest: string service = 1 (grpc.health.v1, health.proto).
+    request = b"\x0a" + bytes([len(named.encode())]) + named.encode() if named else b""
+    tls = service.tls_files()
+    group = {
+        "name": "health",
+        "target": address,
+        "stack": service.stack.engine_stack(),
+        "workload": {
+            "kind": "grpc",
+            "method": "/grpc.health.v1.Health/Check",
+            "body_base64": base64.b64encode(request).decode(),
+        },
+        "load": {"kind": "closed", "users": 1, "iterations": 1},
+        "window": {"calls": {"calls": 1, "max_s": CONNECT_S_MAX}},
+        "warmup": {"min_s": 0.0, "max_s": 0.0},
+        "timeout_s": CONNECT_S_MAX,
+        "drain_s": CONNECT_S_MAX,
+        **({"tls": tls} if tls else {}),
+    }
+    plan = msgspec.convert({"groups": [group]}, Plan)
+    made = Drive(plan, options, interruption=interruption).outcome().groups[0]
+    if made.ok:
+        return ""
+    return f"its health is not SERVING ({'; '.join(made.error_examples[:1]) or 'no reply'})"
 
 
 def _asked(connection: socket.socket, shown: str, path: str, service: ExternalService) -> str:
