@@ -349,3 +349,19 @@ def test_a_service_works_at_the_end_of_a_link(tmp_path: Path) -> None:
     assert (trial.time_ns("response", "p50") or 0) > 9e6
     assert trial.wire is not None
     assert trial.wire.exchanges >= 50
+
+
+def test_the_example_of_own_services_runs_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FastAPI and grpcio, which are in the environment of the tests."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    path = Path(__file__).parents[2] / "experiments" / "own-services.yaml"
+    experiment = experiment_file.load(path)
+    window = experiment.window.model_copy(update={"duration": 0.3})
+    short = experiment.model_copy(update={"repeats": 1, "window": window})
+    run = running.run(short, tmp_path / "run", source=path.read_text())
+    found = {(t.point.stack, t.point.load["users"], t.status) for t in run.trials}
+    names = ("orders-rest", "orders-grpc")
+    assert found == {(name, users, "measured") for name in names for users in (1, 16)}
+    assert all(trial.result.ok and not trial.result.errors for trial in run.trials)
