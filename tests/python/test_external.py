@@ -17,6 +17,7 @@ import yaml
 
 from wirelab.errors import EngineRefused, ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
+from wirelab.experiment.external import ExternalMessage, ExternalService
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
 from wirelab.trial.record import Trial
@@ -117,6 +118,65 @@ def test_content_is_sent_as_declared(tmp_path: Path) -> None:
     run = _run(tmp_path / "b", service, messages=messages)
     ok = {trial.point.operation: trial.result.ok for trial in run.trials}
     assert ok == {"small": 50, "other": 0}
+
+
+def test_messages_may_be_requests_of_their_own(tmp_path: Path) -> None:
+    script = f"{HTTP}\n{SERVE}.serve_forever()"
+    # Its own request is answered with 400: what succeeds is the message's.
+    service = _own(script, env={"EXPECTED": "right"}, http={"path": "/", "body": "wrong"})
+    messages = [
+        {"name": "get", "path": "/a?b=1"},
+        {"name": "get-by-method", "method": "GET"},
+        {"name": "post", "method": "POST", "path": "/a", "body": "right"},
+        {"name": "only-headers", "headers": {"x-a": "b"}},
+    ]
+    run = _run(tmp_path, service, messages=messages)
+    ok = {trial.point.operation: trial.result.ok for trial in run.trials}
+    assert ok == {"get": 50, "get-by-method": 50, "post": 50, "only-headers": 0}
+    options = {trial.point.operation: trial.point.options["message"] for trial in run.trials}
+    assert options["get"] == {"path": "/a?b=1"}
+    assert options["post"]["method"] == "POST"
+
+
+def test_a_message_has_its_headers_over_the_services() -> None:
+    service = ExternalService.model_validate(
+        {"name": "own", "command": ["x"], "http": {"headers": {"X-A": "1", "x-b": "2"}}}
+    )
+    message = ExternalMessage(name="m", path="/p", headers={"x-a": "3"})
+    workload = service.workload(message)
+    assert workload["headers"] == [["x-b", "2"], ["x-a", "3"]]
+    assert (workload["method"], workload["path"]) == ("GET", "/p")
+
+
+def test_a_message_names_its_grpc_method_and_is_for_its_protocol() -> None:
+    grpc = ExternalService.model_validate(
+        {"name": "g", "command": ["x"], "grpc": {"method": "a.B/C", "body": "x"}}
+    )
+    http = ExternalService.model_validate({"name": "h", "command": ["x"], "http": {}})
+    named = ExternalMessage(name="m", grpc="a.B/D")
+    workload = grpc.workload(named)
+    assert (workload["method"], workload["body_base64"]) == ("/a.B/D", "")
+    assert (named.is_for(grpc), named.is_for(http)) == (True, False)
+    asked = ExternalMessage(name="m", path="/p")
+    assert (asked.is_for(grpc), asked.is_for(http)) == (False, True)
+    both = ExternalMessage(name="m", path="/p", grpc="a.B/D")
+    assert both.is_for(grpc)
+    assert both.is_for(http)
+
+
+def test_a_service_without_any_message_for_it_is_refused() -> None:
+    with pytest.raises(ExperimentError, match="none is for service own: write one with path"):
+        experiment_file.parse(
+            yaml.safe_dump(
+                {
+                    "name": "own",
+                    "services": [{"name": "own", "command": ["x"], "http": {}}],
+                    "messages": [{"name": "m", "grpc": "a.B/C"}],
+                    "loads": [{"closed": {"users": 2}}],
+                    "window": {"calls": 50},
+                }
+            )
+        )
 
 
 def test_a_status_that_is_no_success_is_an_error(tmp_path: Path) -> None:

@@ -27,9 +27,14 @@ REQUEST = "request"
 """Name of the message of services that name their request themselves."""
 PLACEHOLDERS = ("{port}", "{host}")
 """Inside ``command`` and ``env``: where the service is to listen."""
+REQUEST_KEYS = ("method", "path", "headers", "grpc")
+"""Of a message: a request in place of the one that a service declares."""
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+HttpMethod = Annotated[str, Field(pattern=r"^[A-Z]{1,20}$")]
+HttpPath = Annotated[str, Field(pattern=r"^/[\x21-\x7e]*$")]
+GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
 
 
 class _WithBody(Model):
@@ -91,10 +96,8 @@ class _WithBody(Model):
 class HttpRequest(_WithBody):
     """What is asked of an HTTP service."""
 
-    method: str | None = Field(
-        None, pattern=r"^[A-Z]{1,20}$", description="default: GET, with a body POST"
-    )
-    path: str = Field("/", pattern=r"^/[\x21-\x7e]*$", description="path and query")
+    method: HttpMethod | None = Field(None, description="default: GET, with a body POST")
+    path: HttpPath = Field("/", description="path and query")
     headers: dict[str, str] = Field(default_factory=dict, description="name: value")
     version: Literal["1.1", "2"] = Field("1.1", description="of HTTP")
 
@@ -102,9 +105,7 @@ class HttpRequest(_WithBody):
 class GrpcRequest(_WithBody):
     """What is asked of a gRPC service."""
 
-    method: str = Field(
-        pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$", description="package.Service/Method"
-    )
+    method: GrpcMethod = Field(description="package.Service/Method")
     proto: str | None = Field(None, description=".proto file, from the experiment file's folder")
     include: tuple[str, ...] = Field((), description="folders of files that it imports")
     metadata: dict[str, str] = Field(default_factory=dict, description="key: value")
@@ -332,17 +333,18 @@ class ExternalService(Model):
         if self.kind == "grpc":
             return self._grpc(message)
         request = self.http or HttpRequest()
-        sent = message if message.has_body else request
-        headers = dict(request.headers)
+        sent = message if message.has_body or message.is_http_request else request
+        headers = message.headers_over(request.headers)
         if sent.is_json and not any(name.lower() == "content-type" for name in headers):
             headers["content-type"] = "application/json"
         path = request.path
         if self.server is not None and "path" not in request.model_fields_set:
             path = self.server.path
+        method = message.method if message.is_http_request else request.method
         return {
             "kind": "http",
-            "method": request.method or ("POST" if sent.has_body else "GET"),
-            "path": path,
+            "method": method or ("POST" if sent.has_body else "GET"),
+            "path": message.path or path,
             "headers": [list(header) for header in headers.items()],
             "body_base64": base64.b64encode(sent.content).decode(),
         }
@@ -350,11 +352,14 @@ class ExternalService(Model):
     def _grpc(self, message: ExternalMessage) -> Json:
         request = self.grpc
         path = request.path if request else self.server.path if self.server else ""
+        if message.grpc is not None:
+            path = f"/{message.grpc.removeprefix('/')}"
         workload: Json = {"kind": "grpc", "method": path}
         if request is not None:
             workload["metadata"] = [list(pair) for pair in request.metadata.items()]
             workload |= request.described()
-        sent = message if message.has_body or request is None else request
+        is_own = message.has_body or message.grpc is not None
+        sent = message if is_own or request is None else request
         if sent.is_json:
             return {**workload, "message": sent.json_}
         return {**workload, "body_base64": base64.b64encode(sent.content).decode()}
@@ -370,15 +375,46 @@ def _system_authorities() -> str:
 
 
 class ExternalMessage(_WithBody):
-    """A message to services of the user's own, by name."""
+    """A message to services of the user's own, by name: the content of the request that a service
+    declares, or a request of its own."""
 
     name: Name
+    method: HttpMethod | None = Field(
+        None, description="of HTTP, in place of the service's; default: GET, with a body POST"
+    )
+    path: HttpPath | None = Field(
+        None, description="path and query of HTTP, in place of the service's"
+    )
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="of HTTP, over the service's: name: value"
+    )
+    grpc: GrpcMethod | None = Field(
+        None, description="package.Service/Method, in place of the service's"
+    )
 
     @model_validator(mode="after")
-    def _has_body(self) -> ExternalMessage:
-        if not self.has_body and self.name != REQUEST:
-            raise ValueError("write one of body, body_file and json")
+    def _says_what_is_sent(self) -> ExternalMessage:
+        says = self.has_body or self.is_http_request or self.headers or self.grpc
+        if not says and self.name != REQUEST:
+            raise ValueError("write one of body, body_file and json, or method, path or grpc")
         return self
+
+    @property
+    def is_http_request(self) -> bool:
+        """Whether it is an HTTP request of its own, with no content but its own."""
+        return self.method is not None or self.path is not None
+
+    def is_for(self, service: ExternalService) -> bool:
+        """Whether the service can be sent it: one that names a request of one protocol alone is
+        for services of that protocol."""
+        has_http = self.is_http_request or bool(self.headers)
+        has_grpc = self.grpc is not None
+        return has_http == has_grpc or (has_grpc if service.kind == "grpc" else has_http)
+
+    def headers_over(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The service's headers with its own in place of those of the same name."""
+        own = {name.lower() for name in self.headers}
+        return {n: v for n, v in headers.items() if n.lower() not in own} | self.headers
 
     @property
     def contract(self) -> str:
@@ -417,7 +453,10 @@ class ExternalMessage(_WithBody):
 
     def point(self) -> Json:
         """What the name does not say of it, as results have it."""
-        return {"sha256": hashlib.sha256(self.content).hexdigest()} if self.has_body else {}
+        named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
+        if self.has_body:
+            named["sha256"] = hashlib.sha256(self.content).hexdigest()
+        return named
 
 
 OWN_REQUEST = ExternalMessage(name=REQUEST)

@@ -215,9 +215,12 @@ def _matrix(experiment: Experiment) -> Iterator[Combination]:
 
 
 def _belong_together(experiment: Experiment, at: Combination) -> bool:
-    """Messages of contracts are for services of the lab, others for those of the user's own."""
-    is_own = isinstance(experiment.called[at.message], ExternalMessage)
-    return isinstance(experiment.services[at.service], ExternalService) == is_own
+    """Messages of contracts are for services of the lab, others for those of the user's own, and
+    of these for the ones of their protocol."""
+    message, service = experiment.called[at.message], experiment.services[at.service]
+    if isinstance(message, ExternalMessage) and isinstance(service, ExternalService):
+        return message.is_for(service)
+    return isinstance(message, ExternalMessage) == isinstance(service, ExternalService)
 
 
 def _changes(axes: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
@@ -282,7 +285,7 @@ def _served(
 def _accept_external(service: ExternalService, message: Message | ExternalMessage) -> None:
     if service.problem:
         raise StackError(service.problem, "correct its declaration")
-    own = isinstance(message, ExternalMessage) and message.has_body
+    own = isinstance(message, ExternalMessage) and (message.has_body or message.grpc is not None)
     if not own and not service.has_request:
         raise StackError(
             f"service {service.name} names no request",

@@ -25,7 +25,13 @@ from wirelab.errors import StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment.capture_ends import NO_CAPTURE as NO_CAPTURE
 from wirelab.experiment.capture_ends import CaptureChoice as CaptureChoice
-from wirelab.experiment.external import CONTRACT, OWN_REQUEST, ExternalMessage, ExternalService
+from wirelab.experiment.external import (
+    CONTRACT,
+    OWN_REQUEST,
+    REQUEST_KEYS,
+    ExternalMessage,
+    ExternalService,
+)
 from wirelab.experiment.fields import Json, Model, Time, read_size, time_default
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.loads import Load
@@ -63,7 +69,7 @@ Service = Annotated[
 
 def _kind_of_message(given: object) -> str:
     if isinstance(given, dict):
-        return "own" if {"body", "body_file", "json"} & set(given) else "of the lab"
+        return "own" if {"body", "body_file", "json", *REQUEST_KEYS} & set(given) else "of the lab"
     return "own" if isinstance(given, ExternalMessage) else "of the lab"
 
 
@@ -310,6 +316,17 @@ class Experiment(Model):
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
             raise ValueError(f"two services are called {twice}: give them different names")
+        return self
+
+    @model_validator(mode="after")
+    def _own_messages_of_every_protocol(self) -> Experiment:
+        own = [one for one in self.messages if isinstance(one, ExternalMessage)]
+        for service in self.external_services:
+            if own and not any(message.is_for(service) for message in own):
+                raise ValueError(
+                    f"messages: none is for service {service.name}: write one with "
+                    f"{'grpc' if service.kind == 'grpc' else 'path'}, or with its content alone"
+                )
         return self
 
     @model_validator(mode="after")
