@@ -89,7 +89,7 @@ def page(text: str, folder: Path) -> str:
     if not begun or not ended:
         raise ValueError(f"{PAGE} lacks {BEGIN} or {END}")
     found = list(cells(finished_run.read(folder).trials))
-    machine = run_directory.read_manifest(folder)["machine"]
+    machine = run_directory.read_manifest(folder).machine
     trials = sum(len(cell.trials) for cell in found)
     days = sorted({trial.started[:10] for cell in found for trial in cell.trials})
     taken = (

@@ -22,6 +22,7 @@ from wirelab.report.section import Table
 from wirelab.report.sections import time_split
 from wirelab.report.source import Source
 from wirelab.run import runner as running
+from wirelab.run.manifest import Manifest
 from wirelab.stack.manifests import load
 from wirelab.trial import dissected as document
 from wirelab.trial import reconciliation
@@ -159,7 +160,7 @@ def _times(found: Json) -> CallTimes:
 
 
 def _table(trial: Trial) -> Table:
-    (table,) = time_split.section(Source(Path("run"), {}, (trial,))).tables
+    (table,) = time_split.section(Source(Path("run"), Manifest(format=1), (trial,))).tables
     return table
 
 

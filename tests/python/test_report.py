@@ -241,8 +241,16 @@ def test_a_lost_histogram_is_said_and_the_others_are_drawn(
         ("manifest.json", b'{"format": 1,', "it is no JSON: .* in column"),
         ("manifest.json", b"\xff\xfe", "it is no text in UTF-8"),
         ("manifest.json", b'{"format": 1,\n"a": }', "in line 2, column 6"),
-        ("manifest.json", b'{"format": 1, "threshold": "x"}', "manifest.json: could not convert"),
-        ("manifest.json", b'{"format": 1, "sessions": {}}', "'sessions' is no list"),
+        (
+            "manifest.json",
+            b'{"format": 1, "threshold": "x"}',
+            r"Expected `float \| null`, got `str` - at `\$.threshold`",
+        ),
+        (
+            "manifest.json",
+            b'{"format": 1, "sessions": {}}',
+            r"Expected `array`, got `object` - at `\$.sessions`",
+        ),
         ("trials.jsonl", b"{}\n{}\n", "trials.jsonl:1 is no finished trial .*'point' is missing"),
         ("trials.jsonl", b"[]\n[]\n", "trials.jsonl:1 .*: it is no mapping"),
         ("trials.jsonl", b'{"point":{"x":1}}\n{}\n', "it has other keys or another shape"),

@@ -19,6 +19,7 @@ from wirelab.report.source import Source
 from wirelab.run import adaptive as intervention
 from wirelab.run.adaptive import outcome
 from wirelab.run.adaptive.record import Claim, Interventions, Planned, Spot
+from wirelab.run.manifest import Manifest
 from wirelab.trial import dissection
 from wirelab.trial.record import Trial
 
@@ -165,7 +166,9 @@ def test_without_losses_nothing_is_said(tmp_path: Path) -> None:
 
 
 def test_bytes_and_their_limits_are_in_one_unit() -> None:
-    source = Source(Path("run"), {}, tuple(captured(order=order) for order in (1, 2)))
+    source = Source(
+        Path("run"), Manifest(format=1), tuple(captured(order=order) for order in (1, 2))
+    )
     (table,) = costs.traffic_section(source).tables
     shown = dict(zip(table.columns, table.rows[0], strict=True))["received per call"]
     estimate, _, limits = shown.partition("\n")

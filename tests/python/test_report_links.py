@@ -9,6 +9,7 @@ from tests.python.synthetic_run import REST, World, point, trial
 from wirelab.report.sections import links
 from wirelab.report.source import Source
 from wirelab.report.terminal import terminal_table
+from wirelab.run.manifest import Manifest
 from wirelab.trial.labels import Names
 from wirelab.trial.link_record import LinkRecord
 from wirelab.trial.record import Json, Trial
@@ -29,7 +30,7 @@ def _trial(name: str, order: int, p50: float, **link: object) -> Trial:
 
 
 def _source(*trials: Trial) -> Source:
-    return Source(Path("run"), {}, trials)
+    return Source(Path("run"), Manifest(format=1), trials)
 
 
 def test_what_was_measured_stands_below_what_was_asked_for() -> None:

@@ -8,7 +8,6 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from wirelab import checkout
 
@@ -26,7 +25,7 @@ CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 LIBRARIES = ("numpy", "pydantic", "PyYAML")
 
 
-def describe() -> dict[str, Any]:
+def describe() -> dict[str, str | int | None]:
     """The machine, its kernel and settings; None where the kernel does not tell."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return {

@@ -187,7 +187,7 @@ def _repeat(source: Source) -> Section:
     folder = shlex.quote(source.folder.resolve().name)
     commands = [[f"wirelab run {folder}/experiment.yaml --out NEW"], [f"wirelab report {folder}"]]
     intro = (
-        f"The order of the trials follows from seed {source.manifest.get('seed', '—')}. Figures "
+        f"The order of the trials follows from seed {source.manifest.seed_text}. Figures "
         "differ from machine to machine; only ratios within one run count."
     )
     return Section("How to repeat it", (intro,), (Table(["command"], commands),))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from wirelab.errors import StorageError
-from wirelab.format.counting import plural
 from wirelab.format.numbers import sanitize
 from wirelab.format.units import format_seconds
 from wirelab.report import contents
@@ -55,14 +53,14 @@ def render(
     return HtmlPage(
         _title(source),
         sections,
-        about=str(source.experiment.get("about") or ""),
+        about=source.manifest.about,
         facts=_facts(source),
         legend=list(source.legend.values()),
     ).html()
 
 
 def _title(source: Source) -> str:
-    return str(source.experiment.get("name") or source.folder.resolve().name)
+    return source.manifest.name or source.folder.resolve().name
 
 
 def _facts(source: Source) -> list[tuple[str, str]]:
@@ -72,8 +70,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
     loads = list({label.load(point.load): point.load for point in points}.values())
     repeats = sorted({len(cell.trials) for cell in source.cells})
     started = sorted(trial.started for trial in source.trials if trial.started)
-    machine: dict[str, Any] = dict(source.manifest.get("machine") or {})
-    cores = machine.get("cores", "?")
+    manifest = source.manifest
     seconds = sum(trial.seconds for trial in source.trials)
     everywhere = source.names.everywhere
     there = finished.count(source.trials, source.planned)
@@ -89,12 +86,9 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         ("Measured", f"{_moment(started[0])} to {_moment(started[-1])}" if started else "—"),
         (
             "Machine",
-            (
-                f"{machine.get('cpu') or 'unknown CPU'}, {cores} {plural(cores, 'core')}, "
-                f"Linux {machine.get('kernel', '?')}"
-            ),
+            (f"{manifest.cpu}, {manifest.cores_text}, Linux {manifest.machine.get('kernel', '?')}"),
         ),
-        ("Seed", str(source.manifest.get("seed", "—"))),
+        ("Seed", manifest.seed_text),
     ]
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.report.charts.stack_style import Entry, look
 from wirelab.run import adaptive as intervention
 from wirelab.run import finished, journal
 from wirelab.run.directory import read_manifest
+from wirelab.run.manifest import Manifest
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.trial.labels import Names
@@ -26,7 +26,7 @@ class Source:
     """What was asked and what was measured."""
 
     folder: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     trials: tuple[Trial, ...]
     repeated: tuple[Trial, ...] = ()
     """Failed trials that were measured again; not among ``trials``."""
@@ -41,14 +41,9 @@ class Source:
         return cls(folder, manifest, content.trials, content.repeated, content.torn)
 
     @property
-    def experiment(self) -> Mapping[str, Any]:
-        """The experiment as it was run."""
-        return dict(self.manifest.get("experiment") or {})
-
-    @property
     def planned(self) -> int | None:
         """Trials of the whole run; None where it was cut short before it was known."""
-        return self.manifest.get(finished.PLANNED)
+        return self.manifest.trials_planned
 
     @property
     def incomplete(self) -> tuple[str, ...]:
@@ -58,8 +53,8 @@ class Source:
     @property
     def threshold(self) -> float:
         """Declared before the run; the lab's own where the experiment names none."""
-        declared = self.manifest.get("threshold")
-        return THRESHOLD if declared is None else float(declared)
+        declared = self.manifest.threshold
+        return THRESHOLD if declared is None else declared
 
     @cached_property
     def cells(self) -> list[Cell]:

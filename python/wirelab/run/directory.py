@@ -12,8 +12,11 @@ import contextlib
 import fcntl
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from wirelab.errors import RunDirectoryError, StorageError, WirelabError
 from wirelab.format.sanitize import damage
@@ -21,41 +24,26 @@ from wirelab.process import engine_binary
 from wirelab.process.engine_binary import binary_digest
 from wirelab.run import journal
 from wirelab.run.journal import Journal
+from wirelab.run.manifest import FORMAT, MANIFEST, EngineBinary, Manifest, Session
 from wirelab.trial.record import now
 
 if TYPE_CHECKING:
     from wirelab.experiment.model import Experiment
 
-FORMAT = 1
-"""Of the directory; grows when an older lab could not read it any more."""
-MANIFEST = "manifest.json"
 EXPERIMENT = "experiment.yaml"
 LOCK = ".lock"
 
-Json = dict[str, Any]
 
-
-_SHAPES: dict[str, type] = {
-    **dict.fromkeys(("experiment", "machine", "versions", "engine"), dict),
-    **dict.fromkeys(("sessions", "skipped", "unavailable"), list),
-}
-"""Of the manifest's entries."""
-
-
-def read_manifest(folder: Path) -> Json:
+def read_manifest(folder: Path) -> Manifest:
     """The manifest of a run. Raises :class:`RunDirectoryError`."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(manifest, dict):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
             raise ValueError("it is no mapping")
-        if manifest["format"] != FORMAT:
-            raise ValueError(f"format {manifest['format']}, and this lab reads {FORMAT}")
-        for key, shape in _SHAPES.items():
-            if not isinstance(manifest.get(key, shape()), shape):
-                raise ValueError(f"{key!r} is no {shape.__name__}")
-        if manifest.get("threshold") is not None:
-            float(manifest["threshold"])
+        if content["format"] != FORMAT:
+            raise ValueError(f"format {content['format']}, and this lab reads {FORMAT}")
+        return msgspec.convert(content, Manifest)
     except FileNotFoundError as error:
         missing = f"it has no {MANIFEST}" if folder.is_dir() else "there is no such directory"
         raise _no_run(folder, missing) from error
@@ -63,7 +51,6 @@ def read_manifest(folder: Path) -> Json:
         raise _no_run(folder, f"{MANIFEST}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise _no_run(folder, f"{MANIFEST}: {damage(error)}") from error
-    return dict(manifest)
 
 
 def _no_run(folder: Path, reason: str) -> RunDirectoryError:
@@ -226,38 +213,43 @@ class RunDirectory:
 
         engine = engine_binary.find()
         self._write_manifest(
-            {
-                "format": FORMAT,
-                "experiment": self._experiment.model_dump(mode="json"),
-                "experiment_sha256": self._experiment.digest(),
-                "seed": self._experiment.seed,
-                "threshold": self._experiment.threshold,
-                "machine": machine.describe(),
-                "versions": machine.versions(),
-                "git_revision": machine.git_revision(),
-                "engine": {"sha256": binary_digest(engine)},
-                "sessions": [{"started": now(), "engine_sha256": binary_digest(engine)}],
-            }
+            Manifest(
+                format=FORMAT,
+                experiment=self._experiment.model_dump(mode="json"),
+                experiment_sha256=self._experiment.digest(),
+                seed=self._experiment.seed,
+                threshold=self._experiment.threshold,
+                machine=machine.describe(),
+                versions=machine.versions(),
+                git_revision=machine.git_revision(),
+                engine=EngineBinary(binary_digest(engine)),
+                sessions=(Session(now(), binary_digest(engine)),),
+            )
         )
 
     def _resume(self) -> None:
         manifest = read_manifest(self.folder)
-        if manifest.get("experiment_sha256") != self._experiment.digest():
+        if manifest.experiment_sha256 != self._experiment.digest():
             raise RunDirectoryError(
                 f"{self.folder} holds a run of another experiment, or of this one as it was",
                 "give another --out, or restore the experiment file "
                 f"({self.folder / EXPERIMENT} is what was run)",
             )
         engine = engine_binary.find()
-        session = {"started": now(), "engine_sha256": binary_digest(engine)}
-        manifest["sessions"].append(session)
-        self._write_manifest(manifest)
+        sessions = (*manifest.sessions, Session(now(), binary_digest(engine)))
+        self._write_manifest(msgspec.structs.replace(manifest, sessions=sessions))
 
-    def _write_manifest(self, manifest: Json) -> None:
-        write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+    def _write_manifest(self, manifest: Manifest) -> None:
+        write_whole(self.folder / MANIFEST, manifest.text())
 
-    def note(self, **entries: Any) -> None:
-        """Adds entries to the manifest, such as combinations that were skipped."""
+    def note(self, trials: int, skipped: Sequence[str], unavailable: Sequence[str]) -> None:
+        """Adds to the manifest how many trials the whole run has, and what is left out of it."""
         manifest = read_manifest(self.folder)
-        if any(manifest.get(key) != value for key, value in entries.items()):
-            self._write_manifest({**manifest, **entries})
+        noted = msgspec.structs.replace(
+            manifest,
+            trials_planned=trials,
+            skipped=tuple(skipped),
+            unavailable=tuple(unavailable),
+        )
+        if noted != manifest:
+            self._write_manifest(noted)

@@ -48,16 +48,14 @@ def read(folder: Path) -> Run:
     return Run(
         folder,
         content.trials,
-        skipped=tuple(manifest.get("skipped", ())),
-        unavailable=tuple(manifest.get("unavailable", ())),
-        planned=manifest.get(PLANNED),
+        skipped=manifest.skipped,
+        unavailable=manifest.unavailable,
+        planned=manifest.trials_planned,
         repeated=content.repeated,
         torn=content.torn,
     )
 
 
-PLANNED = "trials_planned"
-"""Of the manifest: trials of the whole run."""
 GO_ON = "The command that began the run, with the same --out, goes on with it."
 
 

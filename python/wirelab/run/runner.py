@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from wirelab.errors import ExperimentError, Interrupted, LabError, ToolMissing, UsageError
 from wirelab.experiment import matrix as planning
@@ -21,7 +21,6 @@ from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs
 from wirelab.run import journal
 from wirelab.run.directory import RunDirectory
-from wirelab.run.finished import PLANNED
 from wirelab.run.finished import Run as Run
 from wirelab.run.finished import read as read
 from wirelab.run.journal import Journal
@@ -197,9 +196,8 @@ def _prepare(
     lab_trials = [trial for trial in planned.trials if trial.cell.external is None]
     for language in {trial.cell.stack.axes["language"]: None for trial in lab_trials}:
         progress.note(f"preparing the service in {language}")
-    told: dict[str, Any] = {PLANNED: len(planned.trials)}
-    told |= {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
-    _guarded(directory.folder, lambda: directory.note(**told))
+    trials, skipped, unavailable = len(planned.trials), planned.skipped, planned.unavailable
+    _guarded(directory.folder, lambda: directory.note(trials, skipped, unavailable))
     for trial in lab_trials:
         service, contract = trial.cell.stack, trial.cell.message.contract
         lab.programs.program(service, lab.interruption, contract)

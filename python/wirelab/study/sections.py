@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from wirelab.errors import UsageError
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import Level, level_words
@@ -447,5 +449,5 @@ def write(made: Reproduction) -> Path:
 def _titled(main: Source, made: Reproduction) -> Source:
     """The first part under the study's name and question."""
     study = made.found.study
-    experiment = {**main.experiment, "name": study.name, "about": study.question}
-    return replace(main, manifest={**main.manifest, "experiment": experiment})
+    experiment = {**main.manifest.experiment, "name": study.name, "about": study.question}
+    return replace(main, manifest=msgspec.structs.replace(main.manifest, experiment=experiment))

@@ -8,7 +8,6 @@ from html import escape
 
 from matplotlib.axes import Axes
 
-from wirelab.format.counting import plural
 from wirelab.format.numbers import sanitize
 from wirelab.report.charts import load_panels
 from wirelab.report.charts.canvas import POINTS, WIDTH, canvas, text_width, to_svg
@@ -44,7 +43,7 @@ def overview_picture(source: Source) -> str | None:
 
 def _title(source: Source) -> str:
     """The run's question, or its name."""
-    title = source.experiment.get("about") or source.experiment.get("name")
+    title = source.manifest.about or source.manifest.name
     return sanitize(title or source.folder.resolve().name)
 
 
@@ -64,13 +63,11 @@ def _heading(source: Source) -> Picture:
 
 def _legend(source: Source) -> Picture:
     """Marks and names, and how to read the picture."""
-    machine = dict(source.manifest.get("machine") or {})
-    cores = sanitize(machine.get("cores", "?"))
     notes = [
         "points: estimates; bars: 95 % intervals over trials",
         "hollow points: lower bounds (client-bound)",
         *(f"in every trial: {sanitize(what)}" for what in source.names.everywhere),
-        f"{sanitize(machine.get('cpu') or 'unknown CPU')}, {cores} {plural(cores, 'core')}",
+        f"{sanitize(source.manifest.cpu)}, {source.manifest.cores_text}",
     ]
     entries = list(source.legend.values())
     height = _LINE * (len(entries) + len(notes) + 2)

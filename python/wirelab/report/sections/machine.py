@@ -75,8 +75,8 @@ def placement_section(source: Source) -> Section:
 def machine_section(source: Source) -> Section:
     manifest = source.manifest
     shown = [
-        _flat_table(manifest.get("machine") or {}, "Machine"),
-        _flat_table(manifest.get("versions") or {}, "Versions"),
+        _flat_table(manifest.machine, "Machine"),
+        _flat_table(manifest.versions, "Versions"),
         _service_table(source),
         _database_table(source),
         _flat_table(_identity(source), "Identity"),
@@ -86,7 +86,8 @@ def machine_section(source: Source) -> Section:
 
 def _identity(source: Source) -> dict[str, object]:
     shown = ("seed", "experiment_sha256", "git_revision", "engine", "sessions")
-    known = {key: source.manifest[key] for key in shown if key in source.manifest}
+    written = msgspec.to_builtins(source.manifest)
+    known = {key: written[key] for key in shown if key in written}
     profiles = sorted({str(p) for t in source.trials if (p := t.engine.profile)})
     return {**known, "engine profile": profiles}
 

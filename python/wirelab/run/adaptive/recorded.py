@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.errors import RunDirectoryError
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
+from wirelab.run.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from wirelab.run.adaptive.outcome import Outcome
@@ -24,7 +25,7 @@ def read(folder: Path) -> Outcome | None:
     its own folder :data:`FOLDER`. None where nothing was tested. Raises
     :class:`RunDirectoryError`."""
     for place in (folder, folder / FOLDER):
-        if not (place / run_directory.MANIFEST).exists():
+        if not (place / MANIFEST).exists():
             continue
         recorded = _recorded(place)
         if recorded is not None:
@@ -36,7 +37,7 @@ def read(folder: Path) -> Outcome | None:
 
 def _recorded(folder: Path) -> Interventions | None:
     manifest = run_directory.read_manifest(folder)
-    given: Any = (manifest.get("experiment") or {}).get(KEY)
+    given = manifest.experiment.get(KEY)
     if given is None:
         return None
     # The record is a part of an experiment, whose models most runs need not load again.
