@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial, users, write_run
+from wirelab.documents.event import TimePoint
 from wirelab.report import contents
+from wirelab.report.charts.canvas import TITLE_LINE
+from wirelab.report.charts.over_time import (
+    COLOURS,
+    STRIP,
+    Quantity,
+    Strip,
+    over_time_picture,
+)
 from wirelab.report.page import write_page
 from wirelab.report.sections import runtime
 from wirelab.report.source import Source
@@ -49,6 +59,12 @@ def _series(folder: Path, one: Trial) -> None:
             },
         )
     made.opened(2 * SECOND_NS)
+    p50 = [
+        TimePoint(start_s=0.5 * at, duration_s=0.5, calls=500, ns=2_000_000 + 100_000 * at)
+        for at in range(8)
+    ]
+    p99 = TimePoint(start_s=0.0, duration_s=4.0, calls=4000, ns=80_000_000)
+    made.response({"p50": p50, "p99": [p99]})
     made.write(folder / "trials" / one.id / series.NAME)
 
 
@@ -90,6 +106,7 @@ def test_a_cell_is_drawn_over_time_next_to_its_rate(tmp_path: Path, every: list[
     made = runtime.section(Source.read(write_sampled_run(tmp_path / "run", every)))
     (picture,) = made.figures
     assert "rate up to 1,010 calls/s" in picture.alt
+    assert "p99 up to 80 ms, p50 up to 2.7 ms" in picture.alt
     assert "in service up to 2 ms" in picture.alt
     assert "committed up to 60 MB, used up to 47 MB, resident up to 90 MB" in picture.alt
 
@@ -128,3 +145,32 @@ def test_a_run_of_an_older_lab_has_none(tmp_path: Path) -> None:
     old = [trial(point(REST), repeat, repeat, World()) for repeat in range(2)]
     source = Source.read(write_run(tmp_path / "run", old))
     assert not any("Runtime" in made.title for made in contents.after(source))
+
+
+def test_a_long_title_is_broken_and_its_picture_grows() -> None:
+    strip = Strip("ms", [Quantity("p50", [[(0.0, 1.0), (1.0, 2.0)]])])
+
+    def height(title: str) -> float:
+        picture = over_time_picture([strip], title, 1.0)
+        assert picture is not None
+        found = re.search(r'viewBox="0 0 420 ([0-9.]+)"', picture.svg)
+        assert found
+        return float(found[1])
+
+    short = height("rest@rust: Hello 14 B, 4 users")
+    longer = height("grpc@rust: Hello 14 B, 100 users, from 0 to 20 in 2 s, 100 in 3 s, 0 in 1 s")
+    assert longer == short + TITLE_LINE
+
+
+@pytest.mark.parametrize("longest", [10.0, 1000.0])
+def test_a_p50_next_to_a_much_longer_p99_does_not_lie_on_the_axis(longest: float) -> None:
+    levels = {"p99": longest, "p50": 1.0}
+    lines = [Quantity(name, [[(0.0, ms), (1.0, ms)]]) for name, ms in levels.items()]
+    picture = over_time_picture([Strip("ms", lines, by_factors=True)], "times", 1.0)
+    assert picture is not None
+    p99, p50 = (
+        float(re.findall(rf"M [\d.]+ ([\d.]+) \nL [^>]*stroke: {colour.lower()}", picture.svg)[0])
+        for colour in COLOURS[:2]
+    )
+    axis = 34.0 + STRIP
+    assert p99 < p50 < axis - 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Any, cast
 import pytest
 
 import wirelab
-from wirelab.documents.event import Progress
+from wirelab.documents.event import Progress, TimePoint
 from wirelab.errors import RunDirectoryError
 from wirelab.experiment import loading as experiment_file
 from wirelab.process import metrics, runtime_metrics
 from wirelab.process.services import Service
+from wirelab.report.page import write_page
 from wirelab.run import runner as running
 from wirelab.trial import observer, series
 from wirelab.trial.observer import BUSY_GAP_S, Observer
@@ -253,6 +255,39 @@ def test_a_trial_keeps_its_series(tmp_path: Path, stand_in: Callable[..., None])
     assert {value for _, value in points["heap_committed_bytes"]} == {6e7}
     assert times[0] < 0 < times[-1]
     assert max(b - a for a, b in pairwise(times)) < 0.6
+
+
+def test_response_times_lie_in_the_middle_of_their_part_of_the_window() -> None:
+    found = Series()
+    found.opened(5 * SECOND_NS)
+    p50 = TimePoint(start_s=0.0, duration_s=0.1, calls=20, ns=2_000_000)
+    p99 = TimePoint(start_s=1.0, duration_s=2.0, calls=1000, ns=3_000_000)
+    found.response({"p50": [p50], "p99": [p99]})
+    found.response({})  # of an older engine
+    assert series.levels([(0.1, 2.0), (0.5, 3.0)]) == [
+        *((0.0, 2.0), (0.2, 2.0)),
+        *((0.2, 3.0), (0.8, 3.0)),
+    ]
+    assert found.summary(0, 10 * SECOND_NS) == {
+        "response_p50_seconds": {"mean": 0.002, "max": 0.002},
+        "response_p99_seconds": {"mean": 0.003, "max": 0.003},
+    }
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_trial_keeps_its_response_times_over_time(tmp_path: Path) -> None:
+    run = running.run(experiment_file.parse(TEXT), tmp_path / "run", source=TEXT)
+    (trial,) = run.trials
+    assert trial.status == "measured", trial.reason
+    points = series.read(run.folder / "trials" / trial.id / series.NAME)
+    medians = points["response_p50_seconds"]
+    assert all(0.0 < time_s < trial.result.window_s for time_s, _ in medians)
+    lowest, highest = min(value for _, value in medians), max(value for _, value in medians)
+    whole = trial.result.times["response"].percentiles_ns["p50"] / 1e9
+    assert lowest * 0.984 <= whole <= highest * 1.016
+    assert not trial.service.runtime_metrics.keys() & set(series.RESPONSE)
+    page = write_page(run.folder).read_text(encoding="utf-8")
+    assert re.search(r"over time\. rate up to [^;]*; (p99 up to [^;]*, )?p50 up to ", page)
 
 
 def test_a_failed_trial_keeps_its_series_too(tmp_path: Path, stand_in: Callable[..., None]) -> None:

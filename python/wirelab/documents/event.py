@@ -115,6 +115,9 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that ended within the window and went well, per second of it."""
     rate_planned_per_s: float | None = None
     """Rate that the plan asked for (open loads)."""
+    response_over_time: dict[str, tuple[TimePoint, ...]] = msgspec.field(default_factory=dict)
+    """The `p50` and `p99` of the response time over the window: of all calls that ended in each
+    part of it, failed ones included."""
     sequences: Sequences | None = None
     """Sequences of calls, where the workload is one."""
     series: tuple[int, ...]
@@ -211,6 +214,21 @@ class Sequences(msgspec.Struct, frozen=True, kw_only=True):
     ones to the end of the call that failed."""
     response_good: Times | None = None
     """Those without a failed call; None where all are, or none is."""
+
+
+class TimePoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A percentile of the calls that ended in a part of the window: the shortest, of whole
+    tenths of a second, that has at least 10 samples above it. A window longer than 12.8 s has
+    longer parts, at most 128."""
+
+    calls: int
+    """Calls that ended in it."""
+    duration_s: float
+    """Its length in seconds."""
+    ns: int
+    """The percentile, ns, to within 1.6 %."""
+    start_s: float
+    """Where the part begins, seconds from the begin of the window."""
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):

@@ -200,7 +200,7 @@ def _raw(source: Source) -> Section:
         ["trials/<id>/plan.json", "the engine's plan"],
         ["trials/<id>/result.json", "what it answered, histograms included"],
         ["trials/<id>/histograms.hlog", "HdrHistogram log, nanoseconds"],
-        ["trials/<id>/series.parquet", "runtime metrics and rates over time"],
+        ["trials/<id>/series.parquet", "runtime metrics, rates and response times over time"],
         ["trials/<id>/service.log, metrics-*.txt", "what the service said"],
     ]
     intro = f"In the run directory {source.folder.resolve().name}:"

@@ -15,7 +15,7 @@ import msgspec
 from wirelab import loadtools
 from wirelab.checks import load as load_checks
 from wirelab.documents import to_json
-from wirelab.documents.event import Progress
+from wirelab.documents.event import Progress, TimePoint
 from wirelab.documents.link import Measure
 from wirelab.documents.link_ready import Nominal
 from wirelab.documents.plan import Plan, Window
@@ -94,6 +94,8 @@ class Called:
     caller: CallerRecord
     call_log_error: str = ""
     """Why the log of calls broke off."""
+    over_time: Mapping[str, Sequence[TimePoint]] = field(default_factory=dict)
+    """The probe's response times over the window, by percentile."""
 
     @property
     def probe(self) -> GroupResult:
@@ -421,6 +423,7 @@ class TrialRunner:
         if self._cell.capture != NO_CAPTURE:
             context.link.settle()
         findings = observer.findings(*window_ns(called.probe))
+        observer.series.response(called.over_time)
         store = context.store.record(before)
         return Measured(
             called,
@@ -470,7 +473,7 @@ class TrialRunner:
             CallerRecord.of(outcome.process), version=outcome.engine, profile=outcome.profile
         )
         error = outcome.call_log.error if outcome.call_log else None
-        return Called(groups, caller, error or "")
+        return Called(groups, caller, error or "", outcome.groups[0].response_over_time)
 
     def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Called:
         tool = self._lab.tools.tool(self._axes["caller"], self._lab.interruption)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 
-from wirelab.documents.event import Progress
+from wirelab.documents.event import Progress, TimePoint
 from wirelab.process import runtime_metrics
 from wirelab.process.metrics import Metrics, Sample, growth
 
@@ -21,7 +21,10 @@ NAME = "series.parquet"
 RATES = ("rate_per_s", "errors_per_s")
 """Calls that ended, well or not, and calls that failed, per second, between two progress lines of
 the caller."""
-NAMES = (*runtime_metrics.NAMES, *RATES)
+RESPONSE = ("response_p50_seconds", "response_p99_seconds")
+"""Of the response time of the probe, at the middle of each part of the window that has enough
+calls for it (:class:`wirelab.documents.event.TimePoint`)."""
+NAMES = (*runtime_metrics.NAMES, *RATES, *RESPONSE)
 ZERO = b"wirelab.time_zero"
 """Key of the file's metadata: ``window``, or ``first sample`` where no window opened."""
 _STEP_S_MIN = 0.02
@@ -62,6 +65,14 @@ class Series:
         self._progress = progress, at_ns
         if progress.calls:
             self.add(at_ns, {"rate_per_s": calls / elapsed_s, "errors_per_s": errors / elapsed_s})
+
+    def response(self, over_time: Mapping[str, Sequence[TimePoint]]) -> None:
+        """The percentiles of the probe's response time over the window, which has opened."""
+        start_ns = self._start_ns or 0
+        for name in RESPONSE:
+            for point in over_time.get(name.split("_")[1], ()):
+                middle_s = point.start_s + point.duration_s / 2
+                self.add(start_ns + round(middle_s * 1e9), {name: point.ns / 1e9})
 
     def opened(self, start_ns: int) -> None:
         """The window began at ``start_ns``, by the caller's own clock."""
@@ -141,6 +152,18 @@ def call_mean(series: Mapping[str, Points]) -> Points:
         for (before, after), (first, last) in zip(pairwise(spent), pairwise(calls), strict=False)
         if last[1] > first[1]
     ]
+
+
+def levels(points: Sequence[tuple[float, float]]) -> Points:
+    """The begin and end of the part of the window that each percentile is of, by its middle: the
+    first part begins with the window, and each other where the one before ends."""
+    found: Points = []
+    start_s = 0.0
+    for middle_s, value in points:
+        end_s = 2 * middle_s - start_s
+        found += [(start_s, value), (end_s, value)]
+        start_s = end_s
+    return found
 
 
 def _inside(samples: Sequence[Sample], start_ns: int, end_ns: int) -> list[Sample]:

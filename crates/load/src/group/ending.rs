@@ -94,7 +94,10 @@ impl Group {
         let call = self.calls.get(id);
         let recorder = &mut self.operations[self.spec.steps[call.step].operation];
         if span.contains(call.done) {
-            recorder.ended(call.done - span.start, !call.failed);
+            let offset = call.done - span.start;
+            recorder.ended(offset, !call.failed);
+            let response = call.done.saturating_sub(call.waiting.intended);
+            self.recorder.over_time.record(offset, response);
         }
         if call.sent > 0 {
             recorder.under_way_ns += u128::from(span.share_of(call.sent, call.done));
@@ -267,6 +270,8 @@ impl Group {
         let recorder = &mut self.operations[self.spec.steps[step].operation];
         if span.contains(now) {
             recorder.ended(now - span.start, false);
+            let response = now.saturating_sub(waiting.intended);
+            self.recorder.over_time.record(now - span.start, response);
         }
         if span.contains(waiting.arrival) {
             recorder.failure(cause, now.saturating_sub(waiting.intended), reason);

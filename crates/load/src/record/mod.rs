@@ -4,6 +4,7 @@ pub(crate) mod call_log;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod outcome;
+pub(crate) mod over_time;
 pub(crate) mod periods;
 pub(crate) mod process;
 pub(crate) mod recorder;

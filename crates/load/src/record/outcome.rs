@@ -136,6 +136,7 @@ impl Merged {
             },
             times: recorder.times(),
             series: recorder.series_of(end.saturating_sub(start)),
+            response_over_time: recorder.response_over_time(end.saturating_sub(start)),
             cpu_s: during.cpu_s,
             operations,
             sequences: recorder.sequences(),

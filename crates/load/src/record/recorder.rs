@@ -7,7 +7,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 
 use crate::record::error::{ErrorCode, ErrorKind};
-use crate::record::result::{Sequences, Times};
+use crate::record::over_time::OverTime;
+use crate::record::result::{Sequences, TimePoint, Times};
 
 /// The distributions that are kept; `as usize` is the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ const NAMES: [&str; 10] = [
 ];
 
 /// An hour: longer times are recorded as an hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
+pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// How many different failures are kept in words.
 const EXAMPLES_MAX: usize = 8;
@@ -69,6 +70,8 @@ pub(crate) struct Recorder {
     /// What of all calls' service times lies within the window.
     pub(crate) under_way_ns: u128,
     pub(crate) series: Vec<u64>,
+    /// Response times of all calls that ended within the window.
+    pub(crate) over_time: OverTime,
     sequences: SequenceRecord,
 }
 
@@ -104,6 +107,7 @@ impl Recorder {
             messages: 0,
             under_way_ns: 0,
             series: Vec::new(),
+            over_time: OverTime::default(),
             sequences: SequenceRecord::default(),
         }
     }
@@ -194,6 +198,7 @@ impl Recorder {
         self.bytes_received += other.bytes_received;
         self.messages += other.messages;
         self.under_way_ns += other.under_way_ns;
+        self.over_time.merge(other.over_time);
         let length = self.series.len().max(other.series.len());
         self.series.resize(length, 0);
         for (mine, theirs) in self.series.iter_mut().zip(other.series) {
@@ -209,6 +214,13 @@ impl Recorder {
         let mut series = self.series.clone();
         series.resize(length, 0);
         series
+    }
+
+    /// The p50 and p99 of response times over a window that lasted so long.
+    pub(crate) fn response_over_time(&self, window_ns: u64) -> BTreeMap<String, Vec<TimePoint>> {
+        [("p50", 0.5), ("p99", 0.99)]
+            .map(|(name, quantile)| (name.to_owned(), self.over_time.points(quantile, window_ns)))
+            .into()
     }
 
     /// None where no sequence was recorded.

@@ -181,6 +181,10 @@ pub struct GroupOutcome {
     pub times: BTreeMap<String, Times>,
     /// Calls that went well, by the tenth of a second of the window in which they ended.
     pub series: Vec<u64>,
+    /// The `p50` and `p99` of the response time over the window: of all calls that ended in
+    /// each part of it, failed ones included.
+    #[serde(default)]
+    pub response_over_time: BTreeMap<String, Vec<TimePoint>>,
     /// CPU seconds of the load threads within the window (all groups share them).
     pub cpu_s: f64,
     /// The calls by operation, where the group makes calls of several.
@@ -193,6 +197,21 @@ pub struct GroupOutcome {
     /// 1,000.
     #[serde(default)]
     pub periods: Vec<PeriodOutcome>,
+}
+
+/// A percentile of the calls that ended in a part of the window: the shortest, of whole tenths of
+/// a second, that has at least 10 samples above it. A window longer than 12.8 s has longer
+/// parts, at most 128.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TimePoint {
+    /// Where the part begins, seconds from the begin of the window.
+    pub start_s: f64,
+    /// Its length in seconds.
+    pub duration_s: f64,
+    /// Calls that ended in it.
+    pub calls: u64,
+    /// The percentile, ns, to within 1.6 %.
+    pub ns: u64,
 }
 
 /// A stage of a load, or a burst: what was planned for it, and what came of it. All of it

@@ -17,19 +17,24 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from wirelab.format.numbers import digits
+from wirelab.format.numbers import digits, sanitize
 
 WIDTH, HEIGHT = 420.0, 300.0
 """Of a small multiple, in CSS pixels."""
 POINTS = 12.0
 """Size of text at full width, in CSS pixels."""
 
+TITLE_POINTS, TITLE_LINE = 13.0, 17.0
+"""Size of a title and height of its lines, in CSS pixels at full width."""
+BOLD = 1.15
+"""Width of bold text over that of regular text, at most."""
+
 _STYLE: Any = {
     # Outlines: no label is clipped because a reader's machine has another font.
     "svg.fonttype": "path",
     "font.family": ["DejaVu Sans"],
     "font.size": POINTS,
-    "axes.titlesize": 13.0,
+    "axes.titlesize": TITLE_POINTS,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     # Nothing stands above the axes that a title would have to make room for.
@@ -95,6 +100,37 @@ def text_width(text: str, size: float = POINTS) -> float:
         return 0.0
     font = FontProperties(family="DejaVu Sans")
     return float(TextPath((0, 0), text, size=size, prop=font).get_extents().width)
+
+
+def add_title(figure: Canvas, axes: Axes, title: str) -> None:
+    """Sets a title above the axes, once they have their place. One that is too long for the
+    figure is broken into lines, and the figure grows by them."""
+    width, height = (72.0 * inches for inches in figure.get_size_inches())
+    room = width * (1.0 - axes.get_position().x0)
+    lines = _lines(sanitize(title), room)
+    axes.set_title("\n".join(lines))
+    grown = height + TITLE_LINE * (len(lines) - 1)
+    figure.set_size_inches(width / 72.0, grown / 72.0)
+    places, shrunk = figure.subplotpars, height / grown
+    figure.subplots_adjust(top=places.top * shrunk, bottom=places.bottom * shrunk)
+
+
+def _lines(title: str, room: float) -> list[str]:
+    """Broken behind commas, so that a number keeps its unit; a part that is too long for a line
+    between its words."""
+
+    def fits(text: str) -> bool:
+        return BOLD * text_width(text, TITLE_POINTS) <= room
+
+    lines: list[str] = []
+    for part in re.split(r"(?<=,) ", title):
+        for piece in [part] if fits(part) else part.split(" "):
+            joined = f"{lines[-1]} {piece}" if lines else piece
+            if lines and fits(joined):
+                lines[-1] = joined
+            else:
+                lines.append(piece)
+    return lines
 
 
 def scale_values(axes: Axes, values: Sequence[float], axis: str = "y") -> None:

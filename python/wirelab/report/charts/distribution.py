@@ -16,6 +16,7 @@ from wirelab.format.numbers import sanitize, step
 from wirelab.report.charts.canvas import (
     POINTS,
     WIDTH,
+    add_title,
     canvas,
     scale_values,
     spread,
@@ -97,7 +98,6 @@ def distribution_picture(
     if max(map(text_width, named)) > LABEL_WIDTH_MAX:
         named = [stack.look.letter for stack in stacks]
     with canvas() as (figure, axes):
-        axes.set_title(sanitize(title))
         axes.set_xlabel("percentile of calls")
         axes.set_ylabel(f"response time in {unit}")
         scale_values(axes, [value / divisor for value in values])
@@ -115,6 +115,7 @@ def distribution_picture(
                 )
         right = 1.0 - (max(map(text_width, named)) + 22.0) / WIDTH
         figure.subplots_adjust(left=0.165, right=right, top=0.89, bottom=0.165)
+        add_title(figure, axes, title)
         _names(axes, stacks, named, divisor)
         return Picture(to_svg(figure, f"distribution {title}"), "", f"{title}: {words}")
 

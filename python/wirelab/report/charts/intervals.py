@@ -12,6 +12,7 @@ from wirelab.format.numbers import sanitize
 from wirelab.report.charts.canvas import (
     POINTS,
     WIDTH,
+    add_title,
     canvas,
     scale_values,
     spread,
@@ -60,7 +61,6 @@ def line_picture(
     if max(map(text_width, named), default=0.0) > LABEL_WIDTH_MAX:
         named = [line.look.letter for line in lines]
     with canvas() as (figure, axes):
-        axes.set_title(sanitize(title))
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         scale_values(axes, [v for line in lines for _, i in line.points for v in _reach(i)])
@@ -69,6 +69,7 @@ def line_picture(
             _draw(axes, line, DODGE ** (place - (len(lines) - 1) / 2.0))
         right = 1.0 - (max(map(text_width, named), default=0.0) + 22.0) / WIDTH
         figure.subplots_adjust(left=0.165, right=right, top=0.89, bottom=0.165)
+        add_title(figure, axes, title)
         _label_ends(axes, lines, named)
         return Picture(to_svg(figure, f"{title} {y_label}"), caption, _alt(title, y_label, lines))
 
@@ -85,7 +86,6 @@ def interval_picture(
     rows = list(rows)
     height = 84.0 + 34.0 * len(rows)
     with canvas(WIDTH, height) as (figure, axes):
-        axes.set_title(sanitize(title))
         axes.set_xlabel(x_label)
         values = [value for row in rows for value in _reach(row.interval)]
         scale_values(axes, [*values, *([] if reference is None else [reference])], axis="x")
@@ -97,6 +97,7 @@ def interval_picture(
         axes.yaxis.set_major_locator(NullLocator())
         axes.spines["left"].set_visible(False)
         figure.subplots_adjust(left=0.04, right=0.95, top=1.0 - 30.0 / height, bottom=48.0 / height)
+        add_title(figure, axes, title)
         alt = "; ".join(f"{sanitize(row.label)} {_words(row.interval)}" for row in rows)
         return Picture(to_svg(figure, f"{title} {x_label}"), caption, f"{title}, {x_label}: {alt}")
 

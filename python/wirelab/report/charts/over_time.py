@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from wirelab.format.numbers import sanitize
-from wirelab.report.charts.canvas import POINTS, WIDTH, canvas, spread, text_width, tick, to_svg
+from wirelab.report.charts.canvas import (
+    POINTS,
+    WIDTH,
+    add_title,
+    canvas,
+    scale_values,
+    spread,
+    text_width,
+    tick,
+    to_svg,
+)
 from wirelab.report.section import Picture
 
 STRIP, MARGIN = 86.0, 82.0
@@ -17,6 +26,8 @@ STRIP, MARGIN = 86.0, 82.0
 GAP = 14.0
 POINTS_MAX = 150
 """Points of a line; of a longer one every second, third, ... is drawn."""
+FACTOR = 20.0
+"""Beyond it values differ by factors."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
 """Okabe & Ito 2008, as for stacks; a strip has at most that number of quantities."""
 
@@ -37,6 +48,8 @@ class Strip:
 
     unit: str
     quantities: Sequence[Quantity]
+    by_factors: bool = False
+    """True: a logarithmic axis where values differ by more than 20."""
 
     @property
     def drawn(self) -> list[tuple[Quantity, str]]:
@@ -65,7 +78,8 @@ def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> P
         )
         for axes, strip in zip(column, shown, strict=True):
             _draw(axes, strip, window_s)
-        column[0].set_title(sanitize(title))
+        figure.align_ylabels(column)
+        add_title(figure, column[0], title)
         column[-1].set_xlabel("seconds since the window opened")
         alt = f"{title}, over time. {'; '.join(map(_words, shown))}."
         return Picture(to_svg(figure, f"{title} over time"), "", alt)
@@ -73,23 +87,33 @@ def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> P
 
 def _draw(axes: Axes, strip: Strip, window_s: float) -> None:
     axes.axvspan(0.0, window_s, color="#f3f3f3", zorder=0)
-    highest = 0.0
+    values = [0.0]
     for quantity, colour in strip.drawn:
         for line in quantity.lines:
             kept = line[:: 1 + len(line) // POINTS_MAX]
             axes.plot([x for x, _ in kept], [y for _, y in kept], color=colour, linewidth=1.0)
-            highest = max([highest, *(y for _, y in kept)])
-    axes.set_ylim(0.0, 1.1 * highest or 1.0)
+            values += [y for _, y in kept]
     axes.set_ylabel(strip.unit)
     axes.yaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    axes.set_ylim(0.0, 1.1 * max(values) or 1.0)
+    if strip.by_factors:
+        _scale_by_factors(axes, [value for value in values if value > 0.0])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
-    _label_ends(axes, strip.drawn, 1.1 * highest or 1.0)
+    _label_ends(axes, strip.drawn)
 
 
-def _label_ends(axes: Axes, drawn: Sequence[tuple[Quantity, str]], top: float) -> None:
+def _scale_by_factors(axes: Axes, positive: Sequence[float]) -> None:
+    if positive and max(positive) / min(positive) > FACTOR:
+        scale_values(axes, positive)
+
+
+def _label_ends(axes: Axes, drawn: Sequence[tuple[Quantity, str]]) -> None:
     """Names to the right of the lines' ends, moved apart where they would overlap."""
-    ends = [next(line[-1][1] for line in quantity.lines if line) / top for quantity, _ in drawn]
+    values = [next(line[-1][1] for line in quantity.lines if line) for quantity, _ in drawn]
+    ends = [
+        float(axes.transLimits.transform(axes.transScale.transform((0.0, y)))[1]) for y in values
+    ]
     places = spread(ends, (POINTS + 3.0) / STRIP, 0.08, 0.92)
     for (quantity, colour), place in zip(drawn, places, strict=True):
         axes.text(

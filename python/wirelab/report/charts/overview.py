@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from wirelab.format.numbers import sanitize
 from wirelab.report.charts import load_panels
-from wirelab.report.charts.canvas import POINTS, WIDTH, canvas, text_width, to_svg
+from wirelab.report.charts.canvas import BOLD, POINTS, WIDTH, canvas, text_width, to_svg
 from wirelab.report.charts.stack_style import Entry
 from wirelab.report.section import Picture
 from wirelab.report.source import Source
@@ -53,8 +53,7 @@ def _width() -> float:
 
 def _heading(source: Source) -> Picture:
     title = _title(source)
-    # Bold letters are wider than those that text_width measures.
-    fitting = _TITLE * (_width() - 24.0) / (1.15 * max(1.0, text_width(title, _TITLE)))
+    fitting = _TITLE * (_width() - 24.0) / (BOLD * max(1.0, text_width(title, _TITLE)))
     with canvas(_width(), 44.0) as (figure, axes):
         _blank(axes, _width(), 44.0)
         axes.text(12.0, 24.0, title, fontsize=min(_TITLE, fitting), fontweight="bold")

@@ -24,7 +24,9 @@ _ABOUT = (
 )
 _ABOUT_CHARTS = (
     "One line per trial; the window is shaded, and warm-up lies before it. The rate is counted "
-    "every 100 ms. Time in service is the mean time that a call spent in the service's own code."
+    "every 100 ms. p50 and p99 are of the response times of the calls that ended in a part of the "
+    "window, the shortest that has ten calls above them. Time in service is the mean time that a "
+    "call spent in the service's own code."
 )
 _HEADS = {
     "heap_committed": "heap committed",
@@ -145,6 +147,14 @@ def _strips(found: list[dict[str, Points]]) -> list[Strip]:
 
     return [
         Strip("calls/s", [quantity("rate", _of("rate_per_s"))]),
+        Strip(
+            "ms",
+            [
+                quantity("p99", _percentile("response_p99_seconds")),
+                quantity("p50", _percentile("response_p50_seconds")),
+            ],
+            by_factors=True,
+        ),
         Strip("ms", [quantity("in service", lambda one: _scaled(series.call_mean(one), 1e3))]),
         Strip(
             "MB",
@@ -160,6 +170,12 @@ def _strips(found: list[dict[str, Points]]) -> list[Strip]:
 
 def _of(name: str, factor: float = 1.0) -> _Curve:
     return lambda one: _scaled(one.get(name, []), factor)
+
+
+def _percentile(name: str) -> _Curve:
+    """In milliseconds, level over the part of the window that each value is of: so a single one
+    can be seen, and how little it stands for."""
+    return lambda one: _scaled(series.levels(one.get(name, [])), 1e3)
 
 
 def _scaled(points: Points, factor: float) -> Points:
