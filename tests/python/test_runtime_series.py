@@ -114,6 +114,14 @@ class ScriptedService:
     def scrape(self) -> str:
         return GO
 
+    def cpu_seconds(self) -> float | None:
+        """No such process."""
+        return None
+
+    def involuntary_switches(self) -> dict[int, int] | None:
+        """No such process."""
+        return None
+
     def glance(self, seconds_max: float) -> str | None:
         self.asked_s.append(self._clock.now_s)
         if self.busy:
