@@ -88,10 +88,19 @@ def demo(directory: DirectoryOptions, as_json: bool) -> int:
     metavar="FILE",
     help="Write the main picture too, as an SVG file.",
 )
+@click.option(
+    "--export",
+    type=PATH,
+    metavar="FILE",
+    help="Write every figure too, of each cell, operation, group, stage and burst: a table in "
+    "CSV (.csv) or Parquet (.parquet).",
+)
 @VERBOSE
 @AS_JSON
 @exit_with_code
-def report(directory: Path, picture: Path | None, verbose: bool, as_json: bool) -> int:
+def report(
+    directory: Path, picture: Path | None, export: Path | None, verbose: bool, as_json: bool
+) -> int:
     """Print the results of a run or a reproduction again and write its report anew."""
     from wirelab.cli.output import run as results
     from wirelab.run import finished as finished_run
@@ -99,17 +108,26 @@ def report(directory: Path, picture: Path | None, verbose: bool, as_json: bool) 
 
     if picture is not None:
         results.accept_picture(picture)
+    if export is not None:
+        results.accept_export(export)
     if study_manifest.is_reproduction(directory):
         from wirelab.cli.output import reproduce as reproduced
         from wirelab.study import reproduction
 
         made = reproduction.read(directory)
+        if export is not None:
+            raise UsageError(
+                f"--export: {directory} is a reproduction, which has a run for each of its parts",
+                f"name one of them, e.g. {directory / made.found.study.parts[0]}",
+            )
         if picture is not None:
             results.draw(directory / made.found.study.parts[0], picture)
         return reproduced.show(made, as_json=as_json, verbose=verbose)
     found = finished_run.read(directory)
     if picture is not None:
         results.draw(directory, picture)
+    if export is not None:
+        results.export(found, export)
     return results.show(found, as_json=as_json)
 
 

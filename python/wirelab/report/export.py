@@ -1,17 +1,23 @@
-"""The shown figures as JSON and CSV, for other programs."""
+"""The shown figures as JSON, CSV and Parquet, for other programs.
+
+docs/reference/export.md describes the columns of CSV and Parquet.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
+from types import MappingProxyType
 
 from wirelab.checks.load import client_bound, marked
+from wirelab.experiment.loads import PROBE
 from wirelab.report.findings.ranking import NO_VALUE, Ranking, all_rankings
 from wirelab.report.findings.sentences import sentences
+from wirelab.report.parts import Part, parts
 from wirelab.report.sections import groups
 from wirelab.report.sections.tables import doubt
 from wirelab.statistics.cell import Cell, cells
@@ -19,27 +25,39 @@ from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import Figure
 from wirelab.trial.record import Json, Trial
 
-_COLUMNS = (
-    "stack",
-    "operation",
-    "bytes",
-    "load",
-    "link",
-    "options",
-    "figure",
-    "unit",
-    "estimate",
-    "low",
-    "high",
-    "n",
-    "method",
-    "reason",
-    "trials",
-    "failed",
-    "marked",
-    "errors",
-    "client_bound",
+_TEXT, _NUMBER, _COUNT, _FLAG = str, float, int, bool
+COLUMNS: Mapping[str, type] = MappingProxyType(
+    {
+        "stack": _TEXT,
+        "operation": _TEXT,
+        "bytes": _COUNT,
+        "load": _TEXT,
+        "link": _TEXT,
+        "options": _TEXT,
+        "group": _TEXT,
+        "part": _TEXT,
+        "part_name": _TEXT,
+        "start_s": _NUMBER,
+        "duration_s": _NUMBER,
+        "figure": _TEXT,
+        "unit": _TEXT,
+        "estimate": _NUMBER,
+        "low": _NUMBER,
+        "high": _NUMBER,
+        "n": _COUNT,
+        "method": _TEXT,
+        "reason": _TEXT,
+        "trials": _COUNT,
+        "failed": _COUNT,
+        "marked": _COUNT,
+        "errors": _COUNT,
+        "client_bound": _FLAG,
+    }
 )
+"""Columns of CSV and Parquet, with their types; all but the point may be empty."""
+_CELL = "cell"
+"""The part that is the whole cell."""
+_LACKING = "not every trial has it, or only some have more than zero"
 
 
 def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:
@@ -55,15 +73,40 @@ def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:
     return {key: _legal(value) for key, value in shown.items()}
 
 
-def to_csv(trials: Sequence[Trial]) -> str:
-    """One line per cell and figure, with a header; times in the unit of their column."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
+def rows(trials: Sequence[Trial]) -> Iterator[Json]:
+    """One row per figure of a cell, and of each of its parts, by :data:`COLUMNS`."""
     for cell in cells(trials):
+        shared = _point(cell) | _counts(cell)
+        for name in ("load", "options"):
+            shared[name] = json.dumps(shared[name], sort_keys=True)
+        of_cell = {"group": PROBE, "part": _CELL, "part_name": ""}
         for figure in cell.figures:
-            writer.writerow({key: _guarded(value) for key, value in _line(cell, figure).items()})
+            named = {"figure": figure.name, "unit": figure.unit}
+            yield {**shared, **of_cell, **named, **_interval(cell, figure)}
+        for part in parts(cell):
+            yield from ({**shared, **row} for row in _part(part))
+
+
+def to_csv(trials: Sequence[Trial]) -> str:
+    """:func:`rows` with a header; figures in the unit of their row."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, tuple(COLUMNS), lineterminator="\n")
+    writer.writeheader()
+    for row in rows(trials):
+        writer.writerow({key: _guarded(value) for key, value in row.items()})
     return text.getvalue()
+
+
+def to_parquet(trials: Sequence[Trial]) -> bytes:
+    """:func:`rows` as a Parquet file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    types = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
+    schema = pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
+    whole = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(list(rows(trials)), schema), whole)
+    return whole.getvalue()
 
 
 def _cell(cell: Cell) -> Json:
@@ -131,12 +174,21 @@ def _comparisons(ranking: Ranking) -> list[Json]:
     return rows
 
 
-def _line(cell: Cell, figure: Figure) -> Json:
-    shown = _interval(cell, figure)
-    point = _point(cell)
-    point["load"] = json.dumps(point["load"], sort_keys=True)
-    point["options"] = json.dumps(point["options"], sort_keys=True)
-    return {**point, "figure": figure.name, "unit": figure.unit, **shown, **_counts(cell)}
+def _part(part: Part) -> Iterator[Json]:
+    """A row for each figure of a part."""
+    shared = {
+        "group": part.group,
+        "part": part.kind,
+        "part_name": part.name,
+        "start_s": part.start_s,
+        "duration_s": part.duration_s,
+        "trials": part.trials,
+        "errors": part.errors,
+    }
+    for figure in part.figures:
+        interval = figure.interval()
+        shown = {"reason": _LACKING} if interval is None else asdict(interval)
+        yield {**shared, "figure": figure.name, "unit": figure.unit, **shown}
 
 
 def _legal(value: object) -> object:

@@ -78,12 +78,12 @@ def refusal(folder: Path, kind: str) -> RunDirectoryError | None:
     return None
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file whole or not at all, and waits until it is on the disk."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes a file whole or not at all, text in UTF-8, and waits until it is on the disk."""
     unfinished = _unfinished(path)
     try:
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with unfinished.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         unfinished.rename(path)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from wirelab.trial.record import Trial
 
 RETRY = "--retry-failed, with the same --out, measures failed trials again"
+EXPORTS = (".csv", ".parquet")
+"""What the name of a table ends in."""
 FAILED_MAX = 3
 """Failed trials that are named one by one."""
 
@@ -58,13 +60,39 @@ def draw(folder: Path, file: Path) -> None:
         raise UsageError(f"--picture {file} cannot be written: {error.strerror}") from error
 
 
+def export(run: Run, file: Path) -> None:
+    """Writes every figure of a run as a table. Raises :class:`UsageError` where the file cannot be
+    written."""
+    from wirelab.report.export import to_csv, to_parquet
+
+    made = to_parquet(run.trials) if file.suffix == ".parquet" else to_csv(run.trials)
+    try:
+        run_directory.write_whole(file, made)
+    except OSError as error:
+        raise UsageError(f"--export {file} cannot be written: {error.strerror}") from error
+
+
 def accept_picture(file: Path) -> None:
     """Raises :class:`UsageError` for a file that cannot be the picture."""
     if file.suffix != ".svg":
         raise UsageError(f"--picture {file} is no SVG file", "give a name that ends in .svg")
+    _accept_folder("--picture", file)
+
+
+def accept_export(file: Path) -> None:
+    """Raises :class:`UsageError` for a file that cannot be the table."""
+    if file.suffix not in EXPORTS:
+        raise UsageError(
+            f"--export {file} is neither a CSV nor a Parquet file",
+            f"give a name that ends in {' or '.join(EXPORTS)}",
+        )
+    _accept_folder("--export", file)
+
+
+def _accept_folder(option: str, file: Path) -> None:
     if not file.parent.is_dir():
         raise UsageError(
-            f"--picture {file}: there is no folder {file.parent}", "make it first, or name another"
+            f"{option} {file}: there is no folder {file.parent}", "make it first, or name another"
         )
 
 

@@ -233,9 +233,9 @@ def _failed(group: Group) -> str:
 
 def to_json(cell: Cell) -> list[Json]:
     """The groups of a cell for other programs: of every trial what each group did, and each of
-    its stages or bursts."""
+    its operations, stages or bursts."""
     found = [group for group in groups(cell) if group.results]
-    if len(found) == 1 and not any(result.periods for result in found[0].results):
+    if len(found) == 1 and not any(one.periods or one.operations for one in found[0].results):
         return []
     return [
         {"name": group.name, "load": group.load, "trials": [_trial(one) for one in group.results]}
@@ -252,5 +252,6 @@ def _trial(result: GroupResult) -> Json:
         "rate_per_s": result.rate_per_s,
         "response_p50_ns": percentiles.get("p50"),
         "response_p99_ns": percentiles.get("p99"),
+        "operations": result.to_json().get("operations", []),
         "periods": result.to_json().get("periods", []),
     }
