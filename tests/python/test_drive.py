@@ -25,6 +25,7 @@ import pytest
 from wirelab import checkout
 from wirelab.cli import main
 from wirelab.drive.advice import hints
+from wirelab.drive.amount import Amount
 from wirelab.errors import UsageError
 from wirelab.process import open_files, scratch
 from wirelab.process.children import ProcessOptions
@@ -271,7 +272,8 @@ def hinted(
     target: str, group: GroupResult, *, keeps: bool = True, interrupted: bool = False
 ) -> list[str]:
     parsed = targets.parse(target)
-    return hints(parsed, group, in_flight_max=10, keeps=keeps, interrupted=interrupted)
+    amount = Amount(connections=10)
+    return hints(parsed, group, amount, keeps=keeps, interrupted=interrupted)
 
 
 def test_a_rate_that_moves_is_pointed_out() -> None:

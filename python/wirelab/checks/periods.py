@@ -23,7 +23,7 @@ def check(trial: Trial) -> Check | None:
         return None
     if not all(result.periods for _, _, result in groups):
         return Check.unmeasurable(NAME, "the record has no counts of them")
-    found = [(name, *_judged(load, result)) for name, load, result in groups]
+    found = [(name, *judged(load, result)) for name, load, result in groups]
     words = [f"{name}: {reason}" if len(found) > 1 else reason for name, _, reason in found]
     return Check.judged(NAME, all(right for _, right, _ in found), "; ".join(words))
 
@@ -39,7 +39,8 @@ def _has_periods(load: Json) -> bool:
     return load.get("kind") == "bursts" or bool(load.get("stages"))
 
 
-def _judged(load: Json, result: GroupResult) -> tuple[bool, str]:
+def judged(load: Json, result: GroupResult) -> tuple[bool, str]:
+    """Whether they reached it, and in which words, of a load as results name it."""
     if load["kind"] == "bursts":
         return _bursts(load, result.periods)
     return _stages(load, result.periods)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,7 +23,7 @@ from wirelab.cli.options import (
 
 @dataclass(frozen=True)
 class ConnectionOptions:
-    """How the target is reached."""
+    """How the target is reached, and how its replies are read."""
 
     connections: int | None = option(
         "--connections", type=COUNT, help="Connections kept open. [default: as --users need, or 1]"
@@ -34,6 +35,9 @@ class ConnectionOptions:
     )
     http2: bool = option("--http2", is_flag=True, help="HTTP/2 by prior knowledge.")
     close: bool = option("--close", is_flag=True, help="One connection per call.")
+    work: str | None = option(
+        "--work", metavar="WORK", help="Of replies: decode, or frame, no full decode."
+    )
     ca: Path | None = option(
         "--ca",
         metavar="FILE",
@@ -65,9 +69,13 @@ class LoadOptions:
         type=float,
         help="Calls per second: an open load, evenly spaced.",
     )
-    poisson: bool = option("--poisson", is_flag=True, help="Exponential gaps at --rate.")
+    poisson: bool = option(
+        "--poisson", is_flag=True, help="Exponential gaps at --rate, or at a --stage of a rate."
+    )
     seed: int | None = option(
-        "--seed", type=click.IntRange(0, 2**63), help="Seed of --poisson. [default: 1]"
+        "--seed",
+        type=click.IntRange(0, 2**63),
+        help="Seed of all that is random: arrivals, pauses, gaps, mix, data. [default: 1]",
     )
     duration: str | None = option(
         "--duration", metavar="TIME", help="Length of the window, e.g. 500ms or 3s. [default: 3s]"
@@ -76,7 +84,9 @@ class LoadOptions:
         "--calls", type=click.IntRange(1, 2**63), help="Calls to make, instead of a duration."
     )
     max_time: str | None = option(
-        "--max-time", metavar="TIME", help="Time limit of --calls. [default: 10min]"
+        "--max-time",
+        metavar="TIME",
+        help="Time limit of --calls and --iterations. [default: 10min]",
     )
     warmup: str = option(
         "--warmup",
@@ -95,8 +105,51 @@ class LoadOptions:
 
 
 @dataclass(frozen=True)
+class PatternOptions:
+    """How the load changes over time, and when users pause and end."""
+
+    stages: Sequence[str] = option(
+        "--stage",
+        metavar="TIME:LEVEL",
+        multiple=True,
+        help="Reach that many users in that time, e.g. 30s:100, or calls per second, 30s:500/s; "
+        "0s at once. Repeated: one after another, from 0.",
+    )
+    start_rate: float | None = option(
+        "--start-rate",
+        metavar="PER_SECOND",
+        type=float,
+        help="Where stages of a rate begin. [default: 0]",
+    )
+    burst: str | None = option(
+        "--burst",
+        metavar="CALLS|TIME",
+        help="Calls that arrive at once, or at --rate; a time at --rate, e.g. 200ms.",
+    )
+    gap: str | None = option(
+        "--gap",
+        metavar="[DIST:]TIME",
+        help="From the last call of a --burst to the first of the next, e.g. 1s or uniform:1s.",
+    )
+    think: str | None = option(
+        "--think",
+        metavar="[DIST:]TIME",
+        help="Pause of a user between calls, e.g. 100ms, exponential:2s or uniform:2s, which is "
+        "1s to 3s. [default: none]",
+    )
+    calls_per_pause: int | None = option(
+        "--calls-per-pause", type=COUNT, help="Calls before each pause of --think. [default: 1]"
+    )
+    iterations: int | None = option(
+        "--iterations",
+        type=click.IntRange(1, 1_000_000_000),
+        help="Calls of each user, after which it ends, instead of a duration.",
+    )
+
+
+@dataclass(frozen=True)
 class MessageOptions:
-    """What is called and with which message."""
+    """What is called and with which message: of URLs."""
 
     method: str | None = option(
         "--method", metavar="METHOD", help="HTTP method. [default: GET, or POST]"
@@ -119,16 +172,59 @@ class MessageOptions:
     imports: Sequence[Path] = option(
         "--import", metavar="DIR", type=PATH, multiple=True, help="Import folder of --proto."
     )
+
+
+@dataclass(frozen=True)
+class ContractOptions:
+    """What is called and with which message: of services of the lab."""
+
     operation: str | None = option(
-        "--operation", metavar="NAME", help="Of any contract, for stacks. [default: Hello]"
+        "--operation", metavar="NAME", help="Of any contract. [default: Hello]"
     )
     sequence: str | None = option(
         "--sequence", metavar="NAME", help="Function of charging, instead of --operation."
     )
     size: str | None = option(
-        "--size", metavar="SIZE", help="Message size, for stacks, e.g. '150 kB'. [default: 14 B]"
+        "--size", metavar="SIZE", help="Message size, e.g. '150 kB'. [default: 14 B]"
     )
-    work: str | None = option("--work", metavar="WORK", help="decode, or frame: no full decode.")
+    mix: Sequence[str] = option(
+        "--mix",
+        metavar="NAME[:SIZE][@WEIGHT]",
+        multiple=True,
+        help="An operation with its weight, e.g. Submit:1kB@3. Repeated: each arrival is one of "
+        "them.",
+    )
+    steps: Sequence[str] = option(
+        "--step",
+        metavar="NAME[:SIZE][:FIELD=REPLY_FIELD]",
+        multiple=True,
+        help="An operation that fills a field from the reply before, or from that of step N, "
+        "counted from 0, by @N; e.g. GetOwner:id=id. Repeated: one after another.",
+    )
+    data_file: Path | None = option(
+        "--data-file",
+        metavar="FILE",
+        type=PATH,
+        help="CSV (.csv) or JSON lines (.jsonl), whose columns replace fields of the request.",
+    )
+    data_random: Sequence[str] = option(
+        "--data-random",
+        metavar="FIELD=VALUES",
+        multiple=True,
+        help="A field with random values instead: id=integer:1:100, name=text:8 (letters) or "
+        "city=choice:Oslo,Bergen. May be repeated.",
+    )
+    data_rows: int | None = option(
+        "--data-rows",
+        type=click.IntRange(1, 1_000_000),
+        help="Rows of --data-random. [default: 1000]",
+    )
+    data_per: str | None = option(
+        "--data-per",
+        metavar="call|user",
+        type=click.Choice(["call", "user"]),
+        help="Who takes the next row. [default: call]",
+    )
 
 
 @click.command(cls=GroupedCommand)
@@ -140,17 +236,13 @@ class MessageOptions:
 )
 @option_group("connection", ConnectionOptions, "Connection")
 @option_group("load", LoadOptions, "Load")
-@option_group("message", MessageOptions, "Message")
+@option_group("pattern", PatternOptions, "Load over time")
+@option_group("message", MessageOptions, "Message to a URL")
+@option_group("contract", ContractOptions, "Message to a service of the lab")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @exit_with_code
-def drive(
-    target: str,
-    connection: ConnectionOptions,
-    load: LoadOptions,
-    message: MessageOptions,
-    as_json: bool,
-) -> int:
+def drive(target: str, as_json: bool, **groups: Any) -> int:
     """Load one server and report how fast it answers."""
     from wirelab.cli.drive_options import Options, run
 
-    return run(Options(target, connection, load, message), as_json=as_json)
+    return run(Options(target, **groups), as_json=as_json)

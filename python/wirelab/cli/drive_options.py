@@ -5,30 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 
-from wirelab.cli.drive import ConnectionOptions, LoadOptions, MessageOptions
+from wirelab.cli.drive import (
+    ConnectionOptions,
+    ContractOptions,
+    LoadOptions,
+    MessageOptions,
+    PatternOptions,
+)
+from wirelab.cli.drive_contradictions import refuse_contradictions
 from wirelab.cli.error_handling import err
 from wirelab.cli.output import drive as drive_output
 from wirelab.documents.event import Outcome, Progress
+from wirelab.drive import load_values, request
 from wirelab.drive.advice import hints
-from wirelab.drive.session import (
-    HELLO,
-    Amount,
-    Call,
-    drive_server,
-    drive_stack,
-    read_message,
-    summary,
-)
-from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UnitError, UsageError
+from wirelab.drive.amount import Amount, Spread
+from wirelab.drive.request import Data, Request
+from wirelab.drive.session import Call, drive_server, drive_stack, read_message
+from wirelab.drive.summary import summary
+from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
 from wirelab.format.console import Line, StatusLine
 from wirelab.format.counting import counted
-from wirelab.format.units import parse_bytes, parse_seconds
 from wirelab.process.interruption import Interruption
-from wirelab.stack import operations, targets
-from wirelab.stack.operations import OPERATIONS, SEQUENCES, Message
+from wirelab.stack import targets
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 from wirelab.trial.record import GroupResult
@@ -41,23 +41,42 @@ class Options:
     target: str
     connection: ConnectionOptions
     load: LoadOptions
+    pattern: PatternOptions
     message: MessageOptions
+    contract: ContractOptions
+
+    @property
+    def seed(self) -> int:
+        """Of all that is random."""
+        return 1 if self.load.seed is None else self.load.seed
 
     def amount(self) -> Amount:
         """How many calls, how fast. Raises :class:`UsageError`."""
-        load = self.load
+        load, pattern = self.load, self.pattern
+        positive = load_values.positive
+        start_rate = load_values.rate("--start-rate", pattern.start_rate or 0.0, zero=True)
+        stages = load_values.stages("--stage", tuple(pattern.stages), start_rate)
+        users = [int(stage.to) for stage in stages if not stage.of_rate]
         return Amount(
             connections=self.connection.connections,
             in_flight=self.connection.in_flight,
-            users=load.users,
-            rate=load.rate,
+            users=max(users) if users else load.users,
+            think=load_values.spread("--think", pattern.think) if pattern.think else Spread(0.0),
+            calls_per_pause=pattern.calls_per_pause or 1,
+            iterations=pattern.iterations,
+            rate=None if load.rate is None else load_values.rate("--rate", load.rate),
             poisson=load.poisson,
-            seed=1 if load.seed is None else load.seed,
-            duration_s=None if load.duration is None else _positive("--duration", load.duration),
+            stages=stages,
+            start_rate=start_rate,
+            bursts=load_values.bursts(pattern.burst, pattern.gap or "", load.rate)
+            if pattern.burst is not None
+            else None,
+            seed=self.seed,
+            duration_s=None if load.duration is None else positive("--duration", load.duration),
             calls=load.calls,
-            max_s=_positive("--max-time", load.max_time or "10min"),
-            warmup_s=_seconds("--warmup", load.warmup),
-            timeout_s=_positive("--timeout", load.timeout),
+            max_s=positive("--max-time", load.max_time or "10min"),
+            warmup_s=load_values.seconds("--warmup", load.warmup),
+            timeout_s=positive("--timeout", load.timeout),
         )
 
     def call(self, target: Stack | Server) -> Call:
@@ -74,14 +93,14 @@ class Options:
             http2=connection.http2,
             close=connection.close,
             ca=_existing("--ca", connection.ca),
-            request=_request(message.operation, message.sequence, message.size),
-            work=_work(message.work),
+            request=_request(self.contract, self.seed),
+            work=_work(connection.work),
         )
 
 
 def run(options: Options, *, as_json: bool) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    _refuse_contradictions(options)
+    refuse_contradictions(options)
     target = targets.parse(options.target)
     _refuse_foreign(target, options)
     amount, call = options.amount(), options.call(target)
@@ -90,12 +109,12 @@ def run(options: Options, *, as_json: bool) -> int:
     notes = hints(
         target,
         GroupResult.of(outcome.groups[0]),
-        in_flight_max=amount.concurrency(),
+        amount,
         interrupted=outcome.interrupted,
         keeps=_keeps(target, call),
         authority=options.connection.ca,
     )
-    result = {**summary(outcome, amount.timeout_s), "hints": notes}
+    result = {**summary(outcome, amount), "hints": notes}
     if as_json:
         print(json.dumps({"target": options.target, **result}, indent=1))
     else:
@@ -137,45 +156,6 @@ def _drive(
         )
 
 
-def _refuse_contradictions(options: Options) -> None:
-    connection, load, message = options.connection, options.load, options.message
-    if load.duration is not None and load.calls is not None:
-        raise UsageError("--duration and --calls contradict each other", "give one of them")
-    _refuse_loads(load)
-    if message.data is not None and message.body is not None:
-        raise UsageError("--data and --body contradict each other", "give one of them")
-    if connection.close and (connection.in_flight or 1) > 1:
-        raise UsageError(
-            f"--close ends a connection after its one call, so --in-flight {connection.in_flight} "
-            "is not possible",
-            "leave one of them out",
-        )
-    for option, has, other, has_other in (
-        ("--seed", load.seed is not None, "--poisson", load.poisson),
-        ("--max-time", load.max_time is not None, "--calls", load.calls is not None),
-        ("--import", bool(message.imports), "--proto", message.proto is not None),
-    ):
-        if has and not has_other:
-            remedy = f"give {other} too, or leave {option} out"
-            raise UsageError(f"{option} belongs to {other}", remedy)
-
-
-def _refuse_loads(load: LoadOptions) -> None:
-    """Options of closed loads with those of open ones."""
-    if load.rate is None and load.poisson:
-        raise UsageError("--poisson needs --rate", "give --rate CALLS_PER_SECOND")
-    if load.rate is not None and not (isfinite(load.rate) and load.rate > 0):
-        raise UsageError(
-            f"--rate {load.rate:g} is not a rate",
-            "give calls per second, a number above 0 such as 500",
-        )
-    if load.rate is not None and load.users is not None:
-        raise UsageError(
-            "--users belongs to a closed load, --rate to an open one",
-            "limit an open load by --connections and --in-flight",
-        )
-
-
 OF_URLS = {
     "method": "the contract says how its operations are called",
     "header": "the contract says what its calls carry",
@@ -191,7 +171,7 @@ OF_URLS = {
 
 def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     """Options that could not be honoured are refused by name."""
-    connection, message = options.connection, options.message
+    connection, message, contract = options.connection, options.message, options.contract
     of_urls = {
         "method": message.method,
         "header": message.headers,
@@ -203,9 +183,13 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "any-target": connection.any_target,
     }
     of_stacks = {
-        "operation": message.operation,
-        "sequence": message.sequence,
-        "size": message.size,
+        "operation": contract.operation,
+        "sequence": contract.sequence,
+        "size": contract.size,
+        "mix": contract.mix,
+        "step": contract.steps,
+        "data-file": contract.data_file,
+        "data-random": contract.data_random,
     }
     if connection.postgres and not _is_on_postgres(target):
         raise UsageError(
@@ -232,20 +216,6 @@ def _present(values: Mapping[str, object]) -> list[str]:
     return [name for name, value in values.items() if value not in (None, False, ())]
 
 
-def _seconds(option: str, text: str) -> float:
-    try:
-        return parse_seconds(text)
-    except UnitError as error:
-        raise UsageError(f"{option}: {error.message}") from None
-
-
-def _positive(option: str, text: str) -> float:
-    seconds = _seconds(option, text)
-    if seconds <= 0:
-        raise UsageError(f"{option} {text} is not above 0", "give a time such as 3s")
-    return seconds
-
-
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
@@ -253,29 +223,20 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip().lower(), value.strip()
 
 
-def _request(operation: str | None, sequence: str | None, size: str | None) -> Message:
+def _request(contract: ContractOptions, seed: int) -> Request:
     """The request to a service of the lab. Raises :class:`UsageError`."""
-    if operation is None and sequence is None:
-        operation = HELLO.operation
-    known = OPERATIONS.get(operation or "")
-    if size is None and known and known.is_sized and known.size_default is None:
-        size = f"{HELLO.bytes} B"
-    request = Message(operation, sequence, 0 if size is None else _bytes("--size", size))
-    problem = (
-        (operation and operations.unknown("operation", operation, OPERATIONS))
-        or (sequence and operations.unknown("sequence", sequence, SEQUENCES))
-        or operations.problem(request, has_size=size is not None)
-    )
-    if problem:
-        raise UsageError(problem, "see --operation, --sequence and --size")
-    return request
-
-
-def _bytes(option: str, text: str) -> int:
-    try:
-        return parse_bytes(text)
-    except UnitError as error:
-        raise UsageError(f"{option}: {error.message}") from None
+    data = Data(
+        _existing("--data-file", contract.data_file),
+        tuple(contract.data_random),
+        contract.data_rows,
+        contract.data_per,
+    ).described()
+    if contract.mix:
+        return request.mix(contract.mix, seed)
+    if contract.steps:
+        return request.steps(contract.steps, data, seed)
+    message = request.single(contract.operation, contract.sequence, contract.size)
+    return request.with_data(message, data, seed) if data else Request.of(message)
 
 
 def _is_grpc(target: Stack | Server) -> bool:

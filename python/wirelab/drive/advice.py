@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wirelab.checks.backlog import arrivals, left_behind
+from wirelab.drive.amount import Amount
 from wirelab.format.counting import counted
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
@@ -17,18 +18,20 @@ WINDOW_S_MIN = 0.8
 def hints(
     target: Stack | Server,
     group: GroupResult,
+    amount: Amount,
     *,
-    in_flight_max: int,
     interrupted: bool = False,
     keeps: bool = True,
     authority: Path | None = None,
 ) -> list[str]:
-    """Sentences, none for a result that explains itself. ``in_flight_max``: calls that were to be
-    under way at most; ``keeps``: connections were to be kept; ``authority``: whose certificates
-    were to be accepted."""
+    """Sentences, none for a result that explains itself. ``keeps``: connections were to be kept;
+    ``authority``: whose certificates were to be accepted."""
     steady, short = None, None
     if not interrupted:
-        steady, short = _unsteady(group), _short(group)
+        short = _short(group, amount)
+        # A load that is to change has no steady rate.
+        changes = amount.stages or amount.bursts
+        steady = _unreached(group, amount) if changes else _unsteady(group)
     ended = _ended(group) if keeps else None
     found = (
         _nobody(target, group),
@@ -39,7 +42,7 @@ def hints(
         _sent_away(target, group),
         short,
         _none_ended(group),
-        _behind(group, in_flight_max),
+        _behind(group, amount),
         steady,
     )
     return [hint for hint in found if hint is not None]
@@ -62,12 +65,13 @@ def _refused(group: GroupResult) -> bool:
     return "connection_refused" in _codes(group)
 
 
-def _short(group: GroupResult) -> str | None:
+def _short(group: GroupResult, amount: Amount) -> str | None:
     """A number of calls that was not reached."""
     planned, (made, _) = group.calls_planned, arrivals(group)
     if planned is None or made >= planned:
         return None
-    return f"--max-time ended it after {made:,} of the {planned:,} that --calls asked for"
+    by = "--iterations" if amount.iterations else "--calls"
+    return f"--max-time ended it after {made:,} of the {planned:,} that {by} asked for"
 
 
 def _none_ended(group: GroupResult) -> str | None:
@@ -79,11 +83,11 @@ def _none_ended(group: GroupResult) -> str | None:
     return f"{reason}: more --calls, and --max-time longer than they take, or --warmup"
 
 
-def _behind(group: GroupResult, in_flight_max: int) -> str | None:
+def _behind(group: GroupResult, amount: Amount) -> str | None:
     """Calls that arrived by the rate and had not ended when the window closed."""
     if group.load != "open" or not group.ok or not group.ended:
         return None
-    behind, allowed = left_behind(group, in_flight_max)
+    behind, allowed = left_behind(group, amount.concurrency())
     if behind <= allowed:
         return None
     return (
@@ -166,6 +170,21 @@ def _ended(group: GroupResult) -> str | None:
         f"the server kept no connection: {group.connections_opened:,} were opened for "
         f"{group.calls:,} calls, and response times hold that; is keep-alive off there?"
     )
+
+
+def _unreached(group: GroupResult, amount: Amount) -> str | None:
+    """A stage that did not reach its level, or bursts that ran into each other."""
+    if not group.ok or not group.periods:
+        return None
+    # Loaded after the calls, for which nobody then waits.
+    from wirelab.checks import periods
+
+    gaps = {"gaps": "exponential"} if amount.poisson else {}
+    reached, reason = periods.judged({**amount.load(), **gaps}, group)
+    if reached:
+        return None
+    more = "" if group.load == "closed" else ": more --connections or --in-flight make room"
+    return f"{reason}{more}"
 
 
 def _codes(group: GroupResult) -> set[str]:

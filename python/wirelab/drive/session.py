@@ -1,18 +1,20 @@
-"""The engine alone against a server: plan from options, result as one flat object."""
+"""The engine alone against a server: plan from options, and its run."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from wirelab.documents.event import Outcome, Progress, Sequences, Times
+from wirelab.documents.event import Outcome, Progress
 from wirelab.documents.plan import Plan
+from wirelab.drive.amount import Amount
+from wirelab.drive.request import Request
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
 from wirelab.process import open_files
@@ -27,66 +29,11 @@ from wirelab.stack import manifests, operations
 from wirelab.stack import rules as legality
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.stack.operations import Message
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 
 Json = dict[str, Any]
 OnProgress = Callable[[Progress], None]
-
-HELLO = Message(operation="Hello", bytes=14)
-"""The default request to a service."""
-
-
-@dataclass(frozen=True)
-class Amount:
-    """How many calls, how fast."""
-
-    connections: int | None = None
-    in_flight: int | None = None
-    """Per connection."""
-    users: int | None = None
-    """Of a closed load; default: connections x in_flight."""
-    rate: float | None = None
-    """Calls per second; makes the load an open one."""
-    poisson: bool = False
-    seed: int = 1
-    duration_s: float | None = None
-    calls: int | None = None
-    max_s: float = 600.0
-    """Ends a number of calls anyway."""
-    warmup_s: float = 0.0
-    timeout_s: float = 10.0
-
-    def concurrency(self) -> int:
-        """Calls under way at most."""
-        return self.users or (self.connections or 1) * (self.in_flight or 1)
-
-    def load(self) -> Json:
-        """The plan's ``load``."""
-        if self.rate is None:
-            return {"kind": "closed", "users": self.concurrency(), "think_s": 0.0}
-        load: Json = {"rate": self.rate, "in_flight_max": self.concurrency()}
-        if self.poisson:
-            return {"kind": "poisson", **load, "seed": self.seed}
-        return {"kind": "constant", **load}
-
-    def window(self) -> Json:
-        """The plan's ``window``."""
-        if self.calls is not None:
-            return {"calls": {"calls": self.calls, "max_s": self.max_s}}
-        return {"duration_s": 3.0 if self.duration_s is None else self.duration_s}
-
-    def group(self) -> Json:
-        """The part of the plan's group that says when calls are made."""
-        return {
-            "name": "drive",
-            "load": self.load(),
-            "window": self.window(),
-            "warmup": {"min_s": self.warmup_s, "max_s": self.warmup_s},
-            "timeout_s": self.timeout_s,
-            "drain_s": self.timeout_s,
-        }
 
 
 @dataclass(frozen=True)
@@ -106,7 +53,7 @@ class Call:
     """One connection per call."""
     ca: Path | None = None
     """Certificates of authorities, PEM; None: the system's."""
-    request: Message = HELLO
+    request: Request = field(default_factory=Request)
     """To services of the lab."""
     work: str | None = None
 
@@ -153,9 +100,9 @@ def drive_stack(
     """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
     already runs. Raises as :func:`drive_server` does."""
     stack = _amounted(stack, call, amount)
-    message = call.request
-    refusal = operations.refusal(message.name, stack.axes)
-    if refusal:
+    request = call.request
+    refusals = (operations.refusal(name, stack.axes) for name in request.called)
+    if refusal := next(filter(None, refusals), ""):
         raise StackError(f"{stack}: {refusal}", "choose another --operation or stack")
     if stack.axes["caller"] != ENGINE:
         raise StackError(
@@ -167,9 +114,9 @@ def drive_stack(
         raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
     _accept_files(stack.axes, amount)
     table = placement.choose("pinned")
-    program = Programs(manifests.load()).program(stack, interruption, message.contract)
+    program = Programs(manifests.load()).program(stack, interruption, request.contract)
     settings = Settings(
-        hello_bytes=message.bytes if message.name.startswith("Hello") else 14,
+        hello_bytes=request.hello_bytes,
         processors=table.processors(),
         collector=program.manifest.collector,
         faults=faults or {},
@@ -182,7 +129,7 @@ def drive_stack(
                 Service(
                     program,
                     replace(settings, store=store.configuration()).configuration(
-                        stack, message.contract, listen
+                        stack, request.contract, listen
                     ),
                     ProcessOptions(log=scratch.folder / "service.log", cores=table.service),
                     interruption=interruption,
@@ -194,48 +141,6 @@ def drive_stack(
             raise LabError(failure.reason, "see the message of the service above") from failure
 
 
-def summary(outcome: Outcome, timeout_s: float) -> Json:
-    """The outcome as one flat object; times in milliseconds, none where no call was answered.
-    ``latency_ms`` is of all calls, failed ones with the time until they failed,
-    ``latency_good_ms`` of good ones: the same where none failed."""
-    group, process = outcome.groups[0], outcome.process
-    cpu = process.cpu_user_s + process.cpu_system_s
-    ended, spin_s = group.ended, process.spin_s
-    answered = group.ok or group.errors_by_kind.get("application")
-    return {
-        "calls": group.calls,
-        "ok": group.ok,
-        "errors": group.errors,
-        "ended_in_window": ended,
-        "errors_by_kind": group.errors_by_kind,
-        "error_examples": group.error_examples,
-        "rate_per_s": group.rate_per_s,
-        "rate_planned_per_s": group.rate_planned_per_s,
-        "load": group.load,
-        "window_s": group.window_s,
-        "timeout_s": timeout_s,
-        "latency_ms": _milliseconds(group.times.get("response")) if answered else {},
-        "latency_good_ms": _milliseconds(
-            group.times.get("response_good" if group.errors else "response")
-        ),
-        "service_time_ms": _milliseconds(group.times.get("service")) if group.ok else {},
-        "schedule_lag_ms": _milliseconds(group.times.get("lag")) if group.ok else {},
-        "sequences": _sequences(group.sequences),
-        "client_cpu_s": cpu,
-        "client_spin_s": spin_s,
-        "client_cpu_us_per_call": max(0.0, cpu - spin_s) / ended * 1e6 if ended else None,
-        "client_rss_max_bytes": process.rss_max_bytes,
-        "concurrency": group.concurrency,
-        "connections_opened": group.connections_opened,
-        "connections_peak": group.connections_peak,
-        "bytes_sent": group.bytes_sent,
-        "bytes_received": group.bytes_received,
-        "queue_max": group.queue_max,
-        "interrupted": outcome.interrupted,
-        "engine": {"version": outcome.engine, "profile": outcome.profile},
-    }
-
-
 def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
     """Raises :class:`UsageError` where the load has more connections than a process may
     open files."""
@@ -243,29 +148,6 @@ def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
     refused = open_files.refusal(wanted)
     if refused:
         raise UsageError(refused, open_files.remedy(wanted))
-
-
-def _sequences(sequences: Sequences | None) -> Json | None:
-    if sequences is None:
-        return None
-    good = sequences.response_good if sequences.errors else sequences.response
-    return {
-        "count": sequences.count,
-        "errors": sequences.errors,
-        "latency_ms": _milliseconds(sequences.response),
-        "latency_good_ms": _milliseconds(good),
-    }
-
-
-def _milliseconds(times: Times | None) -> dict[str, float]:
-    if times is None or not times.count:
-        return {}
-    named = {
-        "mean": times.mean_ns / 1e6,
-        "min": times.min_ns / 1e6,
-        "max": times.max_ns / 1e6,
-    }
-    return {**named, **{name: ns / 1e6 for name, ns in times.percentiles_ns.items()}}
 
 
 def _run_plan(
@@ -294,7 +176,7 @@ def _stack_plan(
         **amount.group(),
         **endpoint.group(),
         "stack": stack.engine_stack(),
-        "workload": call.request.workload(),
+        "workload": call.request.workload,
     }
     return {**table.threading(), "groups": [group]}
 

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from wirelab.documents.link import Measure
 from wirelab.documents.link_ready import Ready
-from wirelab.drive.session import Amount, Call, drive_stack
+from wirelab.drive.amount import Amount
+from wirelab.drive.session import Call, drive_stack
 from wirelab.errors import WirelabError
 from wirelab.experiment import placement
 from wirelab.format.units import format_seconds

@@ -44,6 +44,12 @@ def show(target: str, result: Json) -> None:
         _say(f"  {FAILED_TIMES}", "dim")
     if result["sequences"]:
         _show_sequences(result["sequences"])
+    for operation in result["operations"]:
+        _show_part(operation["operation"], [], operation)
+    for number, stage in enumerate(result["stages"], 1):
+        _show_stage(number, stage)
+    if result["bursts"]:
+        _show_bursts(result["bursts"])
     _show_client(result)
     _say(f"  {NOTES[result['load']]}", "dim")
     for hint in result["hints"]:
@@ -105,6 +111,44 @@ def _show_sequences(sequences: Json) -> None:
     count = counted(sequences["count"], "sequence")
     _say(f"  {count}, {sequences['errors']:,} ended by a failed call")
     _show_response_times("response time of a sequence", sequences)
+
+
+def _show_part(name: str, words: list[str], part: Json) -> None:
+    """An operation or a stage in a line."""
+    times = (f"{p} {format_seconds(ms / 1e3)}" for p, ms in _of(part["latency_ms"]))
+    counts = [counted(part["calls"], "call"), f"{part['errors']:,} failed"]
+    _say(f"  {name}: {', '.join((*words, *counts, *times))}")
+
+
+def _of(times: Json) -> list[tuple[str, float]]:
+    return [(name, times[name]) for name in ("p50", "p99") if name in times]
+
+
+def _show_stage(number: int, stage: Json) -> None:
+    end_s = stage["start_s"] + stage["duration_s"]
+    of_users = stage["users_planned"] is not None
+    names = ("users_planned", "users") if of_users else ("rate_planned_per_s", "rate_sent_per_s")
+    planned, reached = (f"{stage[name]:,.4g}" for name in names)
+    unit = "users" if of_users else "calls/s sent"
+    _show_part(
+        f"stage {number}, {format_seconds(stage['start_s'])} to {format_seconds(end_s)}",
+        [f"{reached} of {planned} {unit}"],
+        stage,
+    )
+
+
+def _show_bursts(bursts: list[Json]) -> None:
+    from statistics import median  # takes longer to load than most results to print
+
+    sent = sum(burst["sent"] for burst in bursts)
+    planned = sum(burst["calls_planned"] or 0.0 for burst in bursts)
+    took = [burst["sent_after_s"] for burst in bursts if burst["sent_after_s"] is not None]
+    words = f"{counted(len(bursts), 'burst')}: {sent:,} of {planned:,.0f} calls sent"
+    if took:
+        within = f"{format_seconds(median(took))} (median), {format_seconds(max(took))} (longest)"
+        words += f", each within {within}"
+    failed = sum(burst["errors"] for burst in bursts)
+    _say(f"  {words}, {failed:,} failed")
 
 
 def _show_client(result: Json) -> None:
