@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,8 +27,11 @@ from wirelab.cli.options import (
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
+    from wirelab.explain.thresholds import Condition
     from wirelab.run.progress import Progress
 
+THRESHOLDS = "Thresholds"
+"""The heading of options that judge the results."""
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
 
 
@@ -60,15 +64,48 @@ class RunOptions:
     )
 
 
+@dataclass(frozen=True)
+class ThresholdOptions:
+    """What the results must meet."""
+
+    fail_if: Sequence[str] = option(
+        "--fail-if",
+        metavar="CONDITION",
+        multiple=True,
+        help="Such as 'p99>20ms', 'rate<1000', 'errors>0.1%'; judged by the 95 % interval in "
+        "every cell: exit code 1 where it is met, 5 where that is undecided. May be repeated.",
+    )
+    junit: Path | None = option(
+        "--junit", metavar="FILE", type=PATH, help="Write the verdicts of --fail-if as JUnit XML."
+    )
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """Raises :class:`UsageError` for a condition that cannot be read."""
+        if not self.fail_if:
+            if self.junit is not None:
+                raise UsageError("--junit has nothing to write", "add --fail-if CONDITION")
+            return ()
+        from wirelab.explain.thresholds import Condition
+
+        return tuple(map(Condition.parse, self.fail_if))
+
+
 @click.command(cls=GroupedCommand)
 @click.argument("file", type=PATH, help="Experiment file.")
 @DIRECTORY
 @option_group("options", RunOptions, OPTIONS)
+@option_group("thresholds", ThresholdOptions, THRESHOLDS)
 @AS_JSON
 @exit_with_code
-def run(file: Path, directory: DirectoryOptions, options: RunOptions, as_json: bool) -> int:
+def run(
+    file: Path,
+    directory: DirectoryOptions,
+    options: RunOptions,
+    thresholds: ThresholdOptions,
+    as_json: bool,
+) -> int:
     """Run an experiment, or continue it where it was interrupted."""
-    return _run(file, directory, options, as_json=as_json)
+    return _run(file, directory, options, thresholds, as_json=as_json)
 
 
 @click.command(cls=GroupedCommand)
@@ -77,11 +114,12 @@ def run(file: Path, directory: DirectoryOptions, options: RunOptions, as_json: b
 @exit_with_code
 def demo(directory: DirectoryOptions, as_json: bool) -> int:
     """Measure REST with JSON against gRPC on the embedded services."""
-    return _run(DEMO, directory, RunOptions(), as_json=as_json)
+    return _run(DEMO, directory, RunOptions(), ThresholdOptions(), as_json=as_json)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("directory", type=PATH, metavar="DIR", help="Run directory.")
+@option_group("thresholds", ThresholdOptions, THRESHOLDS)
 @click.option(
     "--picture",
     type=PATH,
@@ -99,13 +137,19 @@ def demo(directory: DirectoryOptions, as_json: bool) -> int:
 @AS_JSON
 @exit_with_code
 def report(
-    directory: Path, picture: Path | None, export: Path | None, verbose: bool, as_json: bool
+    directory: Path,
+    thresholds: ThresholdOptions,
+    picture: Path | None,
+    export: Path | None,
+    verbose: bool,
+    as_json: bool,
 ) -> int:
     """Print the results of a run or a reproduction again and write its report anew."""
     from wirelab.cli.output import run as results
     from wirelab.run import finished as finished_run
     from wirelab.study import manifest as study_manifest
 
+    conditions = thresholds.conditions()
     if picture is not None:
         results.accept_picture(picture)
     if export is not None:
@@ -114,6 +158,11 @@ def report(
         from wirelab.cli.output import reproduce as reproduced
         from wirelab.study import reproduction
 
+        if conditions:
+            raise UsageError(
+                f"--fail-if: {directory} is a reproduction, judged by its own findings",
+                "name the folder of one of its parts",
+            )
         made = reproduction.read(directory)
         if export is not None:
             raise UsageError(
@@ -128,11 +177,19 @@ def report(
         results.draw(directory, picture)
     if export is not None:
         results.export(found, export)
-    return results.show(found, as_json=as_json)
+    return results.show(found, as_json=as_json, conditions=conditions, junit=thresholds.junit)
 
 
-def _run(file: Path, directory: DirectoryOptions, options: RunOptions, *, as_json: bool) -> int:
+def _run(
+    file: Path,
+    directory: DirectoryOptions,
+    options: RunOptions,
+    thresholds: ThresholdOptions,
+    *,
+    as_json: bool,
+) -> int:
     directory.check()
+    conditions = thresholds.conditions()
     from wirelab.experiment import loading as experiment_file
     from wirelab.experiment.capture_ends import NO_CAPTURE
 
@@ -161,7 +218,14 @@ def _run(file: Path, directory: DirectoryOptions, options: RunOptions, *, as_jso
             any_target=options.any_target,
         )
         tested = _tested(folder, watched, options) if test_findings else EXIT_OK
-    return results.show(finished, as_json=as_json, told=progress.told) or tested
+    shown = results.show(
+        finished,
+        as_json=as_json,
+        told=progress.told,
+        conditions=conditions,
+        junit=thresholds.junit,
+    )
+    return shown or tested
 
 
 def _tested(folder: Path, progress: Progress, options: RunOptions) -> int:

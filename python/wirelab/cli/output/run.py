@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
+from wirelab.explain import thresholds
 from wirelab.format.sanitize import sanitize
 from wirelab.run import directory as run_directory
 from wirelab.run import finished
 
 if TYPE_CHECKING:
+    from wirelab.explain.thresholds import Condition, Judged
     from wirelab.run.finished import Run
     from wirelab.trial.record import Trial
 
+_MET = {"holds": "not met", "does not hold": "met", "undecided": "perhaps met"}
+"""What a verdict means for a condition that must not be met."""
 RETRY = "--retry-failed, with the same --out, measures failed trials again"
 EXPORTS = (".csv", ".parquet")
 """What the name of a table ends in."""
@@ -24,19 +28,60 @@ FAILED_MAX = 3
 """Failed trials that are named one by one."""
 
 
-def show(run: Run, *, as_json: bool, told: Collection[str] = ()) -> int:
-    """Prints the run's results and writes its report; returns the exit code. ``told`` are
-    trials, by id, whose failure was shown when it happened."""
+def show(
+    run: Run,
+    *,
+    as_json: bool,
+    told: Collection[str] = (),
+    conditions: Sequence[Condition] = (),
+    junit: Path | None = None,
+) -> int:
+    """Prints the run's results and writes its report, and the verdicts of ``conditions`` to
+    ``junit``; returns the exit code. ``told`` are trials, by id, whose failure was shown when it
+    happened. Raises :class:`UsageError` where ``junit`` cannot be written."""
     from wirelab.report.page import write_page
     from wirelab.report.source import Source
 
     page = write_page(run.folder)
     threshold = Source(run.folder, run_directory.read_manifest(run.folder), run.trials).threshold
+    judged = _judged(run, conditions)
     if as_json:
-        print(json.dumps(_summary(run, page, threshold), indent=1))
+        summary = _summary(run, page, threshold)
+        if conditions:
+            summary["conditions"] = [one.to_json() for one in judged]
+        print(json.dumps(summary, indent=1))
     else:
         _print(run, page, threshold, [trial for trial in run.failed if trial.id not in told])
-    return EXIT_FAILED if run.failed or not run.trials else EXIT_OK
+        _print_judged(judged)
+    if junit is not None:
+        _write_junit(run, judged, junit)
+    if run.failed or not run.trials:
+        return EXIT_FAILED
+    return thresholds.exit_code(judged) if conditions else EXIT_OK
+
+
+def _judged(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
+    if not conditions:
+        return ()
+    from wirelab.statistics.cell import cells
+
+    return thresholds.judge(conditions, cells(run.trials))
+
+
+def _print_judged(judged: Sequence[Judged]) -> None:
+    styles = {"holds": "", "does not hold": "failed:", "undecided": "yellow"}
+    for one in judged:
+        point(
+            f"Fail if {one.condition.text}: {_MET[one.verdict]} by {one.name} ({one.reason}).",
+            style=styles[one.verdict],
+        )
+
+
+def _write_junit(run: Run, judged: Sequence[Judged], file: Path) -> None:
+    try:
+        run_directory.write_whole(file, thresholds.junit(run.folder.name, judged))
+    except OSError as error:
+        raise UsageError(f"--junit {file} cannot be written: {error.strerror}") from error
 
 
 def point(text: str, mark: str = "•", style: str = "") -> None:
