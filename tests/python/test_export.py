@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from statistics import geometric_mean
 from typing import Any
 
 import pytest
+from hdrh.histogram import HdrHistogram
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from pyarrow import parquet
 
 from tests.python.synthetic_run import REST, World, point, trial, write_run
@@ -179,7 +182,7 @@ def test_report_writes_the_table(tmp_path: Path, every: list[Trial], suffix: str
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("x.xlsx", "give a name that ends in .csv or .parquet"),
+        ("x.xlsx", "give a name that ends in .csv, .parquet, .json, .jsonl, .openmetrics or .hlog"),
         ("nowhere/x.csv", "make it first, or name another"),
     ],
 )
@@ -189,3 +192,35 @@ def test_a_file_that_cannot_be_the_table_is_refused(
     folder = write_run(tmp_path / "run", every)
     assert main(["report", str(folder), "--export", str(tmp_path / name)]) == 2
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_every_format_has_the_figures(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", [_measured(repeat) for repeat in range(REPEATS)])
+    names = ("a.csv", "a.parquet", "a.json", "a.jsonl", "a.openmetrics", "a.hlog")
+    files = [tmp_path / name for name in names]
+    exports = [part for file in files for part in ("--export", str(file))]
+    assert main(["report", str(folder), *exports]) == 0
+    _, table, nested, lines, metrics, histograms = files
+    every = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert len(every) == parquet.read_table(table).num_rows
+    assert {row["figure"] for row in every if row["part"] == "cell"} <= {f.name for f in FIGURES}
+    assert json.loads(nested.read_text())["cells"][0]["figures"]["rate"]["n"] == REPEATS
+    samples = {
+        (sample.name, sample.labels["part"], sample.labels["bound"]): sample.value
+        for family in text_string_to_metric_families(metrics.read_text())  # type: ignore[no-untyped-call]
+        for sample in family.samples
+    }
+    (rate,) = (row for row in every if (row["figure"], row["part"]) == ("rate", "cell"))
+    assert samples["wirelab_rate_per_second", "cell", "estimate"] == pytest.approx(rate["estimate"])
+    (p50,) = (row for row in every if (row["figure"], row["part"]) == ("response_p50", "cell"))
+    low = samples["wirelab_response_p50_seconds", "cell", "low"]
+    assert low == pytest.approx(p50["low"] * 1e-9)
+    line = next(one for one in histograms.read_text().splitlines() if one.startswith("Tag="))
+    assert line.startswith("Tag=rest-rust") or "/response," in line
+    assert HdrHistogram.decode(line.rpartition(",")[2]).get_total_count() > 0
+
+
+def test_an_unknown_format_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", [_measured(0)])
+    assert main(["report", str(folder), "--export", str(tmp_path / "a.xlsx")]) == 2
+    assert main(["run", "none.yaml", "--export", str(tmp_path / "a.xlsx")]) == 2

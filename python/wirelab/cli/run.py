@@ -30,6 +30,15 @@ if TYPE_CHECKING:
     from wirelab.explain.thresholds import Condition
     from wirelab.run.progress import Progress
 
+EXPORT = click.option(
+    "--export",
+    type=PATH,
+    metavar="FILE",
+    multiple=True,
+    help="Write every figure too, of each cell, operation, group, stage and burst, in the format "
+    "of the name: .csv, .parquet, .json, .jsonl or .openmetrics; as .hlog the histograms. May be "
+    "repeated.",
+)
 THRESHOLDS = "Thresholds"
 """The heading of options that judge the results."""
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
@@ -95,6 +104,7 @@ class ThresholdOptions:
 @DIRECTORY
 @option_group("options", RunOptions, OPTIONS)
 @option_group("thresholds", ThresholdOptions, THRESHOLDS)
+@EXPORT
 @AS_JSON
 @exit_with_code
 def run(
@@ -102,10 +112,11 @@ def run(
     directory: DirectoryOptions,
     options: RunOptions,
     thresholds: ThresholdOptions,
+    export: Sequence[Path],
     as_json: bool,
 ) -> int:
     """Run an experiment, or continue it where it was interrupted."""
-    return _run(file, directory, options, thresholds, as_json=as_json)
+    return _run(file, directory, options, thresholds, export, as_json=as_json)
 
 
 @click.command(cls=GroupedCommand)
@@ -114,7 +125,7 @@ def run(
 @exit_with_code
 def demo(directory: DirectoryOptions, as_json: bool) -> int:
     """Measure REST with JSON against gRPC on the embedded services."""
-    return _run(DEMO, directory, RunOptions(), ThresholdOptions(), as_json=as_json)
+    return _run(DEMO, directory, RunOptions(), ThresholdOptions(), (), as_json=as_json)
 
 
 @click.command(cls=GroupedCommand)
@@ -126,13 +137,7 @@ def demo(directory: DirectoryOptions, as_json: bool) -> int:
     metavar="FILE",
     help="Write the main picture too, as an SVG file.",
 )
-@click.option(
-    "--export",
-    type=PATH,
-    metavar="FILE",
-    help="Write every figure too, of each cell, operation, group, stage and burst: a table in "
-    "CSV (.csv) or Parquet (.parquet).",
-)
+@EXPORT
 @VERBOSE
 @AS_JSON
 @exit_with_code
@@ -140,7 +145,7 @@ def report(
     directory: Path,
     thresholds: ThresholdOptions,
     picture: Path | None,
-    export: Path | None,
+    export: Sequence[Path],
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -152,8 +157,8 @@ def report(
     conditions = thresholds.conditions()
     if picture is not None:
         results.accept_picture(picture)
-    if export is not None:
-        results.accept_export(export)
+    for wanted in export:
+        results.accept_export(wanted)
     if study_manifest.is_reproduction(directory):
         from wirelab.cli.output import reproduce as reproduced
         from wirelab.study import reproduction
@@ -164,7 +169,7 @@ def report(
                 "name the folder of one of its parts",
             )
         made = reproduction.read(directory)
-        if export is not None:
+        if export:
             raise UsageError(
                 f"--export: {directory} is a reproduction, which has a run for each of its parts",
                 f"name one of them, e.g. {directory / made.found.study.parts[0]}",
@@ -175,8 +180,8 @@ def report(
     found = finished_run.read(directory)
     if picture is not None:
         results.draw(directory, picture)
-    if export is not None:
-        results.export(found, export)
+    for wanted in export:
+        results.export(found, wanted)
     return results.show(found, as_json=as_json, conditions=conditions, junit=thresholds.junit)
 
 
@@ -185,11 +190,16 @@ def _run(
     directory: DirectoryOptions,
     options: RunOptions,
     thresholds: ThresholdOptions,
+    export: Sequence[Path],
     *,
     as_json: bool,
 ) -> int:
     directory.check()
     conditions = thresholds.conditions()
+    from wirelab.cli.output import run as results
+
+    for wanted in export:
+        results.accept_export(wanted)
     from wirelab.experiment import loading as experiment_file
     from wirelab.experiment.capture_ends import NO_CAPTURE
 
@@ -201,7 +211,6 @@ def _run(
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}")
 
-    from wirelab.cli.output import run as results
     from wirelab.run import runner as running
     from wirelab.run.progress import OnConsole
 
@@ -218,6 +227,8 @@ def _run(
             any_target=options.any_target,
         )
         tested = _tested(folder, watched, options) if test_findings else EXIT_OK
+    for wanted in export:
+        results.export(finished, wanted)
     shown = results.show(
         finished,
         as_json=as_json,

@@ -11,7 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
+from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from wirelab.checks.load import client_bound, marked
 from wirelab.experiment.loads import PROBE
@@ -55,6 +57,9 @@ COLUMNS: Mapping[str, type] = MappingProxyType(
     }
 )
 """Columns of CSV and Parquet, with their types; all but the point may be empty."""
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
 _CELL = "cell"
 """The part that is the whole cell."""
 _LACKING = "not every trial has it, or only some have more than zero"
@@ -107,6 +112,75 @@ def to_parquet(trials: Sequence[Trial]) -> bytes:
     whole = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(list(rows(trials)), schema), whole)
     return whole.getvalue()
+
+
+def to_jsonl(trials: Sequence[Trial]) -> str:
+    """:func:`rows`, each as a JSON object in a line of its own."""
+    return "".join(f"{json.dumps(_legal(row))}\n" for row in rows(trials))
+
+
+def to_openmetrics(trials: Sequence[Trial]) -> str:
+    """:func:`rows` that have an estimate as gauges ``wirelab_<figure>``, whose label ``bound`` is
+    ``estimate``, ``low`` or ``high`` (OpenMetrics 1.0; units as in its conventions: seconds,
+    bytes)."""
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.metrics_core import GaugeMetricFamily
+    from prometheus_client.openmetrics.exposition import generate_latest
+
+    families: dict[str, GaugeMetricFamily] = {}
+    for row in rows(trials):
+        if row.get("estimate") is None:
+            continue
+        suffix, factor = _BASE_UNITS[row["unit"]]
+        name = f"wirelab_{row['figure']}{suffix}"
+        family = families.setdefault(
+            name, GaugeMetricFamily(name, f"Figure {row['figure']}", labels=(*_LABELS, "bound"))
+        )
+        labels = [str(row[label]) for label in _LABELS]
+        for bound in ("estimate", "low", "high"):
+            value = row.get(bound)
+            if value is not None and isfinite(value):
+                family.add_metric([*labels, bound], value * factor)
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Families(list(families.values())))
+    text: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]
+    return text.decode()
+
+
+class _Families:
+    """Families that are there already, as a registry collects them."""
+
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> list[Metric]:
+        """All of them."""
+        return self._families
+
+
+_LABELS = ("stack", "operation", "bytes", "load", "link", "group", "part", "part_name")
+_BASE_UNITS = {
+    "ns": ("_seconds", 1e-9),
+    "s": ("_seconds", 1.0),
+    "B": ("_bytes", 1.0),
+    "1/s": ("_per_second", 1.0),
+    "": ("", 1.0),
+}
+"""Unit of a figure -> suffix of a metric's name, and the factor to it."""
+
+
+def to_hlog(folder: Path, trials: Sequence[Trial]) -> str:
+    """The histograms of all trials of a run in ``folder``, HdrHistogram log format 1.3; the tag
+    of a line is ``<trial>/<name>``, and ``<trial>/<group>/<name>`` of a background group."""
+    lines = ["#[Histogram log format version 1.3]"]
+    for trial in trials:
+        for path in sorted((folder / "trials" / trial.id).glob("histograms*.hlog")):
+            group = path.stem.removeprefix("histograms").removeprefix("-")
+            prefix = "/".join(filter(None, (trial.id, group)))
+            for line in path.read_text(encoding="utf-8").splitlines():
+                if line.startswith("Tag="):
+                    lines.append(f"Tag={prefix}/{line.removeprefix('Tag=')}")
+    return "\n".join(lines) + "\n"
 
 
 def _cell(cell: Cell) -> Json:

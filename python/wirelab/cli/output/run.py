@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _MET = {"holds": "not met", "does not hold": "met", "undecided": "perhaps met"}
 """What a verdict means for a condition that must not be met."""
 RETRY = "--retry-failed, with the same --out, measures failed trials again"
-EXPORTS = (".csv", ".parquet")
-"""What the name of a table ends in."""
+EXPORTS = (".csv", ".parquet", ".json", ".jsonl", ".openmetrics", ".hlog")
+"""What the name of an export ends in."""
 FAILED_MAX = 3
 """Failed trials that are named one by one."""
 
@@ -106,11 +106,23 @@ def draw(folder: Path, file: Path) -> None:
 
 
 def export(run: Run, file: Path) -> None:
-    """Writes every figure of a run as a table. Raises :class:`UsageError` where the file cannot be
-    written."""
-    from wirelab.report.export import to_csv, to_parquet
+    """Writes every figure of a run, or its histograms, in the format that the file's name ends
+    in. Raises :class:`UsageError` where the file cannot be written."""
+    from wirelab.report import export as exports
 
-    made = to_parquet(run.trials) if file.suffix == ".parquet" else to_csv(run.trials)
+    made: str | bytes
+    if file.suffix == ".hlog":
+        made = exports.to_hlog(run.folder, run.trials)
+    elif file.suffix == ".json":
+        made = json.dumps(exports.to_json(run.trials), indent=1) + "\n"
+    else:
+        writers: dict[str, Callable[[Sequence[Trial]], str | bytes]] = {
+            ".csv": exports.to_csv,
+            ".parquet": exports.to_parquet,
+            ".jsonl": exports.to_jsonl,
+            ".openmetrics": exports.to_openmetrics,
+        }
+        made = writers[file.suffix](run.trials)
     try:
         run_directory.write_whole(file, made)
     except OSError as error:
@@ -128,8 +140,8 @@ def accept_export(file: Path) -> None:
     """Raises :class:`UsageError` for a file that cannot be the table."""
     if file.suffix not in EXPORTS:
         raise UsageError(
-            f"--export {file} is neither a CSV nor a Parquet file",
-            f"give a name that ends in {' or '.join(EXPORTS)}",
+            f"--export {file}: there is no such format",
+            f"give a name that ends in {', '.join(EXPORTS[:-1])} or {EXPORTS[-1]}",
         )
     _accept_folder("--export", file)
 
