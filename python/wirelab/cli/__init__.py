@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import NamedTuple
 
 import click
@@ -23,7 +24,7 @@ class Entry(NamedTuple):
 
     name: str
     module: str
-    """Below this package; it holds the command under its own name."""
+    """Below this package; it holds the command under its own name, with `_` after a keyword."""
     about: str
     """The first line of its help, by which the group lists it."""
 
@@ -37,6 +38,11 @@ COMMANDS = (
         "Run a published study again, and report which of its findings hold.",
     ),
     Entry("drive", "drive", "Load one server and report how fast it answers."),
+    Entry(
+        "import",
+        "importing",
+        "Write an experiment file from an OpenAPI document, a recording or a command.",
+    ),
     Entry(
         "dissect", "dissect", "Report what the packets of a capture cost, and what they waited for."
     ),
@@ -74,7 +80,8 @@ class LazyGroup(click.Group):
         entry = next((entry for entry in COMMANDS if entry.name == cmd_name), None)
         if entry is None:
             return None
-        command = getattr(import_module(f"{__name__}.{entry.module}"), entry.name)
+        name = f"{entry.name}_" if iskeyword(entry.name) else entry.name
+        command = getattr(import_module(f"{__name__}.{entry.module}"), name)
         assert isinstance(command, click.Command)
         return command
 

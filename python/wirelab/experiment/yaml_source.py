@@ -90,17 +90,18 @@ class _Mapping(NamedTuple):
 _Node = _Scalar | _List | _Mapping
 
 
-def read(text: str, name: str) -> Document:
-    """Reads one document. Raises :class:`ExperimentError` naming the line."""
+def read(text: str, name: str, nodes_max: int = NODES_MAX) -> Document:
+    """Reads one document of so many values at most. Raises :class:`ExperimentError` naming the
+    line."""
     document = Document(name)
     try:
         loader = _Loader(text)
-        node = _Composer(name, loader).document()
+        node = _Composer(name, loader, nodes_max).document()
     except yaml.YAMLError as error:
         raise ExperimentError([_syntax(name, error)]) from error
     if node is None:
         raise ExperimentError([f"{name}:1: the file is empty"])
-    document.values = _Reader(document, loader).value(node, ())
+    document.values = _Reader(document, loader, nodes_max).value(node, ())
     return document
 
 
@@ -114,8 +115,9 @@ class _Composer:
     """Puts the parser's events together, one after the other and no deeper than
     :data:`DEPTH_MAX`: PyYAML's own composer calls itself for every level."""
 
-    def __init__(self, name: str, loader: yaml.SafeLoader) -> None:
+    def __init__(self, name: str, loader: yaml.SafeLoader, nodes_max: int) -> None:
         self._name = name
+        self._nodes_max = nodes_max
         self._loader = loader
         self._anchors: dict[str, _Node] = {}
         self._open: list[_List | _Mapping] = []
@@ -167,7 +169,7 @@ class _Composer:
     def _counted(self, event: yaml.Event, node: _Node) -> _Node:
         self._nodes += 1
         # Keys are nodes here, and no values.
-        if self._nodes > 2 * NODES_MAX or len(self._open) > DEPTH_MAX:
+        if self._nodes > 2 * self._nodes_max or len(self._open) > DEPTH_MAX:
             raise self._error(event, "the file is too large or too deep")
         return node
 
@@ -196,15 +198,16 @@ def _line(event: yaml.Event) -> int:
 class _Reader:
     """Values of nodes, with the line of each; what an alias stands for is read each time."""
 
-    def __init__(self, document: Document, loader: yaml.SafeLoader) -> None:
+    def __init__(self, document: Document, loader: yaml.SafeLoader, nodes_max: int) -> None:
         self.document = document
         self.loader = loader
         self.nodes = 0
+        self.nodes_max = nodes_max
 
     def value(self, node: _Node, path: Path) -> Any:
         self.document.lines.setdefault(path, node.line)
         self.nodes += 1
-        if self.nodes > NODES_MAX or len(path) > DEPTH_MAX:
+        if self.nodes > self.nodes_max or len(path) > DEPTH_MAX:
             raise self.error(node, path, "the file is too large or too deep")
         if isinstance(node, _Mapping):
             return self.mapping(node, path)

@@ -1,0 +1,61 @@
+"""``wirelab import``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.error_handling import out as console
+from wirelab.cli.options import PATH
+from wirelab.errors import EXIT_OK, UsageError
+
+KINDS = ("openapi", "har", "postman", "curl")
+
+
+@click.command("import")
+@click.argument("kind", metavar="KIND", help=f"One of {', '.join(KINDS)}.")
+@click.argument(
+    "source",
+    help="openapi: FILE or URL. har, postman: FILE. curl: the command, in quotes.",
+)
+@click.option(
+    "--out",
+    type=PATH,
+    metavar="FILE",
+    help="The experiment file. [default: named after the document]",
+)
+@click.option(
+    "--only",
+    metavar="PATTERN",
+    help="Only operations whose name, path, `METHOD path` or URL matches, e.g. 'GET /pets*'.",
+)
+@click.option("--force", is_flag=True, help="Overwrite files that are there.")
+@click.option(
+    "--any-target",
+    is_flag=True,
+    help="Read from, and write an experiment for, another machine.",
+)
+@exit_with_code
+def import_(
+    kind: str,
+    source: str,
+    out: Path | None,
+    only: str | None,
+    force: bool,
+    any_target: bool,
+) -> int:
+    """Write an experiment file from an OpenAPI document, a recording or a command."""
+    if kind not in KINDS:
+        from wirelab.stack.suggestions import did_you_mean
+
+        raise UsageError(f"nothing is imported from {kind!r}", did_you_mean(kind, KINDS))
+    from wirelab.imports import reading
+    from wirelab.imports.experiment_text import summary, write
+
+    imported = reading.read(kind, source, any_target=any_target).chosen(only)
+    written = write(imported, out, force=force, any_target=any_target)
+    for line in summary(written):
+        console.print(line)
+    return EXIT_OK

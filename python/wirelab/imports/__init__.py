@@ -1,0 +1,6 @@
+"""Experiment files from what describes or records a service: OpenAPI, HAR, Postman
+collections, curl commands.
+
+One module per kind of source reads a document into operations; :mod:`experiment_text` writes them
+down. Nothing here calls a service, except for its description.
+"""

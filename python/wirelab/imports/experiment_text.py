@@ -1,0 +1,292 @@
+"""Writes operations as an experiment file, with comments on what a reader has to know."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from wirelab.errors import ExperimentError, UsageError
+from wirelab.experiment import loading
+from wirelab.format.counting import counted
+from wirelab.format.sanitize import sanitize
+from wirelab.imports.operation import Imported, LeftOut, Operation, slug
+from wirelab.stack import targets
+
+WIDTH = 96
+LOCAL = "127.0.0.1"
+PORTS = {"http": 8080, "https": 8443, "grpc": 50051}
+"""In place of what the document does not name."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written."""
+
+    path: Path
+    files: tuple[Path, ...]
+    """Next to it."""
+    url: str
+    """Of the service in it."""
+    messages: int
+    left_out: tuple[LeftOut, ...]
+    secrets: tuple[str, ...]
+    """Each ``message: header authorization``."""
+    is_local: bool
+    is_placeholder: bool
+    """The document's own server is another machine, or none."""
+
+
+def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool) -> Written:
+    """Writes the file and what belongs next to it. Nothing is left behind where that fails.
+    Raises :class:`UsageError` for a file that is there, without ``force``."""
+    path = out or Path(f"{_experiment_name(imported.title)}.yaml")
+    place = _place(imported.operations[0], any_target)
+    files = {path.with_suffix(end): content for end, content in imported.files.items()}
+    for one in (path, *files):
+        if one.exists() and not force:
+            raise UsageError(
+                f"{one} exists and is kept", "name another file (--out FILE), or give --force"
+            )
+    if not path.parent.is_dir():
+        raise UsageError(f"{path.parent}: no such folder", "make it, or name another --out")
+    text = _text(imported, place, path)
+    _check(text, path)
+    written: list[Path] = []
+    try:
+        for one, content in (*files.items(), (path, text.encode())):
+            written.append(one)
+            _replace(one, content)
+    except OSError:
+        for one in written:
+            one.with_name(f".{one.name}.new").unlink(missing_ok=True)
+        raise
+    secrets = tuple(
+        f"{one.name}: {secret}" for one in imported.operations for secret in one.secrets
+    )
+    return Written(
+        *(path, tuple(files), place.url, len(imported.operations), imported.left_out, secrets),
+        *(place.is_local, place.is_placeholder),
+    )
+
+
+def _replace(path: Path, content: bytes) -> None:
+    new = path.with_name(f".{path.name}.new")
+    new.write_bytes(content)
+    new.replace(path)
+
+
+def _check(text: str, path: Path) -> None:
+    """What is written is read again first. Raises :class:`UsageError`."""
+    try:
+        experiment = loading.parse(text, str(path))
+    except ExperimentError as error:
+        raise UsageError(
+            f"the experiment would not be valid: {error.problems[0]}",
+            "leave that operation out: --only PATTERN",
+        ) from None
+    problem = next(filter(None, (message.data_problem for message in experiment.messages)), "")
+    if problem:
+        raise UsageError(problem, "name a file that can be read")
+
+
+@dataclass(frozen=True)
+class _Place:
+    url: str
+    host: str
+    is_local: bool
+    is_placeholder: bool
+    origin: str
+
+
+def _place(operation: Operation, any_target: bool) -> _Place:
+    """Where the experiment calls: the document's server if that is on this machine or allowed,
+    else this machine."""
+    origin = operation.origin
+    kind = "grpc" if "grpc" in operation.request else "http"
+    if not origin:
+        return _Place(f"{kind}://{LOCAL}:{PORTS[kind]}", LOCAL, True, True, "")
+    url = urlsplit(origin)
+    host = url.hostname or LOCAL
+    try:
+        method = "/any.Service/Method" if url.scheme.startswith("grpc") else "/"
+        server = targets.parse(f"{origin}{method}")
+        is_local = isinstance(server, targets.Server) and server.local
+    except UsageError:
+        is_local = False  # a name that is not known here
+    if is_local or any_target:
+        return _Place(origin, host, is_local, False, origin)
+    port = url.port or PORTS[url.scheme]
+    return _Place(f"{url.scheme}://{LOCAL}:{port}", LOCAL, True, True, origin)
+
+
+def _experiment_name(title: str) -> str:
+    return slug(title).replace(".", "-").replace("_", "-")
+
+
+def _text(imported: Imported, place: _Place, path: Path) -> str:
+    name = re.sub(r"-{2,}", "-", _experiment_name(imported.title))
+    lines = [
+        *_comment(f"Imported from {imported.source}. Correct values that the service refuses."),
+        *_head(imported, place),
+        f"name: {name}",
+        "services:",
+        *_service(imported, place, path, name),
+    ]
+    if not place.is_local:
+        lines += [
+            "# wirelab calls other machines only with --any-target as well.",
+            f"allow_targets: [{place.host}]",
+        ]
+    lines.append("messages:")
+    for one in imported.operations:
+        lines += _message(one, path)
+    lines += [
+        "loads:",
+        # Of another machine's calls there must be a bound.
+        "  - closed: {users: 4}"
+        if place.is_local
+        else "  - constant: {rate: 10, in_flight_max: 4}",
+        "window: {duration: 1 s}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _head(imported: Imported, place: _Place) -> Iterator[str]:
+    methods = {one.request.get("method") for one in imported.operations}
+    if methods - {"GET", "OPTIONS", None}:
+        yield from _comment("Some of these calls change data: use a service that may be filled.")
+    secrets = sorted({secret for one in imported.operations for secret in one.secrets})
+    if secrets:
+        yield from _comment("Secrets are left out; the service may refuse calls without them:")
+        yield from (f"#   {_line(secret)}" for secret in secrets)
+        yield from _comment(
+            "Write them under http.headers of the service, or in the headers of a "
+            "message, in a copy that nobody else reads."
+        )
+    if imported.left_out:
+        yield "# Left out:"
+        for what, why in imported.left_out[:100]:
+            yield from _comment(f"  {what}: {why}")
+        if (more := len(imported.left_out) - 100) > 0:
+            yield f"#   and {more} more"
+
+
+def _service(imported: Imported, place: _Place, path: Path, name: str) -> Iterator[str]:
+    if place.is_placeholder:
+        other = (
+            f"The document's server is {place.origin}"
+            if place.origin
+            else ("The document names no server")
+        )
+        yield from _comment(f"{other}: write where your own instance is.", "  ")
+    yield f"  - name: {name}"
+    yield f"    url: {_scalar(place.url)}"
+    service = dict(imported.service)
+    if "grpc" in service:
+        first = imported.operations[0].request["grpc"]
+        service["grpc"] = {"method": first, **_relative(service["grpc"], path)}
+    if service:
+        yield from _dumped(service, "    ")
+
+
+def _relative(grpc: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Files as seen from the experiment's folder."""
+
+    def seen(file: str) -> str:
+        if file.startswith(".") and "/" not in file:
+            return path.with_suffix(file).name  # it is written next to it
+        return os.path.relpath(file, path.parent)
+
+    found = {**grpc, "proto": seen(grpc["proto"])}
+    if "include" in grpc:
+        found["include"] = [os.path.relpath(folder, path.parent) for folder in grpc["include"]]
+    return found
+
+
+def _message(operation: Operation, path: Path) -> Iterator[str]:
+    for note in operation.notes:
+        yield from _comment(note, "  ")
+    if operation.secrets:
+        yield from _comment(f"Left out: {', '.join(operation.secrets)}", "  ")
+    request = dict(operation.request)
+    if "body_file" in request:
+        request["body_file"] = os.path.relpath(request["body_file"], path.parent)
+    lines = list(_dumped({"name": operation.name, **request}, "    "))
+    yield f"  - {lines[0].strip()}"
+    yield from lines[1:]
+
+
+def _dumped(value: dict[str, Any], indent: str) -> Iterator[str]:
+    text = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=WIDTH,
+        default_flow_style=None,
+    )
+    yield from (f"{indent}{line}" if line else "" for line in text.splitlines())
+
+
+if TYPE_CHECKING:
+    _Base = yaml.SafeDumper
+else:
+    # libyaml writes ten times as fast; a PyYAML that was built without it writes the same.
+    _Base = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_Base):
+    """The same value twice is written twice, and no alias."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Always."""
+        return True
+
+
+def _scalar(text: str) -> str:
+    return text if re.fullmatch(r"[\w.:/\[\]-]+", text) and "[" not in text else repr(text)
+
+
+def _comment(text: str, indent: str = "") -> Iterable[str]:
+    lead = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(
+        _line(text),
+        WIDTH,
+        initial_indent=f"{indent}# {lead}",
+        subsequent_indent=f"{indent}#   {lead}",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _line(text: str) -> str:
+    """Without line ends and control characters, in which a comment would end."""
+    return re.sub(r"[\s\x85\u2028\u2029]+", " ", sanitize(text)).strip()[:500]
+
+
+def summary(written: Written) -> Iterator[str]:
+    """What a person should know, as lines."""
+    yield f"{written.path}: {counted(written.messages, 'message')} to {written.url}"
+    yield from (f"{one}: belongs to it" for one in written.files)
+    if written.is_placeholder:
+        yield "where the service is, is not known: correct `url` in the file"
+    yield from _listed("left out", [f"{what}: {why}" for what, why in written.left_out])
+    yield from _listed("secrets left out", list(written.secrets))
+    any_target = "" if written.is_local else " --any-target"
+    yield f"next: wirelab run {written.path}{any_target}"
+
+
+def _listed(what: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"{what}:"
+        yield from (f"  {_line(one)}" for one in lines[:20])
+        if len(lines) > 20:
+            yield f"  and {len(lines) - 20} more, in the file's comments"

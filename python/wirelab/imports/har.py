@@ -1,0 +1,112 @@
+"""HTTP Archive 1.2, as browsers export it
+(http://www.softwareishard.com/blog/har-12-spec/)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from wirelab.errors import UsageError
+from wirelab.imports.http_request import NotImportable, Pairs, Recorded
+from wirelab.imports.operation import Imported, LeftOut, Operation
+from wirelab.imports.source import Text, item_places
+
+WHAT = "an HTTP archive (HAR), as a browser's developer tools export it"
+
+
+def read(text: Text) -> Imported:
+    """Its requests; the same request is one operation. Raises :class:`UsageError`."""
+    log = text.json(WHAT)
+    entries = log.get("log", {}).get("entries") if isinstance(log, dict) else None
+    if not isinstance(entries, list):
+        raise UsageError(f"{text.name}: there is no log.entries", f"name {WHAT}")
+    places = list(item_places(text, "entries"))
+    places += [text.name] * (len(entries) - len(places))
+    found: list[Operation] = []
+    left_out: list[LeftOut] = []
+    for number, (entry, place) in enumerate(zip(entries, places, strict=False), 1):
+        try:
+            found.append(_recorded(entry).operation())
+        except NotImportable as reason:
+            left_out.append(LeftOut(f"{place}: entry {number}{_named(entry)}", str(reason)))
+    version = log["log"].get("version", "1.2")
+    return Imported(text.stem, f"HAR {version}, {text.name}", _merged(found), tuple(left_out))
+
+
+def _recorded(entry: Any) -> Recorded:
+    request = entry.get("request") if isinstance(entry, dict) else None
+    if not isinstance(request, dict):
+        raise NotImportable("it has no request")
+    method, url = request.get("method"), request.get("url")
+    if not isinstance(method, str) or not isinstance(url, str):
+        raise NotImportable("its request has no method or no url")
+    recorded = Recorded(method, url, _pairs(request.get("headers")))
+    content = request.get("postData")
+    declared = next((v for name, v in recorded.headers if name.lower() == "content-type"), "")
+    recorded.body = _content(content, request.get("bodySize"), declared)
+    kind = content.get("mimeType") if isinstance(content, dict) else None
+    if kind and not declared:
+        recorded.headers.append(("content-type", str(kind)))
+    return recorded
+
+
+def _pairs(listed: Any) -> Pairs:
+    if not isinstance(listed, list):
+        return []
+    known = [one for one in listed if isinstance(one, dict) and "name" in one]
+    return [(str(one["name"]), str(one.get("value") or "")) for one in known]
+
+
+def _content(data: Any, size: Any, declared: str) -> str | None:
+    given = data if isinstance(data, dict) else {}
+    kind = str(given.get("mimeType") or declared).lower()
+    text = str(given.get("text") or "")
+    if kind.startswith("multipart/"):
+        raise NotImportable(
+            f"its content is {kind.partition(';')[0]}, a form with files; {_REMEDY}"
+        )
+    if not text and given.get("params"):
+        return urlencode(_pairs(given["params"]))
+    if not text and isinstance(size, int) and size > 0:
+        raise NotImportable(f"its content of {size:,} B was not recorded; {_REMEDY}")
+    if given.get("encoding") == "base64":
+        text = _decoded(text, kind)
+    # Where bytes were no text, browsers record a replacement character.
+    if "\ufffd" in text or "\x00" in text:
+        raise NotImportable(f"its content is binary ({kind or 'no type'}); {_REMEDY}")
+    return text or None
+
+
+_REMEDY = "send it with body_file"
+
+
+def _decoded(text: str, mime: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise NotImportable(f"its content is binary ({mime or 'no type'}); {_REMEDY}") from None
+
+
+def _named(entry: Any) -> str:
+    request = entry.get("request") if isinstance(entry, dict) else None
+    if not isinstance(request, dict):
+        return ""
+    url = str(request.get("url", "")).partition("?")[0]
+    return f" {request.get('method', '')} {url[:100]}".rstrip()
+
+
+def _merged(found: list[Operation]) -> tuple[Operation, ...]:
+    """One operation of requests that are the same."""
+    keys = [(one.origin, repr(one.request)) for one in found]
+    counts = Counter(keys)
+    first = dict(zip(reversed(keys), reversed(found), strict=True))
+    return tuple(
+        replace(first[key], notes=(*first[key].notes, f"recorded {count} times"))
+        if count > 1
+        else first[key]
+        for key, count in counts.items()
+    )

@@ -1,0 +1,160 @@
+"""A request that was recorded or written down, as an operation: HAR, Postman and curl share it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
+
+from wirelab.imports import secrets
+from wirelab.imports.operation import Operation, slug
+
+Pairs = list[tuple[str, str]]
+
+_NOT_SENT = re.compile(
+    # The engine writes these itself.
+    r"host|content-length|connection|keep-alive|proxy-connection|transfer-encoding|te|trailer"
+    r"|upgrade|expect|:.*"
+    # Compression is an axis of the experiment.
+    r"|accept-encoding"
+    # Of a browser and its cache: with them a reply may be 304 and empty.
+    r"|sec-.*|priority|user-agent|upgrade-insecure-requests|dnt|pragma|if-none-match"
+    r"|if-modified-since|x-postman-.*|postman-token"
+)
+_SAFE_PATH = "/:@!$&'()*+,;=-._~%"
+UNMEASURED = {"HEAD": "a reply to HEAD has no content to check", "CONNECT": "it opens a tunnel"}
+"""Methods that are left out, with the reason."""
+
+
+class NotImportable(Exception):
+    """One request cannot be an operation; says why."""
+
+
+@dataclass
+class Recorded:
+    """A request as a document has it."""
+
+    method: str
+    url: str
+    headers: Pairs = field(default_factory=list)
+    body: str | None = None
+    body_file: str | None = None
+    name: str = ""
+    """As the document names it, if it does."""
+    notes: list[str] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
+
+    def operation(self) -> Operation:
+        """It, without what the engine writes itself and without secrets. Raises
+        :class:`NotImportable`."""
+        method = self.method.upper()
+        if method in UNMEASURED:
+            raise NotImportable(UNMEASURED[method])
+        if not re.fullmatch(r"[A-Z]{1,20}", method):
+            raise NotImportable(f"{method!r} is no method of HTTP")
+        origin, path = self._place()
+        request: dict[str, Any] = {"method": method, "path": path}
+        headers, content_type = self._headers()
+        content = self._content(content_type)
+        if "json" in content and content_type.lower() == "application/json":
+            headers.pop("content-type", None)  # it is the default
+        if headers:
+            request["headers"] = headers
+        request |= content
+        name = slug(self.name) if self.name else slug(method, _words_of(path))
+        return Operation(
+            name, request, origin, tuple(self.notes), tuple(dict.fromkeys(self.secrets))
+        )
+
+    def _place(self) -> tuple[str, str]:
+        """The origin and the path with its query."""
+        try:
+            url = urlsplit(self.url)
+            port = url.port
+        except ValueError as error:
+            raise NotImportable(f"{self.url!r} is no URL: {error}") from None
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise NotImportable(f"{url.scheme or 'no scheme'}: only http and https are measured")
+        if url.username is not None:
+            self.secrets.append("user in the URL")
+        path = secrets.text_without_secrets(
+            quote(url.path or "/", safe=_SAFE_PATH), "path", self.secrets
+        )
+        query = self._query(url)
+        host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
+        origin = f"{url.scheme}://{host}{f':{port}' if port else ''}"
+        return origin, f"{path}?{query}" if query else path
+
+    def _query(self, url: SplitResult) -> str:
+        kept = []
+        for part in filter(None, url.query.split("&")):
+            pair = parse_qsl(part, keep_blank_values=True) or [(part, "")]
+            name, value = pair[0]
+            if value and secrets.is_secret(name, value):
+                self.secrets.append(f"query {name}")
+            else:
+                kept.append(quote(part, safe=f"{_SAFE_PATH}?"))
+        return "&".join(kept)
+
+    def _headers(self) -> tuple[dict[str, str], str]:
+        """Headers, and the content's type without its parameters."""
+        kept: dict[str, str] = {}
+        content_type = ""
+        for name, value in self.headers:
+            lower = name.strip().lower()
+            if lower == "content-type":
+                content_type = value.partition(";")[0].strip()
+            if not lower or _NOT_SENT.fullmatch(lower):
+                continue
+            if secrets.is_secret(lower, value):
+                self.secrets.append(f"header {lower}")
+            elif not value.isascii() or not value.isprintable():
+                self.notes.append(f"header {lower} is left out: it is no ASCII")
+            else:
+                kept[lower] = value.strip()
+        return kept, content_type
+
+    def _content(self, content_type: str) -> dict[str, Any]:
+        if self.body_file is not None:
+            return {"body_file": self.body_file}
+        if not self.body:
+            return {}
+        if "json" in content_type.lower():
+            try:
+                value = json.loads(self.body, parse_constant=_refused)
+            except (ValueError, RecursionError):
+                self.notes.append("its content is declared as JSON and is none")
+            else:
+                return {"json": secrets.without_secrets(value, "json", self.secrets)}
+        if content_type.lower() == "application/x-www-form-urlencoded":
+            return {"body": self._form(self.body)}
+        if not _is_text(self.body):
+            raise NotImportable("its content is no text; send it with body_file")
+        return {"body": secrets.text_without_secrets(self.body, "body", self.secrets)}
+
+    def _form(self, body: str) -> str:
+        pairs = parse_qsl(body, keep_blank_values=True)
+        cleaned = []
+        for name, value in pairs:
+            if value and secrets.is_secret(name, value):
+                self.secrets.append(f"form field {name}")
+                value = secrets.PLACEHOLDER
+            cleaned.append((name, value))
+        return urlencode(cleaned) if cleaned != pairs else body
+
+
+def _refused(word: str) -> None:
+    raise ValueError(word)
+
+
+def _is_text(content: str) -> bool:
+    """Whether it can be written in UTF-8 and was so before: a replacement character stands where
+    bytes were lost."""
+    return "\ufffd" not in content and not re.search("[\ud800-\udfff\x00]", content)
+
+
+def _words_of(path: str) -> str:
+    words = re.sub(r"%[0-9A-Fa-f]{2}", "-", path.partition("?")[0]).strip("/").replace("/", "-")
+    return words or "root"

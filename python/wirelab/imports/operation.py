@@ -1,0 +1,115 @@
+"""What a document says can be called, before it is written as an experiment."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from wirelab.errors import UsageError
+
+NAME_MAX = 64
+"""Characters of a message's name."""
+
+
+class LeftOut(NamedTuple):
+    """Something of the document that is not in the experiment."""
+
+    what: str
+    """With file and line where there is one."""
+    why: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One request, which becomes one message."""
+
+    name: str
+    """As :func:`slug` makes it; unique after :meth:`Imported.chosen`."""
+    request: dict[str, Any]
+    """Keys of a message: ``method``, ``path``, ``headers``, ``grpc``, ``json``, ``body``,
+    ``body_file``."""
+    origin: str = ""
+    """``http://host:port``; empty where the document names none."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the experiment should know of it."""
+    secrets: tuple[str, ...] = ()
+    """What it needs and does not have: ``header authorization``."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a pattern may match."""
+        method, path = self.request.get("method", ""), self.request.get("path", "")
+        grpc = self.request.get("grpc", "")
+        return (self.name, f"{method} {path}", f"{self.origin}{path}", path, grpc)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Everything of one document."""
+
+    title: str
+    """Of the document, as it names itself."""
+    source: str
+    """What was read, for people: ``OpenAPI 3.1.0, petstore.json``."""
+    operations: tuple[Operation, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    service: dict[str, Any] = field(default_factory=dict)
+    """Further keys of the service, such as ``grpc``."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Files next to the experiment, by the end of their names (``.binpb``)."""
+
+    def chosen(self, pattern: str | None) -> Imported:
+        """The operations that a shell pattern matches, of the server that most belong to, each
+        with a name of its own. Raises :class:`UsageError` where none is left."""
+        fitting = [one for one in self.operations if pattern is None or _matches(one, pattern)]
+        if not fitting:
+            raise UsageError(f"{self.source}: {self._nothing(pattern)}", self._why_nothing())
+        origins = Counter(one.origin for one in fitting)
+        origin = origins.most_common(1)[0][0]
+        others = tuple(
+            LeftOut(f"{count} of {other or 'no server'}", f"`--only '{other}*'` takes them instead")
+            for other, count in origins.items()
+            if other != origin
+        )
+        own = distinct(one for one in fitting if one.origin == origin)
+        return replace(self, operations=own, left_out=(*self.left_out, *others))
+
+    def _nothing(self, pattern: str | None) -> str:
+        if self.operations:
+            names = ", ".join(one.name for one in self.operations[:10])
+            return f"no operation matches {pattern!r}; it has {names}"
+        return "there is no operation that can be imported"
+
+    def _why_nothing(self) -> str:
+        reasons = [f"{what}: {why}" for what, why in self.left_out[:5]]
+        return "\n  ".join(reasons)
+
+
+def _matches(operation: Operation, pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(word, pattern) for word in operation.words)
+
+
+def slug(*words: str) -> str:
+    """``getPetById`` as ``get-pet-by-id``; at most :data:`NAME_MAX` characters."""
+    text = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", "-".join(filter(None, words)))
+    text = re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-._")
+    return text[:NAME_MAX].rstrip("-._") or "request"
+
+
+def distinct(operations: Iterable[Operation]) -> tuple[Operation, ...]:
+    """With a number at the end of names that are there already."""
+    taken: set[str] = set()
+    named = []
+    for one in operations:
+        name, number = one.name, 1
+        while name in taken:
+            number += 1
+            end = f"-{number}"
+            name = one.name[: NAME_MAX - len(end)] + end
+        taken.add(name)
+        named.append(replace(one, name=name))
+    return tuple(named)

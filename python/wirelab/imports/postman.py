@@ -1,0 +1,205 @@
+"""Collections of Postman, format 2.0 and 2.1 (https://schema.postman.com)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from wirelab.errors import UsageError
+from wirelab.imports.http_request import NotImportable, Pairs, Recorded
+from wirelab.imports.operation import Imported, LeftOut, Operation
+from wirelab.imports.secrets import PLACEHOLDER, is_secret
+from wirelab.imports.source import Text
+
+WHAT = "a collection of Postman, exported as Collection v2.1"
+DEPTH_MAX = 50
+"""Folders within folders."""
+DYNAMIC = {
+    "$guid": "3f2b8c1e-5a44-4c0e-9d6b-0e8a4f6f9f10",
+    "$randomUUID": "3f2b8c1e-5a44-4c0e-9d6b-0e8a4f6f9f10",
+    "$timestamp": "1700000000",
+    "$isoTimestamp": "2024-01-01T00:00:00.000Z",
+    "$randomInt": "1",
+}
+"""Values that Postman makes anew for each request."""
+_TYPES = {
+    "json": "application/json",
+    "xml": "application/xml",
+    "html": "text/html",
+    "javascript": "application/javascript",
+}
+
+
+def read(text: Text) -> Imported:
+    """Its requests. Raises :class:`UsageError`."""
+    content = text.json(WHAT)
+    info = content.get("info") if isinstance(content, dict) else None
+    schema = str(info.get("schema", "")) if isinstance(info, dict) else ""
+    if not isinstance(info, dict) or not re.search(r"/v2\.[01]\.0/", schema):
+        raise UsageError(
+            f"{text.name}: no collection of Postman 2.0 or 2.1: info.schema is {schema!r}",
+            f"name {WHAT}",
+        )
+    reader = _Reader(text, _variables(content.get("variable")))
+    for path, item, auth in _requests(content, (), None):
+        reader.add(path, item, auth)
+    title = str(info.get("name") or text.stem)
+    left_out = tuple(reader.left_out)
+    if _has_scripts(content):
+        left_out += (LeftOut("scripts of the collection", "they are not run"),)
+    return Imported(
+        title, f"Postman collection {title!r}, {text.name}", tuple(reader.found), left_out
+    )
+
+
+def _requests(
+    folder: dict[str, Any], path: tuple[str, ...], auth: Any
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any], Any]]:
+    auth = folder.get("auth") or auth
+    items = folder.get("item")
+    for item in items if isinstance(items, list) and len(path) < DEPTH_MAX else ():
+        if not isinstance(item, dict):
+            continue
+        inner = (*path, str(item.get("name") or "request"))
+        if "item" in item:
+            yield from _requests(item, inner, auth)
+        else:
+            yield inner, item, auth
+
+
+def _has_scripts(content: dict[str, Any]) -> bool:
+    return bool(content.get("event")) or any(
+        item.get("event") for _, item, _ in _requests(content, (), None)
+    )
+
+
+def _variables(listed: Any) -> dict[str, str]:
+    known = [one for one in listed or () if isinstance(one, dict) and not one.get("disabled")]
+    named = [(str(one.get("key") or one.get("id")), one.get("value")) for one in known]
+    return DYNAMIC | {name: str(value) for name, value in named if value is not None}
+
+
+@dataclass
+class _Reader:
+    text: Text
+    variables: dict[str, str]
+    found: list[Operation] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def add(self, path: tuple[str, ...], item: dict[str, Any], auth: Any) -> None:
+        name = " / ".join(path)
+        try:
+            self.found.append(self._recorded(path, item.get("request"), auth).operation())
+        except NotImportable as reason:
+            place = self.text.line_of(json.dumps(path[-1], ensure_ascii=False))
+            self.left_out.append(LeftOut(f"{place}: {name}", str(reason)))
+
+    def _recorded(self, path: tuple[str, ...], request: Any, auth: Any) -> Recorded:
+        if isinstance(request, str):
+            request = {"url": request}
+        if not isinstance(request, dict):
+            raise NotImportable("it has no request")
+        recorded = Recorded(str(request.get("method") or "GET"), "", name="-".join(path))
+        recorded.url = self._url(request.get("url"), recorded)
+        recorded.headers = self._pairs(request.get("header"), recorded)
+        self._add_body(recorded, request.get("body"))
+        auth = request.get("auth") or auth
+        kind = auth.get("type") if isinstance(auth, dict) else None
+        if kind and kind != "noauth":
+            recorded.secrets.append(f"auth of kind {kind}")
+        return recorded
+
+    def _filled(self, text: object, recorded: Recorded, depth: int = 0) -> str:
+        """With its variables; of one without a value the name stays, and is noted."""
+
+        def value(match: re.Match[str]) -> str:
+            name = match[1].strip()
+            known = self.variables.get(name)
+            if known and not is_secret(name, known):
+                # Variables may stand in variables, but not without end.
+                return self._filled(known, recorded, depth + 1) if depth < 5 else name
+            if known or is_secret(name, ""):
+                recorded.secrets.append(f"variable {name}")
+                return PLACEHOLDER
+            note = f"variable {name} has no value in the collection: its name stands for it"
+            if note not in recorded.notes:
+                recorded.notes.append(note)
+            return name.lstrip("$")
+
+        return re.sub(r"\{\{([^{}]+)\}\}", value, str(text))
+
+    def _url(self, url: Any, recorded: Recorded) -> str:
+        given = url if isinstance(url, dict) else {"raw": url}
+        raw = given.get("raw")
+        if not isinstance(raw, str) or not raw:
+            raise NotImportable("it has no URL (url.raw)")
+        head = re.match(r"\{\{([^{}]+)\}\}", raw)
+        if head and not self.variables.get(head[1].strip()):
+            # The host comes from an environment, which is a file of its own.
+            recorded.notes.append(f"variable {head[1].strip()} has no value in the collection")
+            raw = f"http://127.0.0.1:8080{raw[head.end() :]}"
+        filled = self._filled(raw, recorded)
+        filled = filled if "://" in filled else f"http://{filled}"
+        for one in given.get("variable") or ():
+            if isinstance(one, dict) and (key := one.get("key")):
+                value = quote(self._filled(one.get("value") or key, recorded), safe="")
+                # Percent-encoded, so that nothing in it is special to `sub`.
+                filled = re.sub(rf"/:{re.escape(str(key))}(?=[/?#]|$)", f"/{value}", filled)
+        return self._without_disabled(filled, given.get("query"))
+
+    def _without_disabled(self, url: str, query: Any) -> str:
+        disabled = [
+            f"{one.get('key')}={one.get('value') or ''}"
+            for one in query or ()
+            if isinstance(one, dict) and one.get("disabled")
+        ]
+        head, mark, tail = url.partition("?")
+        kept = [part for part in tail.split("&") if part and part not in disabled]
+        return f"{head}{mark if kept else ''}{'&'.join(kept)}"
+
+    def _pairs(self, listed: Any, recorded: Recorded) -> Pairs:
+        known = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        return [
+            (str(one.get("key", "")), self._filled(one.get("value") or "", recorded))
+            for one in known
+            if not one.get("disabled")
+        ]
+
+    def _add_body(self, recorded: Recorded, body: Any) -> None:
+        if not isinstance(body, dict) or body.get("disabled"):
+            return
+        mode = body.get("mode")
+        content_type = ""
+        if mode == "raw":
+            recorded.body = self._filled(body.get("raw") or "", recorded)
+            options = body.get("options")
+            raw = options.get("raw") if isinstance(options, dict) else None
+            language = str(raw.get("language", "")) if isinstance(raw, dict) else ""
+            content_type = _TYPES.get(language, "text/plain")
+        elif mode == "urlencoded":
+            recorded.body = urlencode(self._pairs(body.get("urlencoded"), recorded))
+            content_type = "application/x-www-form-urlencoded"
+        elif mode == "graphql":
+            recorded.body = self._graphql(body.get("graphql"), recorded)
+            content_type = "application/json"
+        elif mode in ("formdata", "file"):
+            kind = "multipart/form-data" if mode == "formdata" else "a file"
+            raise NotImportable(
+                f"its content is {kind}; write it to a file and send it with body_file"
+            )
+        named = any(name.lower() == "content-type" for name, _ in recorded.headers)
+        if recorded.body and not named:
+            recorded.headers.append(("content-type", content_type))
+
+    def _graphql(self, graphql: Any, recorded: Recorded) -> str:
+        given = graphql if isinstance(graphql, dict) else {}
+        content: dict[str, Any] = {"query": self._filled(given.get("query") or "", recorded)}
+        try:
+            variables = json.loads(self._filled(given.get("variables") or "{}", recorded))
+        except ValueError:
+            raise NotImportable("its GraphQL variables are no JSON") from None
+        return json.dumps(content | ({"variables": variables} if variables else {}))

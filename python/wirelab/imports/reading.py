@@ -1,0 +1,27 @@
+"""Reads a source by its kind."""
+
+from __future__ import annotations
+
+from wirelab.imports import source as sources
+from wirelab.imports.operation import Imported
+
+
+def read(kind: str, source: str, *, any_target: bool) -> Imported:
+    """``kind`` is one of ``openapi``, ``har``, ``postman`` and ``curl``. Raises
+    :class:`UsageError`."""
+    if kind == "curl":
+        from wirelab.imports import curl
+
+        return curl.read(source)
+    text = sources.read(source, any_target=any_target)
+    if kind == "openapi":
+        from wirelab.imports import openapi
+
+        return openapi.read(text)
+    if kind == "har":
+        from wirelab.imports import har
+
+        return har.read(text)
+    from wirelab.imports import postman
+
+    return postman.read(text)

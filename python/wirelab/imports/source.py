@@ -1,0 +1,140 @@
+"""Reads documents: files, and URLs of this machine."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from wirelab.errors import UsageError
+from wirelab.format.sanitize import damage, sanitize
+from wirelab.stack import targets
+
+BYTES_MAX = 64 * 1024 * 1024
+FETCH_S_MAX = 10.0
+"""Seconds that a server may take."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A document as it was read."""
+
+    name: str
+    """The file or URL, for messages."""
+    text: str
+
+    @property
+    def stem(self) -> str:
+        """The name alone, without folders and ending."""
+        path = urlsplit(self.name).path if "://" in self.name else self.name
+        return Path(path).stem
+
+    @property
+    def folder(self) -> Path | None:
+        """Where files next to it are; None of a URL."""
+        return None if "://" in self.name else Path(self.name).parent
+
+    def line_of(self, part: str) -> str:
+        """``file:line`` where a part stands first; the name alone where it does not."""
+        at = self.text.find(part)
+        return self.name if at < 0 else self.line_at(at)
+
+    def line_at(self, offset: int) -> str:
+        """``file:line`` of a place in the text."""
+        return f"{self.name}:{self.text.count(chr(10), 0, offset) + 1}"
+
+    def json(self, what: str) -> Any:
+        """Its values. ``what`` names the kind of document, with its article. Raises
+        :class:`UsageError` with the line of what is no JSON."""
+        try:
+            return json.loads(self.text, parse_constant=_refuse_constant)
+        except json.JSONDecodeError as error:
+            raise UsageError(
+                f"{self.name}:{error.lineno}: not JSON: {error.msg} in column {error.colno}",
+                f"name {what}",
+            ) from None
+        except RecursionError:
+            raise UsageError(f"{self.name}: too deep a document", f"name {what}") from None
+        except ValueError as error:
+            raise UsageError(f"{self.name}: not JSON: {error}", f"name {what}") from None
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no value of JSON")
+
+
+def read(source: str, *, any_target: bool = False) -> Text:
+    """A file, or what a URL of this machine answers. Raises :class:`UsageError`."""
+    if re.match(r"https?://", source):
+        return Text(source, _decoded(source, _fetched(source, any_target)))
+    path = Path(source)
+    try:
+        if path.stat().st_size > BYTES_MAX:
+            raise UsageError(f"{source}: larger than {BYTES_MAX:,} B", "name a part of it")
+        return Text(source, _decoded(source, path.read_bytes()))
+    except OSError as error:
+        raise UsageError(
+            f"{source}: cannot be read: {error.strerror or error}", "name a file or a URL"
+        ) from None
+
+
+def _decoded(name: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name}: {damage(error)}", "name a document in JSON or YAML") from None
+
+
+def _fetched(url: str, any_target: bool) -> bytes:
+    import urllib.request
+    from http.client import HTTPException
+
+    server = targets.parse(url)
+    if isinstance(server, targets.Server) and not server.local and not any_target:
+        raise UsageError(
+            f"{urlsplit(url).hostname} is not on this machine",
+            "give --any-target to read from it, or download the document and name the file",
+        )
+
+    class NoRedirect(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: Any, **__: Any) -> None:
+            """A redirect may lead to another machine."""
+
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), NoRedirect)
+    try:
+        with opener.open(url, timeout=FETCH_S_MAX) as reply:
+            content: bytes = reply.read(BYTES_MAX + 1)
+    except urllib.request.HTTPError as error:
+        error.close()
+        to = error.headers.get("location")
+        raise UsageError(
+            f"{url}: answered with status {error.code}{f', to {sanitize(to)}' if to else ''}",
+            "name the document itself, such as /openapi.json or /v3/api-docs",
+        ) from None
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", None) or error
+        raise UsageError(f"{url}: cannot be read: {reason}", "is the server running?") from None
+    if len(content) > BYTES_MAX:
+        raise UsageError(f"{url}: larger than {BYTES_MAX:,} B", "name a part of it")
+    return content
+
+
+def item_places(text: Text, key: str) -> Iterator[str]:
+    """``file:line`` of each item of the first list named ``key``; stops where the text is
+    other than it should be."""
+    begin = re.search(rf'"{re.escape(key)}"\s*:\s*\[', text.text)
+    decoder = json.JSONDecoder()
+    at = begin.end() if begin else len(text.text)
+    line, counted = 1, 0
+    while (item := re.compile(r"[\s,]*(?=\{)").match(text.text, at)) is not None:
+        line += text.text.count("\n", counted, item.end())
+        counted = item.end()
+        yield f"{text.name}:{line}"
+        try:
+            _, at = decoder.raw_decode(text.text, item.end())
+        except (ValueError, RecursionError):
+            return

@@ -1,0 +1,276 @@
+"""``wirelab import har``, ``postman`` and ``curl``: what was recorded, without its secrets."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.python.importing import FILES, Done, Importer
+from tests.python.importing import importer as importer
+from wirelab.imports.secrets import is_secret, is_secret_name
+
+CHROMIUM = FILES / "chromium.har"
+COLLECTION = FILES / "collection.postman_collection.json"
+
+
+def _har(tmp_path: Path, *requests: dict[str, Any]) -> Path:
+    path = tmp_path / "a.har"
+    entries = [{"request": {"method": "GET", "headers": [], **one}} for one in requests]
+    path.write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}, indent=1))
+    return path
+
+
+def test_a_recording_of_chromium_has_each_request_once(importer: Importer) -> None:
+    done = importer("har", CHROMIUM)
+    assert list(done.messages) == ["get-root", "get-api-items", "post-api-items", "post-login"]
+    assert done.content["services"][0]["url"] == "http://127.0.0.1:18080"
+    assert done.messages["get-api-items"]["path"] == "/api/items?limit=2"
+    assert "# recorded 2 times" in done.text
+    added = done.messages["post-api-items"]
+    assert added["json"] == {"name": 'a "quoted" ü', "password": "left-out", "n": [1, 2]}
+    assert set(added["headers"]) == {"accept", "accept-language", "origin", "referer"}
+    assert done.messages["post-login"]["body"] == "user=me&password=left-out"
+
+
+def test_no_secret_of_a_recording_is_written(importer: Importer) -> None:
+    done = importer("har", CHROMIUM)
+    for secret in ("sekret123", "abcdef.ghijkl", "hunter2", "abc123"):
+        assert secret in CHROMIUM.read_text()
+        assert secret not in done.text + done.out
+    for named in ("query api_key", "header cookie", "header authorization", "json.password"):
+        assert named in done.out
+        assert named in done.text
+
+
+def test_binary_content_of_a_recording_is_named_with_its_line(importer: Importer) -> None:
+    done = importer("har", CHROMIUM)
+    assert done.code == 0
+    lines = CHROMIUM.read_text().splitlines()
+    for path, why in (("/upload", "was not recorded"), ("/form", "multipart/form-data")):
+        # An entry begins with its page, two lines above its request.
+        url = next(n for n, line in enumerate(lines, 1) if f'{path}",' in line)
+        begin = max(n for n, line in enumerate(lines[:url], 1) if line == "   {")
+        (reported,) = [line for line in done.out.splitlines() if f"18080{path}:" in line]
+        assert f"chromium.har:{begin}: entry" in reported
+        assert why in reported
+        assert "send it with body_file" in reported
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"mimeType": "image/png", "text": "\ufffdPNG"},
+        {"mimeType": "image/png", "text": base64.b64encode(b"\x89PNG").decode(),
+         "encoding": "base64"},
+        {"mimeType": "multipart/form-data; boundary=x", "params": [{"name": "a", "value": "b"}]},
+    ],
+)  # fmt: skip
+def test_a_recording_of_binary_content_alone_is_refused(
+    importer: Importer, tmp_path: Path, data: dict[str, Any]
+) -> None:
+    request = {"method": "POST", "url": "http://127.0.0.1/up", "postData": data, "bodySize": 4}
+    importer("har", _har(tmp_path, request)).refused(
+        "there is no operation that can be imported", "a.har:5: entry 1 POST", "body_file"
+    )
+
+
+def test_text_in_base64_is_read(importer: Importer, tmp_path: Path) -> None:
+    data = {
+        "mimeType": "application/json",
+        "text": base64.b64encode(b'{"a": 1}').decode(),
+        "encoding": "base64",
+    }
+    request = {"method": "POST", "url": "http://127.0.0.1/up", "postData": data}
+    assert importer("har", _har(tmp_path, request)).messages["post-up"]["json"] == {"a": 1}
+
+
+def test_requests_to_several_servers_are_of_the_most_called(
+    importer: Importer, tmp_path: Path
+) -> None:
+    urls = ("http://127.0.0.1:1/a", "http://127.0.0.1:1/b", "http://192.0.2.1/c", "ws://127.0.0.1/")
+    path = _har(tmp_path, *({"url": url} for url in urls))
+    done = importer("har", path)
+    assert list(done.messages) == ["get-a", "get-b"]
+    assert "1 of http://192.0.2.1: `--only 'http://192.0.2.1*'` takes them instead" in done.out
+    assert "ws: only http and https are measured" in done.out
+    done = importer("har", path, "--only", "http://192.0.2.1*", "--force")
+    assert list(done.messages) == ["get-c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"log":\n', "a.har:2: not JSON"),
+        ("[]", "there is no log.entries"),
+        ('{"log": {"entries": 1}}', "there is no log.entries"),
+        ('{"log": {"entries": [1, {}, {"request": {"url": 1}}]}}', "it has no request"),
+        ('{"log": NaN}', "NaN is no value of JSON"),
+    ],
+)
+def test_what_is_no_recording_is_refused(
+    importer: Importer, tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "a.har"
+    path.write_text(text)
+    importer("har", path).refused(said)
+
+
+def test_a_collection_of_postman_is_read_with_its_variables(importer: Importer) -> None:
+    done = importer("postman", COLLECTION)
+    assert list(done.messages) == [
+        *("books-list-books", "books-get-a-book", "books-add-a-book", "search", "log-in")
+    ]
+    assert done.content["services"][0]["url"] == "http://127.0.0.1:8090"
+    listed = done.messages["books-list-books"]
+    assert listed["path"] == "/v1/books?limit=10"  # offset is disabled
+    assert set(listed["headers"]) == {"x-trace"}
+    assert done.messages["books-get-a-book"]["path"] == "/v1/books/4%202"
+    assert done.messages["books-add-a-book"]["json"] == {"title": "title", "pages": 300}
+    assert done.messages["search"]["json"]["variables"] == {"q": "x"}
+
+
+def test_secrets_of_a_collection_are_named(importer: Importer) -> None:
+    done = importer("postman", COLLECTION)
+    assert "books-list-books: header x-api-key" in done.out
+    assert "books-list-books: auth of kind bearer" in done.out
+    assert "books-get-a-book: auth" not in done.out  # noauth
+    assert "very-secret-value" not in done.text + done.out
+    assert "hunter2" not in done.text + done.out
+    assert "scripts of the collection: they are not run" in done.out
+    assert "Books / Upload a cover: its content is multipart/form-data" in done.out
+
+
+@pytest.mark.parametrize("item", [None, 1, [1], [{"request": 5}], [{"request": {"url": {}}}]])
+def test_a_collection_without_requests_is_refused(
+    importer: Importer, tmp_path: Path, item: object
+) -> None:
+    schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"info": {"name": "c", "schema": schema}, "item": item}))
+    importer("postman", path).refused("there is no operation that can be imported")
+
+
+def test_variables_that_stand_in_each_other_end(importer: Importer, tmp_path: Path) -> None:
+    content = json.loads(COLLECTION.read_text())
+    content["variable"] = [{"key": "baseUrl", "value": "http://127.0.0.1/{{a}}"},
+                           {"key": "a", "value": "{{a}}"}]  # fmt: skip
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(content))
+    assert importer("postman", path).messages["search"]["path"] == "/a/graphql"
+
+
+def test_another_format_of_postman_is_refused(importer: Importer, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text('{"id": "1", "requests": []}')
+    importer("postman", path).refused("no collection of Postman 2.0 or 2.1", "exported as")
+
+
+def _curl(importer: Importer, command: str) -> dict[str, Any]:
+    done = importer("curl", command, "--force")
+    assert done.code == 0, done.err
+    (message,) = done.messages.values()
+    return message
+
+
+def test_a_command_as_chromium_copies_it(importer: Importer) -> None:
+    message = _curl(
+        importer,
+        "curl 'http://127.0.0.1:18080/api/items?a=1' \\\n"
+        "  -H 'accept: */*' \\\n  -H 'content-type: application/json' \\\n"
+        "  -b 'session=abc123' \\\n  -H 'user-agent: Mozilla' \\\n"
+        '  --data-raw $\'{"name":"it\\\'s \\u00fc"}\' --compressed --insecure',
+    )
+    assert message["method"] == "POST"
+    assert message["path"] == "/api/items?a=1"
+    assert message["headers"] == {"accept": "*/*"}
+    assert message["json"] == {"name": "it's ü"}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("curl localhost:8080", {"method": "GET", "path": "/"}),
+        ("curl -sSL -XDELETE http://127.0.0.1/a", {"method": "DELETE", "path": "/a"}),
+        ("curl -G -d a=1 -d b=2 http://127.0.0.1/?c", {"method": "GET", "path": "/?c&a=1&b=2"}),
+        (
+            "curl -d a=1 --data-urlencode 'b=x y' http://127.0.0.1",
+            {
+                "method": "POST",
+                "path": "/",
+                "headers": {"content-type": "application/x-www-form-urlencoded"},
+                "body": "a=1&b=x+y",
+            },
+        ),
+        (
+            "curl --json '[1]' --url http://127.0.0.1/",
+            {"method": "POST", "path": "/", "headers": {"accept": "application/json"}, "json": [1]},
+        ),
+    ],
+)
+def test_options_of_curl_are_understood(
+    importer: Importer, command: str, expected: dict[str, Any]
+) -> None:
+    message = _curl(importer, command)
+    del message["name"]
+    assert message == expected
+
+
+def test_content_of_a_file_stays_in_its_file(importer: Importer) -> None:
+    (importer.folder / "sub").mkdir()
+    (importer.folder / "body.bin").write_bytes(b"\x00\xff")
+    done = importer("curl", "curl --data-binary @body.bin http://127.0.0.1/", "--out", "sub/a.yaml")
+    assert done.code == 0
+    assert "body_file: ../body.bin" in (importer.folder / "sub" / "a.yaml").read_text()
+
+
+def test_secrets_of_a_command_are_left_out(importer: Importer) -> None:
+    done: Done = importer(
+        "curl",
+        "curl -u me:hunter2 -b sid=abc123 'http://you:hunter2@127.0.0.1/?token=abc123' "
+        "-H 'X-Auth-Token: abc123' -d 'password=hunter2&a=b'",
+    )
+    assert "hunter2" not in done.text + done.out
+    assert "abc123" not in done.text + done.out
+    for name in ("header authorization", "header cookie", "user in the URL", "query token",
+                 "header x-auth-token", "form field password"):  # fmt: skip
+        assert name in done.out
+
+
+@pytest.mark.parametrize(
+    ("command", "parts"),
+    [
+        ("curl -F a=@b http://127.0.0.1/", ("-F: its content is made by curl", "--data-binary")),
+        ("curl -T a http://127.0.0.1/", ("-T: its content is made by curl",)),
+        ("curl --nosuch http://127.0.0.1/", ("unrecognized arguments: --nosuch",)),
+        ("curl 'http://127.0.0.1/", ("no command of a shell",)),
+        ("wget http://127.0.0.1/", ("does not begin with curl",)),
+        ("curl", ("has 0 URLs",)),
+        ("curl http://127.0.0.1/ http://127.0.0.1/", ("has 2 URLs",)),
+        ("curl http://127.0.0.1/ --next http://127.0.0.1/", ("there are two requests",)),
+        ("curl -d @- http://127.0.0.1/", ("reads content from standard input",)),
+        ("curl -d a=1 -d @b http://127.0.0.1/", ("joins content of a file",)),
+        ("curl -I http://127.0.0.1/", ("a reply to HEAD has no content",)),
+        ("curl ftp://127.0.0.1/", ("only http and https",)),
+        ("curl http://127.0.0.1:x/", ("is no URL",)),
+        ("curl -d @nosuch http://127.0.0.1/", ("No such file",)),
+    ],
+)
+def test_commands_that_no_message_can_be_are_refused(
+    importer: Importer, command: str, parts: tuple[str]
+) -> None:
+    importer("curl", command).refused(*parts)
+
+
+def test_secrets_are_known_by_name_and_by_form() -> None:
+    for name in ("Authorization", "X-API-Key", "apiKey", "access_token", "sessionId", "JSESSIONID",
+                 "csrf-token", "client_secret", "user[password]"):  # fmt: skip
+        assert is_secret_name(name), name
+    for name in ("author", "max_tokens", "key", "monkey", "passenger", "x-request-id"):
+        assert not is_secret_name(name), name
+    assert is_secret("x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl")
+    assert is_secret("x", "Bearer abcdefgh12345")
+    assert not is_secret("x", "a value of no interest")
