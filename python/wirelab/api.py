@@ -13,7 +13,7 @@ from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics import cell as _cell
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import THRESHOLD, Comparison, ratio
-from wirelab.statistics.figure import FIGURES, RUNTIME, Figure
+from wirelab.statistics.figure import CODEC, FIGURES, RUNTIME, Figure
 from wirelab.trial import series as _series
 from wirelab.trial.record import Trial
 
@@ -33,7 +33,7 @@ __all__ = [
     "series",
 ]
 
-_KNOWN = (*FIGURES, *RUNTIME)
+_KNOWN = (*FIGURES, *RUNTIME, *CODEC)
 
 
 def load_run(folder: str | Path) -> Run:
@@ -49,8 +49,8 @@ def cells(run: Run) -> list[Cell]:
 
 def records(trials: Iterable[Trial]) -> list[dict[str, Any]]:
     """One flat row per trial: its point, repeat and status, then every figure in its unit
-    (:data:`wirelab.statistics.figure.FIGURES` and ``RUNTIME``: 1/s, ns, s, B); None where the
-    trial lacks it."""
+    (:data:`wirelab.statistics.figure.FIGURES`, ``RUNTIME`` and ``CODEC``: 1/s, ns, s, B); None
+    where the trial lacks it."""
     return [
         {
             "trial": trial.id,

@@ -15,6 +15,9 @@ class ServiceConfig(
 ):
     """The configuration of one service process."""
 
+    codec_times: bool = False
+    """Keep the last reply of each operation, so that its codec can be timed (`GET /codec-times`
+    on the metrics address)."""
     collector: Collector = msgspec.field(default_factory=lambda: msgspec.convert({}, Collector))
     """Options of a garbage collector; Rust has none."""
     contract: str

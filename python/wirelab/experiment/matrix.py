@@ -244,6 +244,9 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         _accept_capture(stack, capture, load)
     with _reported_at("faults"):
         _accept_faults(stack, catalogue, message.contract, at.faults)
+    if experiment.codec_times:
+        with _reported_at("codec_times"):
+            _accept_codec_times(stack, catalogue, message)
     point = Point(
         stack=stack.reference,
         axes=dict(stack.axes),
@@ -364,6 +367,26 @@ def _accept_faults(
     unknown = catalogue.manifest(stack, contract).unknown_faults(faults)
     if unknown:
         raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")
+
+
+def _accept_codec_times(
+    stack: Stack, catalogue: Catalogue, message: Message | ExternalMessage
+) -> None:
+    if isinstance(stack, ExternalStack) or isinstance(message, ExternalMessage):
+        raise StackError(
+            f"{stack}: services of the lab time their codec, and this is none",
+            "leave codec_times out",
+        )
+    if message.operation is None:
+        raise StackError(
+            f"{stack}: codec_times is of one operation, and {message.name} is none",
+            "leave codec_times out, or name an operation",
+        )
+    if not catalogue.manifest(stack, message.contract).times_codec(stack, message.contract):
+        raise StackError(
+            f"{stack}: the service cannot time the codec of {message.contract}",
+            "use binding rest with another codec than text, or leave codec_times out",
+        )
 
 
 def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:

@@ -265,6 +265,10 @@ class Experiment(Model):
         0.02, ge=0, lt=1, description="a ratio counts as a difference beyond 1 by this much"
     )
     faults: Faults = Faults()
+    codec_times: bool = Field(
+        False,
+        description="after every window, time encoding and decoding the operation's reply alone",
+    )
     test_findings: bool = Field(
         False, description="test what is found in the packets by intervention, after the run"
     )
@@ -412,7 +416,8 @@ class Experiment(Model):
     def digest(self) -> str:
         """SHA-256 of everything that shapes the trials; comments and layout do not."""
         excluded = {"about", "test_findings", "interventions"}
-        absent = {n for n in ("only", "prepare", "allow_targets") if not getattr(self, n)}
+        newer = ("only", "prepare", "allow_targets", "codec_times")
+        absent = {name for name in newer if not getattr(self, name)}
         content = self.model_dump(mode="json", exclude=excluded | absent)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

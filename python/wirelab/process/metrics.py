@@ -45,7 +45,12 @@ def total(metrics: Metrics, name: str) -> float:
 
 
 def scrape(address: str, seconds_max: float = SCRAPE_S_MAX, namespace: str | None = None) -> str:
-    """The text at ``http://address/metrics``, asked for from within a network namespace where
+    """The text at ``http://address/metrics``, as :func:`get` has it."""
+    return get(address, "/metrics", seconds_max, namespace)
+
+
+def get(address: str, path: str, seconds_max: float, namespace: str | None) -> str:
+    """The text at ``http://address/path``, asked for from within a network namespace where
     given. Raises :class:`OSError`, also for a reply that is none."""
     import http.client  # it loads a parser of e-mail, which commands without a service do not need
 
@@ -55,11 +60,12 @@ def scrape(address: str, seconds_max: float = SCRAPE_S_MAX, namespace: str | Non
     if namespace is not None:
         connection.sock = namespaces.connected(namespace, where, seconds_max)
     try:
-        connection.request("GET", "/metrics")
+        connection.request("GET", path)
         reply = connection.getresponse()
+        text = reply.read(SCRAPE_BYTES_MAX).decode("utf-8", "replace")
         if reply.status != 200:
-            raise OSError(f"status {reply.status} from the metrics address")
-        return reply.read(SCRAPE_BYTES_MAX).decode("utf-8", "replace")
+            raise OSError(f"status {reply.status} from the metrics address: {text[:200]}")
+        return text
     except http.client.HTTPException as error:
         raise OSError(f"no reply of HTTP from the metrics address: {error!r}") from error
     finally:

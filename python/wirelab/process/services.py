@@ -13,7 +13,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from wirelab import checkout
+from wirelab.documents.codec_times import CodecTimes
 from wirelab.documents.service_ready import Ready
 from wirelab.errors import BuildError, TrialFailed
 from wirelab.process import engine_binary, metrics
@@ -54,6 +57,8 @@ class Settings:
     faults: Json = field(default_factory=dict)
     store: Json = field(default_factory=dict)
     """Of :meth:`wirelab.process.databases.Store.configuration`."""
+    codec_times: bool = False
+    """Whether it keeps replies, so that their codec can be timed."""
 
     def configuration(
         self, stack: Stack, contract: str = "transfer", appointment: ListenSpec = AT_ANY_PORT
@@ -73,6 +78,7 @@ class Settings:
             "collector": self.collector,
             "faults": self.faults,
             **({"options": options} if options else {}),
+            **({"codec_times": True} if self.codec_times else {}),
         }
 
 
@@ -165,6 +171,17 @@ class Service(ManagedProcess[Ready]):
             raise TrialFailed(self.death() or silent) from error
         except (OSError, ValueError) as error:
             raise TrialFailed(self.death() or f"the service's metrics: {error}") from error
+
+    def codec_times(self, operation: str, seconds: float) -> CodecTimes:
+        """How long the last reply of an operation takes to encode and decode, measured for that
+        many seconds. Raises :class:`TrialFailed` when it cannot be had."""
+        path = f"/codec-times?operation={operation}&seconds={seconds:g}"
+        seconds_max = seconds + metrics.SCRAPE_S_MAX
+        try:
+            text = metrics.get(self.ready.metrics, path, seconds_max, self._namespace)
+            return msgspec.json.decode(text, type=CodecTimes)
+        except (OSError, ValueError) as error:
+            raise TrialFailed(self.death() or f"the service's codec times: {error}") from error
 
     def glance(self, seconds_max: float) -> str | None:
         """The metrics as text, or None when a busy service does not give them in time."""

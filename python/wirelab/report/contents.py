@@ -9,6 +9,7 @@ from wirelab.report.charts import load_panels
 from wirelab.report.findings.sentences import sentences
 from wirelab.report.section import Section, Table
 from wirelab.report.sections import (
+    codecs,
     costs,
     groups,
     links,
@@ -84,6 +85,7 @@ def after(source: Source) -> list[Section]:
         _costs(source),
         costs.costs_section(source),
         costs.traffic_section(source),
+        codecs.section(source),
         runtime.section(source),
         packets.section(source),
         tested_findings.section(source),

@@ -60,6 +60,8 @@ class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fetches: tuple[str, ...] = ("eager",)
     mappers: tuple[str, ...] = ("on",)
     validations: tuple[str, ...] = ("on",)
+    codec_times: bool = False
+    """Whether it can time the codec of its replies alone (docs/reference/process.md)."""
     server_options: tuple[str, ...] = ()
 
 
@@ -85,6 +87,17 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def unknown_faults(self, faults: Iterable[str]) -> list[str]:
         """Those that the service has no switch for."""
         return [] if "*" in self.faults else sorted(set(faults) - set(self.faults))
+
+    def times_codec(self, stack: Stack, contract: str) -> bool:
+        """Whether the service can time the codec of its replies; a text is none."""
+        axes = stack.axes
+        return axes["codec"] != "text" and any(
+            served.codec_times
+            and served.binding == axes["binding"]
+            and axes["codec"] in served.codecs
+            and contract in served.contracts
+            for served in self.serves
+        )
 
     def refusal(self, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
         """Why this service cannot be that stack, with the change that would do; else None."""

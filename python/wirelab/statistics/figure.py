@@ -89,6 +89,20 @@ def _gc_pause_share(trial: Trial) -> float | None:
     return paused_s / window_s if paused_s and window_s else None
 
 
+def _codec(name: str) -> Callable[[Trial], float | None]:
+    """Of the operation's last reply, timed after the window without store and connection."""
+
+    def of(trial: Trial) -> float | None:
+        return getattr(trial.service.codec, name, None)
+
+    return of
+
+
+def _encode_share(trial: Trial) -> float | None:
+    spent_ns, mean_ns = _codec("encode_ns")(trial), trial.time_ns("service", "mean")
+    return spent_ns / mean_ns if spent_ns and mean_ns else None
+
+
 RATE = Figure("rate", "successful calls", "1/s", "higher", _rate)
 RESPONSE_P50 = Figure("response_p50", "response p50", "ns", "lower", _time("response", "p50"))
 RESPONSE_P99 = Figure("response_p99", "response p99", "ns", "lower", _time("response", "p99"))
@@ -142,5 +156,13 @@ RUNTIME = (
 )
 """Figures of the service's runtime: means over the window, unless named otherwise. Stacks in
 different languages are not compared by them, for a heap is not the same thing in each."""
+CODEC = (
+    Figure("encode", "time to encode the reply", "ns", "lower", _codec("encode_ns")),
+    Figure("decode", "time to decode the reply", "ns", "lower", _codec("decode_ns")),
+    Figure(
+        "encode_share", "share of encoding in the mean service time", "", "lower", _encode_share
+    ),
+)
+"""Figures of a reply's codec alone, of experiments that have ``codec_times``."""
 GOOD_CALLS = (GOOD_P50, GOOD_P99, GOOD_MEAN)
 """Figures of which each is another one where no call failed."""

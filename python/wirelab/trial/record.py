@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert, written
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.wire_record import WireRecord
@@ -396,6 +397,8 @@ class ServiceRecord:
     (:meth:`wirelab.trial.series.Series.summary`)."""
     metrics: dict[str, float] = field(default_factory=dict)
     """The last scrape."""
+    codec: CodecRecord | None = None
+    """Where the experiment has ``codec_times``."""
 
     def listed_libraries(self) -> list[str]:
         """One line per role: ``codec: serde_json 1.0.154``; a single one without a role for runs

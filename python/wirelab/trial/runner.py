@@ -44,6 +44,7 @@ from wirelab.trial import capture as captures
 from wirelab.trial import dissected, dissection, reconciliation, series
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
+from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert
 from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, LinkSpec, open_link
@@ -62,6 +63,8 @@ from wirelab.trial.record import (
 from wirelab.trial.wire_record import WireRecord
 
 PROGRESS_MS = 100
+CODEC_S = 2.0
+"""So long is the codec of a reply timed."""
 PREPARE_S_MAX = 120.0
 """So long may the calls of a preparation take."""
 
@@ -153,6 +156,7 @@ def settings(
         processors=experiment.processors or table.processors(),
         collector=experiment.collector.get(language, collector),
         faults=planned.cell.point.options.get("faults", {}),
+        codec_times=experiment.codec_times,
     )
 
 
@@ -425,12 +429,21 @@ class TrialRunner:
         findings = observer.findings(*window_ns(called.probe))
         observer.series.response(called.over_time)
         store = context.store.record(before)
+        # Planning has refused all others.
+        if self._lab.experiment.codec_times and isinstance(context.service, Service):
+            findings = replace(findings, codec=self._codec(context.service))
         return Measured(
             called,
             findings,
             captures=context.captures.finish(),
             store=store,
         )
+
+    def _codec(self, service: Service) -> CodecRecord:
+        """Of the operation's last reply, when all else of the service has been read."""
+        times = service.codec_times(self._cell.message.called[0], CODEC_S)
+        self._write("codec-times.json", to_json(times))
+        return CodecRecord.of(times)
 
     def _run_observer(self, context: TrialContext, observer: Observer) -> RunObserver:
         def on_tick() -> None:

@@ -26,6 +26,7 @@ mod service;
 
 use wirelab_contract::refusal;
 
+pub use codec::times::{Batch, CodecTimes};
 pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
 pub use process::config::{
     Collector, ServiceConfig, SocketOptions, Stack, Store, StoreKind, TlsFiles, Writes,

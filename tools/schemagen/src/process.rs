@@ -10,7 +10,7 @@ use wirelab_engine::documents::{Config, Document, Line};
 use wirelab_link::{LinkConfig, LinkEnded};
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
-use wirelab_services::{Ready, ServiceConfig};
+use wirelab_services::{CodecTimes, Ready, ServiceConfig};
 use wirelab_trace::output::Dissection;
 
 pub(crate) fn write(folder: &Path) -> ExitCode {
@@ -19,6 +19,7 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
         ("event", schema_for!(Event)),
         ("service-config", schema_for!(ServiceConfig)),
         ("service-ready", schema_for!(Ready)),
+        ("codec-times", schema_for!(CodecTimes)),
         ("capture", schema_for!(Config)),
         ("capture-line", schema_for!(Line)),
         ("link", schema_for!(LinkConfig)),

@@ -290,6 +290,8 @@ func TestRefusals(t *testing.T) {
 		"slow text check":        {grpcOnly.with("faults.text_check_ns_per_kb", 5), "faults.text_check_ns_per_kb", "embedded Rust"},
 		"unknown fault":          {restJSON.with("faults.slow", 1), "faults.slow", "delay_us"},
 		"negative delay":         {restJSON.with("faults.delay_us", -1), "faults.delay_us", "0 to"},
+		"times of a text":        {restText.with("codec_times", true), "codec_times", "binding=rest"},
+		"times of gRPC":          {grpcOnly.with("codec_times", true), "codec_times", "binding=rest"},
 		"section of a kind":      {restJSON.with("collector", []int{1}), "collector", "object"},
 		"Nagle on a Unix socket": {restJSON.with("listen", "unix:/tmp/none.sock").with("socket.nagle", true), "socket", "Unix"},
 	} {

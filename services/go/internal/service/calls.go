@@ -18,13 +18,18 @@ type Calls struct {
 	spentNs     atomic.Int64
 	connections atomic.Int64
 	delay       *Delay
+	// keepsReplies: the last reply of each operation is kept, for timing its codec.
+	keepsReplies bool
 }
 
 // counts of one operation.
-type counts struct{ begun, failed atomic.Int64 }
+type counts struct {
+	begun, failed atomic.Int64
+	reply         atomic.Pointer[codedReply]
+}
 
-func newCalls(of *contract.Contract, delay *Delay) *Calls {
-	return &Calls{contract: of, operations: make([]counts, len(of.Operations)), delay: delay}
+func newCalls(of *contract.Contract, delay *Delay, keepsReplies bool) *Calls {
+	return &Calls{contract: of, operations: make([]counts, len(of.Operations)), delay: delay, keepsReplies: keepsReplies}
 }
 
 // Call is one call under way.
@@ -57,6 +62,22 @@ func (c *Calls) Begin(operation int) Call {
 	return call
 }
 
+// replied is called with the reply that the call is answered with.
+func (call *Call) replied(reply codedReply) {
+	if call.calls.keepsReplies {
+		call.calls.operations[call.operation].reply.Store(&reply)
+	}
+}
+
+// reply is the last one of an operation; nil where none is kept.
+func (c *Calls) reply(operation string) *codedReply {
+	index := c.contract.Index(operation)
+	if index < 0 {
+		return nil
+	}
+	return c.operations[index].reply.Load()
+}
+
 // End is called on return from the service's code; err is what the call was
 // answered with, and counts when it is an application error.
 func (call *Call) End(err error) {
@@ -84,6 +105,7 @@ func (c *Calls) reset() {
 	for i := range c.operations {
 		c.operations[i].begun.Store(0)
 		c.operations[i].failed.Store(0)
+		c.operations[i].reply.Store(nil)
 	}
 	c.entered.Store(0)
 	c.ended.Store(0)

@@ -24,7 +24,7 @@ const (
 func (c *Config) check() *Refusal {
 	checks := []func() *Refusal{c.checkStack, c.checkVariants, c.checkEndOfMessage, c.checkCloseDelay,
 		c.checkSecurity, c.checkListen, c.checkStore,
-		c.checkSocket, c.checkWindows, c.checkRuntime, c.checkFaults}
+		c.checkSocket, c.checkWindows, c.checkRuntime, c.checkFaults, c.checkCodecTimes}
 	for _, check := range checks {
 		if refusal := check(); refusal != nil {
 			return refusal

@@ -26,6 +26,8 @@ type Config struct {
 	Processors    *int      `json:"processors"`
 	Collector     Collector `json:"collector"`
 	Faults        Faults    `json:"faults"`
+	// CodecTimes: replies are kept, so that their codec can be timed.
+	CodecTimes bool `json:"codec_times"`
 }
 
 // Stack is the service's side of a stack.
@@ -197,7 +199,7 @@ func (s *Store) complete() {
 // say where an unknown key stands.
 var sections = map[string][]string{
 	"": {"contract", "stack", "listen", "metrics_listen", "store", "tls", "socket", "processors",
-		"collector", "faults"},
+		"collector", "faults", "codec_times"},
 	"stack": {"binding", "codec", "soap", "compression", "transport", "security", "end_of_message",
 		"close_delay_ms", "reply"},
 	"store":     {"hello_bytes", "accounts", "balance", "username", "password", "kind", "url", "pool", "timeout_ms"},

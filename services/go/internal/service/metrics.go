@@ -71,12 +71,15 @@ func (c callsCollector) delays() prometheus.Metric {
 	return prometheus.MustNewConstSummary(delayDesc, count, sumS, quantiles)
 }
 
-// serveMetrics answers GET /metrics on listener until it is closed.
+// serveMetrics answers GET /metrics and GET /codec-times on listener until it is closed.
 func serveMetrics(listener net.Listener, calls *Calls) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(callsCollector{calls}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /codec-times", func(w http.ResponseWriter, request *http.Request) {
+		serveCodecTimes(w, request, calls)
+	})
 	return (&http.Server{Handler: mux}).Serve(listener)
 }

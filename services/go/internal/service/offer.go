@@ -21,6 +21,7 @@ type offer struct {
 	EndOfMessage []string `json:"end_of_message"`
 	Contracts    []string `json:"contracts"`
 	Stores       []string `json:"stores"`
+	CodecTimes   bool     `json:"codec_times"`
 }
 
 // offers are what service.json declares: what it does not name is refused.
@@ -70,6 +71,20 @@ func codecsFor(binding, contract string) []string {
 		}
 		return o.Codecs
 	})
+}
+
+// checkCodecTimes refuses to time a codec that has no messages, and those of the other
+// bindings.
+func (c *Config) checkCodecTimes() *Refusal {
+	timed := slices.ContainsFunc(offers, func(o offer) bool {
+		return o.CodecTimes && o.Binding == c.Stack.Binding &&
+			slices.Contains(o.Codecs, c.Stack.Codec) && slices.Contains(o.Contracts, c.Contract)
+	})
+	if c.CodecTimes && !timed {
+		return &Refusal{"codec_times", fmt.Sprintf("%s@go does not time codec %s", c.Stack.Binding, c.Stack.Codec),
+			"leave it out, or use binding=rest with another codec than text"}
+	}
+	return nil
 }
 
 // unserved are bindings that other services have, and why this one has not.

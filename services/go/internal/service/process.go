@@ -98,7 +98,7 @@ func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 			}
 		}()
 	}
-	calls := newCalls(of, newDelay(config.Faults))
+	calls := newCalls(of, newDelay(config.Faults), config.CodecTimes)
 	listener, err := listen(ctx, config, &calls.connections)
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func (r *rest) route(of *contract.Contract, served methods) http.HandlerFunc {
 			return
 		}
 		call := r.calls.Begin(index)
-		call.End(r.serve(w, request, &of.Operations[index]))
+		call.End(r.serve(w, request, &of.Operations[index], &call))
 	}
 }
 
@@ -112,7 +112,7 @@ func (r *rest) notFound(w http.ResponseWriter, request *http.Request) {
 }
 
 // serve answers one request; what it returns is the error that it answered with.
-func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *contract.Operation) error {
+func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *contract.Operation, call *Call) error {
 	route := operation.Route
 	if route == nil {
 		route = &contract.Route{Method: http.MethodPost}
@@ -134,11 +134,9 @@ func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *co
 		w.WriteHeader(route.Status)
 		return nil
 	}
-	encode := r.codec.Encode
-	if route.IsList && r.codec.EncodeList != nil {
-		encode = r.codec.EncodeList
-	}
-	encoded, err := encode(answer)
+	coded := codedReply{r.codec, operation, answer}
+	call.replied(coded)
+	encoded, err := coded.encode()
 	if err != nil {
 		r.fail(w, request, &httpError{http.StatusInternalServerError, err.Error()})
 		return err

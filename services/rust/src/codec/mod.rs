@@ -2,6 +2,7 @@
 //! errors are written and read.
 
 pub(crate) mod compression;
+pub(crate) mod times;
 pub(crate) mod xml;
 
 use prost::Message as _;

@@ -1,15 +1,16 @@
-//! The metrics page: the Prometheus text format, version 0.0.4, on a port of its own.
+//! The metrics page: the Prometheus text format, version 0.0.4, on a port of its own; and there
+//! the times of codecs.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Json, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
@@ -28,14 +29,17 @@ use crate::service::state::ServiceState;
 /// Pause after an accept that failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
+/// Seconds that one measurement of a codec takes at most.
+const CODEC_S_MAX: f64 = 99.0;
+
 /// Serves the page for ever.
 pub(crate) async fn serve(listener: TcpListener, state: Arc<ServiceState>) {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Arc::clone(&state.metrics)));
-    registry.register_collector(Box::new(Environment(state)));
+    registry.register_collector(Box::new(Environment(Arc::clone(&state))));
     let router = Router::new()
-        .route("/metrics", get(page))
-        .with_state(Arc::new(registry));
+        .route("/metrics", get(page).with_state(Arc::new(registry)))
+        .route("/codec-times", get(codec_times).with_state(state));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -56,6 +60,31 @@ async fn page(State(registry): State<Arc<Registry>>) -> Response {
         )
             .into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+/// Blocks its thread: a measurement is for the time when no calls are made.
+async fn codec_times(State(state): State<Arc<ServiceState>>, uri: Uri) -> Response {
+    let query = uri.query().unwrap_or_default();
+    let value = |name: &str| {
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        let found = pairs.find(|(key, _)| key == name);
+        found.map_or_else(String::new, |(_, value)| value.into_owned())
+    };
+    let seconds = value("seconds").parse::<f64>();
+    let Some(seconds) = seconds.ok().filter(|it| (0.0..=CODEC_S_MAX).contains(it)) else {
+        let text = "seconds must be a number from 0 to 99";
+        return (StatusCode::BAD_REQUEST, text).into_response();
+    };
+    let replies = state.replies.as_ref();
+    let lasts = Duration::from_secs_f64(seconds);
+    match replies.and_then(|replies| replies.times(&value("operation"), lasts)) {
+        Some(Ok(times)) => Json(times).into_response(),
+        Some(Err(error)) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
+        None => {
+            let text = "no reply of that operation is kept";
+            (StatusCode::NOT_FOUND, text).into_response()
+        }
     }
 }
 

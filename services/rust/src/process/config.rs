@@ -44,6 +44,10 @@ pub struct ServiceConfig {
     /// Faults to commit, none by default.
     #[serde(default)]
     pub faults: FaultSwitches,
+    /// Keep the last reply of each operation, so that its codec can be timed
+    /// (`GET /codec-times` on the metrics address).
+    #[serde(default)]
+    pub codec_times: bool,
 }
 
 /// How a contract is spoken.

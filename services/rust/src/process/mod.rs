@@ -157,6 +157,9 @@ async fn serve(
     let serving = stack(listener, task_config, task_state, reports, shutdown.clone());
     let serving = tokio::spawn(serving);
     self_call::call(&ready, &config, &state, own).await?;
+    if let Some(replies) = &state.replies {
+        replies.forget();
+    }
     // After the self-call, which must not be counted.
     state.metrics.open();
     print_line(&ready)?;

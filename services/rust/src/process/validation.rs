@@ -49,6 +49,7 @@ pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
     check_store(config)?;
     check_database(&config.store, config.faults.mutant.is_some(), contract)?;
     check_faults(config, contract)?;
+    check_codec_times(config)?;
     check_limits(config)?;
     if config.stack.security == Security::None
         && let Some((option, _)) = tls::named(config)
@@ -133,6 +134,17 @@ fn check_offer(config: &ServiceConfig, contract: Contract) -> Result<(), Refusal
     )?;
     offered("stack.security", binding, &stack.security, &offer.security)?;
     offered("contract", binding, &name, &offer.contracts)
+}
+
+/// Refuses to time a codec that has no messages, and those of the other bindings.
+fn check_codec_times(config: &ServiceConfig) -> Result<(), Refusal> {
+    let Stack { binding, codec, .. } = config.stack;
+    if !config.codec_times || (binding == Binding::Rest && codec != Codec::Text) {
+        return Ok(());
+    }
+    let message = format!("{binding}@rust does not time codec {codec}");
+    let remedy = "leave it out, or use binding=rest with another codec than text";
+    Err(Refusal::new("codec_times", message, remedy))
 }
 
 fn offered<T: PartialEq + ToString>(

@@ -9,6 +9,7 @@ use wirelab_stack::Binding;
 
 use super::CallError;
 use super::database::Database;
+use crate::codec::times::Replies;
 use crate::connection::control::Gate;
 use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::faults::delay::Delays;
@@ -39,6 +40,8 @@ pub(crate) struct ServiceState {
     pub(crate) gate: Arc<Gate>,
     /// A seeded mistake, where there is one.
     pub(crate) mutation: Option<Mutation>,
+    /// The last replies, where their codec is to be timed.
+    pub(crate) replies: Option<Replies>,
     // Private: calls ask `arrive` and `delay`, which decide.
     faults: FaultSwitches,
     delays: Delays,
@@ -105,6 +108,7 @@ impl ServiceState {
             metrics: Arc::new(Metrics::new(contract)),
             gate: Arc::new(Gate::new()),
             mutation: config.faults.mutant.as_deref().and_then(Mutation::new),
+            replies: config.codec_times.then(Replies::default),
             faults: config.faults.clone(),
             delays: Delays::default(),
             text_check: TextCheck::new(config.faults.text_check_ns_per_kb),

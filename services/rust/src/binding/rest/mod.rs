@@ -19,6 +19,7 @@ use crate::binding::http::BODY_LIMIT;
 use crate::binding::http::calls::RequestTarget;
 use crate::binding::http::content_coding::{self, Refuse};
 use crate::codec::Representation as _;
+use crate::codec::times::CodedReply;
 use crate::faults::corruption::Corruptor;
 use crate::service::state::ServiceState;
 use error_response::ErrorResponse;
@@ -101,9 +102,23 @@ async fn unary<O: Unary>(
             if let Some(mutation) = &state.mutation {
                 mutation.bytes(&mut body);
             }
+            kept::<O>(&state, reply, Bytes::from);
             represented(&state, body)
         }
         Err(error) => ErrorResponse::of_call(&state, error).into_response(),
+    }
+}
+
+/// Keeps a reply where its codec is to be timed.
+fn kept<O: Unary>(state: &ServiceState, message: O::Reply, body: fn(Vec<u8>) -> Bytes) {
+    if let Some(replies) = &state.replies {
+        let codec = state.stack.codec;
+        let reply = CodedReply {
+            codec,
+            message,
+            body,
+        };
+        replies.keep(O::OPERATION, reply);
     }
 }
 
@@ -126,7 +141,7 @@ impl AsRef<[u8]> for Text {
 async fn hello(accept: Acceptable, State(state): Shared, fault: Fault) -> Response {
     let codec = state.stack.codec;
     // The text can have 64 MiB: a copy per call would be measured as cost of the protocol.
-    let as_it_is = fault.is_none() && state.mutation.is_none();
+    let as_it_is = fault.is_none() && state.mutation.is_none() && state.replies.is_none();
     match codec {
         Codec::Text if as_it_is => {
             state.check_text();

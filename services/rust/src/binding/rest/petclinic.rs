@@ -22,7 +22,7 @@ use wirelab_stack::Codec;
 
 use super::error_response::ErrorResponse;
 use super::negotiation::{Acceptable, Sent};
-use super::{Fault, Shared, represented};
+use super::{Fault, Shared, kept, represented};
 use crate::binding::http::BODY_LIMIT;
 use crate::codec::Representation as _;
 use crate::service::CallError;
@@ -66,27 +66,31 @@ pub(super) async fn unary<O: Unary>(
     RoutedRequest(request): RoutedRequest<O>,
 ) -> Response {
     match state.answer::<O>(request, fault.as_deref()).await {
-        Ok(reply) => replied::<O>(&state, &reply),
+        Ok(reply) => replied::<O>(&state, reply),
         Err(error) => ErrorResponse::of_call(&state, error).into_response(),
     }
 }
 
-fn replied<O: Unary>(state: &ServiceState, reply: &O::Reply) -> Response {
+fn replied<O: Unary>(state: &ServiceState, reply: O::Reply) -> Response {
     let route = route::<O>();
     let codec = state.stack.codec;
+    let body = match route.reply {
+        ReplyBody::List if codec == Codec::Json => only_list,
+        _ => Bytes::from,
+    };
     let mut response = match route.reply {
         // No content type: there is no content whose type it could be.
         ReplyBody::Empty => Body::empty().into_response(),
-        ReplyBody::List if codec == Codec::Json => {
-            represented(state, only_list(codec.write(reply)))
-        }
-        ReplyBody::List | ReplyBody::Message => represented(state, codec.write(reply)),
+        ReplyBody::List | ReplyBody::Message => represented(state, body(codec.write(&reply))),
     };
     *response.status_mut() =
         StatusCode::from_u16(route.status).expect("the statuses of the routes are legal");
-    if let Some(location) = route.location(reply) {
+    if let Some(location) = route.location(&reply) {
         let location = HeaderValue::try_from(location).expect("a path of ASCII characters");
         response.headers_mut().insert(header::LOCATION, location);
+    }
+    if route.reply != ReplyBody::Empty {
+        kept::<O>(state, reply, body);
     }
     response
 }

@@ -17,17 +17,25 @@ public final class Calls {
     private final LongAdder connections = new LongAdder();
     private final Delays delays = new Delays();
     private final long delayNs;
+    private final boolean keepsReplies;
 
     /** Accounts for these operations; every call is delayed by {@code delayUs}. */
     public Calls(List<String> operations, long delayUs) {
+        this(operations, delayUs, false);
+    }
+
+    /** As above; where {@code keepsReplies}, the last reply of each operation is kept. */
+    public Calls(List<String> operations, long delayUs, boolean keepsReplies) {
         operations.forEach(operation -> tallies.put(operation, new Tally()));
         delayNs = delayUs * 1000;
+        this.keepsReplies = keepsReplies;
     }
 
     /** The counters of one operation. */
     public final class Tally {
         private final LongAdder begun = new LongAdder();
         private final LongAdder failed = new LongAdder();
+        private volatile Coded reply;
 
         /** To be called on entry into the service's code; returns after the injected delay. */
         public Call begin() {
@@ -46,6 +54,11 @@ public final class Calls {
         long failed() {
             return failed.sum();
         }
+
+        /** The last reply; null before the first, and where none are kept. */
+        Coded reply() {
+            return reply;
+        }
     }
 
     /** One call under way; {@link #close} is to be called once, on return from the service's code. */
@@ -56,6 +69,13 @@ public final class Calls {
         private Call(Tally tally, long start) {
             this.tally = tally;
             this.start = start;
+        }
+
+        /** The call is being answered with this reply. */
+        public void replied(Coded reply) {
+            if (keepsReplies) {
+                tally.reply = reply;
+            }
         }
 
         /** The call is being answered with an application error. */
@@ -107,6 +127,7 @@ public final class Calls {
         for (Tally tally : tallies.values()) {
             tally.begun.reset();
             tally.failed.reset();
+            tally.reply = null;
         }
         ended.reset();
         spentNs.reset();

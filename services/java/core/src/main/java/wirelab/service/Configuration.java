@@ -21,7 +21,8 @@ public record Configuration(
         Collector collector,
         Tls tls,
         long delayUs,
-        Options options) {
+        Options options,
+        boolean codecTimes) {
 
     /** The service's side of a stack. */
     public record Stack(
@@ -95,13 +96,13 @@ public record Configuration(
                     "write one JSON object on one line of standard input (docs/reference/process.md)");
         }
         Section top = Section.of("", json, List.of("contract", "stack", "listen", "metrics_listen",
-                "store", "socket", "processors", "collector", "faults", "tls", "options"));
+                "store", "socket", "processors", "collector", "faults", "tls", "options", "codec_times"));
         Stack stack = stack(top);
         Configuration configuration = new Configuration(
                 top.text("contract", ""), stack, top.text("listen", ""),
                 top.text("metrics_listen", "127.0.0.1:0"), store(top), socket(top),
                 boxed(top.integer("processors", 1, PROCESSORS_MAX)), collector(top), tls(top), delayUs(top),
-                options(top));
+                options(top), top.flag("codec_times"));
         Offer.check(configuration);
         return configuration;
     }

@@ -29,7 +29,8 @@ record Offer(
         List<String> repositories,
         List<String> fetches,
         List<String> mappers,
-        List<String> validations) {
+        List<String> validations,
+        boolean codecTimes) {
 
     private static final List<String> COLLECTORS = List.of("serial", "parallel", "g1", "zgc");
 
@@ -68,7 +69,8 @@ record Offer(
                 words(fields, "repositories"),
                 words(fields, "fetches"),
                 words(fields, "mappers"),
-                words(fields, "validations"));
+                words(fields, "validations"),
+                Boolean.TRUE.equals(fields.get("codec_times")));
     }
 
     private static List<String> words(Map<?, ?> fields, String key, String... absent) {
@@ -99,7 +101,8 @@ record Offer(
                 union(own, Offer::repositories),
                 union(own, Offer::fetches),
                 union(own, Offer::mappers),
-                union(own, Offer::validations));
+                union(own, Offer::validations),
+                own.stream().anyMatch(Offer::codecTimes));
     }
 
     /** The entries of a binding that have a codec. */
@@ -172,6 +175,11 @@ record Offer(
         checkLogin(wanted);
         checkDatabase(wanted);
         checkOptions(wanted);
+        if (wanted.codecTimes() && serving(wanted).stream().noneMatch(Offer::codecTimes)) {
+            throw new Refusal("codec_times",
+                    stack.binding() + "@java does not time codec " + stack.codec(),
+                    "leave it out, or use binding=rest with another codec than text");
+        }
     }
 
     /** The entries that have a configuration's binding, codec and contract. */

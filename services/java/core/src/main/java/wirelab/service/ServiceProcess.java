@@ -64,7 +64,7 @@ public final class ServiceProcess {
     }
 
     private void serve(Configuration configuration, Model model) throws Refusal, IOException, InterruptedException {
-        Calls calls = new Calls(model.operations(), configuration.delayUs());
+        Calls calls = new Calls(model.operations(), configuration.delayUs(), configuration.codecTimes());
         try (Metrics metrics = Metrics.serve(configuration.metricsListen(), calls, model)) {
             Binding.Running running = Binding.installed().start(configuration, model, calls);
             try {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.security.CodeSource;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.regex.Matcher;
@@ -42,7 +43,7 @@ public final class Bench implements AutoCloseable {
     public static Bench start(String contract, String stack, String more) throws Exception {
         Configuration configuration = configuration(contract, stack, more);
         Model model = ServiceProcess.model(configuration);
-        Calls calls = new Calls(model.operations(), configuration.delayUs());
+        Calls calls = new Calls(model.operations(), configuration.delayUs(), configuration.codecTimes());
         Binding binding = Binding.installed();
         Bench bench = new Bench(binding.start(configuration, model, calls), calls, model);
         bench.running.callSelf();
@@ -80,6 +81,17 @@ public final class Bench implements AutoCloseable {
     /** The running stack. */
     public Binding.Running running() {
         return running;
+    }
+
+    /** The bytes of the last reply of an operation, by the code that is timed, from a message that those bytes gave. */
+    public byte[] encodedAgain(String operation) throws Exception {
+        Coded reply = calls.tally(operation).reply();
+        byte[] bytes = reply.encode(reply.message());
+        Map<String, Object> times = CodecTimes.measure(operation, reply, 0.02);
+        if (!times.get("bytes").equals(bytes.length) || reply.decode(bytes) == null) {
+            throw new AssertionError(times + " of " + bytes.length + " bytes");
+        }
+        return bytes;
     }
 
     /** Calls that reached the operation, and those answered with an application error. */

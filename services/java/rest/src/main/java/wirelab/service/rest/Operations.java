@@ -75,9 +75,11 @@ final class Operations {
             Object message = method == HttpMethod.POST
                     ? request.body(exchange.request())
                     : null; // what is asked by GET has no fields
+            Object reply = exchange.answer(call, message);
+            call.replied(new CodedReply(codec, exchange.reply(), reply));
             return ServerResponse.ok()
                     .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
-                    .body(exchange.answer(call, message));
+                    .body(reply);
         } catch (StoreUnavailable error) {
             return fail(HttpStatus.SERVICE_UNAVAILABLE, error.getMessage());
         } catch (ApplicationError error) {

@@ -2,6 +2,7 @@ package wirelab.service.rest;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.github.luben.zstd.Zstd;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import wirelab.service.Bench;
+import wirelab.service.Refusal;
 import wirelab.service.contract.Lists;
 import wirelab.service.contract.Text;
 
@@ -66,6 +68,28 @@ class RestTest {
             }
             assertTrue(bench.counts("Submit")[1] > 0);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"json", "protobuf", "xml", "cbor", "msgpack"})
+    void whatIsTimedAreTheBytesOfTheReply(String codec) throws Exception {
+        String stack = "{\"binding\":\"rest\",\"codec\":\"" + codec + "\"}";
+        try (Bench bench = Bench.start("transfer", stack, "\"codec_times\":true")) {
+            Bench.Reply reply = bench.http("GET /transfer/hello HTTP/1.1", null);
+            assertEquals(200, reply.status());
+            assertArrayEquals(reply.body(), bench.encodedAgain("Hello"));
+        }
+        try (Bench bench = Bench.start("transfer", stack)) {
+            bench.http("GET /transfer/hello HTTP/1.1", null);
+            assertThrows(NullPointerException.class, () -> bench.encodedAgain("Hello"), "kept without being asked");
+        }
+    }
+
+    @Test
+    void aCodecWithoutMessagesIsNotTimed() {
+        Refusal refused = assertThrows(Refusal.class, () -> Bench.start(
+                "transfer", "{\"binding\":\"rest\",\"codec\":\"text\"}", "\"codec_times\":true"));
+        assertEquals("codec_times", refused.option);
     }
 
     @ParameterizedTest

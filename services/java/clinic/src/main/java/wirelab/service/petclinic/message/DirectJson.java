@@ -56,6 +56,11 @@ final class DirectJson implements Messages {
     }
 
     @Override
+    public Object readReply(String operation, byte[] body) throws Malformed {
+        return Json.readReply(operation, body);
+    }
+
+    @Override
     public PetType petType(Object request) {
         return limiter.checked(EntityJson.complete((PetType) request));
     }

@@ -6,6 +6,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.charset.CharacterCodingException;
 import java.util.Map;
 import wirelab.service.contract.message.StrictJackson;
+import wirelab.service.petclinic.message.Dtos.OwnerDto;
+import wirelab.service.petclinic.message.Dtos.PetDto;
+import wirelab.service.petclinic.message.Dtos.PetTypeDto;
+import wirelab.service.petclinic.message.Dtos.SpecialtyDto;
+import wirelab.service.petclinic.message.Dtos.VetDto;
+import wirelab.service.petclinic.message.Dtos.VisitDto;
 
 /** Messages in JSON. */
 final class Json {
@@ -31,6 +37,25 @@ final class Json {
         } catch (JsonProcessingException error) {
             throw new Messages.Malformed(error.getOriginalMessage());
         }
+    }
+
+    static Object readReply(String operation, byte[] body) throws Messages.Malformed {
+        Class<?> reply = switch (operation) {
+            case "ListPetTypes" -> PetTypeDto[].class;
+            case "GetPetType", "AddPetType" -> PetTypeDto.class;
+            case "ListSpecialties" -> SpecialtyDto[].class;
+            case "GetSpecialty", "AddSpecialty" -> SpecialtyDto.class;
+            case "ListVets" -> VetDto[].class;
+            case "GetVet", "AddVet" -> VetDto.class;
+            case "ListOwners" -> OwnerDto[].class;
+            case "GetOwner", "AddOwner" -> OwnerDto.class;
+            case "ListPets" -> PetDto[].class;
+            case "GetPet", "AddPet", "AddPetToOwner", "GetOwnersPet" -> PetDto.class;
+            case "ListVisits" -> VisitDto[].class;
+            case "GetVisit", "AddVisit", "AddVisitToOwner" -> VisitDto.class;
+            default -> throw new IllegalArgumentException(operation + " has no reply");
+        };
+        return read(body, reply);
     }
 
     static byte[] write(Object reply) {

@@ -57,6 +57,11 @@ final class MappedJson implements Messages {
     }
 
     @Override
+    public Object readReply(String operation, byte[] body) throws Malformed {
+        return Json.readReply(operation, body);
+    }
+
+    @Override
     public PetType petType(Object request) {
         return Mapper.petType(limiter.checked((NameFields) request));
     }

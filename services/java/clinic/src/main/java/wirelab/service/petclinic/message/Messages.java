@@ -25,6 +25,9 @@ public interface Messages {
     /** The request of an operation as its codec has it; throws {@link Malformed} where the bytes are none. */
     Object read(String operation, byte[] body) throws Malformed;
 
+    /** A reply of an operation as its clients read it; throws {@link Malformed} where the bytes are none. */
+    Object readReply(String operation, byte[] body) throws Malformed;
+
     /** Of a request that {@link #read} has returned. */
     PetType petType(Object request);
 

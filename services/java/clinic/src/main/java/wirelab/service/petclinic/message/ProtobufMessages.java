@@ -53,6 +53,25 @@ abstract class ProtobufMessages implements Messages {
             Map.entry("UpdateVisit", UpdateVisitRequest.getDefaultInstance()),
             Map.entry("AddVisitToOwner", AddVisitToOwnerRequest.getDefaultInstance()));
 
+    private static Message reply(String operation) {
+        return switch (operation) {
+            case "ListPetTypes" -> PetTypes.getDefaultInstance();
+            case "GetPetType", "AddPetType" -> wirelab.petclinic.v1.PetType.getDefaultInstance();
+            case "ListSpecialties" -> Specialties.getDefaultInstance();
+            case "GetSpecialty", "AddSpecialty" -> wirelab.petclinic.v1.Specialty.getDefaultInstance();
+            case "ListVets" -> Vets.getDefaultInstance();
+            case "GetVet", "AddVet" -> wirelab.petclinic.v1.Vet.getDefaultInstance();
+            case "ListOwners" -> Owners.getDefaultInstance();
+            case "GetOwner", "AddOwner" -> wirelab.petclinic.v1.Owner.getDefaultInstance();
+            case "ListPets" -> Pets.getDefaultInstance();
+            case "GetPet", "AddPet", "AddPetToOwner", "GetOwnersPet" ->
+                    wirelab.petclinic.v1.Pet.getDefaultInstance();
+            case "ListVisits" -> Visits.getDefaultInstance();
+            case "GetVisit", "AddVisit", "AddVisitToOwner" -> wirelab.petclinic.v1.Visit.getDefaultInstance();
+            default -> throw new IllegalArgumentException(operation + " has no reply");
+        };
+    }
+
     @Override
     public final String mediaType() {
         return "application/x-protobuf";
@@ -60,7 +79,15 @@ abstract class ProtobufMessages implements Messages {
 
     @Override
     public final Object read(String operation, byte[] body) throws Malformed {
-        Message prototype = REQUESTS.get(operation);
+        return parse(REQUESTS.get(operation), body);
+    }
+
+    @Override
+    public final Object readReply(String operation, byte[] body) throws Malformed {
+        return parse(reply(operation), body);
+    }
+
+    private static Message parse(Message prototype, byte[] body) throws Malformed {
         try {
             CountedItems.check(prototype.getDescriptorForType(), body);
             return prototype.getParserForType().parseFrom(body);

@@ -8,6 +8,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import wirelab.service.Calls;
+import wirelab.service.Coded;
 import wirelab.service.contract.StoreUnavailable;
 import wirelab.service.petclinic.ClinicError;
 import wirelab.service.petclinic.message.Messages;
@@ -30,11 +31,39 @@ final class Answers {
         mediaType = MediaType.parseMediaType(messages.mediaType());
     }
 
-    /** A new row's id and the reply that shows it. */
-    record Made(int id, Object reply) {}
+    /** A reply, and what it was made of: messages of rows, and bytes of messages. */
+    record Reply<R>(Object message, R rows, Function<R, Object> mapping) {}
 
-    Made made(int id, Object reply) {
-        return new Made(id, reply);
+    /** A new row's id and the reply that shows it. */
+    record Made(int id, Reply<?> reply) {}
+
+    /** Replies made by one of the codec's functions. */
+    <R> Function<R, Reply<?>> by(Function<R, Object> mapping) {
+        return rows -> new Reply<>(mapping.apply(rows), rows, mapping);
+    }
+
+    <R> Made made(int id, R row, Function<R, Object> mapping) {
+        return new Made(id, by(mapping).apply(row));
+    }
+
+    /** Encodes from the rows on, as a call does: what the mapper makes is a part of it. */
+    private <R> Coded coded(String operation, Reply<R> reply) {
+        return new Coded() {
+            @Override
+            public Object message() {
+                return reply.rows();
+            }
+
+            @Override
+            public byte[] encode(Object rows) {
+                return messages.write(reply.mapping().apply(reply.rows()));
+            }
+
+            @Override
+            public Object decode(byte[] bytes) throws Messages.Malformed {
+                return messages.readReply(operation, bytes);
+            }
+        };
     }
 
     /** A parameter that is no int32. */
@@ -56,7 +85,7 @@ final class Answers {
     }
 
     private interface Work {
-        ResponseEntity<Object> answer() throws Messages.Malformed;
+        ResponseEntity<Object> answer(Calls.Call call) throws Messages.Malformed;
     }
 
     private ResponseEntity<Object> call(String operation, Work work) {
@@ -67,7 +96,7 @@ final class Answers {
 
     private ResponseEntity<Object> answer(Calls.Call call, Work work) {
         try {
-            return work.answer();
+            return work.answer(call);
         } catch (ClinicError error) {
             call.failed();
             return error.kind() == ClinicError.Kind.NOT_FOUND
@@ -90,33 +119,35 @@ final class Answers {
         return reply.body(new ReplyConverter.Failure(text));
     }
 
-    private ResponseEntity<Object> good(Object reply) {
-        return ResponseEntity.ok().contentType(mediaType).body(reply);
+    private ResponseEntity<Object> with(
+            ResponseEntity.BodyBuilder head, Calls.Call call, String operation, Reply<?> reply) {
+        call.replied(coded(operation, reply));
+        return head.contentType(mediaType).body(reply.message());
     }
 
     /** Rows that were asked for. */
-    ResponseEntity<Object> found(String operation, Supplier<Object> reply) {
-        return call(operation, () -> good(reply.get()));
+    ResponseEntity<Object> found(String operation, Supplier<Reply<?>> reply) {
+        return call(operation, call -> with(ResponseEntity.ok(), call, operation, reply.get()));
     }
 
     /** A new row without its path. */
-    ResponseEntity<Object> added(String operation, byte[] body, Function<Object, Object> reply) {
-        return call(operation, () -> good(reply.apply(read(operation, body))));
+    ResponseEntity<Object> added(String operation, byte[] body, Function<Object, Reply<?>> reply) {
+        return call(operation,
+                call -> with(ResponseEntity.ok(), call, operation, reply.apply(read(operation, body))));
     }
 
     /** A new row below {@code path}. */
     ResponseEntity<Object> created(String operation, String path, byte[] body, Function<Object, Made> reply) {
-        return call(operation, () -> {
+        return call(operation, call -> {
             Made made = reply.apply(read(operation, body));
-            return ResponseEntity.created(URI.create(PREFIX + path + "/" + made.id()))
-                    .contentType(mediaType)
-                    .body(made.reply());
+            URI row = URI.create(PREFIX + path + "/" + made.id());
+            return with(ResponseEntity.created(row), call, operation, made.reply());
         });
     }
 
     /** A row that has changed. */
     ResponseEntity<Object> changed(String operation, byte[] body, Consumer<Object> change) {
-        return call(operation, () -> {
+        return call(operation, call -> {
             change.accept(read(operation, body));
             return ResponseEntity.noContent().build();
         });
@@ -124,7 +155,7 @@ final class Answers {
 
     /** A row that is gone. */
     ResponseEntity<Object> deleted(String operation, Runnable deletion) {
-        return call(operation, () -> {
+        return call(operation, call -> {
             deletion.run();
             return ResponseEntity.noContent().build();
         });

@@ -29,19 +29,19 @@ final class OwnerController {
 
     @GetMapping
     ResponseEntity<Object> list(@RequestParam(defaultValue = "") String lastName) {
-        return answers.found("ListOwners", () -> clinic.listOwners(lastName, messages::owners));
+        return answers.found("ListOwners", () -> clinic.listOwners(lastName, answers.by(messages::owners)));
     }
 
     @PostMapping
     ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
         return answers.created("AddOwner", "owners", body,
-                request -> clinic.addOwner(messages.owner(request), row -> answers.made(row.id, messages.reply(row))));
+                request -> clinic.addOwner(messages.owner(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> get(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetOwner", () -> clinic.getOwner(row, messages::reply));
+        return answers.found("GetOwner", () -> clinic.getOwner(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")
@@ -60,14 +60,14 @@ final class OwnerController {
     ResponseEntity<Object> addPet(@PathVariable String ownerId, @RequestBody(required = false) byte[] body) {
         int owner = Answers.id(ownerId);
         return answers.created("AddPetToOwner", "pets", body, request ->
-                clinic.addPetToOwner(owner, messages.pet(request), row -> answers.made(row.id, messages.reply(row))));
+                clinic.addPetToOwner(owner, messages.pet(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{ownerId}/pets/{petId}")
     ResponseEntity<Object> pet(@PathVariable String ownerId, @PathVariable String petId) {
         int owner = Answers.id(ownerId);
         int pet = Answers.id(petId);
-        return answers.found("GetOwnersPet", () -> clinic.getOwnersPet(owner, pet, messages::reply));
+        return answers.found("GetOwnersPet", () -> clinic.getOwnersPet(owner, pet, answers.by(messages::reply)));
     }
 
     @PostMapping("/{ownerId}/pets/{petId}/visits")
@@ -76,6 +76,6 @@ final class OwnerController {
         int owner = Answers.id(ownerId);
         int pet = Answers.id(petId);
         return answers.created("AddVisitToOwner", "visits", body, request -> clinic.addVisitToOwner(
-                owner, pet, messages.visit(request), row -> answers.made(row.id, messages.reply(row))));
+                owner, pet, messages.visit(request), row -> answers.made(row.id, row, messages::reply)));
     }
 }

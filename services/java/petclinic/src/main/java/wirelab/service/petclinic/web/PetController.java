@@ -28,18 +28,18 @@ final class PetController {
 
     @GetMapping
     ResponseEntity<Object> list() {
-        return answers.found("ListPets", () -> clinic.listPets(messages::pets));
+        return answers.found("ListPets", () -> clinic.listPets(answers.by(messages::pets)));
     }
 
     @PostMapping
     ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
-        return answers.added("AddPet", body, request -> clinic.addPet(messages.pet(request), messages::reply));
+        return answers.added("AddPet", body, request -> clinic.addPet(messages.pet(request), answers.by(messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> get(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetPet", () -> clinic.getPet(row, messages::reply));
+        return answers.found("GetPet", () -> clinic.getPet(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")

@@ -28,19 +28,19 @@ final class PetTypeController {
 
     @GetMapping
     ResponseEntity<Object> list() {
-        return answers.found("ListPetTypes", () -> clinic.listPetTypes(messages::petTypes));
+        return answers.found("ListPetTypes", () -> clinic.listPetTypes(answers.by(messages::petTypes)));
     }
 
     @PostMapping
     ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
         return answers.created("AddPetType", "pettypes", body,
-                request -> clinic.addPetType(messages.petType(request), row -> answers.made(row.id, messages.reply(row))));
+                request -> clinic.addPetType(messages.petType(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> get(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetPetType", () -> clinic.getPetType(row, messages::reply));
+        return answers.found("GetPetType", () -> clinic.getPetType(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")

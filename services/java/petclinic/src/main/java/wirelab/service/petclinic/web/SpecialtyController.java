@@ -28,19 +28,19 @@ final class SpecialtyController {
 
     @GetMapping
     ResponseEntity<Object> list() {
-        return answers.found("ListSpecialties", () -> clinic.listSpecialties(messages::specialties));
+        return answers.found("ListSpecialties", () -> clinic.listSpecialties(answers.by(messages::specialties)));
     }
 
     @PostMapping
     ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
         return answers.created("AddSpecialty", "specialties", body,
-                request -> clinic.addSpecialty(messages.specialty(request), row -> answers.made(row.id, messages.reply(row))));
+                request -> clinic.addSpecialty(messages.specialty(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> get(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetSpecialty", () -> clinic.getSpecialty(row, messages::reply));
+        return answers.found("GetSpecialty", () -> clinic.getSpecialty(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")

@@ -28,19 +28,19 @@ final class VetController {
 
     @GetMapping
     ResponseEntity<Object> list() {
-        return answers.found("ListVets", () -> clinic.listVets(messages::vets));
+        return answers.found("ListVets", () -> clinic.listVets(answers.by(messages::vets)));
     }
 
     @PostMapping
     ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
         return answers.created("AddVet", "vets", body,
-                request -> clinic.addVet(messages.vet(request), row -> answers.made(row.id, messages.reply(row))));
+                request -> clinic.addVet(messages.vet(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> get(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetVet", () -> clinic.getVet(row, messages::reply));
+        return answers.found("GetVet", () -> clinic.getVet(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")

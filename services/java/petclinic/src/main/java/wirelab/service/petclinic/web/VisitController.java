@@ -28,19 +28,19 @@ final class VisitController {
 
     @GetMapping
     ResponseEntity<Object> list() {
-        return answers.found("ListVisits", () -> clinic.listVisits(messages::visits));
+        return answers.found("ListVisits", () -> clinic.listVisits(answers.by(messages::visits)));
     }
 
     @PostMapping
     ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
         return answers.created("AddVisit", "visits", body,
-                request -> clinic.addVisit(messages.visit(request), row -> answers.made(row.id, messages.reply(row))));
+                request -> clinic.addVisit(messages.visit(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> get(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetVisit", () -> clinic.getVisit(row, messages::reply));
+        return answers.found("GetVisit", () -> clinic.getVisit(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")

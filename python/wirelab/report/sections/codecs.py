@@ -1,0 +1,48 @@
+"""Encoding and decoding of replies alone, where the experiment times them."""
+
+from __future__ import annotations
+
+from wirelab.format.numbers import over_limits, quantity
+from wirelab.report.section import Section, Table
+from wirelab.report.source import Source
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.figure import CODEC
+from wirelab.trial import labels as label
+
+_ABOUT = (
+    "After each window the service encoded and decoded the operation's last reply in turn, on one "
+    "thread and without a store or a connection: encoding is the code that answers calls, "
+    "decoding reads the same bytes with the same library. Below each figure is its 95 % interval "
+    "over the trials. The share is that of encoding in the mean service time."
+)
+
+
+def section(source: Source) -> Section:
+    """A table per message; empty where no trial timed a codec."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in source.cells:
+        if any(trial.service.codec for trial in cell.measured):
+            groups.setdefault(label.message(cell.point), []).append(cell)
+    tables = [_table(source, message, cells) for message, cells in groups.items()]
+    return Section("Codecs alone", [_ABOUT] if tables else [], tables)
+
+
+def _table(source: Source, message: str, cells: list[Cell]) -> Table:
+    columns = ["stack", "load", "reply", "encode", "decode", "share of encoding"]
+    rows = [
+        [
+            source.names.stacks[cell.point.stack],
+            source.names.load(cell.point),
+            _reply(cell),
+            *(over_limits(cell.interval(figure), figure.unit) for figure in CODEC),
+        ]
+        for cell in cells
+    ]
+    return Table(columns, rows, message, range(2, len(columns)))
+
+
+def _reply(cell: Cell) -> str:
+    """Bytes of the reply; of several trials the least and the most, where they differ."""
+    sizes = [trial.service.codec.bytes for trial in cell.measured if trial.service.codec]
+    ends = dict.fromkeys((min(sizes), max(sizes)))
+    return " to ".join(quantity(size, "B") for size in ends)
