@@ -46,7 +46,7 @@ def packet_lines(trials: list[Trial]) -> dict[tuple[str, ...], Line]:
     return {(line.operation, *(pair.arm for pair in line.pairs)): line for line in lines}
 
 
-SHIPPED, LENGTH = (FOUND.study.arms[name].words for name in ("shipped", "length"))
+SHIPPED, LENGTH = (FOUND.study.arms[name].label for name in ("shipped", "length"))
 
 
 def test_each_packet_stands_beside_its_own_interval() -> None:

@@ -26,7 +26,7 @@ def _values(axis: axes.Axis) -> st.SearchStrategy[str]:
         "segments": ["1", "1000"],
         "connections": ["10", "100"],
     }
-    return st.sampled_from([*axis.words, *counted, *numbers.get(unit, [])])
+    return st.sampled_from([*axis.names, *counted, *numbers.get(unit, [])])
 
 
 points = st.fixed_dictionaries(
@@ -274,5 +274,5 @@ def test_the_guide_names_every_axis_and_value() -> None:
         assert f"`{axes.default(binding, 'transport')}`" in row
     for axis in axes.TABLE:
         assert f"`{axis.name}`" in guide or axis.name in ("codec", "transport")
-        words = [*axis.words, *(f"{word}=N" for word in axis.counted)]
+        words = [*axis.names, *(f"{word}=N" for word in axis.counted)]
         assert all(f"`{word}`" in guide for word in words), axis.name

@@ -20,8 +20,8 @@ pub struct Axis {
     pub about: &'static str,
     /// The value when unnamed. Of codec and transport: see [`BINDINGS`](crate::bindings::BINDINGS).
     pub default: &'static str,
-    /// Values that are words.
-    pub words: &'static [&'static str],
+    /// Values that are names.
+    pub names: &'static [&'static str],
     /// Words that take a number, as `pool` in `pool=8`.
     pub counted: &'static [&'static str],
     /// What a number means where one is a value too.
@@ -123,13 +123,13 @@ const fn axis(
     name: &'static str,
     about: &'static str,
     side: Side,
-    words: &'static [&'static str],
+    names: &'static [&'static str],
 ) -> Axis {
     Axis {
         name,
         about,
-        default: if words.is_empty() { "" } else { words[0] },
-        words,
+        default: if names.is_empty() { "" } else { names[0] },
+        names,
         counted: &[],
         number: None,
         side,

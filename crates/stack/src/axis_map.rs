@@ -107,7 +107,7 @@ impl Axis {
     #[must_use]
     pub fn takes(&self, text: &str) -> bool {
         // Words first: an axis can have both, `kernel` or a number of bytes.
-        if self.words.contains(&text) {
+        if self.names.contains(&text) {
             return true;
         }
         if let Some((word, count)) = text.split_once('=') {
@@ -129,7 +129,7 @@ impl Axis {
     fn schema(&self) -> Value {
         // A pattern of JSON Schema cannot state a range. `set` checks it when the map is
         // read.
-        let mut patterns: Vec<String> = self.words.iter().map(|word| escaped(word)).collect();
+        let mut patterns: Vec<String> = self.names.iter().map(|word| escaped(word)).collect();
         patterns.extend(self.counted.iter().map(|word| format!("{word}=[0-9]+")));
         match self.number.map(|number| number.unit) {
             Some(Unit::Percent) => patterns.push("[0-9]+%".to_owned()),
@@ -138,7 +138,7 @@ impl Axis {
         }
         if self.counted.is_empty() && self.number.is_none() {
             // An enum, where one suffices: editors complete its values.
-            return json!({"description": self.about, "type": "string", "enum": self.words});
+            return json!({"description": self.about, "type": "string", "enum": self.names});
         }
         let pattern = format!("^({})$", patterns.join("|"));
         json!({"description": self.about, "type": "string", "pattern": pattern})

@@ -27,7 +27,7 @@ fn every_binding_has_its_defaults() {
 fn every_value_of_the_table_has_its_type() {
     for binding in Binding::ALL {
         for axis in TABLE {
-            for word in axis.words {
+            for word in axis.names {
                 let mut axes = AxisMap::new(*binding);
                 axes.set(axis.name, word).expect("a value of the table");
                 // Most of these points are illegal by themselves, so the result says

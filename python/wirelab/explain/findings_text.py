@@ -106,7 +106,7 @@ def _gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:
 
 
 def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
-    name, words = step.rung.id, step.rung.words
+    name, words = step.rung.id, step.rung.label
     title = figures.phrase(ladder.figure)
     if step.effect is None:
         return Conclusion("unknown", f"{_capital(words)}: not measured, {step.reason}.", name)

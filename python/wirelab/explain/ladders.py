@@ -22,7 +22,7 @@ class Rung:
     """One change, and the hypothesis that it matters."""
 
     id: str
-    words: str
+    label: str
     """What is changed, as a noun: ``the HTTP/2 window of 64 KiB``."""
     hypothesis: str
     before: CellSelector

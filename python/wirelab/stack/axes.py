@@ -118,8 +118,8 @@ class Axis:
     about: str
     default: str
     """The value when unnamed; of codec and transport see :func:`default`."""
-    words: tuple[str, ...]
-    """Values that are words."""
+    names: tuple[str, ...]
+    """Values that are names."""
     counted: tuple[str, ...]
     """Words that take a number, as ``pool`` in ``pool=8``."""
     number: Number | None
@@ -129,7 +129,7 @@ class Axis:
 
     def canonical(self, text: str) -> str:
         """The value as it is written in references. Raises :class:`StackError`."""
-        if text in self.words:
+        if text in self.names:
             return text
         word, equals, number = text.partition("=")
         if equals and word in self.counted:
@@ -154,7 +154,7 @@ class Axis:
         counted = (f"{word}=N" for word in self.counted)
         unit = self.number.unit if self.number else ""
         examples = {"percent": ("25%",), "segments": ("64",), "connections": ("20",)}.get(unit, ())
-        return (*self.words, *counted, *examples)
+        return (*self.names, *counted, *examples)
 
     def _count(self, text: str, number: str) -> int:
         if not re.fullmatch(r"[0-9]{1,7}", number) or not 1 <= int(number) <= COUNT_MAX:
@@ -231,7 +231,7 @@ TABLE: tuple[Axis, ...] = tuple(
         name=row["name"],
         about=row["about"],
         default=row["default"],
-        words=tuple(row["words"]),
+        names=tuple(row["names"]),
         counted=tuple(row["counted"]),
         number=Number(**row["number"]) if row["number"] else None,
         side=row["side"],

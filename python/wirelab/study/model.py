@@ -43,7 +43,7 @@ class Arm(Model):
     """A stack under the name that claims use."""
 
     stack: str
-    words: str
+    label: str
 
     @field_validator("stack")
     @classmethod
@@ -148,7 +148,7 @@ class Near(Model):
     """A rung at the start."""
 
     id: str
-    words: str
+    label: str
     hypothesis: str
     change: Words = Field(min_length=1)
 
@@ -157,7 +157,7 @@ class Far(Model):
     """A rung on the way from ``together`` to the goal."""
 
     id: str
-    words: str
+    label: str
     hypothesis: str
     change: Words = Field(default_factory=dict)
     to: Words = Field(default_factory=dict)
@@ -173,7 +173,7 @@ class Beside(Model):
     """A rung that is not part of the path."""
 
     id: str
-    words: str
+    label: str
     hypothesis: str
     from_: Words = Field(alias="from")
     to: Words
@@ -215,7 +215,7 @@ class LadderEntry(Model):
         goal = CellSelector.of(self.goal) if self.goal is not None else None
         together = start.changed({k: v for rung in self.near for k, v in rung.change.items()})
         near = tuple(
-            Rung(rung.id, rung.words, rung.hypothesis, start, start.changed(rung.change))
+            Rung(rung.id, rung.label, rung.hypothesis, start, start.changed(rung.change))
             for rung in self.near
         )
         named = {"start": start, "together": together} | ({"goal": goal} if goal else {})
@@ -239,7 +239,7 @@ class LadderEntry(Model):
         rungs, here = [], together
         for rung in self.far:
             there = CellSelector.of(rung.to) if rung.to else here.changed(rung.change)
-            rungs.append(Rung(rung.id, rung.words, rung.hypothesis, here, there, near=False))
+            rungs.append(Rung(rung.id, rung.label, rung.hypothesis, here, there, near=False))
             here = there
         if self.far and here != goal:
             raise UsageError(
@@ -252,7 +252,7 @@ class LadderEntry(Model):
         return tuple(
             Rung(
                 rung.id,
-                rung.words,
+                rung.label,
                 rung.hypothesis,
                 _end(named, rung.from_),
                 _end(named, rung.to),
@@ -330,7 +330,7 @@ class NotShown(Model):
 class PairEntry(Model):
     """Two arms that contend."""
 
-    words: str
+    label: str
     a: str
     b: str
 

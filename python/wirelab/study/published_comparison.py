@@ -96,7 +96,7 @@ def _line(
     }
     pairs = [
         _pair(
-            arms[names.stacks[stack]].words,
+            arms[names.stacks[stack]].label,
             [r for r in rows if r.stack == stack],
             wanted,
             trials,

@@ -319,7 +319,7 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
 
 def _table_json(table: WinnerTable) -> dict[str, Any]:
     return {
-        "pair": table.pair.words,
+        "pair": table.pair.label,
         "tally": winners.tally(table.squares),
         "squares": [
             {

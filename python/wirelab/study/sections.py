@@ -194,7 +194,7 @@ def _winners(
     ratio = f"{entry.contenders['a']} is better by"
     parts = [
         Section(
-            _capital(table.pair.words),
+            _capital(table.pair.label),
             [_tally(entry, table)],
             [
                 Table(
@@ -239,7 +239,7 @@ def _tally(entry: WinnersEntry, table: WinnerTable) -> str:
     a, b = entry.contenders["a"], entry.contenders["b"]
     holding = sum(square.verdict == "holds" for square in table.squares)
     return (
-        f"{_capital(table.pair.words)}: {a} wins {count['a']}, {b} {count['b']}, "
+        f"{_capital(table.pair.label)}: {a} wins {count['a']}, {b} {count['b']}, "
         f"{count['neither']} are undecided (published {published.count('a')} to "
         f"{published.count('b')}); {holding} of "
         f"{len(published)} published winners hold."
@@ -284,7 +284,7 @@ def _explanation(explanation: Explanation) -> Section:
     shown = [step for step in explanation.climbed if step.effect is not None]
     pictures = [
         interval_picture(
-            [Row(step.rung.words, step.effect.ratio, look(0)) for step in shown if step.effect],
+            [Row(step.rung.label, step.effect.ratio, look(0)) for step in shown if step.effect],
             f"What each rung changes, {ladder.id}",
             f"ratio of {title}",
             "After over before, with 95 % intervals; left of 1 the change costs, right it gains.",
@@ -309,7 +309,7 @@ def _rung(explanation: Explanation, step: Climbed) -> tuple[str, ...]:
     changed = "; ".join(f"{name}: {a} → {b}" for name, (a, b) in step.rung.changes.items())
     also = (_ratio(step.also.get(name)) for name in explanation.ladder.also)
     return (
-        step.rung.words,
+        step.rung.label,
         step.rung.hypothesis,
         changed,
         _ratio(step.effect),
