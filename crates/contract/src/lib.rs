@@ -14,7 +14,7 @@
 //! - [`clinic`]: rows, limits and routes of petclinic;
 //! - [`State`]: what each operation must answer; [`model`]: transfer's part;
 //! - [`texts`]: the texts and patterns that the contracts speak of;
-//! - [`complain!`]: messages on standard error;
+//! - [`print_error!`]: messages on standard error;
 //! - [`refusal`]: how every process of the lab refuses a configuration that it
 //!   cannot honour;
 //! - [`workload`]: requests to send, made from a size and a seed, and the
@@ -30,7 +30,6 @@ mod bytes;
 mod calendars;
 mod call;
 pub mod clinic;
-pub mod complaint;
 mod contract;
 mod error;
 mod fields;
@@ -43,6 +42,7 @@ mod numbered;
 mod operation;
 pub mod ops;
 pub mod refusal;
+pub mod standard_error;
 mod state;
 pub mod texts;
 pub mod workload;

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_load::arrivals::Arrivals;
 use wirelab_load::plan::Load;
 
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 pub(crate) fn print(arguments: &Arguments) -> ExitCode {
     // Written so that NaN fails it, too.
     if !(arguments.rate > 0.0 && arguments.rate <= 1e8) {
-        complain!(
+        print_error!(
             "--rate {:?}: use calls per second above 0, at most 100,000,000",
             arguments.rate
         );
@@ -33,7 +33,7 @@ pub(crate) fn print(arguments: &Arguments) -> ExitCode {
     match write(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain!("standard output: {error}");
+            print_error!("standard output: {error}");
             ExitCode::from(3)
         }
     }

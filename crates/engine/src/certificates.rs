@@ -11,7 +11,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 /// Names that the server's certificate is for.
 // The last is the server's end of every link.
@@ -32,13 +32,13 @@ pub(crate) fn make(arguments: &Arguments) -> ExitCode {
     // All six are looked for first, so that no half set is written next to an old one.
     if let Some(file) = all.as_flattened().iter().find(|file| file.exists()) {
         let file = file.display();
-        complain!("wirelab-engine: {file} exists and is kept; name another folder");
+        print_error!("wirelab-engine: {file} exists and is kept; name another folder");
         return ExitCode::from(2);
     }
     match make_in(folder) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain!("wirelab-engine: {error:#}");
+            print_error!("wirelab-engine: {error:#}");
             ExitCode::from(3)
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_trace::diagnosis::{Diagnosis, EXAMPLES};
 use wirelab_trace::flow::event::Observer;
 use wirelab_trace::output::reconciliation::{CallLog, LogError, Reconciler};
@@ -49,14 +49,14 @@ pub(crate) fn dissect(arguments: &Arguments) -> ExitCode {
     let dissection = match read(arguments) {
         Ok(dissection) => dissection,
         Err(message) => {
-            complain!("wirelab-engine: {message}");
+            print_error!("wirelab-engine: {message}");
             return ExitCode::from(2);
         }
     };
     match print(&dissection, arguments.json) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain!("wirelab-engine: standard output: {error}");
+            print_error!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_load::plan::Plan;
 use wirelab_load::result::{Event, Fault, FaultKind};
 use wirelab_load::{Prepared, prepare};
@@ -31,14 +31,14 @@ pub(crate) fn drive() -> ExitCode {
         Err(fault) => {
             let code = fault.exit_code();
             // On both streams: the front reads the event, a person this line.
-            complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
+            print_error!("wirelab-engine: {}; {}", fault.message, fault.remedy);
             (Event::Error(fault), code)
         }
     };
     match print(&event) {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            complain!("wirelab-engine: standard output: {error}");
+            print_error!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_contract::refusal::Refused;
 
 use crate::control::{Control, Event};
@@ -34,7 +34,7 @@ pub fn link_from_stdin(profile: Option<String>) -> ExitCode {
     match run(profile) {
         Ok(()) | Err(LinkError::Stopped) => ExitCode::SUCCESS,
         Err(LinkError::Refused(refusal)) => {
-            complain!("wirelab: refused: {refusal}");
+            print_error!("wirelab: refused: {refusal}");
             match print(&Refused { refused: refusal }) {
                 Ok(()) => ExitCode::from(REFUSED_EXIT),
                 Err(error) => broken(&error),
@@ -45,7 +45,7 @@ pub fn link_from_stdin(profile: Option<String>) -> ExitCode {
 }
 
 fn broken(error: &dyn std::error::Error) -> ExitCode {
-    complain!("wirelab: {error}");
+    print_error!("wirelab: {error}");
     ExitCode::from(BROKEN_EXIT)
 }
 
@@ -81,7 +81,7 @@ fn serve(link: &Link, control: &mut Control) -> Result<(), LinkError> {
             Event::Report => report(link)?,
             Event::Line(line) if line.trim() == STATS => report(link)?,
             Event::Line(line) => {
-                complain!("wirelab: unknown command {line:?}; the only command is stats")
+                print_error!("wirelab: unknown command {line:?}; the only command is stats")
             }
             Event::Broken => {
                 let error = io::Error::other("the emulator has ended");

@@ -11,7 +11,7 @@ use harness::generated::records::records_client::RecordsClient;
 use harness::{Service, block_on, grpc, iiop, raw, rest, soap};
 use serde_json::{Value, json};
 use tonic::Code;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_contract::records::CountAllocationsRequest;
 
 const ALLOCATE: &str = r#"{"name":"Alice","id":113517,"courseCode":"CS31245"}"#;
@@ -150,7 +150,7 @@ impl Postgres {
     /// None, with the reason printed, where no server is installed.
     fn start(name: &str) -> Option<Self> {
         let Some(bin) = programs() else {
-            complain!("skipped: no PostgreSQL in /usr/lib/postgresql");
+            print_error!("skipped: no PostgreSQL in /usr/lib/postgresql");
             return None;
         };
         let folder = Folder::new(name);

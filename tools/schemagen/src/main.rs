@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -53,7 +53,7 @@ fn write_stack(file: &Path) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain!("schemagen: {}: {error}", file.display());
+            print_error!("schemagen: {}: {error}", file.display());
             ExitCode::from(3)
         }
     }

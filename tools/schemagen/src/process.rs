@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use schemars::schema_for;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_engine::documents::{Config, Document, Line};
 use wirelab_link::{LinkConfig, LinkEnded};
 use wirelab_load::plan::Plan;
@@ -38,7 +38,7 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain!("schemagen: {}: {error}", folder.display());
+            print_error!("schemagen: {}: {error}", folder.display());
             ExitCode::from(3)
         }
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_contract::refusal::Refusal;
 use wirelab_trace::capture::{Capture, CaptureError, Recorded, Recording};
 use wirelab_trace::text::counted;
@@ -65,18 +65,18 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let (line, code) = match outcome {
         Ok(Ok(captured)) => (Line::Captured { captured }, 0),
         Ok(Err(failed)) => {
-            complain!("wirelab-engine: {}; {}", failed.message, failed.remedy);
+            print_error!("wirelab-engine: {}; {}", failed.message, failed.remedy);
             (Line::Failed { failed }, 3)
         }
         Err(refused) => {
-            complain!("wirelab-engine: {refused}");
+            print_error!("wirelab-engine: {refused}");
             (Line::Refused { refused }, 2)
         }
     };
     match print(&line) {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            complain!("wirelab-engine: standard output: {error}");
+            print_error!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_load::result::{Fault, FaultKind};
 use wirelab_verify::{Exam, examine};
 
@@ -37,14 +37,14 @@ pub(crate) fn verify() -> ExitCode {
         Ok(exams) => (VerifyEvent::Verified { exams }, 0),
         Err(fault) => {
             let code = fault.exit_code();
-            complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
+            print_error!("wirelab-engine: {}; {}", fault.message, fault.remedy);
             (VerifyEvent::Error(fault), code)
         }
     };
     match print(&observed) {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            complain!("wirelab-engine: standard output: {error}");
+            print_error!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }

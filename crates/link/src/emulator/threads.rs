@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::event::PollFd;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 use crate::emulator::counters::{Counters, summary};
 use crate::emulator::lane::Lane;
@@ -167,7 +167,7 @@ impl Thread {
                     return;
                 }
                 if let Err(error) = run(lanes, &commands, &polled) {
-                    complain!("wirelab: emulator: {error}");
+                    print_error!("wirelab: emulator: {error}");
                     // A write of 1 to an eventfd that is read fails only when it is closed.
                     let _ = failure.notify();
                 }
@@ -201,7 +201,7 @@ impl Drop for Thread {
         if let (Ok(()), Some(handle)) = (notified, self.handle.take())
             && handle.join().is_err()
         {
-            complain!("wirelab: emulator: its thread panicked");
+            print_error!("wirelab: emulator: its thread panicked");
         }
     }
 }

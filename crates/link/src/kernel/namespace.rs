@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, io, thread};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 use crate::error::LinkError;
 use crate::kernel::iproute;
@@ -66,7 +66,7 @@ impl Drop for Namespace {
         // Only the name goes: the kernel keeps the namespace until the last process and socket
         // in it has ended.
         if let Err(error) = iproute::ip(&["netns", "delete", &self.name]) {
-            complain!("wirelab: {error}");
+            print_error!("wirelab: {error}");
         }
     }
 }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::socket_recv_buffer_size;
 use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixStream};
 
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 use crate::connection::control::{Control, Gate};
 use crate::connection::fault_io::{FaultIo, IoOptions};
@@ -243,7 +243,7 @@ impl Listener {
                     self.metrics.accept_error();
                     if exhausted(&error) {
                         if !std::mem::replace(&mut logged, true) {
-                            complain!("wirelab: cannot accept for now: {error}");
+                            print_error!("wirelab: cannot accept for now: {error}");
                         }
                         tokio::time::sleep(ACCEPT_PAUSE).await;
                     }

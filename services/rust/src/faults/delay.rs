@@ -11,7 +11,7 @@ use rustix::time::{
 };
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 /// Below this a pause spins to its end, so that it is exact.
 const SPIN_BELOW: Duration = Duration::from_micros(200);
@@ -58,7 +58,7 @@ impl Delays {
             };
             let left = given.saturating_sub(rest).saturating_sub(start.elapsed());
             if let Err(error) = sleep(left).await {
-                complain!("wirelab: no timer for a delay ({error}), it may be 1 ms late");
+                print_error!("wirelab: no timer for a delay ({error}), it may be 1 ms late");
                 tokio::time::sleep(given.saturating_sub(start.elapsed())).await;
             }
         }

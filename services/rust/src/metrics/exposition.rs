@@ -20,7 +20,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use wirelab_contract::Contract;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 use super::own_process;
 use super::series::Series;
@@ -124,5 +124,5 @@ impl Collector for Environment {
 }
 
 fn log_unreadable(error: &io::Error) {
-    complain!("wirelab: cannot read about the own process: {error}");
+    print_error!("wirelab: cannot read about the own process: {error}");
 }

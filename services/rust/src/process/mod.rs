@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use wirelab_contract::Contract;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 use crate::binding::http::calls::Calls;
 use crate::binding::raw::reports::Reports;
@@ -64,7 +64,7 @@ pub fn serve_from_stdin() -> ExitCode {
     match run() {
         Ok(code) => code,
         Err(StartError::Refused(refusal)) => {
-            complain!("wirelab: refused: {refusal}");
+            print_error!("wirelab: refused: {refusal}");
             match print_line(&Refused { refused: refusal }) {
                 Ok(()) => ExitCode::from(REFUSED_EXIT),
                 Err(error) => broken(&error),
@@ -75,7 +75,7 @@ pub fn serve_from_stdin() -> ExitCode {
 }
 
 fn broken(error: &dyn std::error::Error) -> ExitCode {
-    complain!("wirelab: {error}");
+    print_error!("wirelab: {error}");
     ExitCode::from(BROKEN_EXIT)
 }
 

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 /// Time that calls in flight get, at most.
 const GRACE: Duration = Duration::from_secs(1);
@@ -73,7 +73,7 @@ impl Shutdown {
     fn after_input(&self) {
         // Whatever follows the configuration is passed over; the end of input is the order.
         if let Err(error) = io::copy(&mut io::stdin().lock(), &mut io::sink()) {
-            complain!("wirelab: standard input: {error}");
+            print_error!("wirelab: standard input: {error}");
         }
         self.order();
     }
@@ -99,7 +99,7 @@ impl Shutdown {
             && let Err(error) = std::fs::remove_file(path)
             && error.kind() != io::ErrorKind::NotFound
         {
-            complain!("wirelab: {}: {error}", path.display());
+            print_error!("wirelab: {}: {error}", path.display());
         }
     }
 }

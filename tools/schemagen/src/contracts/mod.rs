@@ -30,7 +30,7 @@ use anyhow::Context as _;
 
 use refused::Refused;
 use style::Style;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 /// What to read, and where to write.
 #[derive(clap::Args)]
@@ -52,7 +52,7 @@ pub(crate) fn write(arguments: &Arguments) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain!("schemagen: {error:#}");
+            print_error!("schemagen: {error:#}");
             ExitCode::from(if error.is::<Refused>() { 2 } else { 3 })
         }
     }

@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::mpsc;
 use tower_service::Service;
 
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 
 use crate::binding::http::calls::Calls;
 use crate::binding::http::reply_body::ReplyBody;
@@ -166,6 +166,6 @@ fn log(ended: Result<(), hyper::Error>) {
         // HTTP are worth a line.
         && error.is_parse()
     {
-        complain!("wirelab: {error}");
+        print_error!("wirelab: {error}");
     }
 }

@@ -19,7 +19,7 @@ use wirelab_contract::records::{
     AllocateReply, AllocateRequest, CountAllocationsReply, FindAllocationReply,
     FindAllocationRequest, Team,
 };
-use wirelab_contract::{ApplicationError, Contract, Operation, Unary, complain};
+use wirelab_contract::{ApplicationError, Contract, Operation, Unary, print_error};
 
 use super::CallError;
 use crate::process::config::{Store, StoreKind};
@@ -242,7 +242,7 @@ impl Database {
             Err(_) => format!("no answer within {} ms", self.timeout.as_millis()),
         };
         if !self.unavailable.swap(true, Ordering::Relaxed) {
-            complain!("wirelab: the database is unavailable: {error}");
+            print_error!("wirelab: the database is unavailable: {error}");
         }
         Err(CallError::Unavailable)
     }

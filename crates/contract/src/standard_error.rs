@@ -4,14 +4,14 @@
 /// that cannot be written: on a full disk, of all moments, the reason and the exit code
 /// would be lost. This loses the message alone.
 #[macro_export]
-macro_rules! complain {
+macro_rules! print_error {
     ($($message:tt)+) => {
-        $crate::complaint::say(::core::format_args!($($message)+))
+        $crate::standard_error::print_line(::core::format_args!($($message)+))
     };
 }
 
-/// What [`complain!`] does; in one piece, so that lines of several threads do not mix.
-pub fn say(message: std::fmt::Arguments<'_>) {
+/// What [`print_error!`] does; in one piece, so that lines of several threads do not mix.
+pub fn print_line(message: std::fmt::Arguments<'_>) {
     use std::io::Write;
     // One write for the whole line: standard error has no buffer, and each part would be a
     // write of its own.
