@@ -212,7 +212,7 @@ def link() -> int:
         seed=1,
         driver="emulator",
         verified=True,
-        swept=[],
+        removed_namespaces=[],
         mtu=1500,
         offloads="off",
         nominal={

@@ -216,7 +216,7 @@ def _ready(nominal: float, pings: int, probes: int) -> Ready:
         "seed": 1,
         "driver": "emulator",
         "verified": True,
-        "swept": [],
+        "removed_namespaces": [],
         "mtu": 1500,
         "offloads": "off",
         "client": end,

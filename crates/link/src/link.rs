@@ -51,7 +51,7 @@ impl Link {
         let profile = config.check()?;
         // Before anything is removed or made.
         capabilities::check_namespaces()?;
-        let swept = namespace::remove_stale()?;
+        let removed_namespaces = namespace::remove_stale()?;
         let seed = match config.seed {
             Some(seed) => seed,
             None => random_seed().map_err(LinkError::during("/dev/urandom"))?,
@@ -83,7 +83,7 @@ impl Link {
             mtu: MTU,
             seed,
             emulator: running.description(),
-            swept,
+            removed_namespaces,
         };
         Ok(Link {
             ready,

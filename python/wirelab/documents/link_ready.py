@@ -38,12 +38,12 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """The profile, written out."""
     ready: bool
     """Always true."""
+    removed_namespaces: tuple[str, ...]
+    """Network namespaces of dead processes that were removed at the start."""
     seed: int
     """Seed of all chance."""
     server: End
     """Where the service runs."""
-    swept: tuple[str, ...]
-    """Network namespaces of dead processes that were removed at the start."""
     tcp: TcpSeen
     """How that connection began, at each end."""
     verified: bool

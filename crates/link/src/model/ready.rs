@@ -46,7 +46,7 @@ pub struct Ready {
     /// With the emulator: how it runs.
     pub emulator: Option<Emulator>,
     /// Network namespaces of dead processes that were removed at the start.
-    pub swept: Vec<String>,
+    pub removed_namespaces: Vec<String>,
 }
 
 /// One end of a link.

@@ -37,7 +37,7 @@ fn handshake() -> Vec<Segment> {
     ]
 }
 
-fn farewell(request_end: u32, reply_end: u32) -> [Segment; 3] {
+fn closing(request_end: u32, reply_end: u32) -> [Segment; 3] {
     [
         request(request_end, reply_end, b"").flags(FIN | ACK),
         reply(reply_end, request_end + 1, b"").flags(FIN | ACK),
@@ -50,7 +50,7 @@ fn a_whole_connection() {
     let mut segments = handshake();
     segments.push(request(1000, 5000, b"ping"));
     segments.push(reply(5000, 1004, b"pong"));
-    segments.extend(farewell(1004, 5004));
+    segments.extend(closing(1004, 5004));
     let (summary, events) = both(&segments);
     let opening = events.openings[&0];
     assert_eq!((opening.client, opening.server), (client(), server()));
@@ -163,7 +163,7 @@ fn only_the_replies_of_a_server() {
 #[test]
 fn a_new_connection_between_the_same_ends() {
     let mut segments = handshake();
-    segments.extend(farewell(1000, 5000));
+    segments.extend(closing(1000, 5000));
     let again = |segment: &Segment| Segment {
         sequence: segment.sequence.wrapping_add(900_000),
         acknowledgment: segment.acknowledgment.wrapping_add(900_000),
@@ -220,7 +220,7 @@ fn a_syn_answered_twice_with_two_numbers() {
 #[test]
 fn late_packets_belong_to_the_connection_that_ended() {
     let mut segments = handshake();
-    segments.extend(farewell(1000, 5000));
+    segments.extend(closing(1000, 5000));
     segments.push(reply(5000, 1001, b"").flags(FIN | ACK));
     segments.push(request(1001, 5001, b"").flags(RST));
     let (summary, events) = both(&segments);
@@ -231,7 +231,7 @@ fn late_packets_belong_to_the_connection_that_ended() {
 #[test]
 fn a_closed_connection_is_reported_after_a_minute() {
     let mut segments = handshake();
-    segments.extend(farewell(1000, 5000));
+    segments.extend(closing(1000, 5000));
     let mut captured = spaced(&segments);
     let other = request(1, 1, b"x").ends("10.0.0.9:5555", "10.0.0.2:80");
     let end_ns = captured.last().expect("frames").at_ns;
