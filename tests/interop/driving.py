@@ -100,7 +100,7 @@ def built(language: str, requires: Sequence[str], build: Sequence[str]) -> Path:
     sources = sorted((CONTRACTS / "wsdl").glob("*.wsdl"))
     state = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     manifest = Manifest(
-        language=f"strangers-{language}",
+        language=f"interop-{language}",
         requires=tuple(requires),
         # Maven says on standard output what went wrong; the log has standard error.
         build=("env", f"WSDL_SHA256={state}", "sh", "-c", 'exec "$@" >&2', "sh", *build),
@@ -152,5 +152,5 @@ def _listens(port: int) -> bool:
 
 def built_java() -> Path:
     """The folder with ``classes`` and ``lib`` of the Java servers; Maven builds it."""
-    build = ["mvn", "-q", "-B", "prepare-package", "-Dstrangers.out={out}"]
+    build = ["mvn", "-q", "-B", "prepare-package", "-Dinterop.out={out}"]
     return built("java", ["mvn", "javac"], [*build, f"-Dwsdl={CONTRACTS / 'wsdl'}"])

@@ -27,7 +27,7 @@ def _endpoint(contract: str, version: str, folder: Path) -> Iterator[str]:
     # Without it the JDK's server sends header and body apart under Nagle's algorithm, and
     # each call waits 44 ms for the engine's delayed acknowledgement.
     options = ["-XX:+UseSerialGC", "-Dsun.net.httpserver.nodelay=true", "-cp", where]
-    command = ["java", *options, "stranger.Serve", contract, version, url]
+    command = ["java", *options, "interop.Serve", contract, version, url]
     with driving.running(command, folder / "server.log", port):
         yield f"127.0.0.1:{port}"
 

@@ -1,4 +1,4 @@
-module wirelab/strangers
+module wirelab/interop
 
 go 1.26.0
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// books are the replies to concurrent callers about a service's money.
-type books struct {
+// tally is of the replies to concurrent callers about a service's money.
+type tally struct {
 	t       *testing.T
 	p       *process
 	by      clientStack
@@ -18,7 +18,7 @@ type books struct {
 }
 
 // did makes a call that may be refused; its confirmation number must be new.
-func (b *books) did(operation string, request, want map[string]any, amount int64) (reply map[string]any, ok bool) {
+func (b *tally) did(operation string, request, want map[string]any, amount int64) (reply map[string]any, ok bool) {
 	got, problem := b.by.call(b.t, b.p, "charging", operation, request, want)
 	if problem != "" {
 		return nil, false
@@ -31,7 +31,7 @@ func (b *books) did(operation string, request, want map[string]any, amount int64
 	return reply, true
 }
 
-func (b *books) teller(seed uint64, steps int) {
+func (b *tally) makeCalls(seed uint64, steps int) {
 	random, number := rand.New(rand.NewPCG(seed, 3)), json.Number("1")
 	cn := map[string]any{"cn": number}
 	for range steps {
@@ -60,18 +60,18 @@ func (b *books) teller(seed uint64, steps int) {
 // TestMoneyOverTheWire: callers at once on three accounts of every stack; the
 // sum of balances, as the metrics have it, moves by the replies.
 func TestMoneyOverTheWire(t *testing.T) {
-	const tellers, steps, accounts, balance = 4, 60, 3, 1_000
+	const callers, steps, accounts, balance = 4, 60, 3, 1_000
 	for _, clientStack := range clientStacks() {
 		t.Run(clientStack.name, func(t *testing.T) {
 			p := start(t, clientStack.config.with("contract", "charging").with("store.accounts", accounts).with("store.balance", balance))
-			books := &books{t: t, p: p, by: clientStack}
+			replies := &tally{t: t, p: p, by: clientStack}
 			var done sync.WaitGroup
-			for seed := range tellers {
-				done.Go(func() { books.teller(uint64(seed), steps) })
+			for seed := range callers {
+				done.Go(func() { replies.makeCalls(uint64(seed), steps) })
 			}
 			done.Wait()
 			values := metrics(t, p)
-			want := float64(accounts*balance + books.change.Load())
+			want := float64(accounts*balance + replies.change.Load())
 			if got, there := values["wirelab_money_total"]; !there || got != want {
 				t.Errorf("%v units, want %v", got, want)
 			}

@@ -125,7 +125,7 @@ func secureStacks() []options {
 }
 
 func TestTLS(t *testing.T) {
-	authority, stranger := newAuthority(t), newAuthority(t)
+	authority, otherAuthority := newAuthority(t), newAuthority(t)
 	for _, security := range []string{"tls", "mtls"} {
 		for _, config := range secureStacks() {
 			t.Run(security+" "+config["stack.binding"].(string)+" "+config["stack.transport"].(string), func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestTLS(t *testing.T) {
 				if hello(p, config) == nil {
 					t.Error("answered without TLS")
 				}
-				p.security = stranger.client(t, security)
+				p.security = otherAuthority.client(t, security)
 				if hello(p, config) == nil {
 					t.Error("the test's client trusts everybody")
 				}
@@ -153,12 +153,12 @@ func TestTLS(t *testing.T) {
 // TestMutualTLS: who is not signed by client_ca is not answered, nor is who was
 // signed by nobody, as the service itself was before it was ready.
 func TestMutualTLS(t *testing.T) {
-	authority, stranger := newAuthority(t), newAuthority(t)
+	authority, otherAuthority := newAuthority(t), newAuthority(t)
 	for _, config := range secureStacks() {
 		p := start(t, authority.secured(t, config, "mtls"))
 		for name, certificates := range map[string][]tls.Certificate{
 			"none":         nil,
-			"a stranger's": {stranger.clientCertificate(t)},
+			"a stranger's": {otherAuthority.clientCertificate(t)},
 			"a service's": {func() tls.Certificate {
 				certificate, err := tls.X509KeyPair(authority.issue(t, x509.ExtKeyUsageServerAuth))
 				if err != nil {

@@ -27,8 +27,8 @@ func (l *ledger) checkInvariant(t *testing.T) {
 	}
 }
 
-// teller makes random calls and keeps books of the replies it got.
-type teller struct {
+// randomCaller makes random calls and adds up the replies that it got.
+type randomCaller struct {
 	ledger     *ledger
 	random     *rand.Rand
 	change     int64 // of all balances together
@@ -38,7 +38,7 @@ type teller struct {
 	unexpected []error
 }
 
-func (b *teller) took(cn int32, err error, amount int64) bool {
+func (b *randomCaller) took(cn int32, err error, amount int64) bool {
 	if err != nil {
 		return false
 	}
@@ -48,7 +48,7 @@ func (b *teller) took(cn int32, err error, amount int64) bool {
 	return true
 }
 
-func (b *teller) step() {
+func (b *randomCaller) step() {
 	id, amount := b.random.Int32N(4)+1, b.random.Int32N(300)+1
 	switch b.random.IntN(6) {
 	case 0:
@@ -74,8 +74,8 @@ func (b *teller) step() {
 	}
 }
 
-// settle ends one of the teller's reservations.
-func (b *teller) settle(amount int32) {
+// settle ends one of its reservations.
+func (b *randomCaller) settle(amount int32) {
 	for res, id := range b.reserved {
 		if b.random.IntN(2) == 0 {
 			reply, err := b.ledger.releaseRes(&pb.ReleaseResRequest{Res: res})
@@ -99,12 +99,12 @@ func (b *teller) settle(amount int32) {
 // TestMoneyIsNeitherLostNorMade: many callers at once on few accounts; the sum
 // of balances moves by the replies, and no number is given twice.
 func TestMoneyIsNeitherLostNorMade(t *testing.T) {
-	const tellers, steps, accounts, balance = 8, 5_000, 4, 1_000
+	const callers, steps, accounts, balance = 8, 5_000, 4, 1_000
 	ledger := newLedger(accounts, balance)
-	all := make([]*teller, tellers)
+	all := make([]*randomCaller, callers)
 	var done sync.WaitGroup
 	for i := range all {
-		b := &teller{ledger: ledger, random: rand.New(rand.NewPCG(uint64(i), 7)), seen: map[int32]bool{}, reserved: map[int32]int32{}}
+		b := &randomCaller{ledger: ledger, random: rand.New(rand.NewPCG(uint64(i), 7)), seen: map[int32]bool{}, reserved: map[int32]int32{}}
 		all[i] = b
 		done.Go(func() {
 			for range steps {
@@ -125,7 +125,7 @@ func TestMoneyIsNeitherLostNorMade(t *testing.T) {
 			t.Errorf("refused, but nothing was wrong: %v", err)
 		}
 	}
-	if ledger.money() != money || len(numbers) != confirmations || confirmations < tellers*steps/4 {
+	if ledger.money() != money || len(numbers) != confirmations || confirmations < callers*steps/4 {
 		t.Errorf("%d units, want %d; %d numbers for %d actions", ledger.money(), money, len(numbers), confirmations)
 	}
 }

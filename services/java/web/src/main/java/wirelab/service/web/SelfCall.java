@@ -33,11 +33,11 @@ public final class SelfCall {
             if (status != 200 && status != 400 && status != 500) {
                 throw new IOException("the service answered its own call with status " + status);
             }
-        } catch (SSLException stranger) {
+        } catch (SSLException untrusted) {
             // With mtls the service is a stranger to itself unless its certificate is a client's too:
             // being turned away is then the right answer.
             if (!configuration.stack().security().equals("mtls")) {
-                throw stranger;
+                throw untrusted;
             }
         }
     }

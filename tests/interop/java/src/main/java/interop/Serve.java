@@ -1,4 +1,4 @@
-package stranger;
+package interop;
 
 import jakarta.xml.ws.Endpoint;
 import jakarta.xml.ws.soap.SOAPBinding;
@@ -13,7 +13,7 @@ public final class Serve {
    * @param arguments the contract, the version of SOAP, the URL
    */
   public static void main(String[] arguments) throws Exception {
-    Object contract = arguments[0].equals("charging") ? new Ledger(arguments[1]) : new Diary(arguments[1]);
+    Object contract = arguments[0].equals("charging") ? new ChargingServer(arguments[1]) : new CalendarServer(arguments[1]);
     String binding =
         arguments[1].equals("1.2") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING;
     Endpoint endpoint = Endpoint.create(binding, contract);

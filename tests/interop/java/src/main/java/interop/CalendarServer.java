@@ -1,28 +1,28 @@
-package stranger;
+package interop;
 
 import jakarta.jws.WebService;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import stranger.calendar.BookReply;
-import stranger.calendar.BookRequest;
-import stranger.calendar.Calendar;
-import stranger.calendar.DeployReply;
-import stranger.calendar.DeployRequest;
-import stranger.calendar.EntriesReply;
-import stranger.calendar.EntriesRequest;
+import interop.calendar.BookReply;
+import interop.calendar.BookRequest;
+import interop.calendar.Calendar;
+import interop.calendar.DeployReply;
+import interop.calendar.DeployRequest;
+import interop.calendar.EntriesReply;
+import interop.calendar.EntriesRequest;
 
 /** The contract {@code calendar}, as far as documents and bookings go: it keeps nothing. */
 @WebService(
-    endpointInterface = "stranger.calendar.Calendar",
+    endpointInterface = "interop.calendar.Calendar",
     serviceName = "CalendarService",
     portName = "Calendar",
     targetNamespace = "urn:wirelab:calendar:v1")
-public class Diary implements Calendar {
+public class CalendarServer implements Calendar {
   private final String soap;
 
-  Diary(String soap) {
+  CalendarServer(String soap) {
     this.soap = soap;
   }
 

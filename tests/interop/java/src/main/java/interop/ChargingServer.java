@@ -1,33 +1,33 @@
-package stranger;
+package interop;
 
 import jakarta.jws.WebService;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import stranger.charging.Charging;
-import stranger.charging.ConfirmActionReply;
-import stranger.charging.ConfirmActionRequest;
-import stranger.charging.CreditControlReply;
-import stranger.charging.CreditControlRequest;
-import stranger.charging.CreditReply;
-import stranger.charging.CreditRequest;
-import stranger.charging.DebitReservationReply;
-import stranger.charging.DebitReservationRequest;
-import stranger.charging.DirectDebitReply;
-import stranger.charging.DirectDebitRequest;
-import stranger.charging.ReleaseResReply;
-import stranger.charging.ReleaseResRequest;
-import stranger.charging.ReserveReply;
-import stranger.charging.ReserveRequest;
+import interop.charging.Charging;
+import interop.charging.ConfirmActionReply;
+import interop.charging.ConfirmActionRequest;
+import interop.charging.CreditControlReply;
+import interop.charging.CreditControlRequest;
+import interop.charging.CreditReply;
+import interop.charging.CreditRequest;
+import interop.charging.DebitReservationReply;
+import interop.charging.DebitReservationRequest;
+import interop.charging.DirectDebitReply;
+import interop.charging.DirectDebitRequest;
+import interop.charging.ReleaseResReply;
+import interop.charging.ReleaseResRequest;
+import interop.charging.ReserveReply;
+import interop.charging.ReserveRequest;
 
 /** The contract {@code charging} with one account, as far as its functions need it. */
 @WebService(
-    endpointInterface = "stranger.charging.Charging",
+    endpointInterface = "interop.charging.Charging",
     serviceName = "ChargingService",
     portName = "Charging",
     targetNamespace = "urn:wirelab:charging:v1")
-public class Ledger implements Charging {
+public class ChargingServer implements Charging {
   private final String soap;
   private final Set<Integer> confirmations = new HashSet<>();
   private final Map<Integer, Integer> reservations = new HashMap<>();
@@ -35,7 +35,7 @@ public class Ledger implements Charging {
   private int reserved;
   private int last;
 
-  Ledger(String soap) {
+  ChargingServer(String soap) {
     this.soap = soap;
   }
 

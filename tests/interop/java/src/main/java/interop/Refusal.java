@@ -1,4 +1,4 @@
-package stranger;
+package interop;
 
 import jakarta.xml.soap.SOAPConstants;
 import jakarta.xml.soap.SOAPException;
