@@ -201,8 +201,8 @@ def starter(catalogue: Catalogue, scratch: Scratch, interruption: Interruption) 
     def ready(stack: Stack) -> Report:
         if stack not in known:
             program = programs.program(stack, interruption)
-            appointment = ListenSpec.of(stack, scratch)
-            configuration = Settings().configuration(stack, appointment=appointment)
+            listen = ListenSpec.of(stack, scratch)
+            configuration = Settings().configuration(stack, listen=listen)
             log = scratch.folder / "service.log"
             with Service(
                 program, configuration, ProcessOptions(log=log), interruption=interruption

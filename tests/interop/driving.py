@@ -44,12 +44,12 @@ class Engine:
         self._log = log
 
     def drive(
-        self, stack: str, workload: Json, calls: int = CALLS, users: int = 1, **contact: Any
+        self, stack: str, workload: Json, calls: int = CALLS, users: int = 1, **endpoint: Any
     ) -> Json:
-        """The group's outcome. ``contact``: ``target``, ``object``, ``tls``."""
+        """The group's outcome. ``endpoint``: ``target``, ``object``, ``tls``."""
         group = {
             "name": "main",
-            **contact,
+            **endpoint,
             "stack": Stack.parse(stack).engine_stack(),
             "workload": workload,
             "load": {"kind": "closed", "users": users},

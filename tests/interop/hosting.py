@@ -92,11 +92,11 @@ class Host:
         """The service of that stack, with more settings of its collector where given. Skips the
         test, with the reason, where it cannot be built here or is not served in that language."""
         stack = Stack.parse(reference)
-        appointment = ListenSpec.of(stack, self._scratch)
+        listen = ListenSpec.of(stack, self._scratch)
         settings = Settings(hello_bytes=hello_bytes, processors=2)
         program = self._program(stack, contract)
         settings = replace(settings, collector=program.manifest.collector | (collector or {}))
-        configuration = settings.configuration(stack, contract, appointment)
+        configuration = settings.configuration(stack, contract, listen)
         configuration["store"] |= store or {}
         log = self._logs / f"{next(self._numbers)}-{stack.axes['language']}.log"
         service = Service(

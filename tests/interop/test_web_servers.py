@@ -46,7 +46,7 @@ http {{
 class Web:
     """A running web server."""
 
-    contacts: dict[str, Json]
+    endpoints: dict[str, Json]
     """How to reach it, by the names of :data:`STACKS`."""
     broken: tuple[str, int]
     """A path that it has no good reply for, and the status that it answers with."""
@@ -83,10 +83,10 @@ def nginx(www: Path, scratch: Scratch) -> Iterator[Web]:
     command = [program, "-c", str(config), "-p", str(www)]
     with driving.running(command, www / "nginx.log", ports["h2-tls"]):
         tls = scratch.certificates().of_client("mtls")
-        contacts = {
-            name: _contact(port, tls if "tls" in name else {}) for name, port in ports.items()
+        endpoints = {
+            name: _endpoint(port, tls if "tls" in name else {}) for name, port in ports.items()
         }
-        yield Web(contacts, ("/broken", 503))
+        yield Web(endpoints, ("/broken", 503))
 
 
 @pytest.fixture(scope="module")
@@ -101,11 +101,11 @@ def nghttpd(www: Path, scratch: Scratch) -> Iterator[Web]:
         stack.enter_context(driving.running([*common, "--no-tls", str(plain)], log, plain))
         with_tls = [*common, str(secure), files["key"], files["certificate"]]
         stack.enter_context(driving.running(with_tls, log, secure))
-        contacts = {"h2": _contact(plain, {}), "h2-tls": _contact(secure, tls)}
-        yield Web(contacts, ("/missing", 404))
+        endpoints = {"h2": _endpoint(plain, {}), "h2-tls": _endpoint(secure, tls)}
+        yield Web(endpoints, ("/missing", 404))
 
 
-def _contact(port: int, tls: Json) -> Json:
+def _endpoint(port: int, tls: Json) -> Json:
     return {"target": f"127.0.0.1:{port}", **({"tls": tls} if tls else {})}
 
 
@@ -118,54 +118,54 @@ CASES = [*(("nginx", name) for name in STACKS), ("nghttpd", "h2"), ("nghttpd", "
 
 @pytest.fixture(params=CASES, ids="-".join)
 def case(request: pytest.FixtureRequest) -> tuple[Web, str, Json]:
-    """A server, and the stack and the contact to reach it by."""
+    """A server, and the stack and the endpoint to reach it by."""
     server, name = request.param
     web: Web = request.getfixturevalue(server)
     stack = STACKS[name]
     if server == "nghttpd":
         stack = stack.replace("mtls", "tls")
-    return web, stack, web.contacts[name]
+    return web, stack, web.endpoints[name]
 
 
 def test_a_thousand_good_calls_on_one_connection(
     case: tuple[Web, str, Json], tmp_path: Path
 ) -> None:
     """Status and length of every reply."""
-    _, stack, contact = case
+    _, stack, endpoint = case
     wanted = _get("/small", expect_status=200, expect_length=len(SMALL))
-    outcome = Engine(tmp_path / "log").drive(stack, wanted, **contact)
+    outcome = Engine(tmp_path / "log").drive(stack, wanted, **endpoint)
     all_good(outcome)
 
 
 def test_large_replies(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     """3 MB each, in HTTP/2 through its windows."""
-    _, stack, contact = case
+    _, stack, endpoint = case
     wanted = _get("/large", expect_length=LARGE_BYTES)
-    outcome = Engine(tmp_path / "log").drive(stack, wanted, 20, **contact)
+    outcome = Engine(tmp_path / "log").drive(stack, wanted, 20, **endpoint)
     all_good(outcome, 20)
     assert outcome["bytes_received"] > 20 * LARGE_BYTES
 
 
 def test_error_statuses(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     """Expected they are successes; not expected they are counted and told."""
-    web, stack, contact = case
+    web, stack, endpoint = case
     path, status = web.broken
     driver = Engine(tmp_path / "log")
-    all_good(driver.drive(stack, _get(path, expect_status=status), **contact))
-    all_failed(driver.drive(stack, _get(path), 3, **contact), "application", str(status))
+    all_good(driver.drive(stack, _get(path, expect_status=status), **endpoint))
+    all_failed(driver.drive(stack, _get(path), 3, **endpoint), "application", str(status))
 
 
 def test_a_wrong_length_is_no_success(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     """The engine does not take any reply for a good one."""
-    _, stack, contact = case
+    _, stack, endpoint = case
     wanted = _get("/small", expect_length=len(SMALL) + 1)
-    outcome = Engine(tmp_path / "log").drive(stack, wanted, 3, **contact)
+    outcome = Engine(tmp_path / "log").drive(stack, wanted, 3, **endpoint)
     all_failed(outcome, "wrong", "15")
 
 
 def test_what_is_called_is_another_server(nginx: Web, tmp_path: Path) -> None:
     """nginx says its name: these tests do not talk to ourselves."""
-    host, _, port = nginx.contacts["h1"]["target"].rpartition(":")
+    host, _, port = nginx.endpoints["h1"]["target"].rpartition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=10)
     connection.request("GET", "/small")
     assert (connection.getresponse().headers["Server"] or "").startswith("nginx/")

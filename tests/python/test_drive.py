@@ -233,8 +233,8 @@ def test_a_server_that_wants_tls_is_told_with_the_right_scheme(
     stack = Stack.parse("rest@rust?security=tls")
     with Interruption() as interruption, Scratch(tmp_path) as scratch:
         program = Programs(manifests.load()).program(stack, interruption)
-        appointment = ListenSpec.of(stack, scratch)
-        configuration = Settings().configuration(stack, appointment=appointment)
+        listen = ListenSpec.of(stack, scratch)
+        configuration = Settings().configuration(stack, listen=listen)
         log = tmp_path / "service.log"
         with Service(
             program, configuration, ProcessOptions(log=log), interruption=interruption

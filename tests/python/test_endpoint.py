@@ -15,9 +15,9 @@ from wirelab.stack.reference import Stack
 
 def test_a_plain_stack_listens_on_any_port_and_needs_no_files() -> None:
     with Scratch() as scratch:
-        appointment = ListenSpec.of(Stack.parse("rest@rust"), scratch)
-    assert appointment == ListenSpec("127.0.0.1:0", {}, {})
-    configuration = Settings().configuration(Stack.parse("rest@rust"), "transfer", appointment)
+        listen = ListenSpec.of(Stack.parse("rest@rust"), scratch)
+    assert listen == ListenSpec("127.0.0.1:0", {}, {})
+    configuration = Settings().configuration(Stack.parse("rest@rust"), "transfer", listen)
     assert configuration["listen"] == "127.0.0.1:0"
     assert "tls" not in configuration
 
@@ -62,8 +62,8 @@ def test_each_end_gets_the_files_that_its_security_needs(
 
 def test_the_plan_names_only_what_the_stack_has() -> None:
     assert Endpoint("127.0.0.1:1").group() == {"target": "127.0.0.1:1"}
-    contact = Endpoint("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls={"ca": "x"})
-    assert contact.group() == {
+    endpoint = Endpoint("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls={"ca": "x"})
+    assert endpoint.group() == {
         "target": "127.0.0.1:1",
         "object": "IOR:00",
         "report": "127.0.0.1:2",

@@ -219,16 +219,16 @@ class Victim:
 
     def serves(self) -> None:
         """One call by the engine goes well."""
-        contact: Json = {"target": self.hosted.address}
+        endpoint: Json = {"target": self.hosted.address}
         if self.hosted.service.ready.ior:
-            contact["object"] = self.hosted.ior
+            endpoint["object"] = self.hosted.ior
         hello: Json = {
             "kind": "contract",
             "contract": "transfer",
             "operation": "Hello",
             "bytes": 14,
         }
-        all_good(self.engine.drive(str(self.hosted.stack), hello, 1, **contact), 1)
+        all_good(self.engine.drive(str(self.hosted.stack), hello, 1, **endpoint), 1)
 
     def memory(self, name: str) -> int:
         """A size of the process in bytes, by its name in proc(5)."""

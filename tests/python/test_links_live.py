@@ -109,7 +109,7 @@ def test_netem_is_taken_where_it_is_named_and_never_passes_as_verified(tmp_path:
     assert _outcomes(trial)["link driver"] == "marked"
 
 
-def test_every_kind_of_contact_works_across_a_link(tmp_path: Path) -> None:
+def test_every_kind_of_endpoint_works_across_a_link(tmp_path: Path) -> None:
     """Objects of CORBA carry an address, one-way calls are reported at another, and a
     certificate is for a name."""
     services = (

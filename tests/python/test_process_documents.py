@@ -95,12 +95,12 @@ def test_every_axis_is_written_as_the_other_side_reads_it(reference: str) -> Non
     table = placement.choose("unpinned")
     files, security = Certificates(Path("tls")), stack.axes["security"]
     tls = files.of_client(security)
-    contact = Endpoint("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls=tls)
-    _valid("plan", to_json(plan(experiment, planned, table, contact)))
-    appointment = ListenSpec("unix:/run/1.sock", files.of_service(security), tls)
+    endpoint = Endpoint("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls=tls)
+    _valid("plan", to_json(plan(experiment, planned, table, endpoint)))
+    listen = ListenSpec("unix:/run/1.sock", files.of_service(security), tls)
     configured = settings(experiment, planned, table, {})
     if stack.axes["language"] == "rust":
-        _valid("service-config", configured.configuration(stack, "transfer", appointment))
+        _valid("service-config", configured.configuration(stack, "transfer", listen))
 
 
 @pytest.mark.parametrize(

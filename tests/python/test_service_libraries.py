@@ -98,16 +98,16 @@ def test_java_loads_the_libraries_that_it_names(
     with host.start(reference) as hosted:
         found = hosted.service.ready.libraries
         tls = hosted.tls.of_client(hosted.stack.axes["security"]) if hosted.tls else {}
-        contact: dict[str, Any] = {"target": hosted.address, **({"tls": tls} if tls else {})}
+        endpoint: dict[str, Any] = {"target": hosted.address, **({"tls": tls} if tls else {})}
         if reference.startswith("iiop"):
-            contact = {"object": hosted.ior}
+            endpoint = {"object": hosted.ior}
         workload = {
             "kind": "contract",
             "contract": "transfer",
             "operation": "Upload",
             "bytes": 2000,
         }
-        outcome = Engine(tmp_path / "engine.log").drive(reference, workload, CALLS, **contact)
+        outcome = Engine(tmp_path / "engine.log").drive(reference, workload, CALLS, **endpoint)
         assert (outcome["ok"], outcome["errors"]) == (CALLS, 0), outcome["error_examples"]
     loaded = log.read_text(encoding="utf-8")
     for library in found:

@@ -93,8 +93,8 @@ class Maker:
     def _driven(
         self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path
     ) -> Json:
-        contact = service.contact(ListenSpec())
-        plan = plan_of(recipe, stack, contact.group())
+        endpoint = service.endpoint(ListenSpec())
+        plan = plan_of(recipe, stack, endpoint.group())
         command = [
             *strace(folder / CLIENT_LOG),
             *(str(engine_binary.find()), "drive"),

@@ -135,7 +135,7 @@ def drive_stack(
                     interruption=interruption,
                 ) as service,
             ):
-                plan = _stack_plan(stack, call, amount, table, service.contact(listen))
+                plan = _stack_plan(stack, call, amount, table, service.endpoint(listen))
                 return _run_plan(plan, table.engine, interruption, on_progress)
         except TrialFailed as failure:
             raise LabError(failure.reason, "see the message of the service above") from failure

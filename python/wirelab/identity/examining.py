@@ -87,12 +87,12 @@ def examine(
     failure = ""
     with Scratch() as scratch:
         try:
-            appointment = ListenSpec.of(stack, scratch)
+            listen = ListenSpec.of(stack, scratch)
             with (
                 Stores(interruption, url) as stores,
                 stores.opened(stack, scratch.folder) as store,
             ):
-                subject = Subject(program, stack, contract, appointment, faults or {}, store)
+                subject = Subject(program, stack, contract, listen, faults or {}, store)
                 exams = subject.exams(scratch.folder, interruption, deep)
         except TrialFailed as failed:
             failure = failed.reason
@@ -116,7 +116,7 @@ class Subject:
     program: Program
     stack: Stack
     contract: str
-    appointment: ListenSpec
+    listen: ListenSpec
     faults: Json
     store: Store
 
@@ -129,17 +129,17 @@ class Subject:
             faults=self.faults,
             store=self.store.configuration(),
         )
-        configuration = settings.configuration(self.stack, self.contract, self.appointment)
+        configuration = settings.configuration(self.stack, self.contract, self.listen)
         log = folder / "service.log"
         with Service(
             self.program, configuration, ProcessOptions(log=log), interruption=interruption
         ) as service:
-            document = self.document(service.contact(self.appointment), deep)
+            document = self.document(service.endpoint(self.listen), deep)
             return _asked(document, folder / "engine.log", service, interruption)
 
-    def document(self, contact: Endpoint, deep: bool) -> Json:
+    def document(self, endpoint: Endpoint, deep: bool) -> Json:
         """What `wirelab-engine verify` reads (contracts/process/verify.schema.json)."""
-        called = {key: value for key, value in contact.group().items() if key != "report"}
+        called = {key: value for key, value in endpoint.group().items() if key != "report"}
         return {
             **called,
             "stack": self.stack.engine_stack(),

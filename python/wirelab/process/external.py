@@ -119,7 +119,7 @@ class ExternalProcess(_Observed):
     def _wait_for_end(self) -> None:
         self.child.wait(self._service.stop)
 
-    def contact(self) -> Endpoint:
+    def endpoint(self) -> Endpoint:
         """How to reach it."""
         return Endpoint(self.address, tls=self._service.tls_files())
 
@@ -224,7 +224,7 @@ class RunningService(_Observed):
     def __exit__(self, *_: object) -> None:
         """It was not started here, and goes on."""
 
-    def contact(self) -> Endpoint:
+    def endpoint(self) -> Endpoint:
         """How to reach it."""
         return Endpoint(self.address, tls=self._service.tls_files())
 

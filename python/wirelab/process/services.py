@@ -61,15 +61,15 @@ class Settings:
     """Whether it keeps replies, so that their codec can be timed."""
 
     def configuration(
-        self, stack: Stack, contract: str = "transfer", appointment: ListenSpec = AT_ANY_PORT
+        self, stack: Stack, contract: str = "transfer", listen: ListenSpec = AT_ANY_PORT
     ) -> Json:
         """The JSON object for the service's standard input."""
-        tls = {"tls": appointment.service_tls} if appointment.service_tls else {}
+        tls = {"tls": listen.service_tls} if listen.service_tls else {}
         options = stack.service_options()
         return {
             "contract": contract,
             "stack": stack.service_stack(),
-            "listen": appointment.listen,
+            "listen": listen.listen,
             **tls,
             "metrics_listen": ANY_PORT,
             "store": {"hello_bytes": self.hello_bytes, **self.store},
@@ -137,7 +137,7 @@ class Service(ManagedProcess[Ready]):
         self._namespace = options.namespace
         super().__init__(program.command, configuration, options, interruption=interruption)
 
-    def contact(self, appointment: ListenSpec) -> Endpoint:
+    def endpoint(self, listen: ListenSpec) -> Endpoint:
         """How to reach it. Raises :class:`TrialFailed` where its ready line lacks what its
         stack needs."""
         stack, needed = self.configuration["stack"], {}
@@ -148,7 +148,7 @@ class Service(ManagedProcess[Ready]):
         for name, value in needed.items():
             if value is None:
                 raise TrialFailed(f"the service's ready line names no {name}")
-        return Endpoint(self.ready.address, tls=appointment.client_tls, **needed)
+        return Endpoint(self.ready.address, tls=listen.client_tls, **needed)
 
     def cpu_seconds(self) -> float | None:
         """CPU time so far; None when it has ended."""

@@ -333,7 +333,7 @@ class TrialRunner:
             ready = {key: value for key, value in service.ready_line.items() if value is not None}
             shown = {**configuration, "store": store.without_password(configuration["store"])}
             self._write("service.json", {"configuration": shown, "ready": ready})
-            endpoint = service.contact(listen)
+            endpoint = service.endpoint(listen)
             self._prepare(link, endpoint)
             measured = self._captured(link, service, endpoint, store)
         return replace(measured, service=measured.service.announced(ready))
@@ -342,7 +342,7 @@ class TrialRunner:
         """The trial of a service that is not of the lab."""
         self._write("service.json", declared.point())
         with self._external(link, declared) as service:
-            measured = self._captured(link, service, service.contact(), Store(MEMORY))
+            measured = self._captured(link, service, service.endpoint(), Store(MEMORY))
         announced = measured.service.announced({"language": LANGUAGE, **service.record()})
         return replace(measured, service=announced)
 

@@ -241,10 +241,10 @@ class _Session:
         programs = Programs(manifests.load())
         program = programs.program(order.serve, self._interruption, order.contract)
         proof = self._proof(programs, order.serve)
-        appointment = ListenSpec.of(order.serve, scratch, link.server.address)
+        listen = ListenSpec.of(order.serve, scratch, link.server.address)
         service = Service(
             program,
-            _settings(order, program).configuration(order.serve, order.contract, appointment),
+            _settings(order, program).configuration(order.serve, order.contract, listen),
             ProcessOptions(log=self._folder / "service.log", namespace=link.server.namespace),
             interruption=self._interruption,
         )
