@@ -6,7 +6,7 @@ import pytest
 
 from wirelab.errors import UsageError
 from wirelab.wrap import target
-from wirelab.wrap.target import Place
+from wirelab.wrap.target import ServiceAddress
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_no_port_or_several_are_refused_with_the_remedy(command: str, named: str
 
 
 def test_placeholders_become_what_the_service_said() -> None:
-    place = Place("127.0.0.1:4000", "/transfer/hello")
+    service = ServiceAddress("127.0.0.1:4000", "/transfer/hello")
     words = ["{url}", "a={address}", "{host}/{port}", '{"json": {}}']
-    assert target.filled(words, place) == [
+    assert target.filled(words, service) == [
         "http://127.0.0.1:4000/transfer/hello",
         "a=127.0.0.1:4000",
         "127.0.0.1/4000",
@@ -56,11 +56,11 @@ def test_placeholders_become_what_the_service_said() -> None:
 
 def test_a_service_without_url_has_none_to_give() -> None:
     with pytest.raises(UsageError, match="one has none"):
-        target.filled(["{url}"], Place("127.0.0.1:4000", None))
+        target.filled(["{url}"], ServiceAddress("127.0.0.1:4000", None))
 
 
 def test_a_command_that_would_miss_the_service_is_refused() -> None:
     with pytest.raises(UsageError, match="does not ask where"):
-        target.needs_place(["ab", "http://127.0.0.1:80/"])
+        target.require_placeholder(["ab", "http://127.0.0.1:80/"])
     with pytest.raises(UsageError, match="no service is started"):
-        target.refuse_places(["ab", "{url}"])
+        target.refuse_placeholders(["ab", "{url}"])

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench.ground_truth.captures.places import Place
+from bench.ground_truth.captures.places import NetworkPath
 from bench.ground_truth.captures.recipes import Recipe, Stops
 from bench.ground_truth.syscalls.strace import PREFIX_BYTES, TRACED
 from wirelab.errors import TrialFailed
@@ -43,7 +43,7 @@ class Maker:
         self._programs = programs
         self._interruption = interruption
 
-    def make(self, recipe: Recipe, place: Place, folder: Path) -> Json:
+    def make(self, recipe: Recipe, place: NetworkPath, folder: Path) -> Json:
         """Makes it and returns what is to be kept beside it. Raises as a trial does."""
         folder.mkdir(parents=True, exist_ok=True)
         stack = Stack.parse(recipe.stack)
@@ -70,7 +70,7 @@ class Maker:
         return self._case(recipe, place, service, outcome)
 
     def _captured(
-        self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path
+        self, recipe: Recipe, stack: Stack, place: NetworkPath, service: Service, folder: Path
     ) -> Json:
         port = int(service.ready.address.rpartition(":")[2])
         side = place.server if recipe.is_at_server else place.client
@@ -91,7 +91,7 @@ class Maker:
         return outcome
 
     def _driven(
-        self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path
+        self, recipe: Recipe, stack: Stack, place: NetworkPath, service: Service, folder: Path
     ) -> Json:
         endpoint = service.endpoint(ListenSpec())
         plan = plan_of(recipe, stack, endpoint.group())
@@ -125,7 +125,7 @@ class Maker:
                 raise TrialFailed(f"the engine refused the plan: {event.get('message')}")
         raise TrialFailed(f"the engine went on for more than {CALLS_S_MAX:.0f} s")
 
-    def _case(self, recipe: Recipe, place: Place, service: Service, outcome: Json) -> Json:
+    def _case(self, recipe: Recipe, place: NetworkPath, service: Service, outcome: Json) -> Json:
         return {
             "name": recipe.name,
             "recipe": recipe.to_json(),

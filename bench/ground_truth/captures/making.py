@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.ground_truth.captures import corpus, places
 from bench.ground_truth.captures.capturing import CASE, LINK_LOG, Maker
-from bench.ground_truth.captures.places import Place
+from bench.ground_truth.captures.places import NetworkPath
 from bench.ground_truth.captures.recipes import Recipe, recipe
 from wirelab.errors import TrialFailed
 from wirelab.process.interruption import Interruption
@@ -28,7 +28,7 @@ class Making:
         self._maker = maker
         self._interruption = interruption
         self._say = say
-        self._open: Place | None = None
+        self._open: NetworkPath | None = None
         self._held = ExitStack()
 
     def __enter__(self) -> Making:
@@ -72,7 +72,7 @@ class Making:
             case = self._maker.make(one, place, folder)
             corpus.keep(folder, case, place.dropped())
 
-    def _place(self, name: str) -> Place:
+    def _place(self, name: str) -> NetworkPath:
         """The place without scripted drops; the one before it is closed."""
         if self._open is None or self._open.name != name:
             self._held.close()

@@ -45,7 +45,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class NetworkPath:
     """A place that is ready."""
 
     name: str
@@ -89,14 +89,14 @@ class ScriptedLink(ManagedProcess[Ready]):
             interruption=interruption,
         )
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> NetworkPath:
         """Where it leads."""
         client, server = (
             End(end.interface, end.address, end.namespace)
             for end in (self.ready.client, self.ready.server)
         )
         rtt_ns = round(self.ready.measured.rtt_ms.p50 * 1e6)
-        return Place(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._dropped)
+        return NetworkPath(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._dropped)
 
     def _dropped(self) -> list[Json]:
         return [to_json(dropped) for dropped in self.final_message(LinkEnded).link.dropped]
@@ -105,11 +105,11 @@ class ScriptedLink(ManagedProcess[Ready]):
 @contextmanager
 def opened(
     name: str, drops: tuple[Json, ...], log: Path, interruption: Interruption
-) -> Iterator[Place]:
+) -> Iterator[NetworkPath]:
     """The place, for as long as the block lasts. Raises :class:`TrialFailed` where a link
     cannot be had."""
     if name == LOOPBACK:
-        yield Place(name, End(), End(), LOOPBACK_RTT_NS, SEGMENT_BYTES_LOOPBACK)
+        yield NetworkPath(name, End(), End(), LOOPBACK_RTT_NS, SEGMENT_BYTES_LOOPBACK)
         return
     with ScriptedLink(name, drops, log=log, interruption=interruption) as link:
         yield link.place(name)

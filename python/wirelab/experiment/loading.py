@@ -10,7 +10,7 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_model as typed_documents
 from wirelab.experiment.model import Experiment
 from wirelab.experiment.yaml_source import Document, dotted
-from wirelab.experiment.yaml_source import Path as Place
+from wirelab.experiment.yaml_source import Path as KeyPath
 from wirelab.stack import manifests
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "experiment.schema.json"
@@ -63,7 +63,7 @@ def _duplicates(experiment: Experiment, document: Document) -> list[str]:
     return problems
 
 
-def _duplicate_message(document: Document, first: Place, second: Place) -> str:
+def _duplicate_message(document: Document, first: KeyPath, second: KeyPath) -> str:
     spellings = document.value(first), document.value(second)
     same = "" if spellings[0] == spellings[1] else ", in another spelling"
     line = document.place(first).rpartition(":")[2]

@@ -30,7 +30,7 @@ from wirelab.experiment.model import (
     NO_CAPTURE,
     CaptureChoice,
     Experiment,
-    Place,
+    MatrixPoint,
     PlacementChoice,
 )
 from wirelab.format.units import format_bytes
@@ -187,7 +187,7 @@ def _combinations(experiment: Experiment) -> Iterator[Combination]:
     return _matrix(experiment) if experiment.only is None else _only(experiment, experiment.only)
 
 
-def _only(experiment: Experiment, places: Iterable[Place]) -> Iterator[Combination]:
+def _only(experiment: Experiment, places: Iterable[MatrixPoint]) -> Iterator[Combination]:
     services = {reference: place for place, reference in enumerate(experiment.services)}
     faults = experiment.faults.given()
     for place in places:

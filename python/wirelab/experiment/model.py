@@ -198,7 +198,7 @@ def _one_or_more(kind: Any) -> BeforeValidator:
     return BeforeValidator(_as_list, json_schema_input_type=kind | many)
 
 
-class Place(Model):
+class MatrixPoint(Model):
     """One point of a matrix: a stack, and places in the experiment's lists, from 0."""
 
     stack: Reference
@@ -229,7 +229,7 @@ class Experiment(Model):
     axes: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="axis: [values], multiplied with the services"
     )
-    only: tuple[Place, ...] | None = Field(
+    only: tuple[MatrixPoint, ...] | None = Field(
         None, min_length=1, description="of the matrix, these points and no others"
     )
     skip_illegal: bool = Field(
@@ -404,7 +404,7 @@ class Experiment(Model):
         return Warmup(min="0 s", max="0 s") if cold or load.begins_with_window else self.warmup
 
     def _lists(self) -> dict[str, tuple[Any, ...]]:
-        """By the key of a :class:`Place`."""
+        """By the key of a :class:`MatrixPoint`."""
         return {
             "message": self.called,
             "load": self.loads,

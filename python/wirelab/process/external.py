@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class ListenHost:
     """Where a service is to listen, and from where it is called."""
 
     host: str = "127.0.0.1"
@@ -76,7 +76,7 @@ class ExternalProcess(_Observed):
     def __init__(
         self,
         service: ExternalService,
-        place: Place,
+        place: ListenHost,
         options: ProcessOptions,
         *,
         interruption: Interruption,

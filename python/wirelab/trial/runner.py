@@ -34,7 +34,7 @@ from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import MEMORY, Store, Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
-from wirelab.process.external import AnyExternal, ExternalProcess, Place, RunningService
+from wirelab.process.external import AnyExternal, ExternalProcess, ListenHost, RunningService
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
@@ -358,7 +358,7 @@ class TrialRunner:
             cgroups.group(self._axes["server.cpu"], "server") as group,
             ExternalProcess(
                 declared,
-                Place(link.server.address, client),
+                ListenHost(link.server.address, client),
                 ProcessOptions(
                     log=self._folder / "service.log",
                     cores=self._table.service,

@@ -37,7 +37,7 @@ from wirelab.trial.link_record import CaptureRecord, LinkRecord
 from wirelab.trial.record import IdentityRecord
 from wirelab.wrap import process, target
 from wirelab.wrap.process import Ran, Stopping
-from wirelab.wrap.target import Place
+from wirelab.wrap.target import ServiceAddress
 
 CAPTURE_BYTES_MAX = 4_000_000_000
 """A capture that has grown beyond ends the command."""
@@ -135,13 +135,13 @@ def _refuse(order: Order) -> None:
             "there is no COMMAND", "for example: wirelab wrap -- ab -n 100 http://127.0.0.1:8080/"
         )
     if order.serve is None:
-        target.refuse_places(order.command)
+        target.refuse_placeholders(order.command)
         if order.link != LOOPBACK:
             raise UsageError(
                 "--link needs a server at its other end", "give --serve REF, or leave --link out"
             )
         return
-    target.needs_place(order.command)
+    target.require_placeholder(order.command)
     if order.port is not None:
         raise UsageError("--port is of servers that run already", "--serve chooses its own")
     if order.interface != "lo":
@@ -180,7 +180,7 @@ class _Session:
         service, service_record = self._service(link)
         command = list(order.command)
         if service is not None:
-            command = target.filled(command, _place(order, service.ready.address))
+            command = target.filled(command, _service_address(order, service.ready.address))
             number = int(service.ready.address.rpartition(":")[2])
         else:
             number = order.port or target.port(command)
@@ -308,12 +308,12 @@ def _settings(order: Order, program: Program) -> Settings:
     )
 
 
-def _place(order: Order, address: str) -> Place:
+def _service_address(order: Order, address: str) -> ServiceAddress:
     assert order.serve is not None  # who calls has a service
     axes = order.serve.axes
     paths = {"rest": PATHS, "grpc": GRPC_PATHS}.get(axes["binding"], {})
     scheme = "http" if axes["security"] == "none" else "https"
-    return Place(address, paths.get(order.contract), scheme)
+    return ServiceAddress(address, paths.get(order.contract), scheme)
 
 
 def _program(name: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from wirelab.errors import UsageError
 
-PLACES = ("{url}", "{address}", "{host}", "{port}")
+PLACEHOLDERS = ("{url}", "{address}", "{host}", "{port}")
 """Replaced in COMMAND when the lab starts the service."""
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 50051, "grpcs": 50051}
 """Default ports of URLs by scheme."""
@@ -21,7 +21,7 @@ _ADDRESS = re.compile(rf"(?<![\w./@-]){_HOST}:(\d{{2,5}})(?=[/?\s\"';,)]|$)")
 
 
 @dataclass(frozen=True)
-class Place:
+class ServiceAddress:
     """Where the lab's service is."""
 
     address: str
@@ -33,14 +33,14 @@ class Place:
         """By placeholder."""
         host, _, port = self.address.rpartition(":")
         url = None if self.path is None else f"{self.scheme}://{self.address}{self.path}"
-        return dict(zip(PLACES, (url, self.address, host, port), strict=True))
+        return dict(zip(PLACEHOLDERS, (url, self.address, host, port), strict=True))
 
 
-def filled(command: Sequence[str], place: Place) -> list[str]:
+def filled(command: Sequence[str], service: ServiceAddress) -> list[str]:
     """The command with its placeholders replaced. Raises :class:`UsageError` where it has no
     URL for one."""
     words = list(command)
-    for name, value in place.values().items():
+    for name, value in service.values().items():
         if not any(name in word for word in words):
             continue
         if value is None:
@@ -52,18 +52,19 @@ def filled(command: Sequence[str], place: Place) -> list[str]:
     return words
 
 
-def needs_place(command: Sequence[str]) -> None:
+def require_placeholder(command: Sequence[str]) -> None:
     """Raises :class:`UsageError` for a command that would not find the lab's service."""
-    if not any(name in word for word in command for name in PLACES):
+    if not any(name in word for word in command for name in PLACEHOLDERS):
         raise UsageError(
             "--serve starts a service at a port of its own, and COMMAND does not ask where",
-            f"write {', '.join(PLACES[:-1])} or {PLACES[-1]} where COMMAND has its target",
+            f"write {', '.join(PLACEHOLDERS[:-1])} or {PLACEHOLDERS[-1]} where COMMAND has its "
+            "target",
         )
 
 
-def refuse_places(command: Sequence[str]) -> None:
+def refuse_placeholders(command: Sequence[str]) -> None:
     """Raises :class:`UsageError` for placeholders that nobody fills."""
-    for name in PLACES:
+    for name in PLACEHOLDERS:
         if any(name in word for word in command):
             raise UsageError(
                 f"COMMAND has {name}, and no service is started",

@@ -10,7 +10,7 @@ use crate::connection::socket::{Read, Socket};
 use crate::connection::tls::{Opened, Tls, unexpected_record};
 use crate::reactor::clock::now_ns;
 use crate::reactor::poll::{Interest, Poll};
-use crate::record::call_log::Place;
+use crate::record::call_log::CallOrigin;
 use crate::record::events::Events;
 use crate::request::calls::Calls;
 use crate::request::tokens::Tokens;
@@ -38,7 +38,7 @@ pub(crate) struct Connection {
     /// Calls begun on it so far.
     begun: u64,
     /// Where it is, for a log of calls.
-    pub(crate) place: Place,
+    pub(crate) origin: CallOrigin,
     /// A reply has come whole on it.
     pub(crate) served: bool,
     /// The peer has sent something.
@@ -99,7 +99,7 @@ impl Connection {
             listed: false,
             in_flight: 0,
             begun: 0,
-            place: Place::default(),
+            origin: CallOrigin::default(),
             served: false,
             received_any: false,
             retired: false,

@@ -6,7 +6,7 @@ use wirelab_wire::CallId;
 
 use super::{Group, Turn, events};
 use crate::reactor::clock::{now_ns, seconds};
-use crate::record::call_log::Place;
+use crate::record::call_log::CallOrigin;
 use crate::record::error::{ErrorCode, ErrorKind};
 use crate::record::periods::EndedCall;
 use crate::request::sequences::Next;
@@ -23,18 +23,18 @@ impl Group {
         let mut ended = std::mem::take(&mut self.ended);
         for id in ended.drain(..) {
             let call = self.calls.get(id);
-            let mut place = Place::default();
+            let mut origin = CallOrigin::default();
             if let Some(connection) = self.connections.get(call.connection) {
                 // Before the id is released: the call that gets it next would be
                 // stamped by old bytes.
                 connection.forget(id);
-                place = connection.place;
+                origin = connection.origin;
             }
             if let Some(lines) = &mut self.lines
                 && !call.again
             {
                 let operation = &self.spec.steps[call.step].name;
-                lines.add(call, place, operation);
+                lines.add(call, origin, operation);
             }
             // The same arrival once more: neither its user nor the quota is touched.
             if call.again {
@@ -186,7 +186,7 @@ impl Group {
         // The end of the connection may have been the end of the reply.
         connection.served |= events.answered;
         connection.close_notify();
-        // Before the connection is removed: its calls take their place for the log from it.
+        // Before the connection is removed: its calls take their origin for the log from it.
         self.settle(span);
         self.connections.remove(slot);
     }

@@ -6,7 +6,7 @@ use super::{Group, Turn};
 use crate::connection::session_io::Connection;
 use crate::connection::socket::Socket;
 use crate::reactor::clock::now_ns;
-use crate::record::call_log::Place;
+use crate::record::call_log::CallOrigin;
 use crate::record::error::{ErrorKind, code_of};
 use crate::shared::Span;
 use crate::target::Target;
@@ -63,7 +63,7 @@ impl Group {
         let mut connection = Connection::new(socket, tls, session, started, stamped);
         connection.tokens = self.spec.script.tokens();
         if self.lines.is_some() {
-            connection.place = self.place_of(&connection)?;
+            connection.origin = self.origin_of(&connection)?;
         }
         connection.register(turn.poll, self.token(slot))?;
         if let Some(report) = &mut self.report {
@@ -79,12 +79,12 @@ impl Group {
     }
 
     #[cold]
-    fn place_of(&self, connection: &Connection) -> io::Result<Place> {
+    fn origin_of(&self, connection: &Connection) -> io::Result<CallOrigin> {
         let port = match self.spec.target {
             Target::Tcp(_) => connection.socket.local_port()?,
             Target::Unix(_) => 0,
         };
-        Ok(Place {
+        Ok(CallOrigin {
             connection: self.totals.opened,
             port,
         })

@@ -65,7 +65,7 @@ pub(crate) struct CallLines {
 
 /// Where a call was made.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place {
+pub(crate) struct CallOrigin {
     /// Which connection of the group's thread, from 0.
     pub(crate) connection: u64,
     /// Its local TCP port; 0 on a Unix socket.
@@ -85,7 +85,7 @@ impl CallLines {
     }
 
     /// Adds a call that has ended, if it was sent. An error of the file is reported at the end.
-    pub(crate) fn add(&mut self, call: &Call, place: Place, operation: &str) {
+    pub(crate) fn add(&mut self, call: &Call, origin: CallOrigin, operation: &str) {
         if call.sent == 0 || self.outcome.error.is_some() {
             return;
         }
@@ -100,8 +100,8 @@ impl CallLines {
             "{},{},{},{},{},{operation},{},{},{},{},{},{}",
             self.group,
             self.thread,
-            place.connection,
-            place.port,
+            origin.connection,
+            origin.port,
             call.ordinal,
             real(call.waiting.intended),
             real(call.sent),
@@ -158,13 +158,13 @@ mod tests {
     fn a_line_holds_the_place_and_the_stamps_and_calls_never_sent_have_none() {
         let path = scratch("call-log");
         let mut lines = CallLines::new(CallLog::create(&path).unwrap(), 0, 1);
-        let place = Place {
+        let origin = CallOrigin {
             connection: 3,
             port: 4711,
         };
         [call(0, 7), call(1, 8), call(2, 0)]
             .iter()
-            .for_each(|call| lines.add(call, place, "Hello"));
+            .for_each(|call| lines.add(call, origin, "Hello"));
         assert_eq!(
             lines.end(),
             CallLogOutcome {
@@ -200,7 +200,7 @@ mod tests {
             file: File::options().append(true).open("/dev/full").unwrap(),
         };
         let mut lines = CallLines::new(Arc::new(full), 0, 0);
-        lines.add(&call(0, 7), Place::default(), "Hello");
+        lines.add(&call(0, 7), CallOrigin::default(), "Hello");
         let outcome = lines.end();
         assert!(
             outcome

@@ -29,16 +29,16 @@ const ATTRIBUTES_MAX: usize = 64;
 
 /// Where a name or a text of a cache lies in the document that held it last.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place<T> {
+pub(super) struct CacheEntry<T> {
     /// The number of the document, from 1; 0 for none.
     document: u64,
     kept: T,
 }
 
-impl<T> Place<T> {
+impl<T> CacheEntry<T> {
     /// Of what no document has held.
     pub(super) fn nowhere(kept: T) -> Self {
-        Place { document: 0, kept }
+        CacheEntry { document: 0, kept }
     }
 }
 
@@ -46,8 +46,8 @@ impl<T> Place<T> {
 #[derive(Debug)]
 pub struct Decoder {
     cache: TokenCache,
-    names: Cache<Place<Name>>,
-    texts: Cache<Place<Span>>,
+    names: Cache<CacheEntry<Name>>,
+    texts: Cache<CacheEntry<Span>>,
     /// Documents begun.
     documents: u64,
     /// A document was refused.
@@ -58,14 +58,14 @@ impl Decoder {
     /// An end that has received nothing yet, of a connection with that cache.
     #[must_use]
     pub fn new(cache: TokenCache) -> Self {
-        type Caches = (Cache<Place<Name>>, Cache<Place<Span>>);
+        type Caches = (Cache<CacheEntry<Name>>, Cache<CacheEntry<Span>>);
         // Made once per process: a new connection copies the fixed entries instead of
         // building them again.
         static FRESH: LazyLock<Caches> = LazyLock::new(|| {
-            let name = |name: &str| Place::nowhere(Name::of(0, name, prefix(name)));
+            let name = |name: &str| CacheEntry::nowhere(Name::of(0, name, prefix(name)));
             (
                 Cache::new(&NAMES, name),
-                Cache::new(&TEXTS, |_| Place::default()),
+                Cache::new(&TEXTS, |_| CacheEntry::default()),
             )
         });
         Decoder {
@@ -129,7 +129,7 @@ impl Decoder {
                 kind: ErrorKind::OutOfSync,
             });
         }
-        // From 1, so that 0 in a `Place` never equals a document. It replaces clearing
+        // From 1, so that 0 in a `CacheEntry` never equals a document. It replaces clearing
         // all places before each one.
         self.documents += 1;
         let mut reading = Reading {
@@ -341,9 +341,9 @@ impl Reading<'_> {
             return Err(self.input.error(ErrorKind::Characters("a name")));
         };
         let kept = self.document.keep_name(name, prefix);
-        let place = self.place(kept);
+        let entry = self.entry(kept);
         // Both ends insert at the same token, which keeps their numbers equal.
-        self.decoder.names.insert(name, place);
+        self.decoder.names.insert(name, entry);
         Ok(kept)
     }
 
@@ -375,8 +375,8 @@ impl Reading<'_> {
             .characters("a cached text", *token::CACHED_BYTES.end())?;
         self.check_text(text)?;
         let span = self.document.keep(text);
-        let place = self.place(span);
-        self.decoder.texts.insert(text, place);
+        let entry = self.entry(span);
+        self.decoder.texts.insert(text, entry);
         Ok(Item::Text(span))
     }
 
@@ -386,9 +386,9 @@ impl Reading<'_> {
         self.decoder.cache == TokenCache::NamesAndTexts
     }
 
-    fn place<T>(&self, kept: T) -> Place<T> {
+    fn entry<T>(&self, kept: T) -> CacheEntry<T> {
         let document = self.decoder.documents;
-        Place { document, kept }
+        CacheEntry { document, kept }
     }
 
     fn plain_text(&mut self) -> Result<Item, Error> {
@@ -460,7 +460,7 @@ impl Reading<'_> {
 /// once, however often it occurs, so that a document of few bytes stays small.
 #[inline(always)]
 fn placed<T: Copy>(
-    cache: &mut Cache<Place<T>>,
+    cache: &mut Cache<CacheEntry<T>>,
     number: u64,
     current: u64,
     document: &mut Document,
@@ -469,17 +469,17 @@ fn placed<T: Copy>(
     let number = usize::try_from(number).ok()?;
     // Marks the entry as used, as the encoder did when it wrote the token: the clock of
     // both ends must take the same steps.
-    let place = cache.used(number)?;
-    if place.document == current {
-        return Some(place.kept);
+    let entry = cache.used(number)?;
+    if entry.document == current {
+        return Some(entry.kept);
     }
-    Some(copied(cache, number, place.kept, current, document, keep))
+    Some(copied(cache, number, entry.kept, current, document, keep))
 }
 
 /// Copies the name or text of a number into the document.
 #[inline(never)]
 fn copied<T: Copy>(
-    cache: &mut Cache<Place<T>>,
+    cache: &mut Cache<CacheEntry<T>>,
     number: usize,
     before: T,
     current: u64,
@@ -488,6 +488,6 @@ fn copied<T: Copy>(
 ) -> T {
     let kept = keep(document, cache.text(number), before);
     let document = current;
-    cache.note(number, Place { document, kept });
+    cache.note(number, CacheEntry { document, kept });
     kept
 }

@@ -1,7 +1,7 @@
 """The experiment that tests the findings of a run: its points as they were, and flipped.
 
 It is an ordinary experiment file, made from the run's own: the same messages, loads, window
-and faults, each point named by :class:`wirelab.experiment.Place`.
+and faults, each point named by :class:`wirelab.experiment.MatrixPoint`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.link_profiles import OwnProfile, Profile
 from wirelab.experiment.matrix import Cell
-from wirelab.experiment.model import CaptureChoice, Experiment, Place
+from wirelab.experiment.model import CaptureChoice, Experiment, MatrixPoint
 from wirelab.run.adaptive.record import Interventions, Spot
 from wirelab.stack.manifests import Catalogue
 from wirelab.stack.reference import Stack
@@ -52,7 +52,7 @@ class Matrix:
     catalogue: Catalogue
     capture: CaptureChoice
     links: list[Profile] = field(init=False)
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, MatrixPoint] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.links = list(self.experiment.links)
@@ -95,9 +95,9 @@ class Matrix:
         """The profile of that name."""
         return next(link for link in self.links if profiles.name(link) == name)
 
-    def _place(self, cell: Cell, setting: Setting, link: int) -> Place:
+    def _place(self, cell: Cell, setting: Setting, link: int) -> MatrixPoint:
         asked = self.experiment
-        return Place(
+        return MatrixPoint(
             stack=setting.stack.reference,
             message=asked.messages.index(cell.message),
             load=asked.loads.index(cell.load),

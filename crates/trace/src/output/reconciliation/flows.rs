@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::log::{Call, Place};
+use super::log::{Call, ConnectionKey};
 use super::sums::Times;
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;
@@ -19,7 +19,7 @@ pub(super) struct Known {
     numbering: [Numbering; 2],
     started: u64,
     /// The connection of the engine, once a call is known to be on it.
-    pub(super) place: Option<Place>,
+    pub(super) key: Option<ConnectionKey>,
     pub(super) is_answered: bool,
     handshake: HandshakeState,
 }
@@ -53,7 +53,7 @@ impl Known {
     }
 
     pub(super) fn learn(&mut self, ordinal: u64, call: &Call) {
-        self.place = Some(call.place);
+        self.key = Some(call.key);
         let mut numberings = self.numbering.iter_mut();
         if let Some(of_it) = numberings.find(|known| ordinal >= known.from) {
             // Never negative: a capture lacks calls, it does not add any.
@@ -93,7 +93,7 @@ impl Flows {
                 ordinal_offset: opening.from_syn.then_some(0),
             }; 2],
             started: 0,
-            place: None,
+            key: None,
             is_answered: false,
             handshake: HandshakeState::Nothing,
         };

@@ -29,7 +29,7 @@ pub enum LogError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ConnectionKey {
     pub(super) group: u32,
     pub(super) thread: u32,
     pub(super) connection: u64,
@@ -38,7 +38,7 @@ pub(super) struct Place {
 /// One call. Times are nanoseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Call {
-    pub(super) place: Place,
+    pub(super) key: ConnectionKey,
     /// Of the client; 0 on a Unix socket.
     pub(super) port: u16,
     /// Which call of its connection, from 0.
@@ -127,7 +127,7 @@ impl<R: Read> CallLog<R> {
 fn parse(line: &[u8], names: &mut Vec<String>) -> Option<Call> {
     let mut cells = line.split(|byte| *byte == b',');
     let mut next = || number(cells.next()?);
-    let place = Place {
+    let key = ConnectionKey {
         group: u32::try_from(next()?).ok()?,
         thread: u32::try_from(next()?).ok()?,
         connection: next()?,
@@ -150,7 +150,7 @@ fn parse(line: &[u8], names: &mut Vec<String>) -> Option<Call> {
         return None;
     }
     Some(Call {
-        place,
+        key,
         port,
         ordinal,
         operation: number_of(name, names),
@@ -205,7 +205,7 @@ mod tests {
         let mut log = log(&format!("{LINE}\n"));
         let call = log.next().expect("a call");
         let expected = Call {
-            place: Place {
+            key: ConnectionKey {
                 group: 0,
                 thread: 1,
                 connection: 3,

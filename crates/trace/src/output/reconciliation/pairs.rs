@@ -269,7 +269,7 @@ fn is_numbered(packets: &Packets, known: Option<&Known>) -> bool {
 }
 
 fn may_match(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
-    let place = known.and_then(|known| known.place);
+    let key = known.and_then(|known| known.key);
     let ordinal_offset = known.and_then(|known| known.ordinal_offset(packets.ordinal));
     let allowed = match ordinal_offset {
         Some(ordinal_offset)
@@ -280,7 +280,7 @@ fn may_match(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
         Some(_) => return false,
         None => 0,
     };
-    place.is_none_or(|place| place == call.place) && contradiction_ns(call, packets) <= allowed
+    key.is_none_or(|key| key == call.key) && contradiction_ns(call, packets) <= allowed
 }
 
 fn packets(exchange: &Exchange, known: &Known, attributions: &[Attribution]) -> Packets {

@@ -150,11 +150,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::output::reconciliation::log::Place;
+    use crate::output::reconciliation::log::ConnectionKey;
 
     fn call(intended: u64, sent: u64, done: u64) -> Call {
         Call {
-            place: Place {
+            key: ConnectionKey {
                 group: 0,
                 thread: 0,
                 connection: 0,
