@@ -63,13 +63,13 @@ class Ratio:
     @property
     def verdict(self) -> str:
         """What can be said of the bound; empty for a figure shown beside."""
-        if not self.wanted():
+        if not self.bound_text():
             return ""
         if self.broken:
             return MISSED if self.aim else "BROKEN"
         return UNDECIDED if self.missed else "holds"
 
-    def wanted(self) -> str:
+    def bound_text(self) -> str:
         """The bound in words; empty for a figure shown beside."""
         if self.at_most is not None and self.at_least is not None:
             return f"{self.at_least:,g} to {self.at_most:,g}"

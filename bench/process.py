@@ -199,8 +199,8 @@ def build_example(package: str, example: str) -> str:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         raise BenchError("cargo is not there: install Rust by rustup.rs") from error
-    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    built = [one["executable"] for one in told if one.get("executable")]
+    messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    built = [one["executable"] for one in messages if one.get("executable")]
     if done.returncode != 0 or not built:
         raise BenchError(f"{' '.join(command)}: {done.stderr.strip().splitlines()[-1:]}")
     return str(built[-1])

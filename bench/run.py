@@ -104,10 +104,10 @@ def main() -> int:
         races = peer_races.races(Path(scratch))
         options = _options([race.key for race in races])
         scale = QUICK if options.quick else FULL
-        wanted = [race for race in races if race.key in options.rows]
-        programs = _programs(wanted, options.rows)
-        facts = machine.facts(_versions(wanted, programs))
-        done, failed, skipped = _take(_jobs(wanted, options.rows, programs, scale))
+        chosen = [race for race in races if race.key in options.rows]
+        programs = _programs(chosen, options.rows)
+        facts = machine.facts(_versions(chosen, programs))
+        done, failed, skipped = _take(_jobs(chosen, options.rows, programs, scale))
     path = _save(options.out, done, failed, skipped, facts)
     if options.publish:
         for undone in publish.publish(json.loads(path.read_text()), options.rows):

@@ -100,8 +100,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=_count, default=600, help="for each target [600]")
     parser.add_argument("--jobs", type=_count, default=1, help="targets at a time [1]")
     parser.add_argument("target", nargs="*", help=f"of {', '.join(known)} [all]")
-    asked = parser.parse_args()
-    unknown = [name for name in asked.target if name not in known]
+    options = parser.parse_args()
+    unknown = [name for name in options.target if name not in known]
     if unknown:
         parser.error(f"there is no target {', '.join(unknown)}; there are {', '.join(known)}")
     try:
@@ -110,10 +110,10 @@ def main() -> int:
         parser.error(f"{error}; `cargo install cargo-fuzz`, and a nightly compiler, are needed")
 
     def one(name: str) -> str | None:
-        return search(programs / name, known[name], asked.seconds)
+        return search(programs / name, known[name], options.seconds)
 
-    with ThreadPoolExecutor(asked.jobs) as pool:
-        wrong = [said for said in pool.map(one, asked.target or known) if said]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        wrong = [said for said in pool.map(one, options.target or known) if said]
     for said in wrong:
         print(said, file=sys.stderr)
     return 1 if wrong else 0

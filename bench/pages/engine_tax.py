@@ -84,7 +84,7 @@ def _equal(rounds: list[Json], ratio: Json) -> Json:
         "ratio": round(again.median, 3),
         "low": round(low, 3),
         "high": round(high, 3),
-        "wanted": again.wanted(),
+        "bound": again.bound_text(),
         "verdict": again.verdict,
         "bytes_per_call": [
             round(_median(rounds, name, "bytes_per_call")) for name in (tax.EQUAL, tax.REST_EQUAL)
@@ -116,7 +116,7 @@ def _aim(case: Json) -> str | None:
     if case["message"] != codecs.JUDGED:
         return None
     judged = Ratio("", "", tuple(case["ours_us"]), at_most=codecs.US_MAX, aim=True)
-    return f"{judged.wanted()} µs: {judged.verdict}"
+    return f"{judged.bound_text()} µs: {judged.verdict}"
 
 
 def with_tables(page: str, data: Json) -> str:
@@ -151,7 +151,7 @@ def _tax(data: Json) -> list[str]:
                 f"{beside['ratio']:.2f} [{beside['low']:.2f} … {beside['high']:.2f}] "
                 f"at {beside['bytes_per_call'][0]:,} and {beside['bytes_per_call'][1]:,} B"
             )
-            aim = f"{beside['wanted']}: {beside['verdict']}" if beside["wanted"] else "none"
+            aim = f"{beside['bound']}: {beside['verdict']}" if beside["bound"] else "none"
         lines.append(
             f"| `{row['stack']}` | {row['frame_us']:.2f} µs | {row['decode_us']:.2f} µs "
             f"| {row['bytes_per_call']:,} | {row['small_us']:.2f} µs | {ratio} | {aim} "
@@ -207,7 +207,7 @@ def _xml_services(row: Json) -> list[str]:
             f"| {case['codec']} | {case['message']} | {case['bytes']:,} "
             f"| {median(case['service_us']):,.2f} µs | {median(case['program_us']):,.2f} µs "
             f"| {judged.median:.3f} [{low:.3f} … {high:.3f}] "
-            f"| {judged.wanted()}: {judged.verdict} |"
+            f"| {judged.bound_text()}: {judged.verdict} |"
         )
     return lines
 

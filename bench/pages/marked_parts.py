@@ -28,13 +28,13 @@ def where(document: Json, others_share: float, therefore: str) -> str:
     """When and on what a run was taken; where it was disturbed, by how much, and what follows
     from that for its figures."""
     at = document["machine"]
-    told = (
+    text = (
         f"Taken on {document['taken'][:10]} at revision {at['revision']}: {at['processor']}, "
         f"{len(at['cores'])} cores, Linux {at['kernel']}."
     )
     if others_share > DISTURBED:
-        told += (
+        text += (
             f" The machine was not quiet: other work had {others_share:.0%} of the two cores, "
             f"{therefore}"
         )
-    return told
+    return text

@@ -36,7 +36,7 @@ def _startup_line(one: Json) -> str:
     again = Ratio(one["figure"], "", tuple(one["values"]), one["at_most"], one["at_least"])
     low, high = again.interval
     shown = f"{again.median:.3f} [{low:.3f} … {high:.3f}]"
-    return f"| {again.figure} | {shown} | {again.wanted()} | {again.verdict} |"
+    return f"| {again.figure} | {shown} | {again.bound_text()} | {again.verdict} |"
 
 
 LINKS_PAGE = Path(__file__).resolve().parents[2] / "docs/reference/links.md"
@@ -71,7 +71,7 @@ def _links_line(one: Json) -> str:
     best = max(tries) if one["at_most"] is None else min(tries)
     return (
         f"| {judged.figure} | {_links_value(best)} | {_links_value(median(tries))} "
-        f"| {judged.wanted()} | {judged.verdict} |"
+        f"| {judged.bound_text()} | {judged.verdict} |"
     )
 
 
@@ -157,8 +157,8 @@ def peers_parts(page: str, document: Json) -> str:
 
 
 def _peer_versions(versions: dict[str, str]) -> str:
-    told = (f"{name}: {said.partition(' Copyright')[0]}" for name, said in versions.items())
-    return f"What the peers say of their version: {'; '.join(told).rstrip('.')}."
+    shown_again = (f"{name}: {said.partition(' Copyright')[0]}" for name, said in versions.items())
+    return f"What the peers say of their version: {'; '.join(shown_again).rstrip('.')}."
 
 
 def _peers_line(row: Json, ratio: Json) -> str:
@@ -173,5 +173,5 @@ def _peers_line(row: Json, ratio: Json) -> str:
     low, high = again.interval
     what = row.get("title") or f"a capture of {row['packets']:,} packets"
     figure = f"{again.figure} / {again.peer}" if again.peer else again.figure
-    told = f"{again.median:.2f} [{low:.2f} … {high:.2f}]"
-    return f"| {what} | {figure} | {told} | {again.wanted()} | {again.verdict} |"
+    shown_again = f"{again.median:.2f} [{low:.2f} … {high:.2f}]"
+    return f"| {what} | {figure} | {shown_again} | {again.bound_text()} | {again.verdict} |"

@@ -19,20 +19,20 @@ class Page:
 
     file: Path
     rows: tuple[str, ...]
-    asked: str
+    requested: str
     """How --rows names them."""
     publish: Callable[[Json], None]
 
 
 def _parts(
-    file: Path, rows: tuple[str, ...], asked: str, with_parts: Callable[[str, Json], str]
+    file: Path, rows: tuple[str, ...], requested: str, with_parts: Callable[[str, Json], str]
 ) -> Page:
     """A page of which a run's own file makes the generated parts anew, and nothing else."""
 
     def publish(document: Json) -> None:
         file.write_text(with_parts(file.read_text(), document))
 
-    return Page(file, rows, asked, publish)
+    return Page(file, rows, requested, publish)
 
 
 PAGES = (
@@ -77,17 +77,17 @@ def lacking(rows: Sequence[str], quick: bool) -> str | None:
     for page in PAGES:
         missing = [key for key in page.rows if key not in rows]
         if missing and len(missing) < len(page.rows):
-            return f"rows {', '.join(missing)} are missing; use --rows {page.asked}"
+            return f"rows {', '.join(missing)} are missing; use --rows {page.requested}"
     if not any(set(page.rows) <= set(rows) for page in PAGES):
-        return f"no page tells of these rows; use --rows {' or '.join(p.asked for p in PAGES)}"
+        return f"no page tells of these rows; use --rows {' or '.join(p.requested for p in PAGES)}"
     return None
 
 
-def publish(document: Json, asked: Sequence[str]) -> list[str]:
+def publish(document: Json, requested: Sequence[str]) -> list[str]:
     """Writes the pages whose rows were asked for; what could not be written, with the reason."""
     undone = []
     for page in PAGES:
-        if not set(page.rows) <= set(asked):
+        if not set(page.rows) <= set(requested):
             continue
         missing = [key for key in page.rows if key not in document["rows"]]
         if missing:

@@ -90,9 +90,9 @@ def _weigh(service: Running, count: int, window: dict[str, object]) -> Held:
             f"{count} connections: {outcome['connections_peak']} were open, "
             f"{outcome['errors']} calls failed: {outcome['errors_by_kind']}"
         )
-    wanted = window.get("calls")
-    if isinstance(wanted, dict) and outcome["calls"] < wanted["calls"]:
-        raise BenchError(f"{outcome['calls']} of {wanted['calls']} calls in {wanted['max_s']} s")
+    planned = window.get("calls")
+    if isinstance(planned, dict) and outcome["calls"] < planned["calls"]:
+        raise BenchError(f"{outcome['calls']} of {planned['calls']} calls in {planned['max_s']} s")
     return Held(
         f"{count} connections",
         finished.command,

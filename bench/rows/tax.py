@@ -108,9 +108,9 @@ def _field(stack: Stack, started: ExitStack, window: dict[str, float]) -> list[E
     if stack == rest.stack:
         return field
     beside = start(rest)
-    wanted = max(moved(submit, own, CLIENT_CORE), moved(rest, beside, CLIENT_CORE))
+    target_bytes = max(moved(submit, own, CLIENT_CORE), moved(rest, beside, CLIENT_CORE))
     for name, exchange, service in ((EQUAL, submit, own), (REST_EQUAL, rest, beside)):
-        equal = of_as_many_bytes(exchange, wanted, service, CLIENT_CORE)
+        equal = of_as_many_bytes(exchange, target_bytes, service, CLIENT_CORE)
         field.append(_entrant(name, equal, service, "frame", window))
     return field
 
@@ -190,8 +190,10 @@ def moved(exchange: Exchange, service: Running, core: int) -> float:
     return engine.bytes_per_call(group)
 
 
-def of_as_many_bytes(exchange: Exchange, wanted: float, service: Running, core: int) -> Exchange:
-    """The same call with the size at which it moves `wanted` bytes.
+def of_as_many_bytes(
+    exchange: Exchange, target_bytes: float, service: Running, core: int
+) -> Exchange:
+    """The same call with the size at which it moves `target_bytes` bytes.
 
     Raises:
         BenchError: no size does, within EQUAL_SHARE.
@@ -199,12 +201,14 @@ def of_as_many_bytes(exchange: Exchange, wanted: float, service: Running, core: 
     slope = 1.0
     for _ in range(PROBES_MAX):
         found = moved(exchange, service, core)
-        if abs(found / wanted - 1) <= EQUAL_SHARE:
+        if abs(found / target_bytes - 1) <= EQUAL_SHARE:
             return exchange
-        size = max(round(exchange.bytes + (wanted - found) * slope), 1)
+        size = max(round(exchange.bytes + (target_bytes - found) * slope), 1)
         further = replace(exchange, bytes=size)
         grown = moved(further, service, core) - found
         if grown:
             slope = (further.bytes - exchange.bytes) / grown
         exchange = further
-    raise BenchError(f"{exchange.stack}: no size of {exchange.operation} moves {wanted:.0f} B")
+    raise BenchError(
+        f"{exchange.stack}: no size of {exchange.operation} moves {target_bytes:.0f} B"
+    )

@@ -25,11 +25,11 @@ def test_peers_send_the_headers_that_the_engine_sends() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(10)
         address = f"127.0.0.1:{listener.getsockname()[1]}"
-        wanted = plan(REST_SMALL, address, Load(1), "frame", {"duration_s": 0.05})
+        expected = plan(REST_SMALL, address, Load(1), "frame", {"duration_s": 0.05})
         heads: list[str] = []
         thread = threading.Thread(target=lambda: heads.append(_heard(listener)))
         thread.start()
-        subprocess.run(COMMAND, input=json.dumps(wanted) + "\n", text=True, capture_output=True)
+        subprocess.run(COMMAND, input=json.dumps(expected) + "\n", text=True, capture_output=True)
         thread.join(15)
     request, *fields = heads[0].rstrip("\r\n").split("\r\n")
     assert request == f"GET {HELLO_REST} HTTP/1.1"

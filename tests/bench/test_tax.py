@@ -26,10 +26,10 @@ def test_bytes_are_made_equal_over_every_stack(reference: str) -> None:
     """A larger message is found that moves twice the bytes, whatever the stack adds to it."""
     exchange = submit(reference)
     with running(exchange, SERVER_CORE) as service:
-        wanted = 2 * moved(exchange, service, CLIENT_CORE)
-        found = of_as_many_bytes(exchange, wanted, service, CLIENT_CORE)
+        bound_text = 2 * moved(exchange, service, CLIENT_CORE)
+        found = of_as_many_bytes(exchange, bound_text, service, CLIENT_CORE)
         assert found.bytes > exchange.bytes
-        assert moved(found, service, CLIENT_CORE) == pytest.approx(wanted, rel=0.05)
+        assert moved(found, service, CLIENT_CORE) == pytest.approx(bound_text, rel=0.05)
 
 
 def test_bytes_that_no_size_can_reach_are_an_error() -> None:
@@ -49,7 +49,7 @@ def test_a_row_has_every_contender_in_every_round() -> None:
         assert reading.client_cpu_s > 0
         assert reading.bytes_per_call
     (ratio,) = taxed.ratios
-    assert (ratio.at_least, ratio.at_most, ratio.wanted()) == (0.8, 1.2, "0.8 to 1.2")
+    assert (ratio.at_least, ratio.at_most, ratio.bound_text()) == (0.8, 1.2, "0.8 to 1.2")
 
 
 def test_rest_in_json_is_not_compared_with_itself() -> None:

@@ -82,17 +82,17 @@ def score(tmp_path_factory: pytest.TempPathFactory) -> Score:
 @pytest.mark.parametrize("cause", [aim for aim in AIMS if aim != CLEAN])
 def test_the_diagnosis_finds_what_the_system_calls_tell(score: Score, cause: str) -> None:
     tally = score.tallies[cause]
-    told = [one.words for one in score.disagreements if one.cause == cause]
+    shown = [one.words for one in score.disagreements if one.cause == cause]
     bound = max(WRONG, WRONG_SHARE * (tally.right + tally.missed))
     assert tally.captures >= CAPTURES > WRONG
-    assert tally.missed <= bound, told
-    assert tally.false <= bound, told
+    assert tally.missed <= bound, shown
+    assert tally.false <= bound, shown
 
 
 def test_clean_captures_give_few_alarms(score: Score) -> None:
-    told = [one.words for one in score.disagreements if one.case.startswith(CLEAN)]
+    shown = [one.words for one in score.disagreements if one.case.startswith(CLEAN)]
     assert score.clean_captures == CAPTURES
-    assert score.clean_alarms <= 0.05 * score.clean_exchanges, told
+    assert score.clean_alarms <= 0.05 * score.clean_exchanges, shown
 
 
 def test_nothing_of_a_link_is_left(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n"
 
 def found(conversation: Conversation, around: Circumstances | None = None) -> dict[str, bool]:
     """The causes told, each with whether it is certain."""
-    told: dict[str, bool] = {}
+    shown: dict[str, bool] = {}
     for one in rules.occurrences(conversation, around or link()):
-        told[one.cause] = told.get(one.cause, False) or one.is_certain
-    return told
+        shown[one.cause] = shown.get(one.cause, False) or one.is_certain
+    return shown
 
 
 def stalled(*, nagle: bool = True, busy: tuple[float, float] | None = None) -> Conversation:
@@ -34,8 +34,8 @@ def stalled(*, nagle: bool = True, busy: tuple[float, float] | None = None) -> C
 
 
 def test_a_second_send_that_a_waiting_receiver_got_late_is_nagle_times_delayed_ack() -> None:
-    told = found(stalled())
-    assert told == {causes.NAGLE: True, causes.SPLIT: True}
+    shown = found(stalled())
+    assert shown == {causes.NAGLE: True, causes.SPLIT: True}
 
 
 def test_the_first_exchange_is_not_blamed_for_the_second() -> None:
@@ -57,9 +57,9 @@ def test_what_a_round_trip_explains_is_no_delayed_acknowledgment() -> None:
 
 def test_a_packet_that_was_lost_meanwhile_takes_the_blame() -> None:
     around = replace(link(), drops=(Drop(4 * MS, 40_000, False, False, 50),))
-    told = found(stalled(), around)
-    assert causes.NAGLE not in told
-    assert told[causes.DATA]
+    shown = found(stalled(), around)
+    assert causes.NAGLE not in shown
+    assert shown[causes.DATA]
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_a_new_connection_in_rounds_is_slow_start() -> None:
 
 
 def test_a_connection_that_had_grown_and_paused_is_idle_restart() -> None:
-    told = found(in_rounds(pause_ms=900.0), link(rtt_ms=20.0))
+    shown = found(in_rounds(pause_ms=900.0), link(rtt_ms=20.0))
     # Beyond its former size the window starts slowly, and no call tells where that was.
-    assert told == {causes.IDLE_RESTART: True, causes.SLOW_START: False}
+    assert shown == {causes.IDLE_RESTART: True, causes.SLOW_START: False}
 
 
 def test_without_the_pause_the_congestion_window_may_be_either() -> None:
@@ -133,16 +133,16 @@ def test_without_the_pause_the_congestion_window_may_be_either() -> None:
 
 
 def test_the_kernels_own_receive_window_may_be_the_limit_of_a_large_message() -> None:
-    told = rules.occurrences(in_rounds(receive_buffer=None), link(rtt_ms=20.0))
-    sure = {one.cause for one in told if one.is_certain}
+    shown = rules.occurrences(in_rounds(receive_buffer=None), link(rtt_ms=20.0))
+    sure = {one.cause for one in shown if one.is_certain}
     assert sure == {causes.SLOW_START}
-    assert {one.cause for one in told if not one.is_certain} >= {causes.TCP_WINDOW}
+    assert {one.cause for one in shown if not one.is_certain} >= {causes.TCP_WINDOW}
 
 
 def test_after_a_loss_no_window_is_blamed_for_certain() -> None:
     around = replace(link(rtt_ms=20.0), drops=(Drop(35 * MS, 40_000, False, False, 1_448),))
-    told = rules.occurrences(in_rounds(), around)
-    assert [one.cause for one in told if one.is_certain] == [causes.DATA]
+    shown = rules.occurrences(in_rounds(), around)
+    assert [one.cause for one in shown if one.is_certain] == [causes.DATA]
 
 
 def test_rounds_no_larger_than_a_small_receive_buffer_are_its_fault() -> None:
@@ -150,8 +150,8 @@ def test_rounds_no_larger_than_a_small_receive_buffer_are_its_fault() -> None:
     near = client([(10.0, 100)], sizes)
     near.receive_buffer = 4_096
     far = server([(20.1, 6 * 4_096)], [(20.0, 100)])
-    told = found(talk(near, far), link(rtt_ms=20.0))
-    assert [cause for cause, certain in told.items() if certain] == [causes.TCP_WINDOW]
+    shown = found(talk(near, far), link(rtt_ms=20.0))
+    assert [cause for cause, certain in shown.items() if certain] == [causes.TCP_WINDOW]
 
 
 def stopped_client(size: int) -> Conversation:
@@ -170,8 +170,8 @@ def test_a_client_that_slept_while_its_window_was_closed_did_not_read() -> None:
 def test_a_client_whose_socket_held_all_may_be_called_either_way() -> None:
     near = client([(1.0, 100)], [(2.0, 9_000), (63.0, 60_000)])
     far = server([(1.6, 9_000, HEAD), (1.7, 60_000)], [(1.5, 100)])
-    told = found(talk(near, far, stopped=(2.5, 62.9)))
-    assert told[causes.NOT_READING] is False
+    shown = found(talk(near, far, stopped=(2.5, 62.9)))
+    assert shown[causes.NOT_READING] is False
 
 
 def frame(kind: int, stream: int, length: int) -> bytes:
@@ -186,8 +186,8 @@ def test_data_that_waited_for_window_update_starved() -> None:
         [(2.0, 8_000, frame(1, 1, 20)), (32.0, 8_000, frame(0, 1, 7_991))],
         [(1.9, 100), (31.9, 13)],
     )
-    told = found(talk(near, far, is_http2=True), link(rtt_ms=20.0))
-    assert [cause for cause, certain in told.items() if certain] == [causes.H2_WINDOW]
+    shown = found(talk(near, far, is_http2=True), link(rtt_ms=20.0))
+    assert [cause for cause, certain in shown.items() if certain] == [causes.H2_WINDOW]
 
 
 def two_connections(replies: tuple[bytes, bytes]) -> Conversation:
@@ -216,8 +216,8 @@ def two_connections(replies: tuple[bytes, bytes]) -> Conversation:
 
 
 def test_a_connection_for_each_exchange_is_told_of_all_of_them() -> None:
-    told = rules.occurrences(two_connections((HEAD, HEAD)), link())
-    assert [(one.cause, one.port) for one in told] == [
+    shown = rules.occurrences(two_connections((HEAD, HEAD)), link())
+    assert [(one.cause, one.port) for one in shown] == [
         (causes.PER_CALL, 40_000),
         (causes.PER_CALL, 40_001),
     ]
@@ -225,8 +225,8 @@ def test_a_connection_for_each_exchange_is_told_of_all_of_them() -> None:
 
 def test_a_reply_without_a_length_is_read_until_close() -> None:
     unframed = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nHello"
-    told = rules.occurrences(two_connections((HEAD, unframed)), link())
-    (one,) = (each for each in told if each.cause == causes.UNTIL_CLOSE)
+    shown = rules.occurrences(two_connections((HEAD, unframed)), link())
+    (one,) = (each for each in shown if each.cause == causes.UNTIL_CLOSE)
     assert one.port == 40_001
     assert one.ms == pytest.approx(6.99)
 

@@ -19,7 +19,7 @@ from tests.interop.hosting import Hosted
 Json = dict[str, Any]
 SECONDS_MAX = 60
 """A bound against hanging, for everything that one process does."""
-TOLD = '{"status":%{http_code},"version":"%{http_version}","connects":%{num_connects}}\n'
+WRITE_OUT = '{"status":%{http_code},"version":"%{http_version}","connects":%{num_connects}}\n'
 
 
 def require(feature: str = "") -> None:
@@ -74,7 +74,7 @@ def run(hosted: Hosted, path: str, *options: str, data: bytes | None = None) -> 
     with tempfile.TemporaryDirectory(prefix="wirelab-curl-") as folder:
         body = Path(folder) / "body"
         sent = [] if data is None else ["--data-binary", "@-", "-H", "Expect:"]
-        command = ["curl", *_way(hosted), *sent, *options, "-o", str(body), "-w", TOLD]
+        command = ["curl", *_way(hosted), *sent, *options, "-o", str(body), "-w", WRITE_OUT]
         done = subprocess.run(
             [*command, url(hosted, path)], input=data or b"", capture_output=True, check=False
         )
@@ -99,15 +99,15 @@ def repeat(
         config.write_text("".join(lines))
         sent = [] if data is None else ["--data-binary", "@-"]
         done = subprocess.run(
-            ["curl", *_way(hosted), *sent, *options, "-w", TOLD, "--config", str(config)],
+            ["curl", *_way(hosted), *sent, *options, "-w", WRITE_OUT, "--config", str(config)],
             input=data or b"",
             capture_output=True,
             check=False,
         )
         assert done.returncode == 0, done.stderr.decode()
-        told = [json.loads(line) for line in done.stdout.splitlines()]
+        shown = [json.loads(line) for line in done.stdout.splitlines()]
         return [
-            Answer(**one, body=name.read_bytes()) for one, name in zip(told, names, strict=True)
+            Answer(**one, body=name.read_bytes()) for one, name in zip(shown, names, strict=True)
         ]
 
 

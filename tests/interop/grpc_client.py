@@ -54,8 +54,8 @@ class GrpcClient:
 
     def call(self, operation: str, request: Json) -> Json:
         """See :class:`~tests.interop.golden.Client`; streams have methods of their own."""
-        asked = "Hello" if operation == "HelloBytes" else operation
-        sent = protobuf.encode(self._contract, f"{asked}Request", request)
+        requested = "Hello" if operation == "HelloBytes" else operation
+        sent = protobuf.encode(self._contract, f"{requested}Request", request)
         return protobuf.decode(
             self._contract, f"{operation}Reply", self.call_bytes(operation, sent)
         )

@@ -87,8 +87,8 @@ class OmniClient:
 
     def call(self, operation: str, request: Json) -> Json:
         """See :class:`~tests.interop.golden.Client`."""
-        asked = "Hello" if operation == "HelloBytes" else operation
-        descriptor = protobuf.descriptor(self._contract, f"{asked}Request")
+        requested = "Hello" if operation == "HelloBytes" else operation
+        descriptor = protobuf.descriptor(self._contract, f"{requested}Request")
         method = getattr(self._object, operation[0].lower() + operation[1:])
         try:
             reply = method(*self._outgoing(descriptor, request))

@@ -107,8 +107,8 @@ def test_a_thousand_calls(interop: str, tmp_path: Path) -> None:
     all_good(
         driver.drive(STACK, _unary("grpc.testing.TestService", "EmptyCall", b""), target=interop)
     )
-    asked = _field(2, 100) + _field(3, _field(2, bytes(200)))  # response_size, payload.body
-    workload = _unary("grpc.testing.TestService", "UnaryCall", asked)
+    requested = _field(2, 100) + _field(3, _field(2, bytes(200)))  # response_size, payload.body
+    workload = _unary("grpc.testing.TestService", "UnaryCall", requested)
     outcome = driver.drive(STACK, workload, target=interop)
     all_good(outcome)
     assert outcome["bytes_received"] > CALLS * 100
@@ -116,8 +116,8 @@ def test_a_thousand_calls(interop: str, tmp_path: Path) -> None:
 
 def test_large_messages(interop: str, tmp_path: Path) -> None:
     """3 MB each way."""
-    asked = _field(2, LARGE_BYTES) + _field(3, _field(2, bytes(LARGE_BYTES)))
-    workload = _unary("grpc.testing.TestService", "UnaryCall", asked)
+    requested = _field(2, LARGE_BYTES) + _field(3, _field(2, bytes(LARGE_BYTES)))
+    workload = _unary("grpc.testing.TestService", "UnaryCall", requested)
     outcome = Engine(tmp_path / "log").drive(STACK, workload, 10, target=interop)
     all_good(outcome, 10)
     assert min(outcome["bytes_received"], outcome["bytes_sent"]) > 10 * LARGE_BYTES

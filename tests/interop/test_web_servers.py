@@ -132,16 +132,16 @@ def test_a_thousand_good_calls_on_one_connection(
 ) -> None:
     """Status and length of every reply."""
     _, stack, endpoint = case
-    wanted = _get("/small", expect_status=200, expect_length=len(SMALL))
-    outcome = Engine(tmp_path / "log").drive(stack, wanted, **endpoint)
+    wish = _get("/small", expect_status=200, expect_length=len(SMALL))
+    outcome = Engine(tmp_path / "log").drive(stack, wish, **endpoint)
     all_good(outcome)
 
 
 def test_large_replies(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     """3 MB each, in HTTP/2 through its windows."""
     _, stack, endpoint = case
-    wanted = _get("/large", expect_length=LARGE_BYTES)
-    outcome = Engine(tmp_path / "log").drive(stack, wanted, 20, **endpoint)
+    wish = _get("/large", expect_length=LARGE_BYTES)
+    outcome = Engine(tmp_path / "log").drive(stack, wish, 20, **endpoint)
     all_good(outcome, 20)
     assert outcome["bytes_received"] > 20 * LARGE_BYTES
 
@@ -158,8 +158,8 @@ def test_error_statuses(case: tuple[Web, str, Json], tmp_path: Path) -> None:
 def test_a_wrong_length_is_no_success(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     """The engine does not take any reply for a good one."""
     _, stack, endpoint = case
-    wanted = _get("/small", expect_length=len(SMALL) + 1)
-    outcome = Engine(tmp_path / "log").drive(stack, wanted, 3, **endpoint)
+    wish = _get("/small", expect_length=len(SMALL) + 1)
+    outcome = Engine(tmp_path / "log").drive(stack, wish, 3, **endpoint)
     all_failed(outcome, "wrong", "15")
 
 

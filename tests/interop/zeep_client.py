@@ -65,8 +65,8 @@ class ZeepClient:
 
     def call(self, operation: str, request: Json) -> Json:
         """See :class:`~tests.interop.golden.Client`."""
-        asked = "Hello" if operation == "HelloBytes" else operation
-        sent = self._outgoing(protobuf.descriptor(self._contract, f"{asked}Request"), request)
+        requested = "Hello" if operation == "HelloBytes" else operation
+        sent = self._outgoing(protobuf.descriptor(self._contract, f"{requested}Request"), request)
         method = self._service[operation[0].lower() + operation[1:]]
         try:
             reply = method(**sent)

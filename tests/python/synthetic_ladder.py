@@ -26,35 +26,35 @@ Cost = Callable[[CellSelector], float]
 """Seconds per call of a cell."""
 
 
-def point(wanted: CellSelector) -> Point:
+def point(selector: CellSelector) -> Point:
     """The point that a cell's name means, defaults filled in."""
     options: Json = {}
-    if wanted.chunk is not None:
-        options["chunk_bytes"] = wanted.chunk
-    if wanted.placement not in (None, "pinned"):
-        options["placement"] = wanted.placement
+    if selector.chunk is not None:
+        options["chunk_bytes"] = selector.chunk
+    if selector.placement not in (None, "pinned"):
+        options["placement"] = selector.placement
     return Point(
-        stack=wanted.stack,
-        axes=dict(Stack.parse(wanted.stack).axes),
-        operation=wanted.operation,
-        bytes=wanted.bytes or 14,
-        load={"kind": "closed", "users": wanted.users or 1, "think_s": 0.0},
+        stack=selector.stack,
+        axes=dict(Stack.parse(selector.stack).axes),
+        operation=selector.operation,
+        bytes=selector.bytes or 14,
+        load={"kind": "closed", "users": selector.users or 1, "think_s": 0.0},
         options=options,
     )
 
 
 def trial(
-    wanted: CellSelector, seconds: float, repeat: int, *, client_bound: bool = False
+    selector: CellSelector, seconds: float, repeat: int, *, client_bound: bool = False
 ) -> Trial:
     """One measured trial: a closed load on a service that needs ``seconds`` per call."""
-    at = point(wanted)
+    at = point(selector)
     users = int(at.load["users"])
     calls = max(1, round(1.0 / seconds))
     mean_ns = users * seconds * 1e9
     times = Times(count=calls, mean_ns=mean_ns, percentiles_ns={"p50": round(mean_ns)})
     bound: Outcome = "marked" if client_bound else "ok"
     return Trial(
-        id=f"{sha256(str(wanted).encode()).hexdigest()[:12]}-r{repeat}",
+        id=f"{sha256(str(selector).encode()).hexdigest()[:12]}-r{repeat}",
         point=at,
         repeat=repeat,
         order=0,
@@ -83,13 +83,13 @@ def trials(
     """Every cell ``repeats`` times, its cost times log-normal noise."""
     random = np.random.default_rng(seed)
     return [
-        trial(wanted, cost(wanted) * float(np.exp(random.normal(0.0, spread))), repeat)
-        for wanted in cells
+        trial(selector, cost(selector) * float(np.exp(random.normal(0.0, spread))), repeat)
+        for selector in cells
         for repeat in range(1, repeats + 1)
     ]
 
 
-def failed(wanted: CellSelector, reason: str = "the service died") -> Trial:
+def failed(selector: CellSelector, reason: str = "the service died") -> Trial:
     """A trial that measured nothing."""
-    made = trial(wanted, 1.0, 1)
+    made = trial(selector, 1.0, 1)
     return replace(made, status="failed", reason=reason, result=GroupResult(), checks=())

@@ -153,10 +153,10 @@ def times_of(seconds: np.ndarray[Any, np.dtype[np.float64]], count: int) -> Json
     nanoseconds = np.maximum(1, np.rint(seconds * 1e9)).astype(int)
     for value in nanoseconds:
         histogram.record_value(int(value))
-    wanted = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
+    expected = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
     shown = {
         name: int(np.percentile(nanoseconds, p))
-        for name, p in wanted.items()
+        for name, p in expected.items()
         if percentile_printable(count, p)
     }
     return {

@@ -1,4 +1,4 @@
-"""Foreign tools as callers: what ghz is told, how its report is read, and its bad days."""
+"""Foreign tools as callers: what ghz is told, how its report is read, and how it fails."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def recorded(**changes: Any) -> GhzReport:
 
 def request(**changes: Any) -> ToolRequest:
     """Two users who call Hello for a tenth of a second."""
-    asked = ToolRequest(
+    requested = ToolRequest(
         target="127.0.0.1:50051",
         axes=dict(Stack.parse("grpc@rust?caller=ghz").axes),
         operation="Hello",
@@ -71,7 +71,7 @@ def request(**changes: Any) -> ToolRequest:
         processors=1,
         cores=(1,),
     )
-    return replace(asked, **changes)
+    return replace(requested, **changes)
 
 
 TOOL = Tool("ghz", Path("/opt/ghz"), "v0.120.0", {"google.golang.org/grpc": "v1.56.3"}, "ab" * 32)
@@ -101,10 +101,10 @@ def pairs(command: list[str]) -> dict[str, str]:
 
 def test_ghz_is_told_what_the_plan_says() -> None:
     """Users, connections, contract, window and processors."""
-    told = ghz.command(TOOL, request(), Window(duration_s=2.0), Path("/out/r.json"))
-    options = pairs(told)
-    assert told[0] == "/opt/ghz"
-    assert told[-1] == "127.0.0.1:50051"
+    shown = ghz.command(TOOL, request(), Window(duration_s=2.0), Path("/out/r.json"))
+    options = pairs(shown)
+    assert shown[0] == "/opt/ghz"
+    assert shown[-1] == "127.0.0.1:50051"
     assert options["--call"] == "wirelab.transfer.v1.Transfer.Hello"
     assert options["--proto"].endswith("contracts/transfer.proto")
     assert (options["-c"], options["--connections"], options["--cpus"]) == ("2", "2", "1")
@@ -114,7 +114,7 @@ def test_ghz_is_told_what_the_plan_says() -> None:
         "/out/r.json",
         "wait",
     )
-    assert "--enable-compression" not in told
+    assert "--enable-compression" not in shown
 
 
 CALLS = Window(calls=WindowCalls(calls=500, max_s=2.5))
@@ -122,10 +122,10 @@ CALLS = Window(calls=WindowCalls(calls=500, max_s=2.5))
 
 def test_a_number_of_calls_is_asked_for_alone() -> None:
     """A bound in time would make ghz forget the number."""
-    told = ghz.command(TOOL, request(), CALLS, Path("r"))
-    assert pairs(told)["-n"] == "500"
-    assert "-x" not in told
-    assert "-z" not in told
+    shown = ghz.command(TOOL, request(), CALLS, Path("r"))
+    assert pairs(shown)["-n"] == "500"
+    assert "-x" not in shown
+    assert "-z" not in shown
     assert request(window=CALLS).window_s_max == 2.5
 
 
@@ -286,11 +286,11 @@ def test_what_cannot_be_read_is_no_trial(tmp_path: Path) -> None:
 )
 def test_what_ghz_cannot_do_is_refused_by_name(text: str, said: str) -> None:
     """With the nearest legal stack where there is one."""
-    with pytest.raises(StackError) as told:
+    with pytest.raises(StackError) as shown:
         Stack.parse(text)
-    assert said in str(told.value)
-    if "nearest" in told.value.remedy:
-        Stack.parse(told.value.remedy.rpartition(" ")[2])
+    assert said in str(shown.value)
+    if "nearest" in shown.value.remedy:
+        Stack.parse(shown.value.remedy.rpartition(" ")[2])
 
 
 PLAN = """\
@@ -314,15 +314,15 @@ window: {duration: 1 s}
 def test_what_ghz_cannot_be_asked_for_is_refused(old: str, new: str, said: str) -> None:
     """Before anything is started, with the same stack under the engine as the way out."""
     experiment = experiment_file.parse(PLAN.replace(old, new))
-    with pytest.raises(ExperimentError, match=said) as told:
+    with pytest.raises(ExperimentError, match=said) as shown:
         planning.schedule(experiment, manifests.load())
-    assert "the nearest legal stack is grpc@rust" in str(told.value)
+    assert "the nearest legal stack is grpc@rust" in str(shown.value)
 
 
 def tool_trial(users: int = 10, rate: float = 1000.0, repeat: int = 1, **words: Any) -> Trial:
     """A trial by ghz at its limit, as the journal holds it."""
-    wanted = CellSelector.of({"stack": "grpc@go?caller=ghz", "users": users, **words})
-    made = plain_trial(wanted, 1.0 / rate, repeat)
+    expected = CellSelector.of({"stack": "grpc@go?caller=ghz", "users": users, **words})
+    made = plain_trial(expected, 1.0 / rate, repeat)
     response = made.result.times["response"]
     times = {"response": replace(response, max_ns=round(response.mean_ns))}
     made = replace(
@@ -552,7 +552,7 @@ def test_a_trial_by_a_tool_is_kept_whole(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("stand_in", "no_orphans")
-def test_a_tool_on_a_bad_day_fails_its_trials_alone(
+def test_a_tool_that_fails_fails_its_trials_alone(
     tmp_path: Path,
     stub: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,

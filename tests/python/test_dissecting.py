@@ -38,10 +38,10 @@ def test_a_capture_that_can_show_nothing_is_not_acquitted(
     tmp_path: Path, link_type: int, frames: tuple[bytes, ...], said: str
 ) -> None:
     file = _pcap(tmp_path / "x.pcap", link_type, *frames)
-    told = CliRunner().invoke(app, ["dissect", str(file)])
-    assert told.exit_code == 0
-    assert said in told.output
-    assert "Nothing found" not in told.output
+    result = CliRunner().invoke(app, ["dissect", str(file)])
+    assert result.exit_code == 0
+    assert said in result.output
+    assert "Nothing found" not in result.output
 
 
 SNAPPED = Path(__file__).parents[2] / "crates/trace/corpus/capture/snapped.pcapng"
@@ -49,15 +49,15 @@ SNAPPED = Path(__file__).parents[2] / "crates/trace/corpus/capture/snapped.pcapn
 
 
 def test_a_port_that_no_connection_has_is_said_and_nothing_is_acquitted() -> None:
-    told = CliRunner().invoke(app, ["dissect", str(SNAPPED), "--port", "1"])
-    assert "None of its connections has the port" in told.output
-    assert "Nothing found" not in told.output
+    result = CliRunner().invoke(app, ["dissect", str(SNAPPED), "--port", "1"])
+    assert "None of its connections has the port" in result.output
+    assert "Nothing found" not in result.output
 
 
 def test_an_exchange_that_is_not_there_cannot_be_shown() -> None:
-    told = CliRunner().invoke(app, ["dissect", str(SNAPPED), "--timeline", "2"])
-    assert told.exit_code == 2
-    assert "--timeline 2: no more than 1 exchange can be seen" in " ".join(told.stderr.split())
+    result = CliRunner().invoke(app, ["dissect", str(SNAPPED), "--timeline", "2"])
+    assert result.exit_code == 2
+    assert "--timeline 2: no more than 1 exchange can be seen" in " ".join(result.stderr.split())
 
 
 def test_a_file_that_is_no_capture_is_refused_with_one_remedy(tmp_path: Path) -> None:
@@ -104,16 +104,18 @@ def _segment(source: int, target: int, numbers: tuple[int, int], flags: int, tex
 
 
 def test_a_capture_of_one_direction_says_what_it_cannot_tell(tmp_path: Path) -> None:
-    asked = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    requested = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     frames = [
         _segment(40_000, 80, (100, 0), SYN, b""),
         _segment(40_000, 80, (101, 501), ACK, b""),
-        _segment(40_000, 80, (101, 501), ACK | PUSH, asked),
-        _segment(40_000, 80, (101 + len(asked), 601), ACK, b""),
+        _segment(40_000, 80, (101, 501), ACK | PUSH, requested),
+        _segment(40_000, 80, (101 + len(requested), 601), ACK, b""),
     ]
-    told = CliRunner().invoke(app, ["dissect", str(_pcap(tmp_path / "x.pcap", ETHERNET, *frames))])
-    assert told.exit_code == 0
-    words = " ".join(told.output.split())
+    result = CliRunner().invoke(
+        app, ["dissect", str(_pcap(tmp_path / "x.pcap", ETHERNET, *frames))]
+    )
+    assert result.exit_code == 0
+    words = " ".join(result.output.split())
     assert "of 1 of 1 connection only the packets of the client were captured" in words
     assert "latency, round-trip times" in words
     assert "To have both, capture at one of the two ends" in words
@@ -122,7 +124,7 @@ def test_a_capture_of_one_direction_says_what_it_cannot_tell(tmp_path: Path) -> 
 
 def test_messages_that_no_counterpart_is_found_for_are_told(tmp_path: Path) -> None:
     """The second of six requests is lost; the capture shows the third too late."""
-    asked = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    requested = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     answered = b"HTTP/1.1 204 No Content\r\n\r\n"
     frames = [
         _segment(40_000, 80, (100, 0), SYN, b""),
@@ -130,21 +132,23 @@ def test_messages_that_no_counterpart_is_found_for_are_told(tmp_path: Path) -> N
         _segment(40_000, 80, (101, 501), ACK, b""),
     ]
     for call in range(6):
-        client, server = 101 + call * len(asked), 501 + call * len(answered)
-        request = _segment(40_000, 80, (client, server), ACK | PUSH, asked)
+        client, server = 101 + call * len(requested), 501 + call * len(answered)
+        request = _segment(40_000, 80, (client, server), ACK | PUSH, requested)
         frames += [request] if call != 1 else []
-        frames += [_segment(80, 40_000, (server, client + len(asked)), ACK | PUSH, answered)]
-    told = CliRunner().invoke(app, ["dissect", str(_pcap(tmp_path / "x.pcap", ETHERNET, *frames))])
-    assert told.exit_code == 0, told.output
-    words = " ".join(told.output.split())
+        frames += [_segment(80, 40_000, (server, client + len(requested)), ACK | PUSH, answered)]
+    result = CliRunner().invoke(
+        app, ["dissect", str(_pcap(tmp_path / "x.pcap", ETHERNET, *frames))]
+    )
+    assert result.exit_code == 0, result.output
+    words = " ".join(result.output.split())
     assert "5 exchanges on 1 connection" in words
     assert "1 request and 2 replies stand alone" in words
 
 
 def test_standard_input_is_left_to_the_engine() -> None:
-    told = CliRunner().invoke(app, ["dissect", "-"])
-    assert told.exit_code == 2
-    assert "wirelab-engine dissect -" in told.output
+    result = CliRunner().invoke(app, ["dissect", "-"])
+    assert result.exit_code == 2
+    assert "wirelab-engine dissect -" in result.output
 
 
 def test_an_engine_of_another_version_is_not_taken_for_a_bad_capture(

@@ -365,10 +365,10 @@ def test_an_interrupted_drive_says_so_and_shows_what_it_has(server: str, how: li
     said, _ = running.communicate(timeout=60)
     assert running.returncode == 130
     if how:
-        told = json.loads(said)
-        assert told["interrupted"] is True
-        assert 0 < told["window_s"] < 60
-        assert told["calls"] > 0
+        printed = json.loads(said)
+        assert printed["interrupted"] is True
+        assert 0 < printed["window_s"] < 60
+        assert printed["calls"] > 0
     else:
         assert "  interrupted after " in said
 
@@ -595,9 +595,9 @@ def test_fewer_connections_are_not_advised_where_none_would_fit(
 ) -> None:
     monkeypatch.setattr(open_files, "limit", lambda: 100)
     assert main(["drive", "rest@rust"]) == 2
-    told = " ".join(capsys.readouterr().err.split())
-    assert "raise the limit (ulimit -n 257)" in told
-    assert "fewer" not in told
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "raise the limit (ulimit -n 257)" in printed
+    assert "fewer" not in printed
 
 
 @pytest.mark.parametrize("target", ["rest@rust", "http://127.0.0.1:1/"])
@@ -612,10 +612,10 @@ def test_a_load_beyond_the_open_files_is_refused_before_anything_starts(
 ) -> None:
     monkeypatch.setattr(open_files, "limit", lambda: 1000)
     assert main(["drive", target, *load]) == 2
-    told = " ".join(capsys.readouterr().err.split())
-    assert "900 connections at a time" in told
-    assert "the 1,000 open files" in told
-    assert "ask for fewer users or connections, or raise the limit (ulimit -n 1156)" in told
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "900 connections at a time" in printed
+    assert "the 1,000 open files" in printed
+    assert "ask for fewer users or connections, or raise the limit (ulimit -n 1156)" in printed
 
 
 def test_a_proto_that_does_not_parse_is_refused(

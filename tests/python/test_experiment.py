@@ -267,9 +267,9 @@ def test_what_cannot_exist_is_told_at_the_key_that_asks_for_it(tmp_path: Path) -
     file.write_text(wrong + "axes: {codec: [json, cdr]}\n")
     with pytest.raises(ExperimentError) as refused:
         experiment_file.load(file)
-    told = "\n".join(refused.value.problems)
-    assert f"{file}:4: messages[0]: rest@rust: Download does not exist over rest" in told
-    assert f"{file}:8: axes: 'grpc@rust?codec=json' cannot exist" in told
+    shown = "\n".join(refused.value.problems)
+    assert f"{file}:4: messages[0]: rest@rust: Download does not exist over rest" in shown
+    assert f"{file}:8: axes: 'grpc@rust?codec=json' cannot exist" in shown
     assert "skip_illegal: true" in refused.value.problems[-1]
     # A stack that exists with the axis as it is, and one that does not exist anyway.
     axes = "axes: {transport: [http/1.0], connection: [close]}\n"

@@ -47,13 +47,13 @@ GOAL = CellSelector.of({"stack": "rest@go?codec=text", "bytes": 3_000_000, "user
 def world(cause: str, factor: float = 1.6, goal_factor: float = 1.0) -> Cost:
     """A cell costs ``factor`` as long as the cause is in it; the goal is free of it."""
 
-    def cost(wanted: CellSelector) -> float:
-        if wanted.stack.startswith("rest"):
+    def cost(selector: CellSelector) -> float:
+        if selector.stack.startswith("rest"):
             return BASE_S * goal_factor
         present = {
-            "windows": "h2_window=65535" in wanted.stack,
-            "text-check": wanted.operation == "Hello",
-            "decoding": "work=frame" not in wanted.stack,
+            "windows": "h2_window=65535" in selector.stack,
+            "text-check": selector.operation == "Hello",
+            "decoding": "work=frame" not in selector.stack,
             "nothing": False,
         }
         return BASE_S * (factor if present[cause] else 1.0)
@@ -83,11 +83,11 @@ def test_three_worlds_three_conclusions(cause: str) -> None:
 def test_effects_at_the_threshold_are_named_no_more_often_than_promised() -> None:
     """The hardest null: every rung does exactly what is declared to be of no interest."""
 
-    def cost(wanted: CellSelector) -> float:
+    def cost(selector: CellSelector) -> float:
         changed = [
-            "h2_window=65535" not in wanted.stack,
-            wanted.operation == "HelloBytes",
-            "work=frame" in wanted.stack,
+            "h2_window=65535" not in selector.stack,
+            selector.operation == "HelloBytes",
+            "work=frame" in selector.stack,
         ]
         return BASE_S * 1.05 ** -sum(changed)
 
@@ -143,9 +143,9 @@ def test_what_no_rung_holds_stays_unexplained() -> None:
 def test_an_interaction_is_told_apart() -> None:
     """Two changes that work only together show in the interaction, not in the rungs."""
 
-    def cost(wanted: CellSelector) -> float:
-        both = "h2_window=65535" not in wanted.stack and wanted.operation == "HelloBytes"
-        rest = wanted.stack.startswith("rest")
+    def cost(selector: CellSelector) -> float:
+        both = "h2_window=65535" not in selector.stack and selector.operation == "HelloBytes"
+        rest = selector.stack.startswith("rest")
         return BASE_S * (0.5 if both or rest else 1.0)
 
     made = explained(cost, 5, GOAL)
@@ -180,10 +180,10 @@ def test_no_gap_nothing_to_explain() -> None:
 def test_a_change_for_the_worse_is_no_cause() -> None:
     """A rung that moves away from the goal says so."""
 
-    def cost(wanted: CellSelector) -> float:
-        if wanted.stack.startswith("rest"):
+    def cost(selector: CellSelector) -> float:
+        if selector.stack.startswith("rest"):
             return BASE_S * 0.5
-        return BASE_S * (1.5 if wanted.operation == "HelloBytes" else 1.0)
+        return BASE_S * (1.5 if selector.operation == "HelloBytes" else 1.0)
 
     made = explained(cost, 8, GOAL, spread=0.005)
     assert [step.outcome for step in made.climbed] == ["no effect", "against", "no effect"]

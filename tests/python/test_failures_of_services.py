@@ -1,4 +1,4 @@
-"""The real command on bad days: interrupted, killed, out of room, and on services that die,
+"""The real command in failures: interrupted, killed, out of room, and on services that die,
 hang, reset, or answer garbage. Each ends in a message, an exit code, and no orphan."""
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def in_mid_trial(experiment: Path, tmp_path: Path) -> Iterator[tuple[subprocess.
 
 def _resumed(experiment: Path, out: Path, kept: tuple[Trial, ...]) -> Run:
     lab = _start(experiment, out)
-    said, told = lab.communicate(timeout=120)
-    assert lab.returncode == 0, told
+    said, shown = lab.communicate(timeout=120)
+    assert lab.returncode == 0, shown
     assert json.loads(said)["trials"] == TRIALS
     run = running.read(out)
     assert run.trials[: len(kept)] == kept
@@ -106,13 +106,13 @@ def test_a_stop_ends_cleanly_and_the_run_goes_on_later(
 ) -> None:
     lab, out = in_mid_trial
     lab.send_signal(number)
-    _, told = lab.communicate(timeout=30)
-    told = " ".join(told.split())
+    _, shown = lab.communicate(timeout=30)
+    shown = " ".join(shown.split())
     assert lab.returncode == 130
     kept = running.read(out).trials
-    assert f"interrupted; {len(kept)} of {TRIALS} trials are kept" in told
-    assert "same --out to go on" in told
-    assert "Traceback" not in told
+    assert f"interrupted; {len(kept)} of {TRIALS} trials are kept" in shown
+    assert "same --out to go on" in shown
+    assert "Traceback" not in shown
     _resumed(experiment, out, kept)
 
 
@@ -148,11 +148,11 @@ def test_a_second_run_in_the_directory_is_refused(
     lab, out = in_mid_trial
     lab.send_signal(signal.SIGSTOP)  # so that it cannot end before the second one begins
     second = _start(experiment, out)
-    _, told = second.communicate(timeout=60)
+    _, shown = second.communicate(timeout=60)
     lab.send_signal(signal.SIGCONT)
-    told = " ".join(told.split())
+    shown = " ".join(shown.split())
     assert second.returncode == 2
-    assert f"in use by another run (process {lab.pid})" in told
+    assert f"in use by another run (process {lab.pid})" in shown
 
 
 @pytest.fixture
@@ -172,12 +172,12 @@ def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_di
     out = small_disk / "run"
     (small_disk / "ballast").write_bytes(b"x" * 150_000)
     lab = _start(experiment, out)
-    _, told = lab.communicate(timeout=120)
-    told = " ".join(told.split())
-    assert lab.returncode == 4, told
-    assert "No space left on device" in told
-    assert "finished trials are kept; make room" in told
-    assert "Traceback" not in told
+    _, shown = lab.communicate(timeout=120)
+    shown = " ".join(shown.split())
+    assert lab.returncode == 4, shown
+    assert "No space left on device" in shown
+    assert "finished trials are kept; make room" in shown
+    assert "Traceback" not in shown
     kept = running.read(out).trials
     assert 0 < len(kept) < TRIALS
     (small_disk / "ballast").unlink()
@@ -195,12 +195,12 @@ def test_a_capture_without_room_is_no_failed_trial(tmp_path: Path, small_disk: P
     out = small_disk / "run"
     subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
     lab = _start(experiment, out)
-    _, told = lab.communicate(timeout=120)
-    told = " ".join(told.split())
-    assert lab.returncode == 4, told
-    assert "cannot be written" in told
-    assert "No space left on device" in told
-    assert "make room and give the same command again" in told
+    _, shown = lab.communicate(timeout=120)
+    shown = " ".join(shown.split())
+    assert lab.returncode == 4, shown
+    assert "cannot be written" in shown
+    assert "No space left on device" in shown
+    assert "make room and give the same command again" in shown
     assert running.read(out).trials == ()
     subprocess.run(["mount", "-o", "remount,size=400m", str(small_disk)], check=True)
     _resumed(experiment, out, ())
@@ -214,12 +214,12 @@ def test_a_disk_too_full_to_begin_leaves_nothing_or_a_run_that_goes_on(
     out = small_disk / "run"
     (small_disk / "ballast").write_bytes(b"x" * (300 * 1024 - free))
     lab = _start(experiment, out)
-    _, told = lab.communicate(timeout=120)
-    told = " ".join(told.split())
-    assert lab.returncode == 4, told
-    assert "No space left on device" in told
-    assert ("finished trials are kept" in told) == begun
-    assert ("nothing was begun; make room" in told) != begun
+    _, shown = lab.communicate(timeout=120)
+    shown = " ".join(shown.split())
+    assert lab.returncode == 4, shown
+    assert "No space left on device" in shown
+    assert ("finished trials are kept" in shown) == begun
+    assert ("nothing was begun; make room" in shown) != begun
     assert (out / "manifest.json").exists() == out.exists() == begun
     (small_disk / "ballast").unlink()
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)

@@ -225,13 +225,13 @@ def test_a_fault_that_makes_the_service_slow_is_switched_off_alone() -> None:
     assert test.after.options["faults"] == {"wrong": {"every": 9, "what": "content"}}
     derived = _derived(text, proposal)
     table = placement.choose("pinned")
-    told = {
+    shown = {
         trial.cell.point.options["faults"].get("delay_us"): settings(derived, trial, table, {})
         for trial in planning.schedule(derived, manifests.load()).trials
     }
-    assert set(told) == {30000, None}
-    assert told[30000].faults["delay_us"] == 30000
-    assert "delay_us" not in told[None].faults
+    assert set(shown) == {30000, None}
+    assert shown[30000].faults["delay_us"] == 30000
+    assert "delay_us" not in shown[None].faults
     with pytest.raises(ExperimentError, match="reset is not among faults"):
         experiment_file.parse(text + 'only: [{stack: "rest@rust", faults_off: [reset]}]\n')
 
@@ -377,10 +377,10 @@ def test_a_terminal_of_80_columns_shows_prediction_and_outcome() -> None:
 
 
 def test_the_outcome_can_be_had_as_json() -> None:
-    told = json.loads(json.dumps(_outcome().to_json()))
-    assert told["tested"][0]["verdict"] == "holds"
-    assert told["tested"][0]["claim"]["ms_per_call"] == pytest.approx(36.0)
-    assert {one["claim"]["cause"] for one in told["untested"]} == {SPLIT, "server-think-time"}
+    shown = json.loads(json.dumps(_outcome().to_json()))
+    assert shown["tested"][0]["verdict"] == "holds"
+    assert shown["tested"][0]["claim"]["ms_per_call"] == pytest.approx(36.0)
+    assert {one["claim"]["cause"] for one in shown["untested"]} == {SPLIT, "server-think-time"}
 
 
 def _run_directory(folder: Path, text: str, trials: Sequence[Trial], **more: Any) -> Path:
@@ -505,8 +505,8 @@ def test_a_live_stall_is_found_predicted_and_confirmed(
     out = tmp_path / "run"
     arguments = ["run", str(file), "--out", str(out), "--unverified", "--test-findings", "--json"]
     assert main(arguments) == 0
-    told = json.loads(capsys.readouterr().out)["findings_tested"]
-    nagle = next(one for one in told["tested"] if one["claim"]["cause"] == NAGLE)
+    shown = json.loads(capsys.readouterr().out)["findings_tested"]
+    nagle = next(one for one in shown["tested"] if one["claim"]["cause"] == NAGLE)
     assert nagle["axis"] == "server.nagle"
     assert nagle["claim"]["ms_per_call"] > 30.0
     assert nagle["claim"]["occurrences_per_call"] > 0.8

@@ -260,9 +260,9 @@ def test_a_link_that_loses_everything_is_dead_by_its_profiles_key(
 
 
 def test_a_link_that_ought_to_live_is_dead_when_nothing_comes_back() -> None:
-    told = dead("wlan", _ready(0.0, 50, 0))
-    assert told.startswith("nothing comes through link wlan: all 50 echoes")
-    assert told.endswith("a measured loss of 100 %; 0 % is nominal")
+    shown = dead("wlan", _ready(0.0, 50, 0))
+    assert shown.startswith("nothing comes through link wlan: all 50 echoes")
+    assert shown.endswith("a measured loss of 100 %; 0 % is nominal")
 
 
 def test_bad_luck_is_not_death() -> None:

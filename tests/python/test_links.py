@@ -227,11 +227,11 @@ def test_a_trial_over_a_link_carries_what_the_link_was(tmp_path: Path) -> None:
     named = {check.name: check.outcome for check in trial.checks}
     assert trial.link.tcp["server"].initial_window == 64
     assert trial.link.tcp["client"].after_idle == "keep"
-    wanted = (
+    expected = (
         *("link round trip", "emulator lateness", "congestion control", "capture"),
         *("initial window", "window after a pause"),
     )
-    assert {name: named[name] for name in wanted} == dict.fromkeys(wanted, "ok")
+    assert {name: named[name] for name in expected} == dict.fromkeys(expected, "ok")
     assert running.read(run.folder).trials == run.trials
 
 

@@ -139,9 +139,9 @@ def _families(body: str) -> dict[str, Any]:
 
 
 def _query(prometheus: str, expression: str) -> list[Any]:
-    asked = urllib.parse.urlencode({"query": expression})
+    requested = urllib.parse.urlencode({"query": expression})
     try:
-        answer = json.loads(_get(f"{prometheus}/api/v1/query?{asked}")[0])
+        answer = json.loads(_get(f"{prometheus}/api/v1/query?{requested}")[0])
     except urllib.error.HTTPError as error:
         pytest.fail(f"{expression}: {error.read().decode()}")
     assert answer["status"] == "success", answer

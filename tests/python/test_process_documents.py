@@ -179,10 +179,10 @@ def test_every_schema_has_a_model_with_its_fields(schema: Path) -> None:
     document = json.loads(schema.read_text(encoding="utf-8"))
     name = schema.name.removesuffix(".schema.json").replace("-", "_")
     module = importlib.import_module(f"wirelab.documents.{name}")
-    for title, told in {document["title"]: document, **document.get("$defs", {})}.items():
-        if "properties" in told and hasattr(getattr(module, title), "__struct_encode_fields__"):
+    for title, shown in {document["title"]: document, **document.get("$defs", {})}.items():
+        if "properties" in shown and hasattr(getattr(module, title), "__struct_encode_fields__"):
             fields = {*getattr(module, title).__struct_encode_fields__}
-            assert fields == set(told["properties"]), title
+            assert fields == set(shown["properties"]), title
 
 
 def test_models_keep_every_figure_of_a_real_engine(real_engine: Path) -> None:
@@ -201,8 +201,8 @@ def test_a_plan_that_the_engine_would_refuse_is_no_plan() -> None:
 def _bounds(schema: Json) -> dict[str, Json]:
     """Key -> its least and greatest value, of the numbers of a model."""
     found = {}
-    for key, told in schema["properties"].items():
-        parts = [told, *told.get("anyOf", ())]
+    for key, shown in schema["properties"].items():
+        parts = [shown, *shown.get("anyOf", ())]
         numbers = [p for p in parts if {"number", "integer"} & {*_types(p)}]
         if numbers:
             found[key] = {word: numbers[0].get(word) for word in ("minimum", "maximum")}
@@ -210,8 +210,8 @@ def _bounds(schema: Json) -> dict[str, Json]:
 
 
 def _types(schema: Json) -> list[str]:
-    told = schema.get("type", [])
-    return told if isinstance(told, list) else [told]
+    shown = schema.get("type", [])
+    return shown if isinstance(shown, list) else [shown]
 
 
 def test_bounds_of_profiles_are_the_engines() -> None:
@@ -226,7 +226,7 @@ def test_bounds_of_profiles_are_the_engines() -> None:
         ours = _bounds(model.model_json_schema())
         assert ours == _bounds(theirs)
         assert ours
-        assert all(told["minimum"] is not None for told in ours.values())
+        assert all(shown["minimum"] is not None for shown in ours.values())
     window = json.loads((SCHEMAS / "link.schema.json").read_text(encoding="utf-8"))
     bounds = window["properties"]["initcwnd"]
     assert (bounds["minimum"], bounds["maximum"]) == (1, number_max("initial_window"))

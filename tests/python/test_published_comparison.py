@@ -23,12 +23,12 @@ FOUND = studies.load("elfwing2002")
 
 def captured(arm: str, gaps_us: Sequence[float]) -> list[Trial]:
     """Three trials of an arm whose packets came at these intervals, 1 % apart."""
-    wanted = CellSelector.of({"stack": FOUND.study.arms[arm].stack, "users": 1}).changed(
+    expected = CellSelector.of({"stack": FOUND.study.arms[arm].stack, "users": 1}).changed(
         {"operation": "CreditControl"}
     )
     return [
         replace(
-            trial(wanted, 0.34, repeat),
+            trial(expected, 0.34, repeat),
             wire=WireRecord(gaps_us=tuple(gap * (1.0 + 0.01 * repeat) for gap in gaps_us)),
         )
         for repeat in (1, 2, 3)

@@ -171,8 +171,8 @@ def test_captures_at_both_ends_tell_the_ways_from_the_server() -> None:
     whole = reconciliation.split(kept)
     assert whole is not None
     means = {part.phase: part.mean_us for part in whole.phases}
-    told = {name: means[name] for name in ("request-way", "server", "reply-way")}
-    assert told == pytest.approx({"request-way": 300.0, "server": 120.0, "reply-way": 200.0})
+    printed = {name: means[name] for name in ("request-way", "server", "reply-way")}
+    assert printed == pytest.approx({"request-way": 300.0, "server": 120.0, "reply-way": 200.0})
     assert sum(means.values()) == pytest.approx(1_000.0)
     assert sum(part.share for part in whole.phases) == pytest.approx(1.0)
     shown = "\n".join(time_split.lines(kept))
@@ -311,14 +311,16 @@ def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
         assert words in text
 
 
-@pytest.mark.parametrize(("handshake_us", "told"), [(70.0, True), (5.0, False), (200.0, False)])
-def test_a_terminal_says_how_much_of_the_server_is_the_way(handshake_us: float, told: bool) -> None:
+@pytest.mark.parametrize(("handshake_us", "printed"), [(70.0, True), (5.0, False), (200.0, False)])
+def test_a_terminal_says_how_much_of_the_server_is_the_way(
+    handshake_us: float, printed: bool
+) -> None:
     """Of 80 us: where the SYN's answer took a tenth of that or more, and no longer."""
     found = _found()
     found["handshake_us"] = {"to_server": _quantiles(handshake_us), "to_client": _quantiles(1.0)}
     shown = [line for line in time_split.lines(_times(found)) if "way there and back" in line]
     assert shown == (
-        ["  of the server's part 70.0 µs is the way there and back (handshakes)"] * told
+        ["  of the server's part 70.0 µs is the way there and back (handshakes)"] * printed
     )
     assert all(len(line) <= 80 for line in shown)
 

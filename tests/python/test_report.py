@@ -376,8 +376,8 @@ def test_a_reproduction_gets_its_study_page_again(
     folder = write_reproduction(tmp_path / "out", trials(SMALL))
     picture = tmp_path / "rate.svg"
     assert main(["report", str(folder), "--picture", str(picture), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["study"] == "hamo2023"
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["study"] == "hamo2023"
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert 'id="which-findings-hold"' in text
     assert picture.is_file()

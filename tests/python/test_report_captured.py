@@ -27,11 +27,11 @@ CAUSE = str(FINDING["cause"])
 
 
 def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
-    told = list(text.lines(dissected()))
-    assert packet_findings.UNTESTED in told
-    assert packet_findings.TESTED not in told
-    assert "What cost time" not in told
-    said = " ".join(line.strip() for line in told)
+    printed = list(text.lines(dissected()))
+    assert packet_findings.UNTESTED in printed
+    assert packet_findings.TESTED not in printed
+    assert "What cost time" not in printed
+    said = " ".join(line.strip() for line in printed)
     assert "Packets alone prove no cause" in said
     assert "`wirelab dissect RUN --test`" in said
     assert "test: server.nagle=off; 41 ms less" in said
@@ -39,18 +39,18 @@ def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
 
 def test_tested_findings_stand_apart_with_their_verdict() -> None:
     standing = Standing({CAUSE: "holds"})
-    told = list(packet_findings.lines(findings(NO_SWITCH, FINDING), standing))
-    assert told[0] == packet_findings.TESTED
-    assert told[1].startswith(f"• {CAUSE}, tested: holds.")
-    rest = told[told.index(packet_findings.UNTESTED) :]
+    printed = list(packet_findings.lines(findings(NO_SWITCH, FINDING), standing))
+    assert printed[0] == packet_findings.TESTED
+    assert printed[1].startswith(f"• {CAUSE}, tested: holds.")
+    rest = printed[printed.index(packet_findings.UNTESTED) :]
     assert rest[1].startswith("• server-think-time. ")
     assert not any(CAUSE in line for line in rest)
 
 
 def test_where_all_are_tested_no_test_is_asked_for() -> None:
-    told = list(packet_findings.lines(findings(FINDING), Standing({CAUSE: "does not hold"})))
-    assert packet_findings.UNTESTED not in told
-    assert not any("prove no cause" in line for line in told)
+    printed = list(packet_findings.lines(findings(FINDING), Standing({CAUSE: "does not hold"})))
+    assert packet_findings.UNTESTED not in printed
+    assert not any("prove no cause" in line for line in printed)
     assert not packet_findings.section(
         findings(FINDING), 2000, Standing({CAUSE: "holds"})
     ).paragraphs
@@ -71,8 +71,8 @@ def test_a_pattern_that_cost_no_time_by_itself_is_given_none() -> None:
 def test_every_line_of_a_dissection_fits_80_columns() -> None:
     long = "a finding of " + "many words " * 40
     document = dissected(findings=[{**FINDING, "words": long}, NO_SWITCH])
-    told = list(text.lines(document, Standing({CAUSE: "holds"}, "how to test " * 20)))
-    assert max(map(len, told)) <= 80
+    printed = list(text.lines(document, Standing({CAUSE: "holds"}, "how to test " * 20)))
+    assert max(map(len, printed)) <= 80
 
 
 def test_one_of_everything_is_in_the_singular() -> None:
@@ -105,13 +105,13 @@ def test_dissect_of_a_run_tells_tested_from_untested(
     file = _capture(run, own)
     file.write_bytes(b"")
     monkeypatch.setattr(dissection, "dissect", lambda *_, **__: dissected(file=str(file)))
-    told = CliRunner().invoke(app, ["dissect", str(run)]).output
-    assert packet_findings.TESTED not in told
-    assert f"dissect {run} --test" in " ".join(told.split())
+    printed = CliRunner().invoke(app, ["dissect", str(run)]).output
+    assert packet_findings.TESTED not in printed
+    assert f"dissect {run} --test" in " ".join(printed.split())
     monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
-    told = CliRunner().invoke(app, ["dissect", str(run)]).output
-    assert told.index(packet_findings.TESTED) < told.index(f"{CAUSE}, tested: holds")
-    assert told.index(packet_findings.UNTESTED) < told.index("server-think-time")
+    printed = CliRunner().invoke(app, ["dissect", str(run)]).output
+    assert printed.index(packet_findings.TESTED) < printed.index(f"{CAUSE}, tested: holds")
+    assert printed.index(packet_findings.UNTESTED) < printed.index("server-think-time")
 
 
 def _capture(run: Path, trial: Trial) -> Path:

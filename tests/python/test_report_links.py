@@ -65,11 +65,11 @@ def test_the_terminal_tells_the_loss_of_syns() -> None:
     nominal = {"syn_loss_percent": {"forward": 1.0, "backward": 2.9}}
     syns = {"forward": {"offered": 60, "lost": 1}, "backward": {"offered": 59, "lost": 0}}
     table = terminal_table([_trial("bad", 1, 13.9, nominal=nominal, syns=syns)])
-    told = (
+    printed = (
         "SYNs lost by link bad: forward 1 of 60 (1.00 % nominal), backward 0 of 59 (2.90 % "
         "nominal)."
     )
-    assert told in " ".join(" ".join(line.text for line in table).split())
+    assert printed in " ".join(" ".join(line.text for line in table).split())
 
 
 def _syn_loss(*trials: Trial) -> str:

@@ -61,8 +61,8 @@ def test_several_settings_in_few_words() -> None:
     names = Names.of(every)
     assert names.settings(every[:3]) == "Hello 14 B with 1 and 32 users, Hello 3 MB with 1 user"
     opened = point(REST, 14, {"kind": "poisson", "rate": 500.0})
-    told = names.settings([every[0], opened])
-    assert told == "Hello 14 B with 1 user and 500 calls/s, Poisson"
+    shown = names.settings([every[0], opened])
+    assert shown == "Hello 14 B with 1 user and 500 calls/s, Poisson"
 
 
 def test_loads_in_words() -> None:
@@ -144,13 +144,13 @@ def test_of_several_differences_the_largest_leads() -> None:
 def test_settings_that_say_the_same_share_a_sentence() -> None:
     """REST leads with small messages alone: one sentence for these, one for the others."""
     world = World(sizes=(14, 30_000_000), loads=tuple(users(n) for n in (1, 8, 16, 32)))
-    told = sentences(trials(world), 0.05)
-    assert "than grpc@rust in 4 of 8 settings (Hello 14 B with 1, 8, 16 and 32 users)" in told[0]
-    most, *_, least = [float(size) for size in re.findall(r"([\d.]+) % more \(", told[0])]
+    shown = sentences(trials(world), 0.05)
+    assert "than grpc@rust in 4 of 8 settings (Hello 14 B with 1, 8, 16 and 32 users)" in shown[0]
+    most, *_, least = [float(size) for size in re.findall(r"([\d.]+) % more \(", shown[0])]
     assert 5 < least <= most < 50
-    assert any("in 3 of 8 settings (Hello 30 MB with 8, 16 and 32 users)" in one for one in told)
-    assert any("Hello 30 MB with 1 user" in one for one in told if one.startswith("Undecided"))
-    assert re.search(r"Holm's method upholds \d among all 8 comparisons", told[-1])
+    assert any("in 3 of 8 settings (Hello 30 MB with 8, 16 and 32 users)" in one for one in shown)
+    assert any("Hello 30 MB with 1 user" in one for one in shown if one.startswith("Undecided"))
+    assert re.search(r"Holm's method upholds \d among all 8 comparisons", shown[-1])
 
 
 def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
@@ -192,11 +192,11 @@ def test_client_bound_is_never_ranked() -> None:
     every = trials(SMALL)
     first = next(i for i, one in enumerate(every) if one.point.stack == REST)
     every[first] = client_bound(every[first])
-    told = sentences(every, 0.05)
-    assert told[0].startswith("No ranking at Hello 14 B with 32 users")
-    assert "rest@rust json (at least" in told[0]
-    assert "in 1 of 4 trials" in told[0]
-    assert not any(" than " in sentence for sentence in told)
+    shown = sentences(every, 0.05)
+    assert shown[0].startswith("No ranking at Hello 14 B with 32 users")
+    assert "rest@rust json (at least" in shown[0]
+    assert "in 1 of 4 trials" in shown[0]
+    assert not any(" than " in sentence for sentence in shown)
     rows = to_json(every)["comparisons"]
     barred = [row for row in rows if row["figure"] == "rate" or "response" in row["figure"]]
     assert {(row["ranked"], row["verdict"]) for row in barred} == {(False, "undecided")}
@@ -218,26 +218,26 @@ def test_single_trials_are_undecided_for_want_of_an_interval() -> None:
 def test_nothing_measured() -> None:
     """All trials failed: that is the finding, with the reason."""
     every = [failed(one, "the service refused codec") for one in trials(SMALL)]
-    told = sentences(every)
-    assert told[0].startswith("No trial measured anything")
-    assert "8 of 8 trials failed" in told[1]
-    assert "the service refused codec" in told[1]
+    shown = sentences(every)
+    assert shown[0].startswith("No trial measured anything")
+    assert "8 of 8 trials failed" in shown[1]
+    assert "the service refused codec" in shown[1]
     assert sentences([])[0].startswith("No trial measured anything")
 
 
 def test_one_stack_alone() -> None:
     """A run without a pair compares nothing and shows what was measured."""
-    told = sentences(trials(replace(SMALL, stacks=(GRPC,))))
-    assert "none is compared" in told[0]
-    assert "grpc@rust made" in told[1]
+    shown = sentences(trials(replace(SMALL, stacks=(GRPC,))))
+    assert "none is compared" in shown[0]
+    assert "grpc@rust made" in shown[1]
 
 
 def test_a_stack_without_a_value() -> None:
     """One side failed throughout: the other is not called the winner."""
     every = [failed(one, "refused") if one.point.stack == REST else one for one in trials(SMALL)]
-    told = sentences(every)
-    assert told[0].startswith("No trial measured calls per second of rest@rust json at Hello")
-    assert not any("more calls" in sentence for sentence in told)
+    shown = sentences(every)
+    assert shown[0].startswith("No trial measured calls per second of rest@rust json at Hello")
+    assert not any("more calls" in sentence for sentence in shown)
 
 
 def test_many_stacks_without_a_value_are_no_contest() -> None:
@@ -289,9 +289,9 @@ def test_a_winner_over_many_is_compared_with_the_next() -> None:
     world = replace(
         SMALL, stacks=(REST, GRPC, third), call_us={REST: 60.0, GRPC: 90.0, third: 120.0}
     )
-    told = sentences(trials(world), 0.05)
-    assert "rest@rust json made more calls per second than every other stack" in told[0]
-    assert re.search(r": [45]\d % more \(.*\) than the next, grpc@rust, at Hello", told[0])
+    shown = sentences(trials(world), 0.05)
+    assert "rest@rust json made more calls per second than every other stack" in shown[0]
+    assert re.search(r": [45]\d % more \(.*\) than the next, grpc@rust, at Hello", shown[0])
 
 
 def test_failed_calls_are_counted_and_named_by_what_happened() -> None:
@@ -316,17 +316,17 @@ def test_a_large_run_has_few_sentences() -> None:
     costs = {stack: 60.0 + 10.0 * place for place, stack in enumerate(stacks)}
     loads = tuple(users(n) for n in (1, 10, 50, 100, 400))
     world = World(stacks, (14, 150_000, 3_000_000), loads, call_us=costs, spread=0.05)
-    lines = [line for told in sentences(trials(world)) for line in textwrap.wrap(told, 78)]
+    lines = [line for shown in sentences(trials(world)) for line in textwrap.wrap(shown, 78)]
     assert len(lines) <= 20
 
 
 def test_closed_and_open_loads_stay_apart() -> None:
     """Both kinds in one run: each has its own sentences, and the reader is told."""
     loads = ({"kind": "closed", "users": 10}, {"kind": "constant", "rate": 2000.0})
-    told = sentences(trials(replace(SMALL, loads=loads)))
-    assert any("in calls per second" in sentence or "more calls" in sentence for sentence in told)
-    assert any("2,000 calls/s" in one and "shorter median response" in one for one in told)
-    assert any("never compared" in sentence for sentence in told)
+    shown = sentences(trials(replace(SMALL, loads=loads)))
+    assert any("in calls per second" in sentence or "more calls" in sentence for sentence in shown)
+    assert any("2,000 calls/s" in one and "shorter median response" in one for one in shown)
+    assert any("never compared" in sentence for sentence in shown)
 
 
 def test_calls_without_a_reply_are_not_ranked_with_others() -> None:
@@ -353,5 +353,5 @@ def test_calls_without_a_reply_have_pictures_of_their_own(tmp_path: Path) -> Non
         for picture in part.figures
     ]
     assert len(drawn) == 2 * len(load_panels.SHOWN)
-    told = [f"{picture.caption} {picture.alt} {picture.svg}" for picture in drawn]
-    assert sum("reply one-way" in words for words in told) == len(load_panels.SHOWN)
+    shown = [f"{picture.caption} {picture.alt} {picture.svg}" for picture in drawn]
+    assert sum("reply one-way" in words for words in shown) == len(load_panels.SHOWN)

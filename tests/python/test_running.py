@@ -280,8 +280,8 @@ def test_a_report_of_an_unfinished_run_says_how_much_of_it_is_there(
     assert "3 of 4 trials, 0 failed" in shown
     assert "3 of 4, 1 to 2 per cell" in page
     assert main(["report", str(run.folder), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["trials"], told["trials_planned"], told["torn"]) == (3, 4, True)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["trials"], printed["trials_planned"], printed["torn"]) == (3, 4, True)
     assert not (run.folder / "trials.jsonl.torn").exists(), "a report changes no data"
 
 

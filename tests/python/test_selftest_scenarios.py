@@ -21,8 +21,8 @@ def test_every_rung_is_measured(scenario: Scenario) -> None:
     experiment = experiment_file.parse(scenario.source(), scenario.name)
     planned = planning.schedule(experiment, manifests.load(SERVICES)).trials
     points = [trial.cell.point for trial in planned if trial.repeat == 1]
-    for wanted in scenario.ladder.cells:
-        assert sum(wanted.matches(point) for point in points) == 1, str(wanted)
+    for expected in scenario.ladder.cells:
+        assert sum(expected.matches(point) for point in points) == 1, str(expected)
 
 
 def test_scenarios_differ_in_their_causes_alone() -> None:

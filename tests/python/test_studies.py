@@ -59,9 +59,9 @@ def test_the_study_is_listed(found: Found) -> None:
 
 def test_a_misspelt_name_is_guessed() -> None:
     """And the known ones are named."""
-    with pytest.raises(UsageError, match="no study 'hamo2032'") as told:
+    with pytest.raises(UsageError, match="no study 'hamo2032'") as printed:
         studies.load("hamo2032", STUDIES)
-    assert "Did you mean 'hamo2023'?" in told.value.remedy
+    assert "Did you mean 'hamo2023'?" in printed.value.remedy
 
 
 def test_published_counts(found: Found) -> None:
@@ -81,10 +81,10 @@ def cells_of_findings(found: Found) -> Iterator[tuple[str, tuple[str, ...], Cell
         for level in finding.levels:
             for step in (*steps, *(finding.growth or ())):
                 for cell in (*finding.over, *finding.under):
-                    wanted = cell.changed({**level, **step})
+                    expected = cell.changed({**level, **step})
                     if finding.growth and "users" not in {**level, **step}:
                         continue
-                    yield claim.id, found.study.parts_of(claim), wanted
+                    yield claim.id, found.study.parts_of(claim), expected
 
 
 @pytest.mark.parametrize("name", studies.names(STUDIES))
@@ -92,9 +92,9 @@ def test_every_finding_is_measured(name: str) -> None:
     """No claim waits for a cell that no part measures, and none names more than one."""
     found = studies.load(name, STUDIES)
     points = points_of(found)
-    for claim, parts, wanted in cells_of_findings(found):
-        matching = [p for part in parts for p in points[part] if wanted.matches(p)]
-        assert len(matching) == 1, f"{claim}: {wanted}: {len(matching)}"
+    for claim, parts, expected in cells_of_findings(found):
+        matching = [p for part in parts for p in points[part] if expected.matches(p)]
+        assert len(matching) == 1, f"{claim}: {expected}: {len(matching)}"
 
 
 @pytest.mark.parametrize("name", ["jagannathan2022", "guimaraes2024"])
@@ -111,8 +111,10 @@ def test_every_rung_is_measured(found: Found, points: dict[str, list[Point]]) ->
     """The ladder's cells are all in its part."""
     for entry in found.study.ladders:
         for ladder in entry.ladders(found.study.threshold):
-            for wanted in ladder.cells:
-                assert sum(wanted.matches(point) for point in points[entry.part]) == 1, str(wanted)
+            for expected in ladder.cells:
+                assert sum(expected.matches(point) for point in points[entry.part]) == 1, str(
+                    expected
+                )
 
 
 def test_the_ladder_leads_from_start_to_goal(found: Found) -> None:

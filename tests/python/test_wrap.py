@@ -309,10 +309,10 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_tool_runs(
 
 def test_a_page_that_finds_no_room_loses_nothing_that_was_measured() -> None:
     words = ("--json", "--report", "/proc/page.html", *SERVE, "--", "curl", "-s", URL)
-    code, told, said = _wrap(*words)
+    code, shown, said = _wrap(*words)
     assert code == 4, said
     assert "--report /proc/page.html cannot be written" in " ".join(said.split())
-    assert told["wire"]["exchanges"] == 1
+    assert shown["wire"]["exchanges"] == 1
 
 
 def test_a_folder_that_holds_something_is_not_overwritten(tmp_path: Path) -> None:

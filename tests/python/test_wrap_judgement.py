@@ -37,8 +37,10 @@ FOUR: Json = {
     "findings": [],
 }
 """Four connections that four users keep."""
-ASKED = ToolOptions(connections=4, users=4, in_flight=1, reuse=True, options=("-c 4",))
-TOLD = ToolReport(requests=2000, failed=0, latency_s={"p50": 105e-6, "p90": 210e-6, "p99": 430e-6})
+OPTIONS = ToolOptions(connections=4, users=4, in_flight=1, reuse=True, options=("-c 4",))
+REPORT = ToolReport(
+    requests=2000, failed=0, latency_s={"p50": 105e-6, "p90": 210e-6, "p99": 430e-6}
+)
 
 
 def document(**changes: Any) -> Dissection:
@@ -51,8 +53,8 @@ DOCUMENT = document()
 
 def checks(
     given: Dissection = DOCUMENT,
-    asked: ToolOptions | None = ASKED,
-    told: ToolReport | None = TOLD,
+    requested: ToolOptions | None = OPTIONS,
+    report: ToolReport | None = REPORT,
     *,
     cpu_s: float = 0.5,
     threads: tuple[float, ...] = (0.2, 0.3),
@@ -83,9 +85,9 @@ def checks(
         machine_busy=ran.get("busy", 0.5),
         cores=2,
     )
-    kind = arrivals.kind(given.load, asked)
-    pairs = comparison.pairs(told, given) if told else []
-    case = Case(measured, asked, told, kind, pairs)
+    kind = arrivals.kind(given.load, requested)
+    pairs = comparison.pairs(report, given) if report else []
+    case = Case(measured, requested, report, kind, pairs)
     found = judgement.judge(case)
     verdict = judgement.verdict(case, found)
     trusted = verdict.trusted
@@ -117,7 +119,7 @@ PER_CALL = {
 
 
 @pytest.mark.parametrize(
-    ("changes", "options", "wanted"),
+    ("changes", "options", "expected"),
     [
         (PER_CALL, {}, {"connections", "connecting"}),
         ({"load__concurrency__max": 9}, {}, {"concurrency"}),
@@ -139,10 +141,10 @@ PER_CALL = {
     ],
 )
 def test_each_way_to_mislead_is_marked_alone(
-    changes: Json, options: Json, wanted: set[str]
+    changes: Json, options: Json, expected: set[str]
 ) -> None:
     found = checks(document(**changes), **options)
-    assert marked(found) == wanted
+    assert marked(found) == expected
     assert found["verdict"].outcome == "marked"
 
 
@@ -165,20 +167,20 @@ def test_replies_of_failure_that_the_tool_calls_good_are_told() -> None:
     found = checks(bad)
     assert marked(found) == {"errors"}
     assert "10 bad replies" in found["errors"].reason
-    honest = ToolReport(requests=2000, failed=10, latency_s=TOLD.latency_s)
-    assert marked(checks(bad, told=honest)) == set()
+    honest = ToolReport(requests=2000, failed=10, latency_s=REPORT.latency_s)
+    assert marked(checks(bad, report=honest)) == set()
 
 
 def test_a_connection_per_request_that_was_asked_for_is_right() -> None:
-    asked = ToolOptions(connections=4, users=4, in_flight=1, reuse=False, options=("no -k",))
+    requested = ToolOptions(connections=4, users=4, in_flight=1, reuse=False, options=("no -k",))
     with_it = ToolReport(
         requests=2000,
         failed=0,
         latency_s={"p50": 390e-6, "p99": 450e-6},
         has_connect=True,
     )
-    assert marked(checks(document(**PER_CALL), asked, with_it)) == set()
-    assert marked(checks(DOCUMENT, asked, TOLD)) == {"connections"}
+    assert marked(checks(document(**PER_CALL), requested, with_it)) == set()
+    assert marked(checks(DOCUMENT, requested, REPORT)) == {"connections"}
 
 
 RATE = ToolOptions(connections=4, users=4, reuse=True, rate=1000.0)
@@ -211,7 +213,7 @@ def test_the_packet_and_the_calls_that_were_due_are_evidence() -> None:
 
 
 def test_without_a_report_nothing_is_compared() -> None:
-    found = checks(told=None)
+    found = checks(report=None)
     assert "latency" not in found
     assert "not compared" in found["verdict"].reason
 
@@ -250,6 +252,6 @@ def test_kinds_of_load_are_told_apart(changes: Json, kind: str) -> None:
 
 def test_options_are_believed_where_packets_do_not_contradict_them() -> None:
     slow_tool = document(**{**CONSTANT, "load__gap_us__variation": 2.9}).load
-    assert arrivals.kind(slow_tool, ASKED).name == "closed"
+    assert arrivals.kind(slow_tool, OPTIONS).name == "closed"
     more = document(**{**CONSTANT, "load__gap_us__variation": 2.9}, load__concurrency__max=9)
-    assert arrivals.kind(more.load, ASKED).name == "bursts"
+    assert arrivals.kind(more.load, OPTIONS).name == "bursts"

@@ -43,24 +43,24 @@ def test_what_a_tool_printed_is_read(
 ) -> None:
     recognised = adapters.recognise([tool])
     assert recognised is not None
-    told = recognised[0].read_report(output(name))
-    assert told is not None
-    assert told.requests == requests or requests is None
-    assert told.failed == failed
-    assert rate is None or told.rate_per_s == pytest.approx(rate)
+    shown = recognised[0].read_report(output(name))
+    assert shown is not None
+    assert shown.requests == requests or requests is None
+    assert shown.failed == failed
+    assert rate is None or shown.rate_per_s == pytest.approx(rate)
     for figure, value in latency.items():
-        assert told.latency_s[figure] == pytest.approx(value), figure
+        assert shown.latency_s[figure] == pytest.approx(value), figure
 
 
 def test_a_csv_of_calls_gives_their_quantiles() -> None:
     recognised = adapters.recognise(["ghz"])
     assert recognised is not None
     rows = [float(row.split(",")[0]) for row in output("ghz-csv").split() if row.endswith(",OK,")]
-    told = recognised[0].read_report(output("ghz-csv"))
-    assert told is not None
-    assert told.requests == len(rows) == 19
-    assert told.latency_s["max"] == pytest.approx(max(rows) / 1e3)
-    assert told.latency_s["mean"] == pytest.approx(sum(rows) / len(rows) / 1e3)
+    shown = recognised[0].read_report(output("ghz-csv"))
+    assert shown is not None
+    assert shown.requests == len(rows) == 19
+    assert shown.latency_s["max"] == pytest.approx(max(rows) / 1e3)
+    assert shown.latency_s["mean"] == pytest.approx(sum(rows) / len(rows) / 1e3)
 
 
 @pytest.mark.parametrize("tool", ["ab", "wrk", "h2load", "ghz", "k6"])
@@ -74,7 +74,7 @@ def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "wanted"),
+    ("command", "expected"),
     [
         ("ab -n 10 -c 5 U", {"connections": 5, "reuse": False, "in_flight": 1, "requests": 10}),
         ("ab -kc 5 -n10 U", {"connections": 5, "reuse": True, "requests": 10}),
@@ -91,11 +91,11 @@ def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
         ("env A=1 timeout 9 /usr/bin/ab -k -c 2 U", {"connections": 2, "reuse": True}),
     ],
 )
-def test_what_options_ask_for(command: str, wanted: dict[str, Any]) -> None:
+def test_what_options_ask_for(command: str, expected: dict[str, Any]) -> None:
     recognised = adapters.recognise(command.split())
     assert recognised is not None
-    asked = recognised[0].read_options(recognised[1], "")
-    assert {name: getattr(asked, name) for name in wanted} == wanted
+    requested = recognised[0].read_options(recognised[1], "")
+    assert {name: getattr(requested, name) for name in expected} == expected
 
 
 def test_a_script_and_its_scenario_say_what_k6_is_to_do(tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ def test_an_unknown_tool_is_not_guessed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [("1.23ms", 1.23e-3), ("117.00us", 117e-6), ("1m2.5s", 62.5), ("5µs", 5e-6), ("soon", None)],
 )
-def test_times_as_tools_write_them(text: str, wanted: float | None) -> None:
-    assert seconds(text) == (None if wanted is None else pytest.approx(wanted))
+def test_times_as_tools_write_them(text: str, expected: float | None) -> None:
+    assert seconds(text) == (None if expected is None else pytest.approx(expected))

@@ -140,19 +140,19 @@ def _may_have_thought(talk: Conversation, connection: Connection, around: Circum
 def circumstances(case: Json) -> Circumstances:
     """What is known beside the system calls."""
     place = case["place"]
-    drops = tuple(_drop(told) for told in case["dropped"] if told["tcp"])
+    drops = tuple(_drop(packet) for packet in case["dropped"] if packet["tcp"])
     is_steady = place["name"] not in UNSTEADY
     return Circumstances(place["rtt_ns"], place["segment_bytes"], drops, is_steady)
 
 
-def _drop(told: Json) -> Drop:
+def _drop(packet: Json) -> Drop:
     """As the link's last line has it."""
-    tcp, is_forward = told["tcp"], told["direction"] == "forward"
+    tcp, is_forward = packet["tcp"], packet["direction"] == "forward"
     return Drop(
-        told["at_unix_ns"],
+        packet["at_unix_ns"],
         tcp["source_port" if is_forward else "destination_port"],
         is_forward,
-        told["match"] == "syn",
+        packet["match"] == "syn",
         tcp["data"],
     )
 

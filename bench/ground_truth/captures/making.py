@@ -37,15 +37,15 @@ class Making:
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def make(self, aim: str, wanted: int, only: frozenset[str]) -> int:
+    def make(self, aim: str, count: int, only: frozenset[str]) -> int:
         """Captures for one aim, at the named places or at all; returns how many bear it.
         Captures that are there already are kept."""
-        chosen = list(_chosen(aim, wanted, only))
+        chosen = list(_chosen(aim, count, only))
         good = 0
-        for batch in (chosen[:wanted], chosen[wanted:]):
+        for batch in (chosen[:count], chosen[count:]):
             # By place, so that a link is set up once for many captures.
             for one in sorted(batch, key=lambda each: (each.place, each.drops != ())):
-                if good >= wanted:
+                if good >= count:
                     break
                 good += self._bears(one)
         return good
@@ -82,15 +82,15 @@ class Making:
         return self._open
 
 
-def _chosen(aim: str, wanted: int, only: frozenset[str]) -> Iterator[Recipe]:
+def _chosen(aim: str, count: int, only: frozenset[str]) -> Iterator[Recipe]:
     """The recipes of an aim, at the places that may be used."""
     found = 0
-    for index in range(100 * wanted):
+    for index in range(100 * count):
         one = recipe(aim, index)
         if not only or one.place in only:
             yield one
             found += 1
-        if found == TRIES * wanted or (index >= 12 * wanted and not found):
+        if found == TRIES * count or (index >= 12 * count and not found):
             return
 
 

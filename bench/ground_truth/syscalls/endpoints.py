@@ -141,7 +141,7 @@ class Process:
         for event in events:
             reader.take(event)
         return cls(
-            reader.endpoints, Spans(reader.waits), Spans(reader.asked), Spans(reader.stops())
+            reader.endpoints, Spans(reader.waits), Spans(reader.polled), Spans(reader.stops())
         )
 
 
@@ -152,7 +152,7 @@ class _Reader:
     def __init__(self) -> None:
         self.endpoints: dict[Ends, Endpoint] = {}
         self.waits: list[tuple[int, int]] = []
-        self.asked: list[tuple[int, int]] = []
+        self.polled: list[tuple[int, int]] = []
         self._early: dict[int, list[Call]] = {}
         self._stops: list[Stop] = []
 
@@ -160,7 +160,7 @@ class _Reader:
         if isinstance(event, Stop):
             self._stops.append(event)
         elif event.name in WAITS:
-            self.asked.append((event.at, event.ended))
+            self.polled.append((event.at, event.ended))
             end = min(event.ended, event.at + _limit(event.words) + OVERRUN_NS)
             if end - event.at >= WAIT_NS_MIN:
                 self.waits.append((event.at, end))

@@ -377,17 +377,17 @@ def configured() -> Json:
 
 def until_told_to_stop() -> None:
     """Returns with the end of standard input, SIGTERM or SIGINT."""
-    told = threading.Event()
+    stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: told.set())
+        signal.signal(number, lambda *_: stopping.set())
 
     def read_on() -> None:
         while os.read(sys.stdin.fileno(), 1 << 16):
             pass
-        told.set()
+        stopping.set()
 
     threading.Thread(target=read_on, daemon=True).start()
-    told.wait()
+    stopping.wait()
 
 
 def main() -> None:

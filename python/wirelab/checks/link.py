@@ -54,18 +54,18 @@ def round_trip(trial: Trial) -> Check | None:
     the median where the delay does not vary, for one late ping moves a mean."""
     if _is_loopback(trial):
         return None
-    name, wanted = "link round trip", trial.link.nominal.rtt_ms
+    name, expected = "link round trip", trial.link.nominal.rtt_ms
     varies, measured = _varies(trial.link.profile), trial.link.measured.rtt_ms
     which = "mean" if varies else "p50"
     found = None if measured is None else measured.mean if varies else measured.p50
-    if wanted is None or found is None:
+    if expected is None or found is None:
         return Check.unmeasurable(name, "it was not measured before the trial")
-    allowed = max(RTT_OFF_MS, RTT_OFF_SHARE * wanted)
+    allowed = max(RTT_OFF_MS, RTT_OFF_SHARE * expected)
     reason = (
-        f"{which} {found:.4g} ms was measured before the trial, {wanted:.4g} ms is nominal "
+        f"{which} {found:.4g} ms was measured before the trial, {expected:.4g} ms is nominal "
         f"(off by at most {allowed:.3g} ms)"
     )
-    return Check.judged(name, abs(found - wanted) <= allowed, reason)
+    return Check.judged(name, abs(found - expected) <= allowed, reason)
 
 
 def loss(trial: Trial) -> Check | None:
@@ -73,26 +73,26 @@ def loss(trial: Trial) -> Check | None:
     found = trial.link.measured.loss_percent
     if found is None:
         return None
-    wanted = trial.link.nominal.loss_percent or 0.0
+    expected = trial.link.nominal.loss_percent or 0.0
     reason = (
         f"{found.value:.3g} % of {found.n} packets were lost before the trial (interval "
-        f"{found.low:.3g} to {found.high:.3g} %), {wanted:.3g} % is nominal"
+        f"{found.low:.3g} to {found.high:.3g} %), {expected:.3g} % is nominal"
     )
-    return Check.judged("link loss", found.low <= wanted <= found.high, reason)
+    return Check.judged("link loss", found.low <= expected <= found.high, reason)
 
 
 def syn_loss(trial: Trial) -> Check | None:
     """The SYNs that the emulator took in the trial itself against the nominal share: what is
     sent before it has none. Few of them cannot tell the link from one that loses none."""
     nominal = trial.link.nominal.syn_loss_percent
-    wanted = {way: percent for way, percent in nominal.items() if percent}
-    if not wanted:
+    expected = {way: percent for way, percent in nominal.items() if percent}
+    if not expected:
         return None
     name, syns = "link SYN loss", trial.link.syns
     if not syns:
         return Check.unmeasurable(name, "the link did not count SYNs")
     fits, enough, shown = True, True, []
-    for way, percent in wanted.items():
+    for way, percent in expected.items():
         offered, lost = syns[way].offered, syns[way].lost
         low, high = _share_limits(lost, offered)
         fits &= low <= percent <= high
@@ -120,13 +120,13 @@ def _share_limits(hits: int, n: int) -> tuple[float, float]:
 def rate(trial: Trial) -> Check | None:
     """The rates that were measured, where they were, against the nominal ones."""
     found, nominal = trial.link.measured.rate_kbit or {}, trial.link.nominal.rate_kbit
-    wanted = {way: rate for way, rate in nominal.items() if rate and way in found}
-    if not wanted:
+    expected = {way: rate for way, rate in nominal.items() if rate and way in found}
+    if not expected:
         return None
     shown = ", ".join(
-        f"{way} {found[way]:.4g} kbit/s, nominal {rate:.4g}" for way, rate in wanted.items()
+        f"{way} {found[way]:.4g} kbit/s, nominal {rate:.4g}" for way, rate in expected.items()
     )
-    right = all(abs(found[way] / rate - 1.0) <= RATE_OFF for way, rate in wanted.items())
+    right = all(abs(found[way] / rate - 1.0) <= RATE_OFF for way, rate in expected.items())
     return Check.judged("link rate", right, f"measured before the trial: {shown}")
 
 
@@ -142,41 +142,41 @@ def device_drops(trial: Trial) -> Check | None:
 
 def congestion(trial: Trial) -> Check | None:
     """Whether both ends had the congestion control that the stack names."""
-    wanted = trial.point.axes.get("congestion")
-    if _is_loopback(trial) or wanted is None:
+    expected = trial.point.axes.get("congestion")
+    if _is_loopback(trial) or expected is None:
         return None
     found = trial.link.congestion
     shown = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
-    right = bool(found) and all(name == wanted for name in found.values())
-    return Check.judged("congestion control", right, f"{shown}; {wanted} was asked for")
+    right = bool(found) and all(name == expected for name in found.values())
+    return Check.judged("congestion control", right, f"{shown}; {expected} was asked for")
 
 
 def initial_window(trial: Trial) -> Check | None:
     """Whether both ends began with the window that the stack names, and offered as much to
     each other: a receiver that offered less would have been the limit in its place."""
-    wanted = trial.point.axes.get("initial_window", KERNEL)
-    if _is_loopback(trial) or wanted == KERNEL:
+    expected = trial.point.axes.get("initial_window", KERNEL)
+    if _is_loopback(trial) or expected == KERNEL:
         return None
     ends = trial.link.tcp
     shown = "; ".join(
         f"{side} {end.initial_window} segments, and offered {end.receive_window:,} B"
         for side, end in ends.items()
     )
-    least = int(wanted) * SEGMENT_BYTES
+    least = int(expected) * SEGMENT_BYTES
     right = bool(ends) and all(
-        end.initial_window == int(wanted) and end.receive_window >= least for end in ends.values()
+        end.initial_window == int(expected) and end.receive_window >= least for end in ends.values()
     )
-    return Check.judged("initial window", right, f"{shown or 'unknown'}; {wanted} was asked for")
+    return Check.judged("initial window", right, f"{shown or 'unknown'}; {expected} was asked for")
 
 
 def after_idle(trial: Trial) -> Check | None:
     """Whether a pause did to windows at both ends what the stack names."""
-    wanted, ends = trial.point.axes.get("after_idle"), trial.link.tcp
-    if _is_loopback(trial) or wanted is None or (not ends and wanted == "restart"):
+    expected, ends = trial.point.axes.get("after_idle"), trial.link.tcp
+    if _is_loopback(trial) or expected is None or (not ends and expected == "restart"):
         return None
     shown = ", ".join(f"{side} {end.after_idle}" for side, end in ends.items()) or "unknown"
-    right = bool(ends) and all(end.after_idle == wanted for end in ends.values())
-    return Check.judged("window after a pause", right, f"{shown}; {wanted} was asked for")
+    right = bool(ends) and all(end.after_idle == expected for end in ends.values())
+    return Check.judged("window after a pause", right, f"{shown}; {expected} was asked for")
 
 
 def lateness(trial: Trial) -> Check | None:
@@ -187,11 +187,11 @@ def lateness(trial: Trial) -> Check | None:
         return Check.unmeasurable("emulator lateness", "the emulator did not report it")
     late = trial.link.lateness_us.p99
     both = 2e-3 * late
-    wanted = trial.link.nominal.rtt_ms or 0.0
-    allowed = max(LATE_MS, RTT_OFF_SHARE * wanted)
+    expected = trial.link.nominal.rtt_ms or 0.0
+    allowed = max(LATE_MS, RTT_OFF_SHARE * expected)
     reason = (
         f"p99 {late:.4g} µs a packet, {both:.3g} ms both ways (at most {allowed:.3g} ms at a "
-        f"round trip of {wanted:.4g} ms)"
+        f"round trip of {expected:.4g} ms)"
     )
     return Check.judged("emulator lateness", both <= allowed, reason)
 
@@ -236,10 +236,10 @@ def dead(profile: OwnProfile | str, ready: Ready) -> str:
         return ""
     given = link_names.document(profile)
     keys = ", ".join(_total_losses(given)) if isinstance(given, dict) else ""
-    wanted = f"its profile has {keys}" if keys else f"{nominal:.3g} % is nominal"
+    expected = f"its profile has {keys}" if keys else f"{nominal:.3g} % is nominal"
     return (
         f"nothing comes through link {link_names.name(profile)}: all {echoes:,} echoes before the "
-        f"trial were lost, a measured loss of 100 %; {wanted}"
+        f"trial were lost, a measured loss of 100 %; {expected}"
     )
 
 

@@ -162,14 +162,14 @@ def _lag(trial: Trial) -> Check | None:
 def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
     own, response = trial.time_ns(which, percentile), trial.time_ns("response", "p99")
     if own is None or response is None or response <= 0.0:
-        missing, wanted = (which, percentile) if own is None else ("response", "p99")
+        missing, needed = (which, percentile) if own is None else ("response", "p99")
         if missing not in trial.result.times and _caller(trial) != ENGINE:
             return Check.unmeasurable(
                 name, f"{_caller(trial)} has no stamp that would tell its {missing}"
             )
         times = trial.result.times.get(missing)
         few = counted(times.count if times else 0, "sample")
-        return Check.unmeasurable(name, f"{missing}: {few}, too few for {wanted}")
+        return Check.unmeasurable(name, f"{missing}: {few}, too few for {needed}")
     share = own / response
     reason = (
         f"{which} {percentile} {_us(own)} is {_percent(share)} of the response p99 "
@@ -411,10 +411,10 @@ def _connections(trial: Trial) -> Check:
     if expected is None:
         return Check.unmeasurable("connections", unfixed(policy))
     low, high = expected
-    wanted = f"{low}" if low == high else f"{low} to {high}"
+    needed = f"{low}" if low == high else f"{low} to {high}"
     ordered = _caller(trial) != ENGINE
     reason = f"{opened} {'ordered from ' + _caller(trial) if ordered else 'opened'}, "
-    reason += f"{wanted} expected by connection={policy}"
+    reason += f"{needed} expected by connection={policy}"
     seen = trial.service.connections_seen
     reason += f", the service accepted {int(seen)}" if seen is not None else ""
     sides = "the service alone" if ordered else "both sides"

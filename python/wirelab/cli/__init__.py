@@ -101,8 +101,8 @@ class LazyGroup(click.Group):
             formatter.write_dl([(entry.name, entry.about) for entry in COMMANDS])
 
 
-def _version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _version(ctx: click.Context, option: click.Parameter, requested: bool) -> None:
+    if requested:
         import wirelab
 
         click.echo(f"wirelab {wirelab.__version__}")

@@ -227,12 +227,12 @@ def _run(
             any_target=options.any_target,
         )
         tested = _tested(folder, watched, options) if test_findings else EXIT_OK
-    for wanted in export:
-        results.export(finished, wanted)
+    for target in export:
+        results.export(finished, target)
     shown = results.show(
         finished,
         as_json=as_json,
-        told=progress.told,
+        reported=progress.reported,
         conditions=conditions,
         junit=thresholds.junit,
     )

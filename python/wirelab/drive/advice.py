@@ -155,8 +155,8 @@ def _version(target: Stack | Server, group: GroupResult) -> str | None:
             "service is called by grpc://HOST:PORT/package.Service/Method"
         )
     if "peer_speaks_http1" in codes:
-        wanted = "without --http2" if target.kind == "http" else "as http://"
-        return f"the server does not answer in HTTP/2 but in HTTP/1: call it {wanted}"
+        remedy = "without --http2" if target.kind == "http" else "as http://"
+        return f"the server does not answer in HTTP/2 but in HTTP/1: call it {remedy}"
     return None
 
 

@@ -144,10 +144,10 @@ def drive_stack(
 def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
     """Raises :class:`UsageError` where the load has more connections than a process may
     open files."""
-    wanted = open_files.connections(axes, amount.concurrency())
-    refused = open_files.refusal(wanted)
+    needed = open_files.connections(axes, amount.concurrency())
+    refused = open_files.refusal(needed)
     if refused:
-        raise UsageError(refused, open_files.remedy(wanted))
+        raise UsageError(refused, open_files.remedy(needed))
 
 
 def _run_plan(

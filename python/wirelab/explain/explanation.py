@@ -76,8 +76,8 @@ def explain(trials: Iterable[Trial], ladder: Ladder) -> Explanation:
     Raises :class:`UsageError` where the ladder names a cell that is several in these trials.
     """
     listed = list(trials)
-    found = {wanted: wanted.find(listed) for wanted in ladder.cells}
-    cells = {wanted: cell for wanted, cell in found.items() if cell is not None}
+    found = {selector: selector.find(listed) for selector in ladder.cells}
+    cells = {selector: cell for selector, cell in found.items() if cell is not None}
     figure = figures.named(ladder.figure)
     whole = compare(cells, ladder.start, ladder.goal, figure, ladder.threshold)
     climbed = climb(cells, ladder, figure, whole)

@@ -116,8 +116,8 @@ def _climbed(
     return Climbed(rung, outcome, effect.explanation, effect, share, further)
 
 
-def _usable(cells: Cells, wanted: CellSelector, ladder: Ladder) -> bool:
-    return wanted in cells and bool(cells[wanted].values(figures.named(ladder.figure)))
+def _usable(cells: Cells, selector: CellSelector, ladder: Ladder) -> bool:
+    return selector in cells and bool(cells[selector].values(figures.named(ladder.figure)))
 
 
 def _outcome(effect: Comparison, towards: str | None) -> Outcome:
@@ -164,9 +164,9 @@ def _steps(pairs: Iterable[tuple[CellSelector, CellSelector]]) -> list[Weighted]
 
 
 def _negative(steps: list[Weighted]) -> list[Weighted]:
-    return [(-weight, wanted) for weight, wanted in steps]
+    return [(-weight, selector) for weight, selector in steps]
 
 
 def _product(cells: Cells, steps: list[Weighted], figure: Figure) -> Interval:
-    terms = [(weight, str(wanted), cells[wanted].values(figure)) for weight, wanted in steps]
+    terms = [(weight, str(selector), cells[selector].values(figure)) for weight, selector in steps]
     return linear_contrasts.product(linear_contrasts.gathered(terms))

@@ -24,12 +24,12 @@ def identity_stack(stack: Stack) -> Stack:
     """The stack with every other axis at its default, or as near to it as is legal."""
     axes = stack.axes
     binding, language = axes["binding"], axes["language"]
-    wanted = {
+    named_axes = {
         name: value
         for name, value in axes.items()
         if name in IDENTITY_AXES and value != table.default(binding, name)
     }
-    return _nearest(f"{binding}@{language}", wanted)
+    return _nearest(f"{binding}@{language}", named_axes)
 
 
 def points(catalogue: Catalogue) -> Iterator[tuple[Stack, str]]:

@@ -46,11 +46,11 @@ def chosen(references: Sequence[str], contract: str | None = None) -> list[Point
 def _named(reference: str, contract: str | None, catalogue: manifests.Catalogue) -> Iterator[Point]:
     stack = Stack.parse(reference)
     manifest = catalogue.by_language.get(stack.axes["language"])
-    wanted = CONTRACTS if contract is None else (contract,)
-    served = [one for one in wanted if manifest and manifest.refusal(stack, one) is None]
+    contracts = CONTRACTS if contract is None else (contract,)
+    served = [one for one in contracts if manifest and manifest.refusal(stack, one) is None]
     if not served:
         # It raises, and says why.
-        catalogue.manifest(stack, wanted[0])
+        catalogue.manifest(stack, contracts[0])
     yield from ((identity_stack(stack), one) for one in served)
 
 

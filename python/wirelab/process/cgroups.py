@@ -102,11 +102,11 @@ def share(value: str) -> float | None:
 def group(value: str, side: str) -> Iterator[Path | None]:
     """The control group of a side by its axis, ``25%``; None for ``all``. Raises
     :class:`LabError`."""
-    wanted = share(value)
-    if wanted is None:
+    cores = share(value)
+    if cores is None:
         yield None
         return
-    with Quota(round(100 * wanted), side) as quota:
+    with Quota(round(100 * cores), side) as quota:
         yield quota.folder
 
 

@@ -33,20 +33,20 @@ def connections(axes: Mapping[str, str], concurrency: int) -> int:
     return -(-concurrency // int(in_flight or 1))
 
 
-def refusal(wanted: int) -> str | None:
+def refusal(needed: int) -> str | None:
     """Why so many connections are not possible here; None where they are."""
     allowed = limit()
-    if allowed is None or wanted + SPARE <= allowed:
+    if allowed is None or needed + SPARE <= allowed:
         return None
     return (
-        f"{counted(wanted, 'connection')} at a time, and {SPARE} other files, are more than the "
+        f"{counted(needed, 'connection')} at a time, and {SPARE} other files, are more than the "
         f"{allowed:,} open files that a process may have here"
     )
 
 
-def remedy(wanted: int) -> str:
+def remedy(needed: int) -> str:
     """What to do about a refusal of so many connections. Where not even one would fit, asking
     for fewer is no help."""
-    raised = f"raise the limit (ulimit -n {wanted + SPARE})"
+    raised = f"raise the limit (ulimit -n {needed + SPARE})"
     fits = (limit() or 0) > SPARE
     return f"ask for fewer users or connections, or {raised}" if fits else raised

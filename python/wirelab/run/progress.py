@@ -100,7 +100,7 @@ class OnConsole:
         self._total = self._done = self._failed = 0
         self._words = self._phase = ""
         self._began = time.monotonic()
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
         """Trials whose failure was told, by id."""
 
     def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
@@ -134,7 +134,7 @@ class OnConsole:
         self._done += 1
         self._failed += trial.status == "failed"
         if trial.status == "failed":
-            self.told.add(trial.id)
+            self.reported.add(trial.id)
             self.note(f"failed: {trial.id}: {sanitize(trial.reason)}")
         elif not self._console.is_terminal:
             rate = trial.result.rate_per_s

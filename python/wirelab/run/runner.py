@@ -101,13 +101,13 @@ def _accept_files(planned: Schedule) -> None:
     for trial in planned.trials:
         cell = trial.cell
         load, concurrencies = cell.load.point(), cell.load.concurrencies
-        wanted = sum(open_files.connections(cell.stack.axes, each) for each in concurrencies)
-        refused = open_files.refusal(wanted)
+        needed = sum(open_files.connections(cell.stack.axes, each) for each in concurrencies)
+        refused = open_files.refusal(needed)
         if refused:
             word = "users" if load["kind"] == "closed" else "in_flight_max"
             amount = f"{load['kind']} {word}={concurrencies[0]}"
             groups = " and its background" if cell.load.background else ""
-            problems[f"{cell.stack}, {amount}{groups}: {refused}"] = wanted
+            problems[f"{cell.stack}, {amount}{groups}: {refused}"] = needed
     if problems:
         raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
 

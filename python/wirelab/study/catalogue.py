@@ -145,10 +145,10 @@ def read(path: Path, study: str | None = None) -> tuple[Figure, ...]:
     return tuple(figure for figure in figures if study in (None, figure.study))
 
 
-def select(figures: Iterable[Figure], **wanted: str) -> tuple[Figure, ...]:
+def select(figures: Iterable[Figure], **values: str) -> tuple[Figure, ...]:
     """The figures whose columns have these values (``load`` is left to the caller)."""
     return tuple(
-        figure for figure in figures if all(getattr(figure, k) == v for k, v in wanted.items())
+        figure for figure in figures if all(getattr(figure, k) == v for k, v in values.items())
     )
 
 

@@ -129,8 +129,8 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     if finding.order:
         return _in_order(trials, finding, level)
     figure = figures.named(finding.figure)
-    cells = [(power, wanted, wanted.find(trials)) for power, wanted in _terms(finding, level)]
-    missing = [str(wanted) for _, wanted, cell in cells if not (cell and cell.values(figure))]
+    cells = [(power, selector, selector.find(trials)) for power, selector in _terms(finding, level)]
+    missing = [str(selector) for _, selector, cell in cells if not (cell and cell.values(figure))]
     if missing:
         return Part(level, None, "undecided", f"not measured: {'; '.join(missing)}")
     powered: list[Powered] = [(p, w, c) for p, w, c in cells if c is not None]
@@ -167,11 +167,11 @@ def _terms(finding: Finding, level: Level) -> list[tuple[float, CellSelector]]:
 
 def _in_order(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     """Holds where every trial shows the order, does not hold where none does."""
-    cells = [wanted.changed(level).find(trials) for wanted in finding.over]
+    cells = [selector.changed(level).find(trials) for selector in finding.over]
     measured = [trial for cell in cells if cell is not None for trial in cell.measured]
     orders = [trial.wire.order for trial in measured if trial.wire and trial.wire.order]
     if None in cells or not orders:
-        missing = "; ".join(str(wanted.changed(level)) for wanted in finding.over)
+        missing = "; ".join(str(selector.changed(level)) for selector in finding.over)
         return Part(level, None, "undecided", f"not measured: {missing}")
     found = sum(_occurs(finding.order, order) for order in orders)
     outcome: Outcome = (
@@ -180,10 +180,10 @@ def _in_order(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     return Part(level, None, outcome, f"in {of_all(found, len(orders), 'trial')}")
 
 
-def _occurs(wanted: Sequence[str], order: Sequence[str]) -> bool:
+def _occurs(selector: Sequence[str], order: Sequence[str]) -> bool:
     """True where all that is wanted is there in its order, whatever is between."""
     events = iter(order)
-    return all(event in events for event in wanted)
+    return all(event in events for event in selector)
 
 
 def _interval(
@@ -197,7 +197,7 @@ def _interval(
 
 def _gathered(powered: Sequence[Powered], figure: Figure) -> list[linear_contrasts.Term]:
     return linear_contrasts.gathered(
-        [(p, str(wanted), cell.values(figure)) for p, wanted, cell in powered]
+        [(p, str(selector), cell.values(figure)) for p, selector, cell in powered]
     )
 
 
@@ -233,7 +233,7 @@ def _reason(
     finding: Finding, interval: Interval, powered: Sequence[Powered], figure: Figure
 ) -> str:
     reason = _with_claim(interval, finding)
-    bound = [str(wanted) for _, wanted, cell in powered if _only_a_bound(figure, cell, powered)]
+    bound = [str(selector) for _, selector, cell in powered if _only_a_bound(figure, cell, powered)]
     if bound:
         reason += f"; the client was the limit in {'; '.join(bound)}, so this is a bound"
     return reason

@@ -98,12 +98,12 @@ def _line(
         _pair(
             arms[names.stacks[stack]].label,
             [r for r in rows if r.stack == stack],
-            wanted,
+            selector,
             trials,
             figure,
             shown,
         )
-        for stack, wanted in cells.items()
+        for stack, selector in cells.items()
         if len(cells) <= CONTENDERS_MAX or any(row.stack == stack for row in rows)
     ]
     return Line(
@@ -120,7 +120,7 @@ def _line(
 def _pair(
     words: str,
     rows: Sequence[Printed],
-    wanted: CellSelector,
+    selector: CellSelector,
     trials: Sequence[Trial],
     figure: Figure,
     shown: ShownFigure,
@@ -129,7 +129,7 @@ def _pair(
     wished = (shown.statistic,) if isinstance(shown.statistic, str) else shown.statistic
     mean = next((by_statistic[name] for name in wished if name in by_statistic), None)
     least, most = by_statistic.get("min"), by_statistic.get("max")
-    cell = wanted.find(trials)
+    cell = selector.find(trials)
     interval = cell.interval(figure) if cell else None
     return Pair(
         words,
@@ -151,7 +151,7 @@ def _published_ratio(pairs: Sequence[Pair]) -> float | None:
 def _measured_ratio(
     cells: Sequence[CellSelector], trials: Sequence[Trial], figure: Figure
 ) -> Interval | None:
-    found = [wanted.find(trials) for wanted in cells]
+    found = [selector.find(trials) for selector in cells]
     if len(found) != 2 or None in found:
         return None
     samples = [cell.values(figure) for cell in found if cell is not None]

@@ -288,12 +288,12 @@ def _text(found: Found, part: str, share: float, quick: bool) -> str:
 
 def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
     """Begins the folder or takes it up again; another study or scale is refused."""
-    wanted = {"study": found.study.name, "scale": scale, "sha256": found.sha256}
+    described = {"study": found.study.name, "scale": scale, "sha256": found.sha256}
     if quick:
-        wanted["quick"] = True
+        described["quick"] = True
     if study_manifest.is_reproduction(out):
         before = study_manifest.read(out)
-        if before != wanted:
+        if before != described:
             raise UsageError(
                 f"{out} holds {before.get('study')} at scale {before.get('scale')}, or the study's "
                 "files have changed since",
@@ -307,7 +307,7 @@ def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{out} cannot be made: {error.strerror}", "give another --out") from error
-    _write(out / study_manifest.NAME, wanted)
+    _write(out / study_manifest.NAME, described)
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

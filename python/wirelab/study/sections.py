@@ -350,16 +350,16 @@ def _contended(metric: str, arms: Sequence[str], lines: Sequence[Line]) -> Table
     """The same stacks beside each other in every row."""
     columns = ["Test", "Load"]
     columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
-    told = (
+    caption = (
         f"{metric}, {lines[0].unit}: published average (lowest, highest), measured estimate "
         "(95 % interval); † is printed so and cannot be right, ≥ or ≤ marks a bound, the client "
         "being the limit"
     )
     if len(arms) == 1:
-        return Table(columns, [_cells(line)[:-2] for line in lines], f"{told}.")
+        return Table(columns, [_cells(line)[:-2] for line in lines], f"{caption}.")
     columns += ["Ratio, published", "Ratio, measured"]
-    told += "; ratios are first over second."
-    return Table(columns, [_cells(line) for line in lines], told)
+    caption += "; ratios are first over second."
+    return Table(columns, [_cells(line) for line in lines], caption)
 
 
 def _stacked(metric: str, lines: Sequence[Line]) -> Table:

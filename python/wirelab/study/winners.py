@@ -156,10 +156,10 @@ def _rows(trials: Sequence[Trial], contest: Contest, prop: str) -> Rows | str:
     found: Rows = ([], [])
     for cells, contender in zip(found, (contest.a, contest.b), strict=True):
         for level in contest.levels:
-            wanted = contender.changed({contest.vary: level})
-            cell = wanted.find(trials)
+            selector = contender.changed({contest.vary: level})
+            cell = selector.find(trials)
             if cell is None or not cell.values(figure):
-                return f"not measured: {wanted}"
+                return f"not measured: {selector}"
             cells.append(cell)
     return found
 

@@ -199,14 +199,14 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
 
 
 def preparation(
-    experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint, wanted: Preparation
+    experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint, step: Preparation
 ) -> Plan:
     """The engine's plan of calls that fill the trial's service: one user makes them."""
     group = {
         **_group(experiment, planned, endpoint),
-        "workload": wanted.workload(planned.seed),
-        "load": {"kind": "closed", "users": 1, "iterations": wanted.calls},
-        "window": {"calls": {"calls": wanted.calls, "max_s": PREPARE_S_MAX}},
+        "workload": step.workload(planned.seed),
+        "load": {"kind": "closed", "users": 1, "iterations": step.calls},
+        "window": {"calls": {"calls": step.calls, "max_s": PREPARE_S_MAX}},
         "warmup": {"min_s": 0.0, "max_s": 0.0},
     }
     return msgspec.convert({"groups": [group]}, Plan)
@@ -386,9 +386,9 @@ class TrialRunner:
 
     def _prepare(self, link: AnyLink, endpoint: Endpoint) -> None:
         """Fills the service. Raises :class:`TrialFailed` unless every call succeeds."""
-        for wanted in self._lab.experiment.prepare:
+        for step in self._lab.experiment.prepare:
             drive = Drive(
-                preparation(self._lab.experiment, self._planned, endpoint, wanted),
+                preparation(self._lab.experiment, self._planned, endpoint, step),
                 ProcessOptions(
                     log=self._folder / "prepare.log",
                     cores=self._table.engine,
@@ -398,9 +398,9 @@ class TrialRunner:
             )
             made = GroupResult.of(drive.outcome().groups[0])
             self._lab.interruption.check()
-            if made.errors or made.ok != wanted.calls:
+            if made.errors or made.ok != step.calls:
                 raise TrialFailed(
-                    f"prepare: {made.ok:,} of {wanted.calls:,} calls of {wanted.name} succeeded"
+                    f"prepare: {made.ok:,} of {step.calls:,} calls of {step.name} succeeded"
                 )
 
     def _observed(self, context: TrialContext) -> Measured:

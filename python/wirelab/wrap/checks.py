@@ -172,10 +172,10 @@ def _connections(case: Case) -> Check | None:
     if options.connections is None:
         return Check.judged("connections", used.used_once < used.used, words)
     right = used.used <= options.connections
-    wanted = f"asked for: {options.connections:,}, kept ({given})"
+    requested = f"asked for: {options.connections:,}, kept ({given})"
     if case.exchanges >= 2 * options.connections and options.rate is None:
         right = right and used.used == options.connections
-    return Check.judged("connections", right, f"{words}; {wanted}")
+    return Check.judged("connections", right, f"{words}; {requested}")
 
 
 def _in_flight(case: Case) -> Check | None:

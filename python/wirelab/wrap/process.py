@@ -221,9 +221,9 @@ class _Run:
             self._look()
             self._wait()
             ended = self._child.reap()
-            wanted = self._reason(seconds_max, interruption, on_tick)
-            if ended is None and stop_at is None and wanted != "ended":
-                how, stop_at = wanted, time.monotonic() + GRACE_S
+            cause = self._reason(seconds_max, interruption, on_tick)
+            if ended is None and stop_at is None and cause != "ended":
+                how, stop_at = cause, time.monotonic() + GRACE_S
                 self._signal(signal.SIGINT)
             if ended is None and stop_at is not None and time.monotonic() > stop_at:
                 self._signal(signal.SIGKILL)

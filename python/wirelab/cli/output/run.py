@@ -32,12 +32,12 @@ def show(
     run: Run,
     *,
     as_json: bool,
-    told: Collection[str] = (),
+    reported: Collection[str] = (),
     conditions: Sequence[Condition] = (),
     junit: Path | None = None,
 ) -> int:
     """Prints the run's results and writes its report, and the verdicts of ``conditions`` to
-    ``junit``; returns the exit code. ``told`` are trials, by id, whose failure was shown when it
+    ``junit``; returns the exit code. ``reported`` are trials, by id, whose failure was shown when it
     happened. Raises :class:`UsageError` where ``junit`` cannot be written."""
     from wirelab.report.page import write_page
     from wirelab.report.source import Source
@@ -51,7 +51,7 @@ def show(
             summary["conditions"] = [one.to_json() for one in judged]
         print(json.dumps(summary, indent=1))
     else:
-        _print(run, page, threshold, [trial for trial in run.failed if trial.id not in told])
+        _print(run, page, threshold, [trial for trial in run.failed if trial.id not in reported])
         _print_judged(judged)
     if junit is not None:
         _write_junit(run, judged, junit)

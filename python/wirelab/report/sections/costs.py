@@ -162,10 +162,8 @@ def _tax_cells(point: Point) -> tuple[str, str]:
 def _tax_of(axes: Mapping[str, str]) -> Mapping[str, Any] | None:
     """The figures of the stack that asks the same of the engine; None where none does."""
     for row in published_tax()["stacks"]:
-        wanted = Stack.parse(row["stack"]).axes
-        if all(
-            axes.get(name, wanted[name]) == wanted[name] for name in wanted if _changes_tax(name)
-        ):
+        own = Stack.parse(row["stack"]).axes
+        if all(axes.get(name, own[name]) == own[name] for name in own if _changes_tax(name)):
             return dict(row)
     return None
 

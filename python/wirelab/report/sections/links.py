@@ -11,7 +11,7 @@ from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.link_record import LinkRecord, Way
 from wirelab.trial.record import Trial
 
-_TOLD = (
+_ABOUT = (
     "Every trial had a link of its own, measured before it. What was asked for stands above what "
     "was measured, the least and the most over the trials; the round trip asked for is a mean, "
     "the measured one the median of the pings. Late is how much later than due the emulator let "
@@ -34,7 +34,7 @@ def section(source: Source) -> Section:
     rows = [_row(kind, trials) for kind, trials in groups.items()]
     if not rows:
         return Section("Links")
-    return Section("Links", (_TOLD,), (Table(_COLUMNS, rows, "", range(3, len(_COLUMNS))),))
+    return Section("Links", (_ABOUT,), (Table(_COLUMNS, rows, "", range(3, len(_COLUMNS))),))
 
 
 def _kind(trial: Trial) -> tuple[str, str, str]:
@@ -98,8 +98,8 @@ def _rate(links: Sequence[LinkRecord], way: Way) -> str:
 
 def _both(nominal: Iterable[float | None], measured: Iterable[float | None]) -> str:
     """The nominal figure above the measured ones."""
-    asked, found = _range(nominal), _range(measured)
-    return asked if found == NONE else f"{asked}\n{found}"
+    expected, found = _range(nominal), _range(measured)
+    return expected if found == NONE else f"{expected}\n{found}"
 
 
 def _cpu_percent(trial: Trial) -> float | None:

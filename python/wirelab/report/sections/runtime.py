@@ -59,17 +59,17 @@ def section(source: Source) -> Section:
     """A table per message and a chart per cell; empty for runs of older labs."""
     tables = _tables(source)
     pictures, lost = _pictures(source)
-    told = [_ABOUT] if tables else []
-    told += [_ABOUT_CHARTS] if pictures else []
+    paragraphs = [_ABOUT] if tables else []
+    paragraphs += [_ABOUT_CHARTS] if pictures else []
     if len(source.cells) > CHARTS_MAX and pictures:
-        told.append(
+        paragraphs.append(
             f"The first {CHARTS_MAX} of {len(source.cells):,} cells are drawn; series.parquet in "
             "the folder of each trial has the others."
         )
     if lost:
         more = f", and {len(lost) - 1:,} more" if lost[1:] else ""
-        told.append(f"Not drawn, because it cannot be read: {lost[0]}{more}.")
-    return Section("Runtime of the services", told, tables, pictures)
+        paragraphs.append(f"Not drawn, because it cannot be read: {lost[0]}{more}.")
+    return Section("Runtime of the services", paragraphs, tables, pictures)
 
 
 def _tables(source: Source) -> list[Table]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 
-_TOLD = (
+_ABOUT = (
     "The cell of each finding was run again as it was and with the one switch flipped that the "
     "finding blames, side by side on fresh processes. Predicted is the time that the packets of "
     "the run charge to the cause, per call; found is how much shorter calls were with the switch "
@@ -57,7 +57,7 @@ def section(source: Source) -> Section:
     ]
     return Section(
         "Findings tested",
-        (_TOLD.format(tolerance=100 * TOLERANCE),),
+        (_ABOUT.format(tolerance=100 * TOLERANCE),),
         (Table(columns, rows, "", (3, 4)),),
         sections=[part for part in parts if part.tables[0].rows],
     )

@@ -39,14 +39,14 @@ _COLOURS = (
     *("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#8C8000"),
     *("#D55E00", "#CC79A7", "#999999", "#000000"),
 )
-WAY_TOLD = 0.1
+WAY_SHARE_MIN = 0.1
 """From this share of the server's part on, a terminal tells how much of it is the way."""
-AS_LONG = 1.1
+HANDSHAKE_SHARE_MAX = 1.1
 """A handshake may take so many times as long as the part that is said to hold it: both vary."""
 _WIDTH, _ROW, _BAR, _TOP = 880, 40, 14, 60
 _INK = "#1b1b1b"
 
-_SAID = (
+_ABOUT = (
     "A call's response time runs from when it was intended to its end. Queueing is the engine's "
     "own; the client's write lasts until the request's first packet, the server until the "
     "reply's first one, the client's read from its last one; what the diagnosis calls a stall "
@@ -86,7 +86,7 @@ def section(source: Source) -> Section:
     shown = cells[:TABLES_MAX]
     return Section(
         title,
-        (_SAID, _WAY, *more),
+        (_ABOUT, _WAY, *more),
         tables=[_table(one) for one in shown],
         figures=[_picture(shown)],
     )
@@ -109,8 +109,8 @@ def lines(found: Reconciliation, width: int = 80) -> Iterator[str]:
             yield f"{row[0]:<32}" + "".join(f"{figure:>12}" for figure in row[1:])
     calls, seen = found.calls, found.exchanges.seen
     yield f"{of_all(calls.matched, calls.logged, 'call')} and of {counted(seen, 'exchange')}"
-    for said in (*_way(found), *_without(found), *_clocks(found), *_unsplit(found)):
-        yield f"  {said}"[:width]
+    for remark in (*_way(found), *_without(found), *_clocks(found), *_unsplit(found)):
+        yield f"  {remark}"[:width]
 
 
 def _rows(name: str, operation: Operation | Split) -> Iterator[list[str]]:
@@ -166,7 +166,7 @@ def _way(found: Reconciliation) -> Iterator[str]:
     took, own = found.handshake_us.to_server, mean_us(found.all, "server")
     if ways(found) or took is None or own is None:
         return
-    if WAY_TOLD * own <= took.p50 <= own * AS_LONG:
+    if WAY_SHARE_MIN * own <= took.p50 <= own * HANDSHAKE_SHARE_MAX:
         yield f"of the server's part {_us(took.p50)} is the way there and back (handshakes)"
 
 
@@ -218,7 +218,7 @@ def _table(shown: _Reconciled) -> Table:
 def _place_of_way(whole: Split, us: float) -> int:
     """Below the server's row where that part holds it, else below all parts."""
     for place, part in enumerate(whole.phases):
-        if part.phase == "server" and part.mean_us * AS_LONG >= us:
+        if part.phase == "server" and part.mean_us * HANDSHAKE_SHARE_MAX >= us:
             return 2 + place
     return 1 + len(whole.phases)
 

@@ -96,13 +96,13 @@ class Matrix:
         return next(link for link in self.links if profiles.name(link) == name)
 
     def _place(self, cell: Cell, setting: Setting, link: int) -> MatrixPoint:
-        asked = self.experiment
+        own = self.experiment
         return MatrixPoint(
             stack=setting.stack.reference,
-            message=asked.messages.index(cell.message),
-            load=asked.loads.index(cell.load),
+            message=own.messages.index(cell.message),
+            load=own.loads.index(cell.load),
             link=link,
-            placement=asked.placement.index(cell.placement),
+            placement=own.placement.index(cell.placement),
             faults_off=setting.faults_off,
         )
 

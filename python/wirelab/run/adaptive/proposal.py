@@ -189,6 +189,6 @@ def _together(
             continue
         both = Setting(stack, link, faults_off)
         if not matrix.refusal(one.cell, both):
-            told = tuple(test.change for test in changes.values())
+            switched = tuple(test.change for test in changes.values())
             after = matrix.add(one.cell, both)
-            yield Together(changes=told, before=before, after=after)
+            yield Together(changes=switched, before=before, after=after)
