@@ -22,14 +22,14 @@ pub enum FieldError {
         known: String,
     },
     /// The value is of another type, or out of range.
-    #[error("field {name}: {found} is not {wanted}")]
+    #[error("field {name}: {found} is not {expected}")]
     Type {
         /// The field.
         name: String,
         /// The value as JSON.
         found: String,
         /// What the field holds.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// The request is a stream of messages, or is made of a size alone.
     #[error("{0}: its request has no fields that could be set")]
@@ -154,19 +154,19 @@ fn replaced<'a, M: Message>(
         let refused = set.iter().find_map(|(name, value)| {
             let mut object = before.clone();
             let place = object.pointer_mut(&pointer(name))?;
-            let wanted = type_of(place);
+            let expected = type_of(place);
             *place = Value::clone(value);
             let read = serde_json::from_value::<M>(object);
             read.is_err().then(|| FieldError::Type {
                 name: (*name).to_owned(),
                 found: value.to_string(),
-                wanted,
+                expected,
             })
         });
         refused.unwrap_or_else(|| FieldError::Type {
             name: M::NAME.to_owned(),
             found: error.to_string(),
-            wanted: "a message",
+            expected: "a message",
         })
     })
 }

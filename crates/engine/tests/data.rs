@@ -55,7 +55,7 @@ impl Drop for RowsFile {
 
 /// The accounts that 60 calls asked for.
 fn accounts(data: &Value, users: u32) -> Vec<i64> {
-    let (address, asked) = charging::serve(|_, _, _, _| {});
+    let (address, requested) = charging::serve(|_, _, _, _| {});
     let mut plan = plan_of(&address, &stack("rest", "json", "http/1.1"), control(data));
     plan["groups"][0]["load"]["users"] = json!(users);
     let group = group(&plan);
@@ -64,8 +64,8 @@ fn accounts(data: &Value, users: u32) -> Vec<i64> {
         (&json!(60), &json!(0)),
         "{group}"
     );
-    let asked = asked.lock().unwrap();
-    asked
+    let requested = requested.lock().unwrap();
+    requested
         .iter()
         .map(|(_, r)| r["id"].as_i64().unwrap())
         .collect()
@@ -86,8 +86,8 @@ fn each_user_keeps_its_row() {
     let rows = RowsFile::new("users.csv", "id\n7\n3\n500\n");
     let mut data = rows.data();
     data["per"] = json!("user");
-    let asked = accounts(&data, 2);
-    assert!(asked.contains(&7) && asked.contains(&3) && !asked.contains(&500));
+    let requested = accounts(&data, 2);
+    assert!(requested.contains(&7) && requested.contains(&3) && !requested.contains(&500));
 }
 
 #[test]
@@ -96,10 +96,10 @@ fn random_rows_are_those_of_their_seed() {
         json!({"rows": {"kind": "random", "count": 40, "seed": seed,
             "fields": {"id": {"kind": "integer", "min": 1, "max": 900}}}})
     };
-    let asked = accounts(&data(1), 1);
-    assert_eq!(asked[..20], asked[40..]);
-    assert_eq!(asked, accounts(&data(1), 1));
-    assert_ne!(asked, accounts(&data(2), 1));
+    let requested = accounts(&data(1), 1);
+    assert_eq!(requested[..20], requested[40..]);
+    assert_eq!(requested, accounts(&data(1), 1));
+    assert_ne!(requested, accounts(&data(2), 1));
 }
 
 /// A row that no owner has is answered with an error, so the rows do arrive.

@@ -152,9 +152,9 @@ fn from_csv(path: &str, text: &str) -> Result<Vec<Row>, Fault> {
     let mut rows = Vec::new();
     while let Some((line, cells)) = records.next_record()? {
         if cells.len() != names.len() {
-            let (found, wanted) = (cells.len(), names.len());
+            let (found, expected) = (cells.len(), names.len());
             return refuse(
-                format!("data: {path}, line {line}: {found} values for {wanted} fields"),
+                format!("data: {path}, line {line}: {found} values for {expected} fields"),
                 "give a value for each field that the first line names",
             );
         }

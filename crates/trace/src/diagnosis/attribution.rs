@@ -91,11 +91,11 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     // (RFC 9112 section 6.3), not until its last byte.
     let reply_way = exchange.caller.opposite();
     stalls.extend(reply::until_close(exchange, flow.ends[reply_way as usize]));
-    let asked = request_complete_at(flow, exchange, &stalls);
+    let requested = request_complete_at(flow, exchange, &stalls);
     let path = flow.path;
     stalls.extend(reply::think_time(
         exchange,
-        asked,
+        requested,
         &mut flow.reply_delays,
         &path,
     ));

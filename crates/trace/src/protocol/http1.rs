@@ -96,8 +96,8 @@ impl Http1 {
         }
         // A request head on the reply side means that the roles are not what they were
         // taken for; then nothing is parsed rather than guessed.
-        let wanted = [Role::Client, Role::Server][side];
-        if detect(input, false) == Detection::Is(Protocol::Http1, wanted) {
+        let expected = [Role::Client, Role::Server][side];
+        if detect(input, false) == Detection::Is(Protocol::Http1, expected) {
             self.sides[side].state = State::Head;
         }
     }

@@ -56,9 +56,9 @@ impl Pairing {
             for _ in 0..others {
                 calls.abandon(0, cursor.listener);
             }
-            let asked = answered.and_then(|_| calls.get(0));
+            let requested = answered.and_then(|_| calls.get(0));
             // Nothing lies between what the client had received and this reply.
-            self.is_ambiguous = asked.is_none_or(|call| call.received < start);
+            self.is_ambiguous = requested.is_none_or(|call| call.received < start);
             self.answers = answered.is_some();
             return;
         }

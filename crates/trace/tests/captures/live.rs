@@ -69,16 +69,16 @@ fn a_port_filter_captures_only_that_port() {
     }
     let (folder, namespace) = (Folder::new(), Namespace::new());
     for address in ["127.0.0.1", "::1"] {
-        let (wanted, other) = (serve(&namespace, address), serve(&namespace, address));
-        let file = folder.file(&format!("{wanted}.pcapng"));
+        let (needed, other) = (serve(&namespace, address), serve(&namespace, address));
+        let file = folder.file(&format!("{needed}.pcapng"));
         let options = Options {
-            port: Some(wanted),
+            port: Some(needed),
             ..Options::of("lo")
         };
         let tap = Tap::begin(&namespace, options, &file);
         let calls = namespace.run(move || {
             mix(address, other);
-            mix(address, wanted)
+            mix(address, needed)
         });
         let calls = calls.join().expect("calls");
         tap.end();
@@ -88,7 +88,7 @@ fn a_port_filter_captures_only_that_port() {
             events
                 .openings
                 .values()
-                .all(|opening| opening.server.port() == wanted)
+                .all(|opening| opening.server.port() == needed)
         );
     }
 }

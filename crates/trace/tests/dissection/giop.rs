@@ -69,11 +69,11 @@ fn reply(version: Version, order: ByteOrder, id: u32, status: ReplyStatus) -> Ve
 #[test]
 fn calls_of_all_versions_and_byte_orders_are_parsed_alike() {
     for (version, order) in VERSIONS.iter().flat_map(|v| ORDERS.map(|o| (*v, o))) {
-        let asked = request(version, order, 77, true);
+        let requested = request(version, order, 77, true);
         let answered = reply(version, order, 77, ReplyStatus::NoException);
         for size in [1, 5, 12, 13, 40, 1000] {
             let dissected = PacketBuilder::new()
-                .pieces(C, &asked, size)
+                .pieces(C, &requested, size)
                 .pieces(S, &answered, size)
                 .close(C)
                 .dissect();
@@ -88,7 +88,7 @@ fn calls_of_all_versions_and_byte_orders_are_parsed_alike() {
             );
             assert_eq!(exchange.ending, Ending::Framed);
             assert_eq!(exchange.request.message_bytes, 24, "{place}");
-            assert_eq!(exchange.request.bytes(), asked.len() as u64, "{place}");
+            assert_eq!(exchange.request.bytes(), requested.len() as u64, "{place}");
             let answer = exchange.reply.expect("a reply");
             assert_eq!(answer.message_bytes, 24, "{place}");
             let units = [MessageKind::Request, MessageKind::Reply].map(Pdu::Giop);
@@ -107,7 +107,7 @@ fn fragments_belong_to_their_message() {
     assert!(pieces.len() > 2);
     let other = request(Version::V12, ByteOrder::Little, 6, false);
     // Another message may come between.
-    let asked = [&pieces[0], &other, &pieces[1..].concat()]
+    let requested = [&pieces[0], &other, &pieces[1..].concat()]
         .map(|p| p.clone())
         .concat();
     let answered = reply(
@@ -118,7 +118,7 @@ fn fragments_belong_to_their_message() {
     );
     for size in [1, 7, 80, 1000] {
         let dissected = PacketBuilder::new()
-            .pieces(C, &asked, size)
+            .pieces(C, &requested, size)
             .pieces(S, &answered, size)
             .close(C)
             .dissect();
@@ -173,11 +173,11 @@ fn after_a_lost_request_replies_are_paired_by_request_id() {
     let (version, order) = (Version::V12, ByteOrder::Big);
     let mut builder = PacketBuilder::new();
     for id in 0..8 {
-        let asked = request(version, order, id, true);
+        let requested = request(version, order, id, true);
         if id == 3 {
-            builder.lose(C, &asked);
+            builder.lose(C, &requested);
         } else {
-            builder.send(C, &asked);
+            builder.send(C, &requested);
         }
         builder
             .send(S, &reply(version, order, id, ReplyStatus::NoException))

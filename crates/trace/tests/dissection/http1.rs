@@ -311,10 +311,10 @@ fn one_direction_alone_is_unseen_not_broken() {
 
 #[test]
 fn calls_that_are_never_answered_are_given_up_in_time() {
-    let asked = b"GET / HTTP/1.1\r\n\r\n".repeat(3_000);
+    let requested = b"GET / HTTP/1.1\r\n\r\n".repeat(3_000);
     let dissected = PacketBuilder::new()
         .ack(S)
-        .pieces(C, &asked, 1_400)
+        .pieces(C, &requested, 1_400)
         .ack(S)
         .dissect();
     assert_eq!(dissected.events.exchanges.len(), 3_000);

@@ -68,7 +68,7 @@ const CONTENT: &[u8] = b"protobuf";
 /// The client's bytes of a unary call, and the server's.
 fn unary(client: &mut Side, server: &mut Side, stream: u32, path: &str) -> [Vec<u8>; 2] {
     let end = flag::END_STREAM;
-    let asked = [
+    let requested = [
         frame(
             kind::HEADERS,
             flag::END_HEADERS,
@@ -87,7 +87,7 @@ fn unary(client: &mut Side, server: &mut Side, stream: u32, path: &str) -> [Vec<
             &server.trailers(),
         ),
     ];
-    [asked.concat(), answered.concat()]
+    [requested.concat(), answered.concat()]
 }
 
 fn greeting() -> Vec<u8> {
@@ -100,12 +100,12 @@ fn greeting() -> Vec<u8> {
 #[test]
 fn segmentation_does_not_change_the_result() {
     let (mut client, mut server) = (Side::new(), Side::new());
-    let [asked, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
-    let asked = [greeting(), asked].concat();
+    let [requested, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
+    let requested = [greeting(), requested].concat();
     let answered = [frame(kind::SETTINGS, 0, 0, &[]), answered].concat();
-    for size in 1..asked.len() {
+    for size in 1..requested.len() {
         let dissected = PacketBuilder::new()
-            .pieces(C, &asked, size)
+            .pieces(C, &requested, size)
             .pieces(S, &answered, size)
             .close(C)
             .dissect();
@@ -116,7 +116,7 @@ fn segmentation_does_not_change_the_result() {
         assert_eq!(exchange.stream, 1);
         assert_eq!(exchange.request.message_bytes, CONTENT.len() as u64);
         assert_eq!(exchange.request.start, greeting().len() as u64);
-        assert_eq!(exchange.request.end, asked.len() as u64);
+        assert_eq!(exchange.request.end, requested.len() as u64);
         assert_eq!(dissected.bytes(Kind::GrpcPrefixes), 10);
         assert_eq!(dissected.bytes(Kind::Message), 2 * CONTENT.len() as u64);
         assert_eq!(dissected.bytes(Kind::H2Preface), 24);
@@ -153,10 +153,10 @@ fn pdus_report_windows_and_lengths() {
 #[test]
 fn a_server_may_send_first() {
     let (mut client, mut server) = (Side::new(), Side::new());
-    let [asked, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
+    let [requested, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
     let dissected = PacketBuilder::new()
         .send(S, &frame(kind::SETTINGS, 0, 0, &[]))
-        .send(C, &[greeting(), asked].concat())
+        .send(C, &[greeting(), requested].concat())
         .send(S, &answered)
         .close(C)
         .dissect();
@@ -174,7 +174,7 @@ fn padding_priority_and_continuations_are_overhead() {
     let padded = [&[3, 0, 0, 0, 0, 0][..], first, &[0; 3]].concat();
     let flags = flag::PADDED | flag::PRIORITY;
     let data = [&[4][..], &message(CONTENT), &[0; 4]].concat();
-    let asked = [
+    let requested = [
         greeting(),
         frame(kind::HEADERS, flags, 1, &padded),
         frame(kind::CONTINUATION, flag::END_HEADERS, 1, rest),
@@ -184,7 +184,7 @@ fn padding_priority_and_continuations_are_overhead() {
     let [_, answered] = unary(&mut client, &mut server, 1, "/x");
     for size in [1, 2, 3, 10, 1000] {
         let dissected = PacketBuilder::new()
-            .pieces(C, &asked, size)
+            .pieces(C, &requested, size)
             .send(S, &answered)
             .close(C)
             .dissect();
@@ -329,11 +329,11 @@ fn after_a_lost_request_streams_are_paired_again() {
     let mut builder = PacketBuilder::new();
     builder.send(C, &greeting());
     for call in 0..8 {
-        let [asked, answered] = unary(&mut client, &mut server, 2 * call + 1, "/a.B/C");
+        let [requested, answered] = unary(&mut client, &mut server, 2 * call + 1, "/a.B/C");
         if call == 3 {
-            builder.lose(C, &asked);
+            builder.lose(C, &requested);
         } else {
-            builder.send(C, &asked);
+            builder.send(C, &requested);
         }
         builder.send(S, &answered).ack(C);
     }

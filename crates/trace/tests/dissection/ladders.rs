@@ -86,18 +86,18 @@ fn inter_arrival_times_have_mean_and_deviation() {
 
 #[test]
 fn a_ladder_can_be_requested() {
-    let asked = |number| {
+    let requested = |number| {
         let options = Options {
             timeline: Some(number),
             ..Options::default()
         };
         stalled(3).dissect_with(options).dissection
     };
-    let last = asked(3);
+    let last = requested(3);
     let of = last.timeline_of.expect("a ladder");
     assert_eq!((of.flow, of.chosen), (2, Chosen::Asked));
     assert_eq!(last.timeline.len(), 11);
-    assert_eq!(asked(4).timeline, []);
+    assert_eq!(requested(4).timeline, []);
 }
 
 /// The exchanges between the first and the last have neither set-up nor

@@ -7,11 +7,11 @@ use crate::packet_builder::{C, PacketBuilder, S};
 
 #[test]
 fn raw_messages_are_answered_in_order() {
-    let asked = b"4\n<a/>3\nabc";
+    let requested = b"4\n<a/>3\nabc";
     let answered = b"5\n<bc/>0\n";
-    for size in 1..asked.len() {
+    for size in 1..requested.len() {
         let dissected = PacketBuilder::new()
-            .pieces(C, asked, size)
+            .pieces(C, requested, size)
             .pieces(S, answered, size)
             .close(C)
             .dissect();
@@ -22,7 +22,7 @@ fn raw_messages_are_answered_in_order() {
         assert_eq!(dissected.events.units, [Pdu::Raw; 4]);
     }
     let dissected = PacketBuilder::new()
-        .send(C, asked)
+        .send(C, requested)
         .send(S, answered)
         .close(C)
         .dissect();

@@ -35,10 +35,10 @@ enum Seen {
 /// Calls one after the other, each acknowledged if `acknowledges`.
 fn one_by_one(builder: &mut PacketBuilder, words: Words, seen: &[Seen], acknowledges: bool) {
     for (seen, number) in seen.iter().zip(1..) {
-        let [asked, answered] = words(number);
+        let [requested, answered] = words(number);
         match seen {
-            Seen::Reply => builder.lose(C, &asked),
-            _ => builder.send(C, &asked),
+            Seen::Reply => builder.lose(C, &requested),
+            _ => builder.send(C, &requested),
         };
         match seen {
             Seen::Request => builder.lose(S, &answered),
@@ -124,12 +124,12 @@ fn no_loss_pattern_pairs_a_reply_wrongly() {
                 "{pattern}: {found:?}"
             );
             let (requests, replies) = unpaired(&dissected);
-            let asked = seen.iter().filter(|seen| **seen != Seen::Reply).count() as u64;
+            let requested = seen.iter().filter(|seen| **seen != Seen::Reply).count() as u64;
             let answered = seen.iter().filter(|seen| **seen != Seen::Request).count() as u64;
             let pairs = found.len() as u64;
             assert_eq!(
                 (pairs + requests, pairs + replies),
-                (asked, answered),
+                (requested, answered),
                 "{pattern}"
             );
         }
@@ -157,11 +157,11 @@ fn ambiguous_pipelined_calls_are_not_paired() {
         let mut builder = PacketBuilder::new();
         for (numbers, lost) in [(1..4, 0), (4..7, 4), (7..10, 0)] {
             for number in numbers.clone() {
-                let [asked, _] = words(number);
+                let [requested, _] = words(number);
                 if number == lost {
-                    builder.lose(C, &asked);
+                    builder.lose(C, &requested);
                 } else {
-                    builder.send(C, &asked);
+                    builder.send(C, &requested);
                 }
             }
             for number in numbers {

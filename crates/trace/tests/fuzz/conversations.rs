@@ -102,10 +102,10 @@ fn grpc() -> Vec<Action> {
     let trailers = block(&[("grpc-status", "0")]);
     // A whole unary call with padding, so that the fuzzer begins inside every branch.
     let (last, whole) = (flag::END_STREAM, flag::END_HEADERS);
-    let mut asked = PREFACE.to_vec();
-    write_frame(&mut asked, kind::SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]);
-    write_frame(&mut asked, kind::HEADERS, whole, 1, &request);
-    write_frame(&mut asked, kind::DATA, last, 1, b"\0\0\0\0\x03abc");
+    let mut requested = PREFACE.to_vec();
+    write_frame(&mut requested, kind::SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]);
+    write_frame(&mut requested, kind::HEADERS, whole, 1, &request);
+    write_frame(&mut requested, kind::DATA, last, 1, b"\0\0\0\0\x03abc");
     let mut answered = Vec::new();
     write_frame(&mut answered, kind::SETTINGS, 0, 0, &[]);
     write_frame(&mut answered, kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
@@ -119,7 +119,11 @@ fn grpc() -> Vec<Action> {
     );
     write_frame(&mut answered, kind::HEADERS, whole | last, 1, &trailers);
     write_frame(&mut answered, kind::GOAWAY, 0, 0, &[0; 8]);
-    vec![action(C, &asked), action(S, &answered), (C | FIN, vec![])]
+    vec![
+        action(C, &requested),
+        action(S, &answered),
+        (C | FIN, vec![]),
+    ]
 }
 
 fn giop() -> Vec<Action> {

@@ -129,8 +129,8 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
             return Ok(());
         }
         // Clark notation, `{namespace}name`, as in every message about elements.
-        let wanted = format!("{{{}}}{}", self.namespace, element.local);
-        Err(element.unexpected(wanted).into())
+        let expected = format!("{{{}}}{}", self.namespace, element.local);
+        Err(element.unexpected(expected).into())
     }
 
     /// Whether the open element has `xsi:nil`.
@@ -188,8 +188,8 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     /// Refuses arrays of which only a part is there (SOAP 1.1 sections
     /// 5.4.2.1 and 5.4.2.2): no list of a message has gaps.
     fn check_complete_array(&self, open: &Element<'de>, attribute: &str) -> Result<(), Box<Error>> {
-        let asked = self.shape == Shape::Encoded && open.has_value_attribute;
-        if !asked || self.source.attribute(ENCODING, attribute)?.is_none() {
+        let requested = self.shape == Shape::Encoded && open.has_value_attribute;
+        if !requested || self.source.attribute(ENCODING, attribute)?.is_none() {
             return Ok(());
         }
         let what = "an array of which only a part is there";

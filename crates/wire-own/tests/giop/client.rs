@@ -216,8 +216,8 @@ fn a_forward_reports_the_target() {
         };
         assert_eq!(*reported, permanent);
         let read = Ior::parse(text).unwrap();
-        let (profile, wanted) = (read.iiop().unwrap(), ior.iiop().unwrap());
-        assert_eq!((&profile.host, profile.port), (&wanted.host, 4711));
+        let (profile, needed) = (read.iiop().unwrap(), ior.iiop().unwrap());
+        assert_eq!((&profile.host, profile.port), (&needed.host, 4711));
         assert_eq!(profile.object_key, b"there");
         assert_eq!(wire.session.capacity(), 1, "the connection goes on");
     }

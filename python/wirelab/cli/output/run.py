@@ -37,8 +37,8 @@ def show(
     junit: Path | None = None,
 ) -> int:
     """Prints the run's results and writes its report, and the verdicts of ``conditions`` to
-    ``junit``; returns the exit code. ``reported`` are trials, by id, whose failure was shown when it
-    happened. Raises :class:`UsageError` where ``junit`` cannot be written."""
+    ``junit``; returns the exit code. ``reported`` are trials, by id, whose failure was shown when
+    it happened. Raises :class:`UsageError` where ``junit`` cannot be written."""
     from wirelab.report.page import write_page
     from wirelab.report.source import Source
 

@@ -57,9 +57,9 @@ func (c caller) call(operation string, request proto.Message) (proto.Message, er
 func (c caller) check(t *testing.T, operation string, request proto.Message, want any) {
 	t.Helper()
 	reply, err := c.call(operation, request)
-	if wanted, isError := want.(error); isError {
-		if err != wanted {
-			t.Errorf("%s %v: %v, %v; want %v", operation, request, reply, err, wanted)
+	if expected, isError := want.(error); isError {
+		if err != expected {
+			t.Errorf("%s %v: %v, %v; want %v", operation, request, reply, err, expected)
 		}
 		return
 	}
@@ -274,9 +274,9 @@ func compareCalls(t *testing.T, tables Store) {
 	for range 300 {
 		operation, request := nextCall(random)
 		reply, err := got.call(operation, request)
-		wanted, wantErr := want.call(operation, request)
-		if err != wantErr || err == nil && !proto.Equal(reply, wanted) {
-			t.Fatalf("%s %v: %v, %v; want %v, %v", operation, request, reply, err, wanted, wantErr)
+		expected, wantErr := want.call(operation, request)
+		if err != wantErr || err == nil && !proto.Equal(reply, expected) {
+			t.Fatalf("%s %v: %v, %v; want %v, %v", operation, request, reply, err, expected, wantErr)
 		}
 	}
 }

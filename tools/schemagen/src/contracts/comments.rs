@@ -17,11 +17,11 @@ impl Comments {
         let locations = info
             .map(|info| info.location.as_slice())
             .unwrap_or_default();
-        let told = locations.iter().filter_map(|location| {
+        let reported = locations.iter().filter_map(|location| {
             let text = location.leading_comments.as_deref()?;
             Some((location.path.clone(), plain(text)))
         });
-        Comments(told.collect())
+        Comments(reported.collect())
     }
 
     pub(crate) fn of_file(&self) -> String {

@@ -51,11 +51,11 @@ fn typedefs(to: &mut Lines, message: &Message, known: &mut Vec<String>) {
     for field in &message.fields {
         let octets = ("Octets".to_owned(), "sequence<octet>".to_owned());
         let own = (type_name(field), sequence(field));
-        let wanted = [
+        let expected = [
             (field.kind == Kind::Bytes).then_some(octets),
             own.1.map(|of| (own.0, of)),
         ];
-        for (name, of) in wanted.into_iter().flatten() {
+        for (name, of) in expected.into_iter().flatten() {
             if !known.contains(&name) {
                 to.line(&format!("typedef {of} {name};"));
                 to.line("");

@@ -70,7 +70,7 @@ impl ReplyDelays {
 /// None where it is too short to distinguish from the delay of the link.
 pub(crate) fn think_time(
     exchange: &Exchange,
-    asked: u64,
+    requested: u64,
     delays: &mut ReplyDelays,
     path: &Path,
 ) -> Option<Stall> {
@@ -78,7 +78,7 @@ pub(crate) fn think_time(
     let direction = exchange.caller.opposite();
     let sender_rtt = path.sender_rtt(direction);
     // A reply that begins before the request is whole was not waited for.
-    let taken = reply.first_at_ns.checked_sub(asked)?;
+    let taken = reply.first_at_ns.checked_sub(requested)?;
     let least = delays.think_time_min_ns(sender_rtt, path.spread(direction));
     // After the bound was computed: no sample may raise the bar by which it is judged.
     delays.take(taken);
@@ -86,7 +86,7 @@ pub(crate) fn think_time(
     Some(Stall {
         cause: Cause::ServerThinkTime,
         direction,
-        from: asked + sender_rtt,
+        from: requested + sender_rtt,
         released: reply.first_at_ns,
         to: reply.first_at_ns,
         ns,

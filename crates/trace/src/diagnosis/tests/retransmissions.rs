@@ -116,8 +116,12 @@ fn numbered(skip: u16, pause_us: u64) -> Vec<Cause> {
             .skip(C, skipped)
             .data(C, 120, 13_800 + pause)
             .data(S, 320, 100);
-        let asked = 13_800 + pause;
-        timeline.exchange(mark, (asked, asked), Some((asked + 100, asked + 100)));
+        let requested = 13_800 + pause;
+        timeline.exchange(
+            mark,
+            (requested, requested),
+            Some((requested + 100, requested + 100)),
+        );
     }
     causes(&timeline.findings())
 }

@@ -211,9 +211,15 @@ fn with_control_frame(data_us: u64) -> Option<f64> {
         .control(C, 13, 15)
         .data(C, 40, data_us);
     timeline.data(S, 200, 60).ack(C, 10);
-    let asked = 65 + data_us;
-    let times = Some((asked + 60, asked + 60));
-    timeline.exchange_as(mark, (50, asked), times, Protocol::Http2, Ending::Framed);
+    let requested = 65 + data_us;
+    let times = Some((requested + 60, requested + 60));
+    timeline.exchange_as(
+        mark,
+        (50, requested),
+        times,
+        Protocol::Http2,
+        Ending::Framed,
+    );
     let findings = timeline.findings();
     let split = of(&findings, Cause::SplitWrites)?;
     assert_eq!(split.examples[0].packets, [4, 6]);

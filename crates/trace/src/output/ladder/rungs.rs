@@ -57,10 +57,10 @@ fn layer_bytes((layer, bytes): (crate::protocol::layer::Layer, u32)) -> LayerByt
 
 /// From the SYN to the client's next packet, nanoseconds; 0 where it was not seen.
 fn round_trip(set_up: &[Step]) -> u64 {
-    let mut asked = set_up
+    let mut requested = set_up
         .iter()
         .filter(|step| step.direction == Direction::Request);
-    match (asked.next(), asked.next()) {
+    match (requested.next(), requested.next()) {
         (Some(syn), Some(next)) if syn.flags.has(Flags::SYN) => {
             next.at_ns.saturating_sub(syn.at_ns)
         }

@@ -85,16 +85,16 @@ impl Signed {
     /// The value that [`LEAST`] of all are below.
     pub(super) fn least_ns(&self) -> Option<i64> {
         let [below, above] = [&self.below, &self.above].map(|side| side.sizes.len() as f64);
-        let wanted = LEAST * (below + above);
+        let rank = LEAST * (below + above);
         if below + above == 0.0 {
             None
-        } else if wanted < below {
+        } else if rank < below {
             // The histogram holds absolute values, so the most negative ones are its
             // largest.
-            let size = self.below.quantile_ns(1.0 - wanted / below);
+            let size = self.below.quantile_ns(1.0 - rank / below);
             Some(-(size as i64))
         } else {
-            Some(self.above.quantile_ns((wanted - below) / above) as i64)
+            Some(self.above.quantile_ns((rank - below) / above) as i64)
         }
     }
 }

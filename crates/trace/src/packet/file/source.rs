@@ -36,12 +36,12 @@ impl<R: Read> Source<R> {
 
     /// The next bytes: `wanted`, or fewer at the end of the file.
     #[inline]
-    pub(super) fn peek(&mut self, wanted: usize) -> Result<&[u8], Error> {
+    pub(super) fn peek(&mut self, needed: usize) -> Result<&[u8], Error> {
         // The common case is one comparison and no copy; refilling is cold.
-        if self.end - self.begin < wanted {
-            self.fill(wanted)?;
+        if self.end - self.begin < needed {
+            self.fill(needed)?;
         }
-        let end = self.end.min(self.begin + wanted);
+        let end = self.end.min(self.begin + needed);
         Ok(&self.buffer[self.begin..end])
     }
 
@@ -77,12 +77,12 @@ impl<R: Read> Source<R> {
     }
 
     #[cold]
-    fn fill(&mut self, wanted: usize) -> Result<(), Error> {
+    fn fill(&mut self, needed: usize) -> Result<(), Error> {
         // At most one partial record moves per refill, that is per megabyte.
         self.buffer.copy_within(self.begin..self.end, 0);
         self.end -= self.begin;
         self.begin = 0;
-        while self.end < wanted && !self.at_end {
+        while self.end < needed && !self.at_end {
             if self.end == self.buffer.len() {
                 self.grow();
             }

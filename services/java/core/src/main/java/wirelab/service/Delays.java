@@ -44,13 +44,13 @@ final class Delays {
 
     /** The quantile (0 to 1) in seconds; NaN when nothing was recorded. */
     double quantileSeconds(double quantile) {
-        double wanted = quantile * count();
-        if (wanted == 0) {
+        double rank = quantile * count();
+        if (rank == 0) {
             return Double.NaN;
         }
         int bucket = 0;
         long seen = counts.get(0);
-        while (seen < wanted && bucket < BUCKETS - 1) {
+        while (seen < rank && bucket < BUCKETS - 1) {
             seen += counts.get(++bucket);
         }
         return middleNs(bucket) / 1e9;

@@ -16,16 +16,16 @@ final class JvmState {
     private JvmState() {}
 
     /** Refuses what the configuration asks for and the machine does not have. */
-    static void check(Configuration wanted) throws Refusal {
+    static void check(Configuration config) throws Refusal {
         int processors = Runtime.getRuntime().availableProcessors();
-        if (wanted.processors() != null && wanted.processors() != processors) {
+        if (config.processors() != null && config.processors() != processors) {
             throw notSet("processors", "the virtual machine counts " + processors);
         }
-        String gc = wanted.collector().gc();
+        String gc = config.collector().gc();
         if (gc != null && !gc.equals(collector())) {
             throw notSet("collector.gc", "the virtual machine runs " + collector());
         }
-        Long heap = wanted.collector().heapMaxBytes();
+        Long heap = config.collector().heapMaxBytes();
         if (heap != null && (heapMaxBytes() < heap || heapMaxBytes() > heap + HEAP_ROUNDING_BYTES)) {
             throw notSet("collector.heap_max_bytes", "the virtual machine has " + heapMaxBytes());
         }

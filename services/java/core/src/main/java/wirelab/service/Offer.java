@@ -113,22 +113,22 @@ record Offer(
     }
 
     /** Refuses the first option that the service cannot honour. */
-    static void check(Configuration wanted) throws Refusal {
-        Configuration.Stack stack = wanted.stack();
+    static void check(Configuration config) throws Refusal {
+        Configuration.Stack stack = config.stack();
         Offer offer = of(stack.binding());
         String who = stack.binding() + "@java";
-        word("contract", wanted.contract(), union(ENTRIES, Offer::contracts), "the Java service");
+        word("contract", config.contract(), union(ENTRIES, Offer::contracts), "the Java service");
         word("stack.codec", stack.codec(), offer.codecs, who);
         word("stack.transport", stack.transport(), offer.transports, who);
         word("stack.compression", stack.compression(), offer.compressions, who);
         word("stack.security", stack.security(), offer.securities, who);
         word("stack.end_of_message", stack.endOfMessage(), offer.ends, who);
-        checkCombinations(wanted);
-        checkAddress("listen", wanted.listen(), offer.sockets.contains("unix"), true);
-        checkAddress("metrics_listen", wanted.metricsListen(), false, false);
-        checkFiles(wanted);
-        if (wanted.collector().gc() != null) {
-            word("collector.gc", wanted.collector().gc(), COLLECTORS, "the Java virtual machine");
+        checkCombinations(config);
+        checkAddress("listen", config.listen(), offer.sockets.contains("unix"), true);
+        checkAddress("metrics_listen", config.metricsListen(), false, false);
+        checkFiles(config);
+        if (config.collector().gc() != null) {
+            word("collector.gc", config.collector().gc(), COLLECTORS, "the Java virtual machine");
         }
     }
 
@@ -141,18 +141,18 @@ record Offer(
         return value;
     }
 
-    private static void checkCombinations(Configuration wanted) throws Refusal {
-        Configuration.Stack stack = wanted.stack();
+    private static void checkCombinations(Configuration config) throws Refusal {
+        Configuration.Stack stack = config.stack();
         boolean http2 = stack.transport().equals("http/2");
-        if (!union(with(stack.binding(), stack.codec()), Offer::contracts).contains(wanted.contract())) {
+        if (!union(with(stack.binding(), stack.codec()), Offer::contracts).contains(config.contract())) {
             List<String> legal = union(
                     ENTRIES.stream()
                             .filter(entry -> entry.binding.equals(stack.binding())
-                                    && entry.contracts.contains(wanted.contract()))
+                                    && entry.contracts.contains(config.contract()))
                             .toList(),
                     Offer::codecs);
             throw new Refusal("stack.codec",
-                    "codec " + stack.codec() + " carries no operation of contract " + wanted.contract(),
+                    "codec " + stack.codec() + " carries no operation of contract " + config.contract(),
                     "use codec=" + String.join(" or codec=", legal));
         }
         if (stack.binding().equals("soap")) {
@@ -164,18 +164,18 @@ record Offer(
             throw new Refusal("stack.end_of_message", "HTTP/2 frames carry their own end (RFC 9113 section 8.1)",
                     "use end_of_message=content-length or transport=http/1.1");
         }
-        if (wanted.listen().startsWith(UNIX)) {
-            checkUnix(wanted);
+        if (config.listen().startsWith(UNIX)) {
+            checkUnix(config);
         }
-        if (wanted.socket().h2Window() != null && !http2) {
+        if (config.socket().h2Window() != null && !http2) {
             throw new Refusal("socket.h2_window", stack.transport() + " has no window of its own",
                     "use transport=http/2, or null");
         }
-        checkWindow(wanted.socket().tcpWindow());
-        checkLogin(wanted);
-        checkDatabase(wanted);
-        checkOptions(wanted);
-        if (wanted.codecTimes() && serving(wanted).stream().noneMatch(Offer::codecTimes)) {
+        checkWindow(config.socket().tcpWindow());
+        checkLogin(config);
+        checkDatabase(config);
+        checkOptions(config);
+        if (config.codecTimes() && serving(config).stream().noneMatch(Offer::codecTimes)) {
             throw new Refusal("codec_times",
                     stack.binding() + "@java does not time codec " + stack.codec(),
                     "leave it out, or use binding=rest with another codec than text");
@@ -183,28 +183,28 @@ record Offer(
     }
 
     /** The entries that have a configuration's binding, codec and contract. */
-    private static List<Offer> serving(Configuration wanted) {
-        return with(wanted.stack().binding(), wanted.stack().codec()).stream()
-                .filter(entry -> entry.contracts.contains(wanted.contract()))
+    private static List<Offer> serving(Configuration config) {
+        return with(config.stack().binding(), config.stack().codec()).stream()
+                .filter(entry -> entry.contracts.contains(config.contract()))
                 .toList();
     }
 
-    private static void checkOptions(Configuration wanted) throws Refusal {
-        Configuration.Options options = wanted.options();
-        if (!wanted.contract().equals("petclinic")) {
+    private static void checkOptions(Configuration config) throws Refusal {
+        Configuration.Options options = config.options();
+        if (!config.contract().equals("petclinic")) {
             if (!options.given().isEmpty()) {
                 throw new Refusal("options." + options.given().get(0), "only contract petclinic has options",
                         "leave it out, or use contract=petclinic");
             }
             return;
         }
-        List<Offer> entries = serving(wanted);
-        String who = wanted.stack().binding() + "@java";
+        List<Offer> entries = serving(config);
+        String who = config.stack().binding() + "@java";
         word("options.repository", options.repository(), union(entries, Offer::repositories), who);
         word("options.fetch", options.fetch(), union(entries, Offer::fetches), who);
         word("options.mapper", options.mapper(), union(entries, Offer::mappers), who);
         word("options.validation", options.validation(), union(entries, Offer::validations), who);
-        if (wanted.store().database().isMemory()) {
+        if (config.store().database().isMemory()) {
             for (String key : List.of("repository", "fetch")) {
                 if (options.given().contains(key)) {
                     throw new Refusal("options." + key, "rows in memory are read without any library",
@@ -214,13 +214,13 @@ record Offer(
         }
     }
 
-    private static void checkDatabase(Configuration wanted) throws Refusal {
-        Configuration.Database database = wanted.store().database();
-        Configuration.Stack stack = wanted.stack();
-        boolean stored = STORED_CONTRACTS.contains(wanted.contract());
+    private static void checkDatabase(Configuration config) throws Refusal {
+        Configuration.Database database = config.store().database();
+        Configuration.Stack stack = config.stack();
+        boolean stored = STORED_CONTRACTS.contains(config.contract());
         word("store.kind", database.kind(),
-                stored ? union(serving(wanted), Offer::stores) : List.of("memory"),
-                stack.binding() + "@java with contract " + wanted.contract());
+                stored ? union(serving(config), Offer::stores) : List.of("memory"),
+                stack.binding() + "@java with contract " + config.contract());
         if (database.isMemory()) {
             return;
         }
@@ -236,7 +236,7 @@ record Offer(
         }
     }
 
-    /** The kernel keeps receive buffers within bounds of its own (socket(7)); another size than wanted is refused. */
+    /** The kernel keeps receive buffers within bounds of its own (socket(7)); another size than config is refused. */
     private static void checkWindow(Integer bytes) throws Refusal {
         if (bytes == null) {
             return;
@@ -256,25 +256,25 @@ record Offer(
                 "choose a size between its smallest and net.core.rmem_max, or null for the kernel's");
     }
 
-    private static void checkUnix(Configuration wanted) throws Refusal {
-        if (wanted.socket().nagle() || wanted.socket().tcpWindow() != null) {
+    private static void checkUnix(Configuration config) throws Refusal {
+        if (config.socket().nagle() || config.socket().tcpWindow() != null) {
             throw new Refusal("socket", "a Unix socket has neither Nagle's algorithm nor a TCP window",
                     "leave nagle and tcp_window out, or listen on 127.0.0.1:0");
         }
-        if (!wanted.stack().security().equals("none")) {
+        if (!config.stack().security().equals("none")) {
             throw new Refusal("stack.security", "a Unix socket has no TLS in the Java service",
                     "use security=none, or listen on 127.0.0.1:0");
         }
     }
 
-    private static void checkLogin(Configuration wanted) throws Refusal {
-        String username = wanted.store().username();
-        String password = wanted.store().password();
+    private static void checkLogin(Configuration config) throws Refusal {
+        String username = config.store().username();
+        String password = config.store().password();
         if (username == null && password == null) {
             return;
         }
-        if (!wanted.stack().binding().equals("soap")) {
-            throw new Refusal("store.username", wanted.stack().binding() + " has no UsernameToken",
+        if (!config.stack().binding().equals("soap")) {
+            throw new Refusal("store.username", config.stack().binding() + " has no UsernameToken",
                     "use binding soap, or leave username and password out");
         }
         if (username == null || password == null) {
@@ -319,14 +319,14 @@ record Offer(
         return host.length == 4 && (host[0] & 0xff) == 198 && (host[1] & 0xfe) == 18;
     }
 
-    private static void checkFiles(Configuration wanted) throws Refusal {
-        String security = wanted.stack().security();
+    private static void checkFiles(Configuration config) throws Refusal {
+        String security = config.stack().security();
         if (!security.equals("none")) {
-            file("tls.certificate", wanted.tls().certificate());
-            file("tls.key", wanted.tls().key());
+            file("tls.certificate", config.tls().certificate());
+            file("tls.key", config.tls().key());
         }
         if (security.equals("mtls")) {
-            file("tls.client_ca", wanted.tls().clientCa());
+            file("tls.client_ca", config.tls().clientCa());
         }
     }
 

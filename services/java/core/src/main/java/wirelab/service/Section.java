@@ -92,10 +92,10 @@ final class Section {
         return value == null ? unset : value;
     }
 
-    private Refusal wrongType(String key, String wanted, Object value) {
+    private Refusal wrongType(String key, String expected, Object value) {
         return new Refusal(
                 option(key),
-                "must be " + wanted + ", not " + Json.write(value),
+                "must be " + expected + ", not " + Json.write(value),
                 "see docs/reference/process.md for its type");
     }
 }

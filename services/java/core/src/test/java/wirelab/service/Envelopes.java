@@ -34,9 +34,9 @@ public final class Envelopes {
         return answered;
     }
 
-    private static void check(Bench.Reply reply, String wanted, String action) throws Exception {
+    private static void check(Bench.Reply reply, String expected, String action) throws Exception {
         Element came = child(reply.text());
-        Element like = child(wanted);
+        Element like = child(expected);
         boolean same = reply.status() == 200
                 && like.getLocalName().equals(came.getLocalName())
                 && String.valueOf(like.getNamespaceURI()).equals(String.valueOf(came.getNamespaceURI()));

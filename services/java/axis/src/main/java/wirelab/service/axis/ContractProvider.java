@@ -96,9 +96,9 @@ final class ContractProvider extends BasicProvider {
     }
 
     private void checkAction(MessageContext context, Exchange<?, ?> exchange) throws AxisFault {
-        String wanted = model.namespace() + "#" + exchange.operation();
-        if (!wanted.equals(context.getSOAPActionURI())) {
-            throw Faults.client("the action must be " + wanted + ", not " + context.getSOAPActionURI());
+        String expected = model.namespace() + "#" + exchange.operation();
+        if (!expected.equals(context.getSOAPActionURI())) {
+            throw Faults.client("the action must be " + expected + ", not " + context.getSOAPActionURI());
         }
     }
 

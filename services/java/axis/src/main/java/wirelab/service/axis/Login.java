@@ -39,9 +39,9 @@ record Login(String username, String password) {
     }
 
     private static MessageElement child(MessageElement parent, String name) {
-        QName wanted = new QName(NAMESPACE, name);
+        QName expected = new QName(NAMESPACE, name);
         for (Iterator<?> children = parent.getChildElements(); children.hasNext();) {
-            if (children.next() instanceof MessageElement element && wanted.equals(element.getQName())) {
+            if (children.next() instanceof MessageElement element && expected.equals(element.getQName())) {
                 return element;
             }
         }

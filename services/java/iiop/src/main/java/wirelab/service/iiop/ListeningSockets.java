@@ -23,8 +23,8 @@ public final class ListeningSockets implements ServerSocketFactory {
     private static volatile ServerSocket listening;
     private static volatile Socket accepted;
 
-    static void prepare(Configuration.Socket wanted, Calls counter) {
-        options = wanted;
+    static void prepare(Configuration.Socket config, Calls counter) {
+        options = config;
         calls = counter;
         accepted = null;
     }

@@ -75,13 +75,13 @@ final class Clinic implements AutoCloseable {
         return id;
     }
 
-    void status(int wanted, String method, String path, String body) throws Exception {
+    void status(int expected, String method, String path, String body) throws Exception {
         Bench.Reply reply = call(method, path, body);
-        assertEquals(wanted, reply.status(), method + " " + path + " " + body + ": " + reply.text());
-        if (wanted == 204 || wanted == 404) {
+        assertEquals(expected, reply.status(), method + " " + path + " " + body + ": " + reply.text());
+        if (expected == 204 || expected == 404) {
             assertEquals("", reply.text());
         }
-        if (wanted == 400) {
+        if (expected == 400) {
             assertEquals(true, reply.head().contains("\r\nerrors: "), reply.head());
         }
     }

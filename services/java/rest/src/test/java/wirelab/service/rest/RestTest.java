@@ -61,8 +61,8 @@ class RestTest {
                 String operation = (String) vector.get("operation");
                 if (!operation.equals("Download")) {
                     Bench.Reply reply = bench.http("POST /transfer/" + operation.toLowerCase() + POST, body(vector));
-                    Object wanted = vector.get("error") == null ? vector.get("reply") : Map.of("error", vector.get("error"));
-                    assertEquals(wanted, Bench.value(reply.text()), (String) vector.get("name"));
+                    Object expected = vector.get("error") == null ? vector.get("reply") : Map.of("error", vector.get("error"));
+                    assertEquals(expected, Bench.value(reply.text()), (String) vector.get("name"));
                     assertEquals(vector.get("error") == null ? 200 : 400, reply.status());
                 }
             }

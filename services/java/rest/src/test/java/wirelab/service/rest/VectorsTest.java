@@ -80,14 +80,14 @@ class VectorsTest {
                 continue;
             }
             ProtobufCodec codec = new ProtobufCodec();
-            Message wanted = (Message) codec.read(HexFormat.of().parseHex((String) each.get("protobuf")), message);
+            Message expected = (Message) codec.read(HexFormat.of().parseHex((String) each.get("protobuf")), message);
             for (String form : forms(each, "protobuf")) {
                 Object value = codec.read(HexFormat.of().parseHex(form), message);
                 if (form.equals(each.get("protobuf"))) {
                     assertEquals(form, HexFormat.of().formatHex(codec.write(value)));
                 }
                 // Unknown fields are kept by the library, within the messages of a message too.
-                assertEquals(wanted, DiscardUnknownFieldsParser.wrap(wanted.getParserForType()).parseFrom(codec.write(value)));
+                assertEquals(expected, DiscardUnknownFieldsParser.wrap(expected.getParserForType()).parseFrom(codec.write(value)));
                 read++;
             }
         }

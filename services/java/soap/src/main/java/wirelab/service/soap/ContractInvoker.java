@@ -56,9 +56,9 @@ final class ContractInvoker implements Invoker {
     /** CXF itself lets an action pass that it does not know. */
     private void checkAction(Exchange<?, ?> exchange, SoapMessage message) {
         String action = SoapActionInInterceptor.getSoapAction(message);
-        String wanted = model.namespace() + "#" + exchange.operation();
-        if (!wanted.equals(action)) {
-            throw new SoapFault("the action must be " + wanted + ", not " + action, message.getVersion().getSender());
+        String expected = model.namespace() + "#" + exchange.operation();
+        if (!expected.equals(action)) {
+            throw new SoapFault("the action must be " + expected + ", not " + action, message.getVersion().getSender());
         }
     }
 }

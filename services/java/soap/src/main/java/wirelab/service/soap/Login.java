@@ -20,11 +20,11 @@ final class Login extends WSS4JInInterceptor {
                 // The Basic Security Profile would make the password's type a duty (R4201).
                 ConfigurationConstants.IS_BSP_COMPLIANT, "false",
                 VALIDATOR_MAP, Map.of(WSConstants.USERNAME_TOKEN, new TextOnly()),
-                ConfigurationConstants.PW_CALLBACK_REF, (CallbackHandler) asked -> answer(asked, store)));
+                ConfigurationConstants.PW_CALLBACK_REF, (CallbackHandler) requested -> answer(requested, store)));
     }
 
-    private static void answer(Callback[] asked, Configuration.Store store) {
-        for (Callback each : asked) {
+    private static void answer(Callback[] requested, Configuration.Store store) {
+        for (Callback each : requested) {
             WSPasswordCallback token = (WSPasswordCallback) each;
             if (store.username().equals(token.getIdentifier())) {
                 token.setPassword(store.password());
