@@ -56,7 +56,7 @@ def _tables(found: list[Cell], users: int, lead: tuple[str, Figure, float]) -> l
     title, figure, factor = lead
     columns = [(figure, factor, True), (CLIENT_CPU, 1e6, False), (SERVICE_CPU, 1e6, False)]
     lines = []
-    chosen = [cell for cell in found if cell.point.load.get("users") == users]
+    chosen = [cell for cell in found if cell.point.load.users == users]
     for message in dict.fromkeys(map(_message, chosen)):
         rows = [cell for cell in chosen if _message(cell) == message]
         rows.sort(key=_order(figure))

@@ -8,6 +8,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.stack.reference import Stack
 from wirelab.trial.record import (
@@ -38,7 +39,7 @@ def point(selector: CellSelector) -> Point:
         axes=dict(Stack.parse(selector.stack).axes),
         operation=selector.operation,
         bytes=selector.bytes or 14,
-        load={"kind": "closed", "users": selector.users or 1, "think_s": 0.0},
+        load=LoadRecord(kind="closed", users=selector.users or 1, think_s=0.0),
         options=options,
     )
 
@@ -48,7 +49,7 @@ def trial(
 ) -> Trial:
     """One measured trial: a closed load on a service that needs ``seconds`` per call."""
     at = point(selector)
-    users = int(at.load["users"])
+    users = at.load.users or 1
     calls = max(1, round(1.0 / seconds))
     mean_ns = users * seconds * 1e9
     times = Times(count=calls, mean_ns=mean_ns, percentiles_ns={"p50": round(mean_ns)})

@@ -15,6 +15,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from wirelab.checks import load as verdicts
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.statistics.sample import percentile_printable
 from wirelab.study import catalogue as studies
 from wirelab.study import manifest as study_manifest
@@ -58,13 +59,16 @@ class World:
     seed: int = 1
 
 
-def point(stack: str, size: int = 14, load: Json | None = None, **options: Any) -> Point:
+def point(
+    stack: str, size: int = 14, load: Json | LoadRecord | None = None, **options: Any
+) -> Point:
     """A point of the contract ``transfer``."""
     name, _, query = stack.partition("?")
     binding, _, language = name.partition("@")
     axes = {"binding": binding, "language": language, "connection": "keep", "start": "warm"}
     axes |= dict(part.split("=", 1) for part in query.split("&") if part)
-    return Point(stack, axes, "Hello", size, load or {"kind": "closed", "users": 10}, **options)
+    made = convert(load or {"kind": "closed", "users": 10}, LoadRecord)
+    return Point(stack, axes, "Hello", size, made, **options)
 
 
 def trial(at: Point, repeat: int, order: int, world: World) -> Trial:
@@ -92,26 +96,26 @@ def trial(at: Point, repeat: int, order: int, world: World) -> Trial:
 def _figures(
     at: Point, per_call_s: float, world: World, random: np.random.Generator
 ) -> tuple[Json, Json, Json]:
-    users = int(at.load.get("users", 8))
+    users = at.load.users or 8
     close = at.axes["connection"] == "close"
     window = 2.0
-    rate = at.load.get("rate") or min(users / (per_call_s + 40e-6), 1.0 / per_call_s)
+    rate = at.load.rate or min(users / (per_call_s + 40e-6), 1.0 / per_call_s)
     calls = max(40, round(rate * window))
-    mean = users * window / calls if at.load["kind"] == "closed" else per_call_s
+    mean = users * window / calls if at.load.is_closed else per_call_s
     samples = mean * random.gamma(12.0, 1.0 / 12.0, size=min(calls, SAMPLES_MAX))
     samples[:: max(1, samples.size // 20)] *= 2.5
     samples *= mean / samples.mean()
     times = {name: times_of(samples * share, calls) for name, share in _SHARES.items()}
     result = {
         "name": "main",
-        "load": "closed" if at.load["kind"] == "closed" else "open",
+        "load": "closed" if at.load.is_closed else "open",
         "window_s": window,
         "calls": calls,
         "ok": calls,
         "errors": 0,
         "errors_by_kind": {},
         "rate_per_s": calls / window,
-        "rate_planned_per_s": at.load.get("rate"),
+        "rate_planned_per_s": at.load.rate,
         "concurrency": float(users),
         "connections_opened": calls + 500 if close else users,
         "calls_whole_run": calls + 500,

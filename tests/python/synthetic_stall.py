@@ -10,6 +10,7 @@ from typing import Any
 
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Claim, Planned, Spot
@@ -24,7 +25,7 @@ JOINED = "rest@rust?server.nagle=on"
 NEITHER = "rest@rust"
 NAGLE = "nagle-delayed-ack"
 SPLIT = "split-writes"
-USERS = {"kind": "closed", "users": 1, "think_s": 0.0}
+USERS = LoadRecord(kind="closed", users=1, think_s=0.0)
 
 
 def point_of(stack: str) -> Point:

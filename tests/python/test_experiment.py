@@ -14,6 +14,7 @@ from wirelab import checkout
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.experiment.model import Experiment
 
 PLAIN = """\
@@ -35,7 +36,7 @@ def _changed(old: str, new: str) -> str:
 def test_units_are_read_and_defaults_filled_in() -> None:
     experiment = experiment_file.parse(PLAIN)
     assert experiment.messages[0].bytes == 150_000
-    assert experiment.loads[0].point() == {"kind": "closed", "users": 10, "think_s": 0.005}
+    assert experiment.loads[0].point() == LoadRecord(kind="closed", users=10, think_s=0.005)
     assert experiment.window.for_size(14) == {"duration_s": 2.0}
     assert experiment.placement == ("pinned",)
     assert experiment.repeats == 4

@@ -421,7 +421,7 @@ def test_the_example_of_own_services_runs_as_it_is(
     window = experiment.window.model_copy(update={"duration": 0.3})
     short = experiment.model_copy(update={"repeats": 1, "window": window})
     run = running.run(short, tmp_path / "run", source=path.read_text())
-    found = {(t.point.stack, t.point.load["users"], t.status) for t in run.trials}
+    found = {(t.point.stack, t.point.load.users, t.status) for t in run.trials}
     names = ("orders-rest", "orders-grpc")
     assert found == {(name, users, "measured") for name in names for users in (1, 16)}
     assert all(trial.result.ok and not trial.result.errors for trial in run.trials)

@@ -120,7 +120,7 @@ def test_a_true_claim_is_seldom_denied() -> None:
 
 def test_a_missing_cell_cannot_be_told() -> None:
     """It is named, and the claim is undecided."""
-    some = [t for t in measured(by_stack(2000.0)) if t.point.load["users"] != 10]
+    some = [t for t in measured(by_stack(2000.0)) if t.point.load.users != 10]
     judged = findings.evaluate(some, finding(FASTER))
     assert judged.outcome == "undecided"
     assert "not measured: grpc@go, Hello, 14 B, 10 users" in judged.reason

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import RunDirectoryError, StorageError
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.run import journal
 from wirelab.run.journal import Journal
 from wirelab.trial.record import Point, Trial
 
 
 def _trial(number: int, reason: str = "") -> Trial:
-    point = Point("rest@rust", {}, "Hello", 14, {"kind": "closed", "users": 1})
+    point = Point("rest@rust", {}, "Hello", 14, LoadRecord(kind="closed", users=1))
     return Trial(f"t{number}", point, 1, number, "failed", reason)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 import yaml
 
@@ -15,6 +16,7 @@ from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.process import open_files
 from wirelab.process.endpoint import Endpoint
 from wirelab.run import runner as running
@@ -56,7 +58,7 @@ def _group(load: str) -> Json:
     return {**group, "seeded": seed is not None}
 
 
-def _point(load: str) -> Json:
+def _point(load: str) -> LoadRecord:
     return experiment_file.parse(_text(load)).loads[0].point()
 
 
@@ -243,7 +245,7 @@ def test_a_new_kind_of_load_leaves_digests_and_ids_of_older_experiments_alone() 
     dumped = experiment.model_dump(mode="json")["loads"]
     closed = {"users": 3, "think": 0.01}
     assert dumped == [{"closed": closed, "constant": None, "poisson": None}]
-    assert set(_point("closed: {users: 3}")) == {"kind", "users", "think_s"}
+    assert set(msgspec.to_builtins(_point("closed: {users: 3}"))) == {"kind", "users", "think_s"}
     trial = planning.schedule(experiment, manifests.load()).trials[0]
     assert "-closed3-r1-" in trial.id
 
@@ -289,7 +291,7 @@ def test_groups_next_to_the_probe_are_groups_of_the_engines_plan() -> None:
     assert uploads["warmup"] == {"min_s": 0.0, "max_s": 0.0}
     assert planned.cell.load.concurrencies == [8, 20]
     point = planned.cell.point
-    assert "background" in point.load
+    assert [group.name for group in point.load.background] == ["uploads"]
     assert labels.load(point.load) == (
         "200 calls/s, evenly spaced, with uploads (Submit 100 kB, bursts of 20 calls at once, "
         "300 ms apart)"

@@ -15,7 +15,6 @@ from wirelab.checks import periods
 from wirelab.documents import to_json
 from wirelab.documents.plan import Plan
 from wirelab.experiment import loading as experiment_file
-from wirelab.experiment import loads
 from wirelab.experiment.loads import Load
 from wirelab.process.children import ProcessOptions
 from wirelab.process.engine import Drive
@@ -39,7 +38,7 @@ def _driven(load: Json, folder: Path, *, delay_s: float = 0.005) -> tuple[GroupR
             "target": address,
             "stack": {"binding": "rest", "codec": "text", "transport": "http/1.1"},
             "workload": {"kind": "http", "method": "GET", "path": "/"},
-            "load": loads.plan(process.point(), 1),
+            "load": process.point().plan(1),
             "window": process.own_window(20.0) or {"duration_s": 2.0},
             "warmup": {"min_s": 0.0, "max_s": 0.0},
         }

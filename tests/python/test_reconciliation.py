@@ -18,6 +18,7 @@ from wirelab.checks import load as verdicts
 from wirelab.cli import main
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.report.section import Table
 from wirelab.report.sections import time_split
 from wirelab.report.source import Source
@@ -234,7 +235,7 @@ def test_why_calls_were_not_logged_is_read_from_older_records_too() -> None:
 
 def _trial(found: CallTimes | None, link: str = "loopback", measured: Json | None = None) -> Trial:
     axes = {"connection": "keep", "caller": "engine", "in_flight": "1"}
-    load_: Json = {"kind": "closed", "users": 1, "think_s": 0.0}
+    load_ = LoadRecord(kind="closed", users=1, think_s=0.0)
     at = Point("rest@rust", axes, "Hello", 14, load_, link=link)
     wire = WireRecord(reconciliation=found, protocols=("tls",))
     made = replace(trial(at, 0, 1, World()), wire=wire, checks=())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.format.numbers import quantity
 from wirelab.report.page import write_page
 from wirelab.report.section import Table
@@ -27,7 +28,8 @@ def figures(reference: str) -> dict[str, float]:
 def table_of(*references: str) -> Table:
     """The table for points of whole stacks."""
     points = [
-        Point(ref, dict(Stack.parse(ref).axes), "Submit", 200, users(50)) for ref in references
+        Point(ref, dict(Stack.parse(ref).axes), "Submit", 200, LoadRecord(kind="closed", users=50))
+        for ref in references
     ]
     return costs.engine_tax_table(points, Names.of(points))
 

@@ -20,6 +20,7 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.report.charts import load_panels
 from wirelab.report.export import to_json
 from wirelab.report.findings.sentences import sentences
@@ -67,11 +68,11 @@ def test_several_settings_in_few_words() -> None:
 
 def test_loads_in_words() -> None:
     """Closed, open, and one user."""
-    assert load({"kind": "closed", "users": 1}) == "1 user"
+    assert load(LoadRecord(kind="closed", users=1)) == "1 user"
     assert (
-        load({"kind": "closed", "users": 1000, "think_s": 0.5}) == "1,000 users, 0.5 s think time"
+        load(LoadRecord(kind="closed", users=1000, think_s=0.5)) == "1,000 users, 0.5 s think time"
     )
-    assert load({"kind": "poisson", "rate": 1500.0}) == "1,500 calls/s, Poisson"
+    assert load(LoadRecord(kind="poisson", rate=1500.0)) == "1,500 calls/s, Poisson"
 
 
 def _shares(text: str) -> list[float]:

@@ -19,6 +19,7 @@ from tests.python.synthetic_run import (
     without_histograms,
     write_run,
 )
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.report import page, section
 from wirelab.report.export import to_json
 from wirelab.report.section import Table
@@ -42,7 +43,7 @@ def _run(folder: Path, loads: int) -> Source:
         replace(
             one,
             id=f"{one.id}-{load}-{repeat}",
-            point=replace(one.point, load=users(2**load)),
+            point=replace(one.point, load=LoadRecord(kind="closed", users=2**load)),
             repeat=repeat,
             checks=(Check("errors", "marked", f"{load}, {repeat}"),),
         )

@@ -231,7 +231,7 @@ def test_a_first_look_is_marked_and_judges_what_it_measured(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """In the terminal and on the page; findings of other parts are left out."""
-    few = [p for p in points["matrix"] if p.bytes == 14 and p.load["users"] in (1, 100)]
+    few = [p for p in points["matrix"] if p.bytes == 14 and p.load.users in (1, 100)]
     folder = written(tmp_path / "out", {"matrix": few}, found)
     path = folder / study_manifest.NAME
     manifest = json.loads(path.read_text(encoding="utf-8")) | {"quick": True}
@@ -278,7 +278,7 @@ def written(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:
                     {
                         "operation": point.operation,
                         "bytes": point.bytes,
-                        "users": point.load["users"],
+                        "users": point.load.users,
                         "chunk": point.options.get("chunk_bytes"),
                         "placement": point.options.get("placement"),
                     }

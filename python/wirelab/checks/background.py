@@ -10,7 +10,7 @@ NAME = "background"
 
 def check(trial: Trial) -> Check | None:
     """All groups in one check, each with its calls and failures."""
-    if not trial.point.load.get("background"):
+    if not trial.point.load.background:
         return None
     if not trial.background:
         return Check.unmeasurable(NAME, "the record has the probe alone")

@@ -248,7 +248,7 @@ def _concurrency(trial: Trial) -> Check | None:
     """Little's law against the plan: users of a closed load are always in a call."""
     if not _is_saturating(trial):
         return None
-    users, window = int(trial.point.load.get("users", 0)), trial.result.window_s
+    users, window = trial.point.load.users or 0, trial.result.window_s
     mean = trial.time_ns("response", "mean")
     if not users or not window or mean is None:
         return Check.unmeasurable("concurrency", "no response time within the window")
@@ -301,7 +301,7 @@ def _rate(trial: Trial) -> Check | None:
     off = abs(little_ratio(achieved, planned) - 1.0)
     # Poisson counts vary by their root: a short window cannot be held to 1 %.
     noise = 3.3 / max(1.0, (planned * window) ** 0.5)
-    allowed = max(WITHIN, noise) if trial.point.load.get("kind") == "poisson" else WITHIN
+    allowed = max(WITHIN, noise) if trial.point.load.kind == "poisson" else WITHIN
     reason = (
         f"{achieved:,.1f} {what}/s arrived, {planned:,.1f} planned "
         f"(off by {_percent(off)}, at most {_percent(allowed)})"
@@ -315,10 +315,10 @@ def _kept_up(trial: Trial) -> Check | None:
     if _is_closed(trial) or not window or ended is None:
         return None
     calls = trial.result.calls
-    behind, allowed = left_behind(trial.result, int(trial.point.load.get("in_flight_max") or 0))
-    if trial.point.load.get("kind") == "bursts":
+    behind, allowed = left_behind(trial.result, trial.point.load.in_flight_max or 0)
+    if trial.point.load.kind == "bursts":
         # The window may end within one.
-        allowed = max(allowed, float(trial.point.load["calls"]))
+        allowed = max(allowed, float(trial.point.load.calls or 0))
     reason = (
         f"{calls / window:,.1f} calls/s arrived and {ended / window:,.1f} ended within the window"
     )
@@ -461,23 +461,23 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
 
 
 def _is_closed(trial: Trial) -> bool:
-    return trial.point.load.get("kind") == "closed"
+    return trial.point.load.is_closed
 
 
 def _varies(trial: Trial) -> bool:
     """Whether the load is to change within the window."""
     load = trial.point.load
-    return load.get("kind") == "bursts" or _has_an_end(trial)
+    return load.kind == "bursts" or _has_an_end(trial)
 
 
 def _has_an_end(trial: Trial) -> bool:
     """Whether the load begins and ends with its window, without a warm-up."""
-    return bool(trial.point.load.get("stages") or trial.point.load.get("iterations"))
+    return bool(trial.point.load.stages or trial.point.load.iterations)
 
 
 def _is_saturating(trial: Trial) -> bool:
     load = trial.point.load
-    changes = any(load.get(key) for key in ("think_s", "stages", "iterations"))
+    changes = load.think_s or load.stages or load.iterations
     return _is_closed(trial) and not changes
 
 

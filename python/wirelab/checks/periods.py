@@ -7,9 +7,10 @@ from itertools import pairwise
 from math import sqrt
 from statistics import median
 
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.format.counting import counted
 from wirelab.format.units import format_seconds
-from wirelab.trial.record import Check, GroupResult, Json, PeriodResult, Trial
+from wirelab.trial.record import Check, GroupResult, PeriodResult, Trial
 
 REACHED = 0.95
 """Share of the planned users, or calls per second, that a stage has to reach."""
@@ -28,28 +29,28 @@ def check(trial: Trial) -> Check | None:
     return Check.judged(NAME, all(right for _, right, _ in found), "; ".join(words))
 
 
-def _groups(trial: Trial) -> Iterator[tuple[str, Json, GroupResult]]:
+def _groups(trial: Trial) -> Iterator[tuple[str, LoadRecord, GroupResult]]:
     yield "probe", trial.point.load, trial.result
-    planned = trial.point.load.get("background", ())
+    planned = trial.point.load.background
     for group, result in zip(planned, trial.background, strict=False):
-        yield group["name"], group["load"], result
+        yield group.name, group.load, result
 
 
-def _has_periods(load: Json) -> bool:
-    return load.get("kind") == "bursts" or bool(load.get("stages"))
+def _has_periods(load: LoadRecord) -> bool:
+    return load.kind == "bursts" or bool(load.stages)
 
 
-def judged(load: Json, result: GroupResult) -> tuple[bool, str]:
-    """Whether they reached it, and in which words, of a load as results name it."""
-    if load["kind"] == "bursts":
+def judged(load: LoadRecord, result: GroupResult) -> tuple[bool, str]:
+    """Whether they reached it, and in which words."""
+    if load.kind == "bursts":
         return _bursts(load, result.periods)
     return _stages(load, result.periods)
 
 
-def _stages(load: Json, stages: Sequence[PeriodResult]) -> tuple[bool, str]:
+def _stages(load: LoadRecord, stages: Sequence[PeriodResult]) -> tuple[bool, str]:
     """The stage that reached the least decides."""
     stage = min(stages, key=lambda one: _margin(load, one))
-    unit = "users" if load["kind"] == "closed" else "calls/s"
+    unit = "users" if load.is_closed else "calls/s"
     planned, reached = levels(stage)
     reason = (
         f"of {counted(len(stages), 'stage')}, the one from {format_seconds(stage.start_s)} to "
@@ -60,21 +61,21 @@ def _stages(load: Json, stages: Sequence[PeriodResult]) -> tuple[bool, str]:
         return True, reason
     few = (
         "users did not begin in time"
-        if load["kind"] == "closed"
+        if load.is_closed
         else "calls waited for room among those that the load lets be under way"
     )
     return False, f"{reason}, less than {REACHED:.0%}: {few}"
 
 
-def _margin(load: Json, stage: PeriodResult) -> float:
+def _margin(load: LoadRecord, stage: PeriodResult) -> float:
     """By how much of what was planned a stage is above what it has to reach."""
     planned, reached = levels(stage)
     if planned <= 0.0:
         return 1.0
     # Random arrivals vary by the root of their number: at the 0.1 % level. One call, or half a
     # user, is lost at the ends of a stage.
-    spare = 0.5 if load["kind"] == "closed" else 1.0 / stage.duration_s
-    if "gaps" in load:
+    spare = 0.5 if load.is_closed else 1.0 / stage.duration_s
+    if load.gaps != "constant":
         spare += 3.3 * sqrt(planned / stage.duration_s)
     return (reached + spare) / planned - REACHED
 
@@ -93,7 +94,7 @@ def end_s(period: PeriodResult) -> float:
     return period.start_s + period.duration_s
 
 
-def _bursts(load: Json, bursts: Sequence[PeriodResult]) -> tuple[bool, str]:
+def _bursts(load: LoadRecord, bursts: Sequence[PeriodResult]) -> tuple[bool, str]:
     planned = sum(burst.calls_planned or 0.0 for burst in bursts)
     sent = sum(burst.sent for burst in bursts)
     late = [burst for burst, after in pairwise(bursts) if _overlaps(burst, after)]
@@ -101,8 +102,8 @@ def _bursts(load: Json, bursts: Sequence[PeriodResult]) -> tuple[bool, str]:
     reason = f"{counted(len(bursts), 'burst')} sent {sent:,} of {planned:,.0f} calls"
     if took:
         reason += f", each within {format_seconds(median(took))} (median)"
-        if load.get("rate"):
-            lasts = (int(load["calls"]) - 1) / float(load["rate"])
+        if load.rate:
+            lasts = ((load.calls or 1) - 1) / load.rate
             reason += f", planned {format_seconds(lasts)}"
     if late:
         reason += f"; {len(late):,} still sent calls when the next one began"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.format.counting import counted, of_all
 from wirelab.format.units import format_seconds
 from wirelab.trial.record import Check, GroupResult, Trial
@@ -175,8 +176,8 @@ CHECKS: Sequence[Callable[[Trial], Check | None]] = (
 def expected_connections(trial: Trial, policy: str) -> tuple[int, int] | None:
     """Fewest and most connections that the policy allows without an error; None where it fixes
     no number under the trial's load."""
-    background = trial.point.load.get("background", ())
-    loads = (trial.point.load, *(group["load"] for group in background))
+    background = trial.point.load.background
+    loads = (trial.point.load, *(group.load for group in background))
     bounds = [
         _connections_of(trial, load, result, policy)
         for load, result in zip(loads, (trial.result, *trial.background), strict=False)
@@ -188,10 +189,10 @@ def expected_connections(trial: Trial, policy: str) -> tuple[int, int] | None:
 
 
 def _connections_of(
-    trial: Trial, load: Json, result: GroupResult, policy: str
+    trial: Trial, load: LoadRecord, result: GroupResult, policy: str
 ) -> tuple[int, int] | None:
     """The same of one group."""
-    users = load.get("users")
+    users = load.users
     if policy == "close":
         calls = result.calls_whole_run or 0
         return calls, calls

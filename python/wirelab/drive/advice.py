@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from wirelab.checks.backlog import arrivals, left_behind
 from wirelab.drive.amount import Amount
 from wirelab.format.counting import counted
@@ -178,9 +180,11 @@ def _unreached(group: GroupResult, amount: Amount) -> str | None:
         return None
     # Loaded after the calls, for which nobody then waits.
     from wirelab.checks import periods
+    from wirelab.experiment.load_record import LoadRecord
 
     gaps = {"gaps": "exponential"} if amount.poisson else {}
-    reached, reason = periods.judged({**amount.load(), **gaps}, group)
+    load = msgspec.convert({**amount.load(), **gaps}, LoadRecord)
+    reached, reason = periods.judged(load, group)
     if reached:
         return None
     more = "" if group.load == "closed" else ": more --connections or --in-flight make room"

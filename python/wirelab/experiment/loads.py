@@ -6,9 +6,10 @@ Stages are k6's: each has a ``duration`` and a ``target`` that is reached in a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal, Self
 
+import msgspec
 from pydantic import (
     Discriminator,
     Field,
@@ -21,6 +22,7 @@ from pydantic import (
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from wirelab.experiment.fields import Json, Model, Time, time_default
+from wirelab.experiment.load_record import BackgroundRecord, LoadRecord, StageRecord
 from wirelab.experiment.messages import Message
 
 USERS_MAX = 1_000_000
@@ -74,8 +76,8 @@ class RateStage(Model):
     duration: Time = Field(le=1e6, description="e.g. 10 s; 0 s: at once")
 
 
-def _stages(stages: Iterable[UserStage | RateStage]) -> list[Json]:
-    return [{"to": stage.target, "duration_s": stage.duration} for stage in stages]
+def _stages(stages: Iterable[UserStage | RateStage]) -> tuple[StageRecord, ...]:
+    return tuple(StageRecord(stage.target, stage.duration) for stage in stages)
 
 
 def _check_stages(stages: Sequence[UserStage | RateStage]) -> None:
@@ -149,22 +151,17 @@ class Closed(Model):
         """Most users at a time."""
         return self.users or max(stage.target for stage in self.stages)
 
-    def point(self) -> Json:
+    def point(self) -> LoadRecord:
         """As results name it."""
-        described: Json = {
-            "kind": "closed",
-            "users": self.users_max,
-            "think_s": _mean(self.think),
-        }
-        if _distribution(self.think) != "constant":
-            described["think"] = _distribution(self.think)
-        if self.calls_per_pause > 1:
-            described["calls_per_pause"] = self.calls_per_pause
-        if self.iterations:
-            described["iterations"] = self.iterations
-        if self.stages:
-            described["stages"] = _stages(self.stages)
-        return described
+        return LoadRecord(
+            kind="closed",
+            users=self.users_max,
+            think_s=_mean(self.think),
+            think=_distribution(self.think),
+            calls_per_pause=self.calls_per_pause,
+            iterations=self.iterations or None,
+            stages=_stages(self.stages),
+        )
 
 
 IN_FLIGHT_MAX = Field(
@@ -178,9 +175,9 @@ class Constant(Model):
     rate: float = Field(gt=0, le=RATE_MAX, allow_inf_nan=False, description="calls per second")
     in_flight_max: int = IN_FLIGHT_MAX
 
-    def point(self) -> Json:
+    def point(self) -> LoadRecord:
         """As results name it."""
-        return {"kind": "constant", "rate": self.rate, "in_flight_max": self.in_flight_max}
+        return LoadRecord(kind="constant", rate=self.rate, in_flight_max=self.in_flight_max)
 
 
 class Poisson(Model):
@@ -191,9 +188,9 @@ class Poisson(Model):
     )
     in_flight_max: int = IN_FLIGHT_MAX
 
-    def point(self) -> Json:
+    def point(self) -> LoadRecord:
         """As results name it."""
-        return {"kind": "poisson", "rate": self.rate, "in_flight_max": self.in_flight_max}
+        return LoadRecord(kind="poisson", rate=self.rate, in_flight_max=self.in_flight_max)
 
 
 class Ramping(Model):
@@ -218,15 +215,15 @@ class Ramping(Model):
             _check_stages(self.stages)
         return self
 
-    def point(self) -> Json:
+    def point(self) -> LoadRecord:
         """As results name it."""
-        described: Json = {
-            "kind": "stages",
-            "from": self.start_rate,
-            "stages": _stages(self.stages),
-            "in_flight_max": self.in_flight_max,
-        }
-        return described if self.gaps == "constant" else {**described, "gaps": self.gaps}
+        return LoadRecord(
+            kind="stages",
+            from_rate=self.start_rate,
+            stages=_stages(self.stages),
+            gaps=self.gaps,
+            in_flight_max=self.in_flight_max,
+        )
 
 
 class Bursts(Model):
@@ -268,15 +265,16 @@ class Bursts(Model):
             return self.calls
         return round((self.length or 0.0) * (self.rate or 0.0))
 
-    def point(self) -> Json:
+    def point(self) -> LoadRecord:
         """As results name it."""
-        described: Json = {"kind": "bursts", "calls": self.burst_calls}
-        if self.rate is not None:
-            described["rate"] = self.rate
-        described["gap_s"] = _mean(self.gap)
-        if _distribution(self.gap) != "constant":
-            described["gaps"] = _distribution(self.gap)
-        return {**described, "in_flight_max": self.in_flight_max}
+        return LoadRecord(
+            kind="bursts",
+            calls=self.burst_calls,
+            rate=self.rate,
+            gap_s=_mean(self.gap),
+            gaps=_distribution(self.gap),
+            in_flight_max=self.in_flight_max,
+        )
 
 
 PROBE = "probe"
@@ -314,7 +312,7 @@ class ArrivalProcess(Model):
     def _process(self) -> Closed | Constant | Poisson | Ramping | Bursts | None:
         return self.closed or self.constant or self.poisson or self.ramping or self.bursts
 
-    def point(self) -> Json:
+    def point(self) -> LoadRecord:
         """The load as results name it."""
         assert self._process is not None  # by _exactly_one
         return self._process.point()
@@ -331,20 +329,17 @@ class Background(Model):
     message: Message
     load: ArrivalProcess
 
-    def point(self) -> Json:
+    def point(self) -> BackgroundRecord:
         """As results name it."""
         message = self.message
-        described: Json = {
-            "name": self.name,
-            "operation": message.name,
-            "bytes": message.bytes,
-            "load": self.load.point(),
-        }
-        if message.chunk is not None:
-            described["chunk_bytes"] = message.chunk
-        if more := message.point():
-            described["message"] = more
-        return described
+        return BackgroundRecord(
+            name=self.name,
+            operation=message.name,
+            bytes=message.bytes,
+            load=self.load.point(),
+            chunk_bytes=message.chunk,
+            message=message.point(),
+        )
 
 
 class Load(ArrivalProcess):
@@ -365,74 +360,32 @@ class Load(ArrivalProcess):
             raise ValueError(f"two groups are called {twice}: give each a name of its own")
         return groups
 
-    def point(self) -> Json:
+    def point(self) -> LoadRecord:
         """The load as results name it."""
-        described = super().point()
-        groups = [group.point() for group in self.background]
-        return {**described, "background": groups} if groups else described
+        groups = tuple(group.point() for group in self.background)
+        return msgspec.structs.replace(super().point(), background=groups)
 
-    def plan(self, seed: int) -> Json:
+    def plan(self, seed: int) -> dict[str, object]:
         """The object ``load`` of the probe's group in the engine's plan."""
-        return plan(self.point(), seed)
+        return self.point().plan(seed)
 
     @property
     def concurrencies(self) -> list[int]:
         """Calls under way at most, of the probe and of each further group."""
         point = self.point()
-        loads = (point, *(group["load"] for group in point.get("background", ())))
-        return [concurrency(load) for load in loads]
+        return [load.concurrency() for load in (point, *(g.load for g in point.background))]
 
     @property
     def begins_with_window(self) -> bool:
         """Whether the window opens with the load and nothing is warmed up before: stages and
         iterations have a beginning and an end, and all of them are measured."""
-        return begins_with_window(self.point())
+        return self.point().begins_with_window
 
     def own_window(self, max_s: float) -> Json | None:
         """The window of a load that has an end, as in the plan; None where it has none."""
         point = self.point()
-        if point.get("stages"):
-            return {"duration_s": sum(stage["duration_s"] for stage in point["stages"])}
-        if point.get("iterations"):
-            return {"calls": {"calls": point["users"] * point["iterations"], "max_s": max_s}}
+        if point.stages:
+            return {"duration_s": sum(stage.duration_s for stage in point.stages)}
+        if point.iterations and point.users:
+            return {"calls": {"calls": point.users * point.iterations, "max_s": max_s}}
         return None
-
-
-def plan(point: Mapping[str, Any], seed: int) -> Json:
-    """The object ``load`` of a group in the engine's plan, of a load as results name it."""
-    planned = {key: value for key, value in point.items() if key != "background"}
-    if planned["kind"] == "stages":
-        random = planned.pop("gaps", "constant") != "constant"
-    else:
-        random = planned["kind"] == "poisson" or "gaps" in planned or "think" in planned
-    return {**planned, "seed": seed} if random else planned
-
-
-def begins_with_window(point: Mapping[str, Any]) -> bool:
-    """As :attr:`Load.begins_with_window`, of a load as results name it."""
-    loads = (point, *(group["load"] for group in point.get("background", ())))
-    return any(load.get("stages") or load.get("iterations") for load in loads)
-
-
-def concurrency(point: Mapping[str, Any]) -> int:
-    """Calls under way at most of a load as results name it."""
-    return int(point["users"] if point["kind"] == "closed" else point["in_flight_max"])
-
-
-def rate_max(point: Mapping[str, Any]) -> float | None:
-    """Calls per second at most, of a load as results name it; None where nothing bounds them."""
-    if point["kind"] == "stages":
-        return max(float(point["from"]), *(float(stage["to"]) for stage in point["stages"]))
-    return float(point["rate"]) if "rate" in point else None
-
-
-def level(point: Mapping[str, Any]) -> float:
-    """Users, calls per second or calls of a burst: the number that names a load shortly."""
-    if point["kind"] == "bursts":
-        return float(point["calls"])
-    return float(point.get("users") or rate_max(point) or 0.0)
-
-
-def unit(point: Mapping[str, Any]) -> str:
-    """What :func:`level` counts, behind the number; empty for users."""
-    return {"closed": "", "bursts": " calls"}.get(point["kind"], "/s")

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import link_profiles as profiles
-from wirelab.experiment import loads, placement
+from wirelab.experiment import placement
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.external import ExternalMessage, ExternalService
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
@@ -172,12 +172,12 @@ def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
     load = trial.cell.load.point()
     window = experiment.window_of(trial.cell.message, trial.cell.load)
     warming = experiment.warmup_of(trial.cell.load, cold=trial.cell.stack.axes["start"] == "cold")
-    rate = loads.rate_max(load)
+    rate = load.rate_max()
     if rate is not None:
         length = window.get("duration_s") or window["calls"]["max_s"]
         return float(rate) * (float(length) + warming.max)
-    if load.get("iterations"):
-        return float(load["iterations"] * load["users"])
+    if load.iterations and load.users:
+        return float(load.iterations * load.users)
     if "calls" in window and warming.max == 0.0:
         return float(window["calls"]["calls"])
     return None
@@ -444,7 +444,7 @@ def _id(cell: Cell, repeat: int, digest: str) -> str:
         *names,
         operations.words(point.operation, size).replace(" ", "-"),
         *link,
-        f"{load['kind']}{loads.level(load):g}",
+        f"{load.kind}{load.level():g}",
         f"r{repeat}",
         digest[:8],
     )

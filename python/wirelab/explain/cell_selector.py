@@ -79,8 +79,8 @@ class CellSelector:
         found = {
             "operation": point.operation,
             "bytes": point.bytes,
-            "users": point.load.get("users"),
-            "rate": point.load.get("rate"),
+            "users": point.load.users,
+            "rate": point.load.rate,
             "link": point.link,
             "chunk": point.options.get("chunk_bytes"),
             "placement": point.options.get("placement", "pinned"),

@@ -73,7 +73,7 @@ def _share(cpu_s: float | None, window_s: float | None) -> float | None:
 
 def _little(trial: Trial) -> float | None:
     """Users over (mean service time x rate): 1 where a user does nothing but wait for replies."""
-    users, mean, rate = trial.point.load.get("users"), _service_mean(trial), NAMED["rate"].of(trial)
+    users, mean, rate = trial.point.load.users, _service_mean(trial), NAMED["rate"].of(trial)
     return users / (mean * 1e-9 * rate) if users and mean and rate else None
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from wirelab.checks.load import client_bound, marked
 from wirelab.experiment.loads import PROBE
 from wirelab.report.findings.ranking import NO_VALUE, Ranking, all_rankings
@@ -198,7 +200,7 @@ def _point(cell: Cell) -> Json:
         "stack": point.stack,
         "operation": point.operation,
         "bytes": point.bytes,
-        "load": point.load,
+        "load": msgspec.to_builtins(point.load),
         "link": point.link,
         "options": point.options,
     }

@@ -64,7 +64,7 @@ def parts(cell: Cell) -> Iterator[Part]:
         if group.name != PROBE:
             yield _whole(group)
         yield from _operations(group)
-        kind = "burst" if group.load.get("kind") == "bursts" else "stage"
+        kind = "burst" if group.load.kind == "bursts" else "stage"
         for number, periods in enumerate(group.periods(), 1):
             figures = _burst(periods) if kind == "burst" else _stage(periods)
             errors = sum(period.errors for period in periods)

@@ -23,7 +23,6 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from wirelab.errors import UsageError
-from wirelab.experiment import loads
 from wirelab.process import runtime_metrics
 from wirelab.run.progress import Progress, TimeLeft
 from wirelab.trial.record import Point, Trial
@@ -279,4 +278,4 @@ def _planned_cell(planned: PlannedTrial) -> tuple[str, ...]:
 
 def _load(point: Point) -> str:
     """``closed 32``, ``poisson 1000``."""
-    return f"{point.load['kind']} {loads.level(point.load):g}"
+    return f"{point.load.kind} {point.load.level():g}"

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from wirelab.experiment import loads
 from wirelab.format.console import Console, Line
 from wirelab.format.counting import counted
 from wirelab.format.sanitize import sanitize
@@ -155,10 +154,10 @@ def words(planned: PlannedTrial) -> str:
     """``grpc@rust Hello 150 kB, closed 32, repeat 2``; a link is named where there is one."""
     point = planned.cell.point
     load = point.load
-    amount = f"{loads.level(load):g}{loads.unit(load)}"
+    amount = f"{load.level():g}{load.unit()}"
     call = operations.words(point.operation, format_bytes(point.bytes))
     link = "" if point.link == LOOPBACK else f" on {point.link}"
-    return f"{point.stack} {call}{link}, {load['kind']} {amount}, repeat {planned.repeat}"
+    return f"{point.stack} {call}{link}, {load.kind} {amount}, repeat {planned.repeat}"
 
 
 def _bar(done: int, total: int, width: int = 24) -> str:

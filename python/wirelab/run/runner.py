@@ -104,8 +104,8 @@ def _accept_files(planned: Schedule) -> None:
         needed = sum(open_files.connections(cell.stack.axes, each) for each in concurrencies)
         refused = open_files.refusal(needed)
         if refused:
-            word = "users" if load["kind"] == "closed" else "in_flight_max"
-            amount = f"{load['kind']} {word}={concurrencies[0]}"
+            word = "users" if load.is_closed else "in_flight_max"
+            amount = f"{load.kind} {word}={concurrencies[0]}"
             groups = " and its background" if cell.load.background else ""
             problems[f"{cell.stack}, {amount}{groups}: {refused}"] = needed
     if problems:

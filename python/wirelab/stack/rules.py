@@ -8,10 +8,13 @@ carries (:mod:`wirelab.stack.operations`), and what a service offers (its manife
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from wirelab.stack.axes import BY_NAME, TABLE, Axes, Rule, document
 from wirelab.stack.link_names import LOOPBACK
+
+if TYPE_CHECKING:
+    from wirelab.experiment.load_record import LoadRecord
 
 LINK_AXES: tuple[str, ...] = tuple(axis.name for axis in TABLE if axis.side == "link")
 """Axes that a link sets at both of its ends; loopback has the machine's values."""
@@ -58,7 +61,7 @@ TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = {"ghz": ("Hello", "HelloBytes")
 made inside the engine, call by call, and no tool can be handed them."""
 
 
-def caller_refusal(operation: str, load: Mapping[str, Any], axes: Axes) -> str:
+def caller_refusal(operation: str, load: LoadRecord, axes: Axes) -> str:
     """Why this caller cannot make the operation under this load (as
     :meth:`wirelab.experiment.model.Load.point` has it); empty when it can."""
     caller = axes["caller"]
@@ -67,11 +70,13 @@ def caller_refusal(operation: str, load: Mapping[str, Any], axes: Axes) -> str:
     able = TOOL_OPERATIONS[caller]
     if operation not in able:
         return f"caller={caller} can make {' and '.join(able)}, not {operation}"
-    if load["kind"] != "closed":
+    if not load.is_closed:
         return f"caller={caller} can hold closed loads only; its pacing of others is its own"
-    if load.get("think_s"):
+    if load.think_s:
         return f"caller={caller} has no think time between calls"
-    unable = next((key for key in ("stages", "iterations", "background") if load.get(key)), None)
+    unable = next(
+        (key for key in ("stages", "iterations", "background") if getattr(load, key)), None
+    )
     if unable:
         return f"caller={caller} holds a constant number of users, without {unable}"
     return ""

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
+
 from wirelab.statistics.figure import FIGURES, GOOD_CALLS, Figure
 from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
@@ -67,7 +69,7 @@ def point_key(point: Point) -> str:
             point.operation,
             point.bytes,
             point.link,
-            point.load,
+            msgspec.to_builtins(point.load),
             point.options,
             point.stack,
         ],
@@ -84,7 +86,7 @@ def setting_key(point: Point) -> str:
             point.operation,
             point.bytes,
             point.link,
-            point.load,
+            msgspec.to_builtins(point.load),
             point.options,
             point.semantic_class,
         ],
@@ -111,12 +113,12 @@ def cells(trials: Iterable[Trial]) -> list[Cell]:
 
 def _reading_order(point: Point) -> tuple[str, int, str, str, float, str, bool, str]:
     load = point.load
-    level = load.get("users") or load.get("rate") or load.get("calls") or 0
+    level = load.users or load.rate or load.calls or 0
     return (
         point.operation,
         point.bytes,
         point.link,
-        str(point.load.get("kind", "")),
+        load.kind,
         float(level),
         json.dumps(point.options, sort_keys=True),
         point.semantic_class != "two-way",

@@ -262,16 +262,16 @@ def _incomplete(parts: Sequence[str], runs: Mapping[str, Run]) -> tuple[str, ...
 
 def _cell_words(trial: Trial) -> str:
     point = trial.point
-    level = {"bytes": point.bytes, "users": point.load.get("users")}
+    level = {"bytes": point.bytes, "users": point.load.users}
     return f"{point.stack}, {point.operation}, {level_words(level)}"
 
 
 def _thin(trials: Sequence[Trial]) -> list[tuple[float, Trial]]:
     """Calls per user, where few."""
     shares = [
-        (trial.result.calls / trial.point.load["users"], trial)
+        (trial.result.calls / (trial.point.load.users or 1), trial)
         for trial in trials
-        if trial.status == "measured" and trial.point.load.get("users")
+        if trial.status == "measured" and trial.point.load.users
     ]
     return [(share, trial) for share, trial in shares if share < FEW_CALLS]
 

@@ -227,7 +227,7 @@ def _client_limited(cells: Sequence[Cell]) -> str:
     if not limited:
         return ""
     load = limited[0].point.load
-    level = load.get("users", load.get("rate"))
+    level = load.rate if load.users is None else load.users
     example = f"{limited[0].point.stack} at {level}"
     return f"the client was the limit in {counted(len(limited), 'cell')}, such as {example}"
 

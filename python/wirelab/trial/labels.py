@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wirelab.experiment.load_record import BackgroundRecord, LoadRecord, StageRecord
 from wirelab.format.numbers import sanitize, size
 from wirelab.format.units import format_seconds
 from wirelab.stack import operations
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.record import Json, Point
+from wirelab.trial.record import Point
 
 STAGES_SHOWN = 6
 """Stages that a label spells out."""
@@ -26,59 +27,62 @@ def message(point: Point) -> str:
     return sanitize(operations.words(point.operation, size(point.bytes)))
 
 
-def load(described: Json) -> str:
+def load(described: LoadRecord) -> str:
     """``10 users``, ``1,000 calls/s, evenly spaced``."""
     return loads([described])
 
 
-def loads(every: Iterable[Json]) -> str:
+def loads(every: Iterable[LoadRecord]) -> str:
     """Several loads in few words: ``1 and 32 users``."""
     amounts: dict[str, list[str]] = {}
     for described in every:
         amount, kind = _amount(described)
-        kind = ", with ".join((kind, *map(background, described.get("background", ()))))
+        kind = ", with ".join((kind, *map(background, described.background)))
         amounts.setdefault(kind, []).append(amount)
     return " and ".join(_counted(shown, kind) for kind, shown in amounts.items())
 
 
-def background(group: Json) -> str:
+def background(group: BackgroundRecord) -> str:
     """``uploads (Submit 1 MB, bursts of 50 calls at once, 1 s apart)``."""
-    called = operations.words(group["operation"], size(group["bytes"]))
-    return sanitize(f"{group['name']} ({called}, {load(group['load'])})")
+    called = operations.words(group.operation, size(group.bytes))
+    return sanitize(f"{group.name} ({called}, {load(group.load)})")
 
 
-def _amount(described: Json) -> tuple[str, str]:
+def _amount(described: LoadRecord) -> tuple[str, str]:
     """The level of a load, and all else of it."""
-    kind = described.get("kind")
+    kind = described.kind
     if kind == "closed":
-        return f"{int(described.get('users', 0)):,}", _users(described)
+        return f"{described.users or 0:,}", _users(described)
     if kind in ("constant", "poisson"):
         spacing = "evenly spaced" if kind == "constant" else "Poisson"
-        return f"{described.get('rate', 0):,g}", f"calls/s, {spacing}"
+        return f"{described.rate or 0:,g}", f"calls/s, {spacing}"
     if kind == "stages":
-        random = ", exponential gaps" if "gaps" in described else ""
-        return f"{described['from']:,g}", f"calls/s, then {_stages(described['stages'])}{random}"
+        random = ", exponential gaps" if described.gaps != "constant" else ""
+        return (
+            f"{described.from_rate or 0.0:,g}",
+            f"calls/s, then {_stages(described.stages)}{random}",
+        )
     if kind == "bursts":
-        return f"bursts of {described['calls']:,}", _bursts(described)
-    return sanitize(described), ""
+        return f"bursts of {described.calls or 0:,}", _bursts(described)
+    return sanitize(kind), ""
 
 
-def _users(described: Json) -> str:
+def _users(described: LoadRecord) -> str:
     """All of a closed load but the number of its users."""
     words = ["users"]
-    if think := described.get("think_s", 0.0):
-        how = described.get("think", "constant")
+    if think := described.think_s:
+        how = described.think
         words.append(f"{think:g} s think time{'' if how == 'constant' else f' ({how})'}")
-    if "calls_per_pause" in described:
-        words.append(f"{described['calls_per_pause']:,} calls per pause")
-    if "iterations" in described:
-        words.append(f"{described['iterations']:,} calls each")
-    if "stages" in described:
-        words.append(f"from 0 to {_stages(described['stages'])}")
+    if described.calls_per_pause > 1:
+        words.append(f"{described.calls_per_pause:,} calls per pause")
+    if described.iterations:
+        words.append(f"{described.iterations:,} calls each")
+    if described.stages:
+        words.append(f"from 0 to {_stages(described.stages)}")
     return ", ".join(words)
 
 
-def _stages(stages: Sequence[Json]) -> str:
+def _stages(stages: Sequence[StageRecord]) -> str:
     """``20 in 10 s, 20 in 30 s, 0 at once``; of many the first and the last, with a mark that
     differs where others differ."""
     words = [_stage(stage) for stage in stages]
@@ -88,17 +92,17 @@ def _stages(stages: Sequence[Json]) -> str:
     return f"{', '.join(words[:2])}, … {words[-1]} ({len(words)} stages, {digest})"
 
 
-def _stage(stage: Json) -> str:
-    lasts = float(stage["duration_s"])
-    return f"{stage['to']:,g} {f'in {format_seconds(lasts)}' if lasts else 'at once'}"
+def _stage(stage: StageRecord) -> str:
+    lasts = stage.duration_s
+    return f"{stage.to:,g} {f'in {format_seconds(lasts)}' if lasts else 'at once'}"
 
 
-def _bursts(described: Json) -> str:
+def _bursts(described: LoadRecord) -> str:
     """All of bursts but their number of calls."""
-    rate = described.get("rate")
+    rate = described.rate
     pace = "at once" if rate is None else f"at {rate:,g}/s"
-    how = f" ({described['gaps']})" if "gaps" in described else ""
-    return f"calls {pace}, {format_seconds(float(described['gap_s']))} apart{how}"
+    how = f" ({described.gaps})" if described.gaps != "constant" else ""
+    return f"calls {pace}, {format_seconds(described.gap_s or 0.0)} apart{how}"
 
 
 def _counted(amounts: Sequence[str], kind: str) -> str:
@@ -112,9 +116,9 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
-def openness(described: Json) -> str:
+def openness(described: LoadRecord) -> str:
     """``closed`` or ``open``."""
-    return "closed" if described.get("kind") == "closed" else "open"
+    return "closed" if described.is_closed else "open"
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ class Names:
     def settings(self, points: Iterable[Point]) -> str:
         """Several settings in few words: ``Hello 14 B with 1 user, Hello 3 MB with 1 and 32
         users``."""
-        groups: dict[tuple[str, ...], list[Json]] = {}
+        groups: dict[tuple[str, ...], list[LoadRecord]] = {}
         for point in points:
             where = (message(point), *self.differing(point))
             groups.setdefault(where, []).append(point.load)

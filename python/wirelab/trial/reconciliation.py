@@ -72,10 +72,7 @@ def call_log(experiment: Experiment, cell: Cell, folder: Path) -> CallLog:
 
 def _calls_max(experiment: Experiment, cell: Cell) -> float:
     """How many calls the trial makes at most, warm-up included."""
-    # Models of experiments take 60 ms to import, and reading a capture needs none.
-    from wirelab.experiment import loads
-
-    rate = loads.rate_max(cell.load.point()) or RATE_MAX
+    rate = cell.load.point().rate_max() or RATE_MAX
     window = experiment.window_of(cell.message, cell.load)
     warming = rate * experiment.warmup_of(cell.load, cold=False).max
     if "calls" in window:

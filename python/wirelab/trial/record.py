@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert, written
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
@@ -41,8 +42,7 @@ class Point:
     """Operation of the contract, e.g. ``Hello``."""
     bytes: int
     """Size of the operation's large part."""
-    load: Json
-    """``{"kind": "closed", "users": 10}``, ``{"kind": "constant", "rate": 1000, ...}``, ..."""
+    load: LoadRecord
     link: str = "loopback"
     contract: str = "transfer"
     options: Json = field(default_factory=dict)
@@ -53,10 +53,15 @@ class Point:
 
     def to_json(self) -> Json:
         """As the journal holds it."""
-        line = asdict(self)
+        line: Json = msgspec.to_builtins(self)
         if not self.service:
             line.pop("service")
         return line
+
+    @classmethod
+    def of(cls, line: object) -> Point:
+        """From the journal. Raises :class:`TypeError`."""
+        return convert(line, cls)
 
     @property
     def semantic_class(self) -> str:
@@ -543,7 +548,7 @@ class Trial:
         wire, store = known.get("wire"), known.get("store")
         known["wire"] = WireRecord.of(wire) if wire else None
         known["store"] = convert(store, StoreRecord) if store else None
-        known["point"] = Point(**known["point"])
+        known["point"] = Point.of(known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
         return cls(**known)
 

@@ -20,7 +20,7 @@ from wirelab.documents.link import Measure
 from wirelab.documents.link_ready import Nominal
 from wirelab.documents.plan import Plan, Window
 from wirelab.errors import TrialFailed
-from wirelab.experiment import loads, placement
+from wirelab.experiment import placement
 from wirelab.experiment.external import ExternalService
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.matrix import PlannedTrial
@@ -183,7 +183,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
             **probe,
             "name": group.name,
             "workload": group.message.workload(planned.seed),
-            "load": loads.plan(group.load.point(), (planned.seed + number) % 2**63),
+            "load": group.load.point().plan((planned.seed + number) % 2**63),
             "warmup": {"min_s": 0.0, "max_s": 0.0},
         }
         for number, group in enumerate(cell.load.background, 1)
@@ -515,7 +515,7 @@ class TrialRunner:
             target=context.endpoint.address,
             axes=dict(self._axes),
             operation=cell.message.name,
-            users=cell.load.point()["users"],
+            users=cell.load.point().users or 1,
             window=msgspec.convert(experiment.window_of(cell.message, cell.load), Window),
             warmup_s=experiment.warmup_of(cell.load, cold=self._axes["start"] == "cold").max,
             timeout_s=experiment.timeout,

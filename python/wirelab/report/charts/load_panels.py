@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from wirelab.checks.load import client_bound
 from wirelab.format.numbers import step
 from wirelab.report.charts.distribution import (
@@ -75,13 +77,13 @@ def _groups(source: Source) -> list[list[Cell]]:
 
 def _panel_key(cell: Cell) -> tuple[str, ...]:
     point = cell.point
-    shape = {k: v for k, v in point.load.items() if k not in ("users", "rate", "in_flight_max")}
-    message, load, options = label.message(point), str(sorted(shape.items())), str(point.options)
+    shape = msgspec.structs.replace(point.load, users=None, rate=None, in_flight_max=None)
+    message, load, options = label.message(point), str(shape), str(point.options)
     return (message, point.link, load, options, point.semantic_class)
 
 
 def _level(cell: Cell) -> float:
-    return float(cell.point.load.get("users") or cell.point.load.get("rate") or 1.0)
+    return float(cell.point.load.users or cell.point.load.rate or 1.0)
 
 
 def _panel(source: Source, group: list[Cell], figure: Figure) -> Picture | None:
@@ -109,7 +111,7 @@ def _axis(figure: Figure, unit: str) -> str:
 
 
 def _load_axis(cell: Cell) -> str:
-    kind = cell.point.load.get("kind")
+    kind = cell.point.load.kind
     return "users (closed load)" if kind == "closed" else f"calls per s ({kind}, open load)"
 
 

@@ -36,8 +36,8 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
     if not any(trial.status == "measured" for trial in trials):
         return ["No trial measured anything, so nothing is compared.", *_failures(trials)]
     names = Names.of(trial.point for trial in trials)
-    closed = [trial for trial in trials if trial.point.load.get("kind") == "closed"]
-    opened = [trial for trial in trials if trial.point.load.get("kind") != "closed"]
+    closed = [trial for trial in trials if trial.point.load.is_closed]
+    opened = [trial for trial in trials if not trial.point.load.is_closed]
     found = _part(closed, RATE, threshold, names) + _part(opened, RESPONSE_P50, threshold, names)
     if not found:
         found = _alone(trials, names)

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import msgspec
+
 from wirelab.checks.periods import end_s, levels
+from wirelab.experiment.load_record import LoadRecord
 from wirelab.experiment.loads import PROBE
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits, over_limits, sanitize
@@ -63,7 +66,7 @@ class Group:
 
     cell: Cell
     name: str
-    load: Json
+    load: LoadRecord
     results: tuple[GroupResult, ...]
 
     def periods(self) -> list[list[PeriodResult]]:
@@ -76,10 +79,10 @@ class Group:
 def groups(cell: Cell) -> Iterator[Group]:
     """The probe, and what ran next to it."""
     yield Group(cell, PROBE, cell.point.load, tuple(trial.result for trial in cell.measured))
-    for number, planned in enumerate(cell.point.load.get("background", ())):
+    for number, planned in enumerate(cell.point.load.background):
         there = (trial.background for trial in cell.measured)
         results = tuple(each[number] for each in there if number < len(each))
-        yield Group(cell, planned["name"], planned["load"], results)
+        yield Group(cell, planned.name, planned.load, results)
 
 
 def section(source: Source) -> Section:
@@ -117,7 +120,7 @@ def section(source: Source) -> Section:
 
 
 def _has_bursts(group: Group) -> bool:
-    return group.load.get("kind") == "bursts" and any(one.periods for one in group.results)
+    return group.load.kind == "bursts" and any(one.periods for one in group.results)
 
 
 def _operations(source: Source, group: Group) -> Iterator[list[str]]:
@@ -142,7 +145,7 @@ def _operations(source: Source, group: Group) -> Iterator[list[str]]:
 
 def _background(source: Source, group: Group) -> list[str]:
     point = group.cell.point
-    planned = next(one for one in point.load["background"] if one["name"] == group.name)
+    planned = next(one for one in point.load.background if one.name == group.name)
     results = group.results
     return [
         source.names.stacks[point.stack],
@@ -156,9 +159,9 @@ def _background(source: Source, group: Group) -> list[str]:
 
 
 def _stages(source: Source, group: Group) -> Iterator[list[str]]:
-    if not group.load.get("stages"):
+    if not group.load.stages:
         return
-    unit = " users" if group.load["kind"] == "closed" else "/s"
+    unit = " users" if group.load.is_closed else "/s"
     for stages in group.periods():
         first = stages[0]
         planned, _ = levels(first)
@@ -238,7 +241,11 @@ def to_json(cell: Cell) -> list[Json]:
     if len(found) == 1 and not any(one.periods or one.operations for one in found[0].results):
         return []
     return [
-        {"name": group.name, "load": group.load, "trials": [_trial(one) for one in group.results]}
+        {
+            "name": group.name,
+            "load": msgspec.to_builtins(group.load),
+            "trials": [_trial(one) for one in group.results],
+        }
         for group in found
     ]
 

@@ -35,12 +35,13 @@ class Spot(Model):
     @classmethod
     def of(cls, point: Point) -> Spot:
         """The point's name."""
-        return cls.model_validate({name: getattr(point, name) for name in cls.model_fields})
+        line = point.to_json()
+        return cls.model_validate({name: line[name] for name in cls.model_fields})
 
     @property
     def point(self) -> Point:
         """The point itself."""
-        return Point(axes=dict(Stack.parse(self.stack).axes), **self.model_dump())
+        return Point.of({"axes": dict(Stack.parse(self.stack).axes), **self.model_dump()})
 
 
 class Claim(Model):

@@ -236,7 +236,7 @@ record Offer(
         }
     }
 
-    /** The kernel keeps receive buffers within bounds of its own (socket(7)); another size than config is refused. */
+    /** The kernel keeps receive buffers within bounds of its own (socket(7)); another size than requested is refused. */
     private static void checkWindow(Integer bytes) throws Refusal {
         if (bytes == null) {
             return;
