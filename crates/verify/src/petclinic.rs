@@ -253,6 +253,7 @@ pub(crate) fn limits(walk: &mut Walk, validation: bool) -> Vec<String> {
         let _ = walk.step("the name of a type", &add_type(&text(count)));
         let _ = walk.step("the name of a specialty", &add_specialty(&text(count)));
     }
+    let _ = walk.step("a NUL in the name of a type", &add_type("a\0b"));
     // Characters, not bytes (unlike calendar): 80 of these are 160 bytes.
     let _ = walk.step("80 characters of two bytes", &add_type(&"é".repeat(80)));
     let _ = walk.step("81 characters of two bytes", &add_type(&"é".repeat(81)));

@@ -114,6 +114,8 @@ pub struct Head {
     pub encoding: Encoding,
     /// `content-type`.
     pub content_type: ContentType,
+    /// Whether there is a field `errors`, by which Spring PetClinic reports an invalid body.
+    pub errors: bool,
     /// GIOP: the byte order of the body, which is CDR aligned from its first byte on.
     pub byte_order: Option<ByteOrder>,
 }

@@ -230,6 +230,7 @@ fn errors_have_the_statuses_of_the_application() {
         for (method, path, body) in [
             ("POST", "/pettypes", r#"{"name":""}"#),
             ("POST", "/pettypes", r#"{"id":7,"name":"x"}"#),
+            ("POST", "/pettypes", r#"{"id":"0","name":"x"}"#),
             (
                 "POST",
                 "/pets",
@@ -284,17 +285,20 @@ fn errors_have_the_statuses_of_the_application() {
             "/pets/x",
             "/pets/2147483648",
             "/owners/1/pets/1.5",
+            "/owners?lastName=%00",
             "/pets/-",
         ] {
             let answer = get(&service, path);
             assert_eq!(answer.status, 400, "{store} {path}");
             assert_eq!(answer.field("errors"), None, "{store} {path}");
         }
+        let malformed = send(&service, "POST", "/pettypes", "[]");
         assert_eq!(
-            send(&service, "POST", "/pettypes", "[]").status,
-            400,
+            (malformed.status, malformed.field("errors")),
+            (400, Some("malformed body")),
             "{store}"
         );
+        assert_eq!(malformed.json()["className"], "Bad Request", "{store}");
         let zero = send(&service, "POST", "/pettypes", r#"{"id":0,"name":"x"}"#);
         assert_eq!(zero.status, 201, "{store}");
         let refused = "wirelab_errors_total{operation=\"AddPetType\"}";

@@ -42,11 +42,12 @@ pub trait Checked {
     }
 }
 
-/// Whether a text has 1 to `most` UTF-16 code units.
+/// Whether a text has 1 to `most` UTF-16 code units, and no NUL, which no text of the
+/// contracts holds.
 fn sized(text: &str, most: usize) -> bool {
     // Java's `@Size` counts UTF-16 code units, and the application is in Java: 🔩 counts
     // twice.
-    !text.is_empty() && text.encode_utf16().count() <= most
+    !text.is_empty() && !text.contains('\0') && text.encode_utf16().count() <= most
 }
 
 fn person_name(text: &str) -> bool {

@@ -9,7 +9,7 @@ use wirelab_stack::{Binding, Codec};
 use wirelab_verify::{Response, Subject, Subjects};
 
 use super::document::Document;
-use super::observed;
+use super::observed::{self, Refusal};
 
 /// The service that a document names.
 pub(crate) struct Service {
@@ -65,6 +65,17 @@ impl Connection {
     pub(crate) fn send(&mut self, operation: Operation, message: &[u8]) -> Response {
         let response = self.single.send(operation, message);
         self.observed(operation, response)
+    }
+
+    /// Sends a message to a path of its own, where it is to be refused.
+    pub(crate) fn refusal(
+        &mut self,
+        operation: Operation,
+        path: &str,
+        message: &[u8],
+    ) -> Result<Refusal, String> {
+        let response = self.single.send_to(path, operation, message)?;
+        observed::refusal(self.single.message_format(), operation, &response)
     }
 }
 

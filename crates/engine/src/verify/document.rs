@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wirelab_contract::{Contract, Store};
 use wirelab_load::plan::{self, Group, Load, Warmup, Window, Workload};
 use wirelab_load::result::{Fault, FaultKind};
-use wirelab_stack::{Codec, Stack, TokenSource};
+use wirelab_stack::{Binding, Codec, Stack, TokenSource};
 use wirelab_verify::Extent;
 
 /// Seconds that one call may take; the largest uploads of the slowest stacks
@@ -54,6 +54,10 @@ impl Document {
     pub(crate) fn contract(&self) -> Result<Contract, Fault> {
         let contract = self.contract.parse::<Contract>();
         contract.map_err(|error| refused(format!("contract: {error}")))
+    }
+
+    pub(crate) fn binding(&self) -> Binding {
+        self.stack.binding
     }
 
     pub(crate) fn extent(&self) -> Extent {

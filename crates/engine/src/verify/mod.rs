@@ -1,5 +1,6 @@
 //! `verify`: a service in, what differs from the canonical model out.
 
+mod bad_requests;
 mod complete;
 mod connection;
 mod document;
@@ -10,8 +11,9 @@ use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use wirelab_contract::print_error;
+use wirelab_contract::{Contract, print_error};
 use wirelab_load::result::{Fault, FaultKind};
+use wirelab_stack::Binding;
 use wirelab_verify::{Exam, examine};
 
 use crate::interrupt;
@@ -59,7 +61,11 @@ fn exams(document: &Document) -> Result<Vec<Exam>, Fault> {
         remedy: "does it run, and on that address?".into(),
     };
     let mut exams = examine(contract, &store, &service, document.extent()).map_err(unreachable)?;
-    exams.push(vectors::exam(contract, &service).map_err(unreachable)?);
+    let last = match (contract, document.binding()) {
+        (Contract::Petclinic, Binding::Rest) => bad_requests::exam(&service),
+        _ => vectors::exam(contract, &service),
+    };
+    exams.push(last.map_err(unreachable)?);
     Ok(exams)
 }
 

@@ -32,6 +32,30 @@ pub(crate) fn of(
     observed.unwrap_or_else(Response::Invalid)
 }
 
+/// How petclinic refuses over REST (contracts/README.md, petclinic).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    /// Whether it has the field `errors`.
+    pub(crate) errors: bool,
+    pub(crate) text: String,
+}
+
+/// Reads a refusal, whose body must be an error's.
+pub(crate) fn refusal(
+    format: MessageFormat,
+    operation: Operation,
+    response: &RawResponse,
+) -> Result<Refusal, String> {
+    let head = head(response)?;
+    let text = format.read_error(operation, &plain(head, &response.body)?);
+    Ok(Refusal {
+        status: head.status,
+        errors: head.errors,
+        text: text.map_err(|mismatch| format!("status {}: {mismatch}", head.status))?,
+    })
+}
+
 fn head(response: &RawResponse) -> Result<&Head, String> {
     if let Some(failure) = &response.failure {
         return Err(failure.to_string());
@@ -70,7 +94,15 @@ fn whole(
                 }
                 // contracts/README.md: 404 without a body for `not found`.
                 404 => Err("status 404 with a body".to_owned()),
-                400 => Ok(Response::Error(ApplicationError::Invalid.to_string())),
+                400 => {
+                    let text = format.read_error(operation, &body);
+                    let text = text.map_err(|mismatch| format!("status 400: {mismatch}"))?;
+                    // contracts/README.md: the field says that the body is at fault.
+                    match head.errors || text != ApplicationError::Invalid.to_string() {
+                        true => Ok(Response::Error(text)),
+                        false => Err("status 400 without the field errors".to_owned()),
+                    }
+                }
                 _ if status == route.status => read(format, operation, &body).map(Response::Reply),
                 _ => Err(format!("status {status}, the route says {}", route.status)),
             }
@@ -211,5 +243,47 @@ impl UnaryVisitor for ReadReply<'_> {
             complete::check(self.format, &ours, self.body)?;
         }
         Ok(reply.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wirelab_wire::codec::Codec;
+
+    use super::*;
+
+    #[test]
+    fn an_invalid_request_of_petclinic_has_the_field_errors() {
+        let observed = |errors: bool, body: &str| {
+            let response = RawResponse {
+                head: Some(Head {
+                    status: 400,
+                    errors,
+                    ..Head::default()
+                }),
+                body: body.as_bytes().to_vec(),
+                ..RawResponse::default()
+            };
+            of(
+                Binding::Rest,
+                MessageFormat::from(Codec::Json),
+                Operation::AddVet,
+                &response,
+            )
+        };
+        let info = |text: &str| format!(r#"{{"className":"c","exMessage":"{text}"}}"#);
+        let invalid = info("invalid request");
+        let expected = Response::Error("invalid request".to_owned());
+        assert_eq!(observed(true, &invalid), expected);
+        for (errors, body) in [(false, &*invalid), (true, r#"{"error":"x"}"#), (true, "")] {
+            let found = observed(errors, body);
+            assert!(
+                matches!(found, Response::Invalid(_)),
+                "{errors} {body}: {found:?}"
+            );
+        }
+        // Of a parameter: the examination expects no such text and finds it.
+        let parameter = Response::Error("id".to_owned());
+        assert_eq!(observed(false, &info("id")), parameter);
     }
 }

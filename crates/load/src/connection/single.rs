@@ -165,6 +165,22 @@ impl Single {
         )
     }
 
+    /// The same at a path of its own, where the operation has one with parameters.
+    ///
+    /// # Errors
+    /// As [`Single::call`].
+    pub fn send_to(
+        &mut self,
+        path: &str,
+        operation: Operation,
+        message: &[u8],
+    ) -> Result<RawResponse, String> {
+        let head = head::of_operation(&self.group.stack, operation);
+        let mut head = head.map_err(|fault| fault_text(&fault))?;
+        path.clone_into(&mut head.path);
+        self.exchange(head, &[message.to_vec()])
+    }
+
     fn exchange(&mut self, head: Request, messages: &[Vec<u8>]) -> Result<RawResponse, String> {
         let deadline = Instant::now() + self.timeout;
         let mut open = match self.open.take() {

@@ -338,6 +338,9 @@ impl MessageFormat {
         let contract = operation.contract();
         match self.codec.family() {
             CodecFamily::Text => Ok(text(body)?.to_owned()),
+            CodecFamily::SelfDescribing if contract == Contract::Petclinic => {
+                self_describing::error_info(self.codec, body)
+            }
             CodecFamily::SelfDescribing => self_describing::error(self.codec, body),
             // A message with the error's text as field 1.
             CodecFamily::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),

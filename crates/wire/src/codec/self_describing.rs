@@ -187,6 +187,26 @@ struct ErrorText {
     error: String,
 }
 
+/// The text of an error of petclinic: the map `{"className": kind, "exMessage": text}`.
+///
+/// # Errors
+/// [`Mismatch::Malformed`] when the bytes are anything else.
+pub(super) fn error_info(codec: Codec, bytes: &[u8]) -> Result<String, Mismatch> {
+    let info = parse::<ErrorInfo>(codec, bytes)?;
+    // Its content is the service's own, but there must be one.
+    if info.class_name.is_empty() {
+        return Err(Mismatch::differs("className", b"a kind of error", b"none"));
+    }
+    Ok(info.ex_message)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ErrorInfo {
+    class_name: String,
+    ex_message: String,
+}
+
 /// Reads a map that fills `bytes`.
 ///
 /// # Errors

@@ -102,6 +102,7 @@ pub(super) fn parse_unsolicited(
             content_length: fields.length,
             encoding: fields.encoding,
             content_type: fields.content_type,
+            errors: fields.errors,
             byte_order: None,
         },
         framing,
@@ -167,12 +168,14 @@ pub(super) struct Fields {
     keep_alive: bool,
     encoding: Encoding,
     pub(super) content_type: ContentType,
+    errors: bool,
 }
 
 impl Fields {
     /// Distinguishes names by their lengths first: most fields are none of these.
     pub(super) fn take(&mut self, name: &str, value: &[u8]) -> Result<(), ProtocolError> {
         match name.len() {
+            6 if name.eq_ignore_ascii_case("errors") => self.errors = true,
             10 if name.eq_ignore_ascii_case("connection") => self.take_connection(value),
             12 if name.eq_ignore_ascii_case("content-type") => {
                 self.content_type = content_type(value);

@@ -154,6 +154,7 @@ impl SectionParser {
             b"content-length" => head.content_length = Some(length(head.content_length, value)?),
             b"content-type" => head.content_type = content_type(value),
             b"content-encoding" | b"grpc-encoding" => head.encoding = encoding(value),
+            b"errors" => head.errors = true,
             b"grpc-status" => self.fields.end.grpc_status = decimal(value),
             b"grpc-message" => self.message = Some(percent_decoded(value)),
             // RFC 9113 section 8.2.2 lists these; a message with one of them is malformed.

@@ -3,7 +3,7 @@
 
 use wirelab_contract::ops::{DeleteVet, GetPet, ListOwners, ListPetTypes};
 use wirelab_contract::petclinic::{Done, GetPetRequest, ListOwnersRequest, PetType, PetTypes};
-use wirelab_contract::{State, Store, Unary};
+use wirelab_contract::{Operation, State, Store, Unary};
 use wirelab_wire::codec::{Codec, MessageFormat};
 
 fn types() -> PetTypes {
@@ -52,4 +52,18 @@ fn rows_have_the_fields_of_the_application() {
     let written = String::from_utf8(json.write_reply::<GetPet>(&pet)).unwrap();
     let expected = r#""type":{"id":1,"name":"cat"},"ownerId":6"#;
     assert!(written.contains(expected), "{written}");
+}
+
+#[test]
+fn errors_have_a_kind_and_a_text_in_json() {
+    let json = MessageFormat::from(Codec::Json);
+    let read = |body: &str| json.read_error(Operation::GetVet, body.as_bytes());
+    let info = r#"{"className":"Bad Request","exMessage":"invalid request"}"#;
+    assert_eq!(read(info).unwrap(), "invalid request");
+    for bad in ["", r#"{"error":"invalid request"}"#, r#"{"exMessage":"x"}"#] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
+    let protobuf = MessageFormat::from(Codec::Protobuf);
+    let read = protobuf.read_error(Operation::GetVet, b"\x0a\x01x");
+    assert_eq!(read.unwrap(), "x");
 }

@@ -35,12 +35,13 @@ fn content_length_ends_the_body() {
 #[test]
 fn the_fields_needed_for_validation_are_read_in_any_case() {
     let reply = b"HTTP/1.1 200 OK\r\nCONTENT-type: application/json; charset=utf-8\r\n\
-        content-ENCODING: gzip\r\ncontent-length: 0\r\n\r\n";
+        content-ENCODING: gzip\r\nErrors: a b\r\ncontent-length: 0\r\n\r\n";
     let expected = Head {
         status: 200,
         content_length: Some(0),
         encoding: Encoding::Gzip,
         content_type: ContentType::Body(Codec::Json),
+        errors: true,
         ..Head::default()
     };
     assert_eq!(events_of(reply), [first(0), head(0, expected), end(0)]);

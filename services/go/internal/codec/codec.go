@@ -204,6 +204,18 @@ func jsonError(text string) Body {
 	return Text(`{"error":` + string(quoted) + `}`)
 }
 
+// ErrorInfo is the body of an error in JSON as Spring PetClinic has it.
+func ErrorInfo(className, text string) Body {
+	info, err := json.Marshal(struct {
+		ClassName string `json:"className"`
+		ExMessage string `json:"exMessage"`
+	}{className, text})
+	if err != nil {
+		panic(err) // two texts
+	}
+	return bytes.NewReader(info)
+}
+
 func decodeProtobuf(text []byte, into proto.Message) error {
 	if err := contract.CheckProtobuf(into, text); err != nil {
 		return err

@@ -22,6 +22,8 @@ type Contract struct {
 	Money func() int64
 	// Database is where it keeps rows; nil without one.
 	Database Database
+	// HasErrorInfo: errors over REST in JSON have the form of Spring PetClinic's ErrorInfo.
+	HasErrorInfo bool
 }
 
 // Database is a pool of connections.

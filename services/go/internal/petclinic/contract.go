@@ -69,7 +69,7 @@ type Store interface {
 // New is the contract on a store.
 func New(tables Store) *contract.Contract {
 	s := service{tables}
-	of := &contract.Contract{Name: "petclinic", Service: "Petclinic"}
+	of := &contract.Contract{Name: "petclinic", Service: "Petclinic", HasErrorInfo: true}
 	if opened, ok := tables.(*database); ok {
 		of.Database = opened.Database
 	}

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -37,12 +36,17 @@ func filled(path string, message proto.Message) string {
 	return path
 }
 
+// parameterError is a parameter of a path or query that cannot be read.
+type parameterError struct{ text string }
+
+func (e *parameterError) Error() string { return e.text }
+
 // readParameters sets the fields of a message that stand in the path and in the query.
 func readParameters(request *http.Request, route *contract.Route, into proto.Message) error {
 	for _, name := range wildcards(route.Path) {
 		value, err := strconv.ParseInt(request.PathValue(name), 10, 32)
 		if err != nil {
-			return contract.ErrInvalid
+			return &parameterError{name + " must be an int32"}
 		}
 		into.ProtoReflect().Set(fieldOf(into, name), protoreflect.ValueOfInt32(int32(value)))
 	}
@@ -50,10 +54,10 @@ func readParameters(request *http.Request, route *contract.Route, into proto.Mes
 		return nil
 	}
 	query, err := url.ParseQuery(request.URL.RawQuery)
-	value := query.Get(route.Query)
+	value := strings.ToValidUTF8(query.Get(route.Query), "\uFFFD")
 	// A NUL is no character of a text, and PostgreSQL does not read one.
-	if err != nil || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
-		return contract.ErrInvalid
+	if err != nil || strings.ContainsRune(value, 0) {
+		return &parameterError{route.Query + " must have no NUL"}
 	}
 	into.ProtoReflect().Set(fieldOf(into, route.Query), protoreflect.ValueOfString(value))
 	return nil

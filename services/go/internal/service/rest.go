@@ -21,10 +21,16 @@ type rest struct {
 	*web
 	codec codec.Codec
 	calls *Calls
+	// errorBody is the body of an answer with that status.
+	errorBody func(status int, text string) codec.Body
 }
 
 func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.Config) *rest {
 	r := &rest{codec: restCodec(config, of), calls: calls}
+	r.errorBody = func(_ int, text string) codec.Body { return r.codec.ErrorBody(text) }
+	if of.HasErrorInfo && r.codec.Name == "json" {
+		r.errorBody = func(status int, text string) codec.Body { return codec.ErrorInfo(http.StatusText(status), text) }
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", r.notFound)
 	paths := map[string]methods{}
@@ -146,13 +152,14 @@ func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *co
 }
 
 // failCall answers a call with an error. Where operations have paths of their own, a row
-// that does not exist is a 404 without a body, and a 400 has the field `errors`.
+// that does not exist is a 404 without a body, and a 400 has the field `errors` unless
+// it is a parameter that is wrong.
 func (r *rest) failCall(w http.ResponseWriter, request *http.Request, route *contract.Route, err error) {
 	if errors.Is(err, contract.ErrNotFound) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	if route.Path != "" && statusOf(err) == http.StatusBadRequest {
+	if route.Path != "" && statusOf(err) == http.StatusBadRequest && !errors.As(err, new(*parameterError)) {
 		w.Header().Set("errors", contract.ErrInvalid.Error())
 	}
 	r.fail(w, request, err)
@@ -210,5 +217,6 @@ func (r *rest) negotiate(request *http.Request) error {
 
 // fail answers with an error in the service's codec.
 func (r *rest) fail(w http.ResponseWriter, request *http.Request, err error) {
-	r.reply(w, request, statusOf(err), r.codec.ContentType, r.codec.ErrorBody(err.Error()))
+	status := statusOf(err)
+	r.reply(w, request, status, r.codec.ContentType, r.errorBody(status, err.Error()))
 }

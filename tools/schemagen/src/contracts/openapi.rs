@@ -89,6 +89,7 @@ fn routed_call(contract: &Contract, operation: &Operation, route: &Route) -> Jso
         let schema = Json::object([("type", Json::text("string"))]);
         let location = Json::object([
             ("description", Json::text("The path of the new row.")),
+            ("required", Json::Bool(true)),
             ("schema", schema),
         ]);
         good.push(("headers".into(), Json::object([("Location", location)])));
@@ -98,17 +99,52 @@ fn routed_call(contract: &Contract, operation: &Operation, route: &Route) -> Jso
         let content = routed_media(&operation.reply, is_list, contract);
         good.push(("content".into(), Json::Object(content)));
     }
-    let bare = |words: &str| Json::object([("description", Json::text(words))]);
-    let responses = vec![
-        (route.status.to_string(), Json::Object(good)),
-        (
-            "400".into(),
-            bare("The request is invalid; the field `errors` says why."),
-        ),
-        ("404".into(), bare("There is no such row.")),
-    ];
+    let mut responses = vec![(route.status.to_string(), Json::Object(good))];
+    responses.extend(routed_refusals(route));
     members.push(("responses".into(), Json::Object(responses)));
     Json::Object(members)
+}
+
+/// How a call is refused, by status.
+fn routed_refusals(route: &Route) -> Vec<(String, Json)> {
+    let refusal = |about: &str, headers: Option<Json>| {
+        let mut members = vec![("description".to_owned(), Json::text(about))];
+        members.extend(headers.map(|headers| ("headers".to_owned(), headers)));
+        let content = coded(json_reference("ErrorInfo"));
+        members.push(("content".into(), Json::Object(content)));
+        Json::Object(members)
+    };
+    let has_id = route.template.contains('{');
+    let mut all = Vec::new();
+    if has_id || route.has_body() || route.query.is_some() {
+        let errors = Json::object([
+            ("description", Json::text("What is wrong with the body.")),
+            // A parameter may be at fault instead.
+            ("required", Json::Bool(!has_id)),
+            ("schema", Json::object([("type", Json::text("string"))])),
+        ]);
+        let headers = route.has_body().then(|| Json::object([("errors", errors)]));
+        let about = "The body or a parameter is invalid.";
+        all.push(("400".to_owned(), refusal(about, headers)));
+    }
+    if has_id || route.reply == ReplyBody::List {
+        let about = Json::object([("description", Json::text("There is no such row."))]);
+        all.push(("404".to_owned(), about));
+    }
+    let about = "Accept excludes the codec that this service speaks.";
+    all.push(("406".to_owned(), refusal(about, None)));
+    if route.has_body() {
+        let about = "The body is of another codec than this service speaks.";
+        all.push(("415".to_owned(), refusal(about, None)));
+    }
+    let about = "The database is unavailable.";
+    all.push(("503".to_owned(), refusal(about, None)));
+    all
+}
+
+fn json_reference(name: &str) -> Json {
+    let reference = Json::text(&format!("#/components/schemas/{name}"));
+    Json::object([("$ref", reference)])
 }
 
 /// The fields of a request that are in its path or query.
@@ -137,8 +173,13 @@ fn parameters(contract: &Contract, operation: &Operation, route: &Route) -> Vec<
 fn routed_media(name: &str, is_list: bool, contract: &Contract) -> Vec<(String, Json)> {
     let schema = match contract.message(name).fields.first() {
         Some(list) if is_list => property(list),
-        _ => Json::object([("$ref", Json::text(&format!("#/components/schemas/{name}")))]),
+        _ => json_reference(name),
     };
+    coded(schema)
+}
+
+/// A body as JSON and Protocol Buffers.
+fn coded(schema: Json) -> Vec<(String, Json)> {
     let bytes = Json::object([
         ("type", Json::text("string")),
         ("format", Json::text("binary")),
@@ -259,7 +300,11 @@ fn components(contract: &Contract) -> Json {
     for found in &contract.enums {
         schemas.push((found.name.clone(), enumeration(found)));
     }
-    schemas.push(("Error".into(), message(contract, &error())));
+    let error = match contract.known() {
+        Some(wirelab_contract::Contract::Petclinic) => error_info(),
+        _ => error(),
+    };
+    schemas.push((error.name.clone(), message(contract, &error)));
     Json::object([("schemas", Json::Object(schemas))])
 }
 
@@ -275,6 +320,24 @@ fn error() -> Message {
         name: "Error".into(),
         doc: "An application error; in protobuf the field has number 1.".into(),
         fields: vec![text],
+    }
+}
+
+/// What an error of petclinic is in JSON; in protobuf a text with number 1.
+fn error_info() -> Message {
+    let text = |name: &str, doc: &str| Field {
+        name: name.into(),
+        doc: doc.into(),
+        kind: Kind::Text,
+        label: Label::Plain,
+    };
+    Message {
+        name: "ErrorInfo".into(),
+        doc: "An error; in protobuf only exMessage, with number 1.".into(),
+        fields: vec![
+            text("className", "Of which kind, in the service's own words."),
+            text("exMessage", "What is wrong."),
+        ],
     }
 }
 

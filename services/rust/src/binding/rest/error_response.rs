@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 
 use crate::binding::http::calls::IsApplicationError;
 use crate::codec::Representation as _;
@@ -17,21 +18,46 @@ pub(crate) struct ErrorResponse {
     codec: Codec,
     body: Vec<u8>,
     application: bool,
-    /// The field `errors`, which petclinic demands of an invalid request.
-    errors: bool,
+    /// The field `errors`, which petclinic demands where a body is invalid.
+    errors: Option<&'static str>,
+}
+
+/// An error of petclinic in JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ErrorInfo<'a> {
+    class_name: &'a str,
+    ex_message: &'a str,
 }
 
 impl ErrorResponse {
     /// An answer with that status and sentence.
     pub(crate) fn new(state: &ServiceState, status: StatusCode, text: impl Into<String>) -> Self {
-        let codec = state.stack.codec;
+        let (codec, text) = (state.stack.codec, text.into());
+        let body = match (state.contract, codec) {
+            (Contract::Petclinic, Codec::Json) => {
+                let info = ErrorInfo {
+                    class_name: status.canonical_reason().unwrap_or_default(),
+                    ex_message: &text,
+                };
+                serde_json::to_vec(&info).expect("two texts can be written")
+            }
+            (contract, _) => codec.write_error(contract, &text),
+        };
         ErrorResponse {
             status,
             codec,
-            body: codec.write_error(state.contract, &text.into()),
+            body,
             application: false,
-            errors: false,
+            errors: None,
         }
+    }
+
+    /// The answer to a body that is no message.
+    pub(crate) fn malformed(state: &ServiceState, text: impl Into<String>) -> Self {
+        let mut problem = ErrorResponse::new(state, StatusCode::BAD_REQUEST, text);
+        problem.errors = (state.contract == Contract::Petclinic).then_some("malformed body");
+        problem
     }
 
     /// The answer to a call that has no reply.
@@ -44,7 +70,7 @@ impl ErrorResponse {
                 codec: state.stack.codec,
                 body: Vec::new(),
                 application: true,
-                errors: false,
+                errors: None,
             },
             CallError::Unavailable => {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
@@ -61,7 +87,7 @@ impl ErrorResponse {
         }
         problem.application = true;
         // Spring PetClinic reports violations in this header field; its content is free.
-        problem.errors = state.contract == Contract::Petclinic;
+        problem.errors = (state.contract == Contract::Petclinic).then_some("invalid request");
         problem
     }
 }
@@ -78,8 +104,8 @@ impl IntoResponse for ErrorResponse {
             let content_type = HeaderValue::from_static(self.codec.content_type());
             fields.insert(header::CONTENT_TYPE, content_type);
         }
-        if self.errors {
-            fields.insert("errors", HeaderValue::from_static("invalid request"));
+        if let Some(errors) = self.errors {
+            fields.insert("errors", HeaderValue::from_static(errors));
         }
         if self.application {
             response.extensions_mut().insert(IsApplicationError);

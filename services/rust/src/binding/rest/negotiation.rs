@@ -76,7 +76,7 @@ impl<M: Message> FromRequest<Arc<ServiceState>> for Sent<M> {
         codec
             .read(&body)
             .map(Sent)
-            .map_err(|error| ErrorResponse::new(state, StatusCode::BAD_REQUEST, error))
+            .map_err(|error| ErrorResponse::malformed(state, error))
     }
 }
 

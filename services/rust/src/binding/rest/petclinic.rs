@@ -139,10 +139,10 @@ impl<O: Unary> FromRequest<Arc<ServiceState>> for RoutedRequest<O> {
 #[derive(Deserialize)]
 struct Identified {
     #[serde(default)]
-    id: Option<serde_json::Number>,
+    id: Option<serde_json::Value>,
 }
 
-/// The request, if its JSON has no id or 0.
+/// The request, if its JSON has no id, or null or 0.
 async fn without_id(request: Request, state: &ServiceState) -> Result<Request, ErrorResponse> {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, BODY_LIMIT).await.map_err(|error| {
@@ -170,7 +170,11 @@ fn set_parameters<M: Message>(route: &Route, uri: &Uri, message: &mut M) -> Resu
     if let (Some(name), Some(query)) = (route.query, uri.query()) {
         // In a query a plus sign is a space, as HTML forms send it.
         let mut pairs = form_urlencoded::parse(query.as_bytes());
-        if let Some((_, value)) = pairs.find(|(key, _)| key == name)
+        let value = pairs.find(|(key, _)| key == name).map(|(_, value)| value);
+        if value.as_ref().is_some_and(|value| value.contains('\0')) {
+            return Err(format!("{name} must have no NUL"));
+        }
+        if let Some(value) = value
             && let Some(owners) = (message as &mut dyn Any).downcast_mut::<ListOwnersRequest>()
         {
             owners.last_name = value.into_owned();

@@ -28,6 +28,11 @@ public final class PetclinicBinding implements Binding {
 
     @Override
     public Running start(Configuration configuration, Model model, Calls calls) throws Refusal {
+        return start(configuration, model, calls, new Class<?>[0]);
+    }
+
+    /** As above with more parts of the application. */
+    public Running start(Configuration configuration, Model model, Calls calls, Class<?>... more) throws Refusal {
         WEB.setLevel(Level.OFF);
         Databases.quieten();
         Messages messages = Codecs.of(configuration);
@@ -43,11 +48,12 @@ public final class PetclinicBinding implements Binding {
             } else {
                 beans.registerBean(HikariDataSource.class, () -> pool);
             }
-        }, sources(configuration));
+        }, sources(configuration, more));
     }
 
-    private static Class<?>[] sources(Configuration configuration) {
-        List<Class<?>> sources = new ArrayList<>(List.of(WebConfiguration.class));
+    private static Class<?>[] sources(Configuration configuration, Class<?>... more) {
+        List<Class<?>> sources = new ArrayList<>(List.of(more));
+        sources.add(WebConfiguration.class);
         Databases.configuration(configuration).ifPresent(sources::add);
         return sources.toArray(Class<?>[]::new);
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import wirelab.service.Bench;
 
 /** A service of {@code petclinic}, and calls to it; those by texts are of JSON. */
@@ -82,7 +83,8 @@ final class Clinic implements AutoCloseable {
             assertEquals("", reply.text());
         }
         if (expected == 400) {
-            assertEquals(true, reply.head().contains("\r\nerrors: "), reply.head());
+            assertEquals(body != null, reply.head().contains("\r\nerrors: "), reply.head());
+            assertEquals(Set.of("className", "exMessage"), ((Map<?, ?>) Bench.value(reply.text())).keySet());
         }
     }
 

@@ -100,6 +100,7 @@ class OperationsTest {
         clinic.status(400, "POST", "/owners", ANN.replace("\"123\"", "123"));
         clinic.status(400, "POST", "/owners", "[]");
         clinic.status(400, "POST", "/owners", "");
+        clinic.status(400, "POST", "/pettypes", "{\"id\":\"" + "x".repeat(100_000) + "\"}");
         clinic.status(400, "GET", "/owners/x", null);
         clinic.status(400, "GET", "/owners/2147483648", null);
     }
@@ -199,7 +200,7 @@ class OperationsTest {
                 check(clinic);
                 server.crash();
                 Bench.Reply gone = clinic.call("GET", "/pettypes", null);
-                assertEquals("503 {\"error\":\"database unavailable\"}", gone.status() + " " + gone.text());
+                assertEquals("503 {\"className\":\"wirelab.service.contract.StoreUnavailable\",\"exMessage\":\"database unavailable\"}", gone.status() + " " + gone.text());
                 server.resume();
                 // The server may still replay its log when the first calls come.
                 for (int tries = 0; clinic.call("GET", "/pettypes", null).status() == 503; tries++) {

@@ -9,7 +9,6 @@ import jakarta.servlet.ServletException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.servlet.function.RequestPredicates;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
@@ -52,7 +51,7 @@ final class Operations {
                 return ServerResponse.status(HttpStatus.METHOD_NOT_ALLOWED)
                         .allow(method)
                         .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
-                        .body(new CodecConverter.Failure(path + " takes " + method + " only"));
+                        .body(codec.error(path + " takes " + method + " only"));
             }
             try (Calls.Call call = tally.begin()) {
                 return answer(call, exchange, request, method);
@@ -73,7 +72,7 @@ final class Operations {
         }
         try {
             Object message = method == HttpMethod.POST
-                    ? request.body(exchange.request())
+                    ? codec.read(request.body(byte[].class), exchange.request())
                     : null; // what is asked by GET has no fields
             Object reply = exchange.answer(call, message);
             call.replied(new CodedReply(codec, exchange.reply(), reply));
@@ -84,7 +83,7 @@ final class Operations {
             return fail(HttpStatus.SERVICE_UNAVAILABLE, error.getMessage());
         } catch (ApplicationError error) {
             return fail(HttpStatus.BAD_REQUEST, error.getMessage());
-        } catch (HttpMessageNotReadableException error) {
+        } catch (Codec.Malformed error) {
             return fail(HttpStatus.BAD_REQUEST, error.getMessage());
         }
     }
@@ -92,7 +91,7 @@ final class Operations {
     private ServerResponse fail(HttpStatus status, String text) {
         return ServerResponse.status(status)
                 .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
-                .body(new CodecConverter.Failure(text));
+                .body(codec.error(text));
     }
 
     static HttpMethod method(String operation) {

@@ -1,14 +1,13 @@
 package wirelab.service.rest;
 
-import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Internal;
 import com.google.protobuf.Message;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
 import wirelab.service.protobuf.CountedItems;
+import wirelab.service.protobuf.ErrorMessage;
 import wirelab.service.protobuf.ProtobufExchanges;
 
 /** Protocol Buffers by their own library. */
@@ -44,17 +43,8 @@ final class ProtobufCodec implements Codec {
         return ((Message) message).toByteArray();
     }
 
-    /** A message {@code { string error = 1; }}. */
     @Override
     public byte[] error(String text) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try {
-            CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-            out.writeString(1, text);
-            out.flush();
-        } catch (IOException impossible) {
-            throw new AssertionError("a ByteArrayOutputStream never fails", impossible);
-        }
-        return bytes.toByteArray();
+        return ErrorMessage.of(text);
     }
 }

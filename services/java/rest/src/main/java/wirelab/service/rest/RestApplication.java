@@ -11,6 +11,7 @@ import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
 import wirelab.service.Calls;
 import wirelab.service.contract.Model;
+import wirelab.service.spring.ReplyConverter;
 import wirelab.service.spring.TomcatConfiguration;
 import wirelab.service.web.BodyFilter;
 
@@ -31,7 +32,7 @@ public class RestApplication {
     /** The one codec, in the place of Spring's own converters. */
     @Bean
     HttpMessageConverters converters(Codec codec) {
-        return new HttpMessageConverters(false, List.of(new CodecConverter(codec)));
+        return new HttpMessageConverters(false, List.of(new ReplyConverter(codec::write)));
     }
 
     /** The contract's paths. */

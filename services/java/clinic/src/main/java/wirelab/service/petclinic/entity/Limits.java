@@ -8,5 +8,8 @@ public final class Limits {
     /** A telephone number. */
     public static final String TELEPHONE = "[0-9]{1,20}";
 
+    /** Any other text: a NUL is no character of one (contracts/README.md, mappings). */
+    public static final String TEXT = "[^\\u0000]*";
+
     private Limits() {}
 }

@@ -19,11 +19,13 @@ import java.util.Set;
 public class Owner extends Person {
     @NotNull
     @Size(min = 1, max = 255)
+    @Pattern(regexp = Limits.TEXT)
     @Column(name = "address")
     public String address;
 
     @NotNull
     @Size(min = 1, max = 80)
+    @Pattern(regexp = Limits.TEXT)
     @Column(name = "city")
     public String city;
 

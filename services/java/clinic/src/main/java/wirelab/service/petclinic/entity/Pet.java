@@ -9,6 +9,7 @@ import jakarta.persistence.ManyToOne;
 import jakarta.persistence.OneToMany;
 import jakarta.persistence.Table;
 import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
 import jakarta.validation.constraints.Size;
 import java.time.LocalDate;
 import java.util.Comparator;
@@ -22,6 +23,7 @@ import java.util.Set;
 public class Pet extends BaseEntity {
     @NotNull
     @Size(min = 1, max = 30)
+    @Pattern(regexp = Limits.TEXT)
     @Column(name = "name")
     public String name;
 

@@ -7,6 +7,7 @@ import jakarta.persistence.JoinColumn;
 import jakarta.persistence.ManyToOne;
 import jakarta.persistence.Table;
 import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
 import jakarta.validation.constraints.Size;
 import java.time.LocalDate;
 
@@ -21,6 +22,7 @@ public class Visit extends BaseEntity {
 
     @NotNull
     @Size(min = 1, max = 255)
+    @Pattern(regexp = Limits.TEXT)
     @Column(name = "description")
     public String description;
 

@@ -31,8 +31,8 @@ final class DirectJson implements Messages {
     }
 
     @Override
-    public byte[] error(String text) {
-        return Json.error(text);
+    public byte[] error(String className, String text) {
+        return Json.error(className, text);
     }
 
     @Override

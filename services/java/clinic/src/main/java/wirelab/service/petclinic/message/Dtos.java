@@ -37,11 +37,24 @@ public final class Dtos {
             int id, String firstName, String lastName, String address, String city, String telephone,
             List<PetDto> pets) {}
 
-    /** A row that a request names. */
-    public record Named(int id) {}
+    /** An error. */
+    @JsonPropertyOrder({"className", "exMessage"})
+    public record ErrorInfo(String className, String exMessage) {}
+
+    /** A row that a request names. Numbers that are absent or null are 0. */
+    public record Named(Integer id) {
+        public Named {
+            id = Fields.id(id);
+        }
+    }
 
     /** A request: a type or specialty. */
-    public record NameFields(int id, @NotNull @Size(min = 1, max = 80) String name) {}
+    public record NameFields(
+            Integer id, @NotNull @Size(min = 1, max = 80) @Pattern(regexp = Limits.TEXT) String name) {
+        public NameFields {
+            id = Fields.id(id);
+        }
+    }
 
     /** A request: a vet. */
     public record VetFields(
@@ -53,15 +66,26 @@ public final class Dtos {
     public record OwnerFields(
             @NotNull @Pattern(regexp = Limits.PERSON) String firstName,
             @NotNull @Pattern(regexp = Limits.PERSON) String lastName,
-            @NotNull @Size(min = 1, max = 255) String address,
-            @NotNull @Size(min = 1, max = 80) String city,
+            @NotNull @Size(min = 1, max = 255) @Pattern(regexp = Limits.TEXT) String address,
+            @NotNull @Size(min = 1, max = 80) @Pattern(regexp = Limits.TEXT) String city,
             @NotNull @Pattern(regexp = Limits.TELEPHONE) String telephone) {}
 
     /** A request: a pet. The date is checked when it is parsed. */
     public record PetFields(
-            @NotNull @Size(min = 1, max = 30) String name, @NotNull String birthDate, Named type, int ownerId) {}
+            @NotNull @Size(min = 1, max = 30) @Pattern(regexp = Limits.TEXT) String name,
+            @NotNull String birthDate, Named type, Integer ownerId) {
+        public PetFields {
+            ownerId = Fields.id(ownerId);
+        }
+    }
 
     /** A request: a visit. The date is checked when it is parsed. */
     public record VisitFields(
-            @NotNull String date, @NotNull @Size(min = 1, max = 255) String description, int petId) {}
+            @NotNull String date,
+            @NotNull @Size(min = 1, max = 255) @Pattern(regexp = Limits.TEXT) String description,
+            Integer petId) {
+        public VisitFields {
+            petId = Fields.id(petId);
+        }
+    }
 }

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.charset.CharacterCodingException;
-import java.util.Map;
 import wirelab.service.contract.message.StrictJackson;
+import wirelab.service.petclinic.message.Dtos.ErrorInfo;
 import wirelab.service.petclinic.message.Dtos.OwnerDto;
 import wirelab.service.petclinic.message.Dtos.PetDto;
 import wirelab.service.petclinic.message.Dtos.PetTypeDto;
@@ -70,7 +70,7 @@ final class Json {
         }
     }
 
-    static byte[] error(String text) {
-        return write(Map.of("error", text));
+    static byte[] error(String className, String text) {
+        return write(new ErrorInfo(className, text));
     }
 }

@@ -16,6 +16,8 @@ import wirelab.service.petclinic.message.Dtos.VisitFields;
 
 /** JSON through data transfer objects. */
 final class MappedJson implements Messages {
+    private static final EntityMapper MAPPER = EntityMapper.INSTANCE;
+
     private final Limiter limiter;
 
     MappedJson(Limiter limiter) {
@@ -33,8 +35,8 @@ final class MappedJson implements Messages {
     }
 
     @Override
-    public byte[] error(String text) {
-        return Json.error(text);
+    public byte[] error(String className, String text) {
+        return Json.error(className, text);
     }
 
     @Override
@@ -63,91 +65,91 @@ final class MappedJson implements Messages {
 
     @Override
     public PetType petType(Object request) {
-        return Mapper.petType(limiter.checked((NameFields) request));
+        return MAPPER.petType(limiter.checked((NameFields) request));
     }
 
     @Override
     public Specialty specialty(Object request) {
-        return Mapper.specialty(limiter.checked((NameFields) request));
+        return MAPPER.specialty(limiter.checked((NameFields) request));
     }
 
     @Override
     public Vet vet(Object request) {
-        return Mapper.vet(limiter.checked((VetFields) request));
+        return MAPPER.vet(limiter.checked((VetFields) request));
     }
 
     @Override
     public Owner owner(Object request) {
-        return Mapper.owner(limiter.checked((OwnerFields) request));
+        return MAPPER.owner(limiter.checked((OwnerFields) request));
     }
 
     @Override
     public Pet pet(Object request) {
-        return Mapper.pet(limiter.checked((PetFields) request));
+        return MAPPER.pet(limiter.checked((PetFields) request));
     }
 
     @Override
     public Visit visit(Object request) {
-        return Mapper.visit(limiter.checked((VisitFields) request));
+        return MAPPER.visit(limiter.checked((VisitFields) request));
     }
 
     @Override
     public Object reply(PetType row) {
-        return Mapper.dto(row);
+        return MAPPER.dto(row);
     }
 
     @Override
     public Object reply(Specialty row) {
-        return Mapper.dto(row);
+        return MAPPER.dto(row);
     }
 
     @Override
     public Object reply(Vet row) {
-        return Mapper.dto(row);
+        return MAPPER.dto(row);
     }
 
     @Override
     public Object reply(Owner row) {
-        return Mapper.dto(row);
+        return MAPPER.dto(row);
     }
 
     @Override
     public Object reply(Pet row) {
-        return Mapper.dto(row);
+        return MAPPER.dto(row);
     }
 
     @Override
     public Object reply(Visit row) {
-        return Mapper.dto(row);
+        return MAPPER.dto(row);
     }
 
     @Override
     public Object petTypes(List<PetType> rows) {
-        return rows.stream().map(Mapper::dto).toList();
+        return MAPPER.petTypes(rows);
     }
 
     @Override
     public Object specialties(List<Specialty> rows) {
-        return rows.stream().map(Mapper::dto).toList();
+        return MAPPER.specialties(rows);
     }
 
     @Override
     public Object vets(List<Vet> rows) {
-        return rows.stream().map(Mapper::dto).toList();
+        return MAPPER.vets(rows);
     }
 
     @Override
     public Object owners(List<Owner> rows) {
-        return rows.stream().map(Mapper::dto).toList();
+        return MAPPER.owners(rows);
     }
 
     @Override
     public Object pets(List<Pet> rows) {
-        return rows.stream().map(Mapper::dto).toList();
+        return MAPPER.pets(rows);
     }
 
     @Override
     public Object visits(List<Visit> rows) {
-        return rows.stream().map(Mapper::dto).toList();
+        return MAPPER.visits(rows);
     }
 }

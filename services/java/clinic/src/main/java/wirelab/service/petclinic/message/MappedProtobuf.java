@@ -9,6 +9,8 @@ import wirelab.service.petclinic.entity.Visit;
 
 /** Protocol Buffers through data transfer objects. */
 final class MappedProtobuf extends ProtobufMessages {
+    private static final EntityMapper MAPPER = EntityMapper.INSTANCE;
+
     private final Limiter limiter;
 
     MappedProtobuf(Limiter limiter) {
@@ -17,61 +19,61 @@ final class MappedProtobuf extends ProtobufMessages {
 
     @Override
     public PetType petType(Object request) {
-        return Mapper.petType(limiter.checked(DtoMessages.name(request)));
+        return MAPPER.petType(limiter.checked(DtoMessages.name(request)));
     }
 
     @Override
     public Specialty specialty(Object request) {
-        return Mapper.specialty(limiter.checked(DtoMessages.name(request)));
+        return MAPPER.specialty(limiter.checked(DtoMessages.name(request)));
     }
 
     @Override
     public Vet vet(Object request) {
-        return Mapper.vet(limiter.checked(DtoMessages.vet(request)));
+        return MAPPER.vet(limiter.checked(DtoMessages.vet(request)));
     }
 
     @Override
     public Owner owner(Object request) {
-        return Mapper.owner(limiter.checked(DtoMessages.owner(request)));
+        return MAPPER.owner(limiter.checked(DtoMessages.owner(request)));
     }
 
     @Override
     public Pet pet(Object request) {
-        return Mapper.pet(limiter.checked(DtoMessages.pet(request)));
+        return MAPPER.pet(limiter.checked(DtoMessages.pet(request)));
     }
 
     @Override
     public Visit visit(Object request) {
-        return Mapper.visit(limiter.checked(DtoMessages.visit(request)));
+        return MAPPER.visit(limiter.checked(DtoMessages.visit(request)));
     }
 
     @Override
     wirelab.petclinic.v1.PetType message(PetType row) {
-        return DtoMessages.message(Mapper.dto(row));
+        return DtoMessages.message(MAPPER.dto(row));
     }
 
     @Override
     wirelab.petclinic.v1.Specialty message(Specialty row) {
-        return DtoMessages.message(Mapper.dto(row));
+        return DtoMessages.message(MAPPER.dto(row));
     }
 
     @Override
     wirelab.petclinic.v1.Vet message(Vet row) {
-        return DtoMessages.message(Mapper.dto(row));
+        return DtoMessages.message(MAPPER.dto(row));
     }
 
     @Override
     wirelab.petclinic.v1.Owner message(Owner row) {
-        return DtoMessages.message(Mapper.dto(row));
+        return DtoMessages.message(MAPPER.dto(row));
     }
 
     @Override
     wirelab.petclinic.v1.Pet message(Pet row) {
-        return DtoMessages.message(Mapper.dto(row));
+        return DtoMessages.message(MAPPER.dto(row));
     }
 
     @Override
     wirelab.petclinic.v1.Visit message(Visit row) {
-        return DtoMessages.message(Mapper.dto(row));
+        return DtoMessages.message(MAPPER.dto(row));
     }
 }

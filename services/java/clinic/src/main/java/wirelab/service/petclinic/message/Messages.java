@@ -19,8 +19,8 @@ public interface Messages {
     /** Bytes of a reply. */
     byte[] write(Object reply);
 
-    /** Bytes of an error. */
-    byte[] error(String text);
+    /** Bytes of an error; {@code className} says of which kind, in JSON. */
+    byte[] error(String className, String text);
 
     /** The request of an operation as its codec has it; throws {@link Malformed} where the bytes are none. */
     Object read(String operation, byte[] body) throws Malformed;

@@ -1,8 +1,6 @@
 package wirelab.service.petclinic.message;
 
-import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Message;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +31,7 @@ import wirelab.service.petclinic.entity.Specialty;
 import wirelab.service.petclinic.entity.Vet;
 import wirelab.service.petclinic.entity.Visit;
 import wirelab.service.protobuf.CountedItems;
+import wirelab.service.protobuf.ErrorMessage;
 
 /** Protocol Buffers by their own library: requests and replies are the generated messages. */
 abstract class ProtobufMessages implements Messages {
@@ -185,17 +184,8 @@ abstract class ProtobufMessages implements Messages {
         return all.build();
     }
 
-    /** A message {@code { string error = 1; }}. */
     @Override
-    public final byte[] error(String text) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try {
-            CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-            out.writeString(1, text);
-            out.flush();
-        } catch (IOException impossible) {
-            throw new AssertionError("a ByteArrayOutputStream never fails", impossible);
-        }
-        return bytes.toByteArray();
+    public final byte[] error(String className, String text) {
+        return ErrorMessage.of(text);
     }
 }

@@ -1,6 +1,7 @@
 package wirelab.service.petclinic.web;
 
 import java.net.URI;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -18,8 +19,11 @@ final class Answers {
     /** What all paths begin with. */
     static final String PREFIX = "/petclinic/api/";
 
-    /** The header field that names what is wrong with a request. */
+    /** The header field that says what is wrong with a body. */
     private static final String ERRORS = "errors";
+
+    /** Characters of it: a server bounds the head of a reply. */
+    private static final int ERRORS_MAX = 200;
 
     private final Messages messages;
     private final Calls calls;
@@ -66,12 +70,12 @@ final class Answers {
         };
     }
 
-    /** A parameter that is no int32. */
-    static final class NoNumber extends RuntimeException {
+    /** A parameter that cannot be what it is to be. */
+    static final class WrongParameter extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        NoNumber(String text) {
-            super("\"" + text + "\" is no number of 32 bits", null, false, false);
+        WrongParameter(String text) {
+            super(text, null, false, false);
         }
     }
 
@@ -80,8 +84,16 @@ final class Answers {
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException none) {
-            throw new NoNumber(text);
+            throw new WrongParameter("\"" + text + "\" is no number of 32 bits");
         }
+    }
+
+    /** A parameter of a query. */
+    static String text(String text) {
+        if (text.indexOf(0) >= 0) {
+            throw new WrongParameter("a NUL is no character of a text");
+        }
+        return text;
     }
 
     private interface Work {
@@ -99,24 +111,31 @@ final class Answers {
             return work.answer(call);
         } catch (ClinicError error) {
             call.failed();
-            return error.kind() == ClinicError.Kind.NOT_FOUND
-                    ? ResponseEntity.notFound().build()
-                    : failed(HttpStatus.BAD_REQUEST, error.getMessage());
+            return error.kind() == ClinicError.Kind.NOT_FOUND ? ResponseEntity.notFound().build() : invalid(error);
         } catch (Messages.Malformed error) {
-            return failed(HttpStatus.BAD_REQUEST, error.getMessage());
+            return invalid(error);
         } catch (StoreUnavailable error) {
-            return failed(HttpStatus.SERVICE_UNAVAILABLE, error.getMessage());
+            return failed(HttpStatus.SERVICE_UNAVAILABLE, error);
         }
     }
 
-    /** An error with its text. */
-    ResponseEntity<Object> failed(HttpStatus status, String text) {
-        ResponseEntity.BodyBuilder reply =
-                ResponseEntity.status(status).contentType(mediaType);
-        if (status == HttpStatus.BAD_REQUEST) {
-            reply.header(ERRORS, text.replaceAll("[^ -~]", "?"));
-        }
-        return reply.body(new ReplyConverter.Failure(text));
+    /** The answer to a body that is no message, or breaks the contract. */
+    ResponseEntity<Object> invalid(Exception error) {
+        String text = String.valueOf(error.getMessage()).replaceAll("[^ -~]", "?");
+        return failed(HttpStatus.BAD_REQUEST, error, Map.of(
+                ERRORS, text.substring(0, Math.min(text.length(), ERRORS_MAX))));
+    }
+
+    /** The answer to any other exception. */
+    ResponseEntity<Object> failed(HttpStatus status, Exception error) {
+        return failed(status, error, Map.of());
+    }
+
+    private ResponseEntity<Object> failed(HttpStatus status, Exception error, Map<String, String> fields) {
+        return ResponseEntity.status(status)
+                .contentType(mediaType)
+                .headers(headers -> headers.setAll(fields))
+                .body(messages.error(error.getClass().getName(), String.valueOf(error.getMessage())));
     }
 
     private ResponseEntity<Object> with(

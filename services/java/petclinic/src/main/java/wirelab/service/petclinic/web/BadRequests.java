@@ -3,6 +3,8 @@ package wirelab.service.petclinic.web;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.HttpMediaTypeNotAcceptableException;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
@@ -16,12 +18,22 @@ final class BadRequests {
     }
 
     @ExceptionHandler
-    ResponseEntity<Object> parameter(Answers.NoNumber error) {
-        return answers.failed(HttpStatus.BAD_REQUEST, error.getMessage());
+    ResponseEntity<Object> parameter(Answers.WrongParameter error) {
+        return answers.failed(HttpStatus.BAD_REQUEST, error);
+    }
+
+    @ExceptionHandler
+    ResponseEntity<Object> accept(HttpMediaTypeNotAcceptableException error) {
+        return answers.failed(HttpStatus.NOT_ACCEPTABLE, error);
+    }
+
+    @ExceptionHandler
+    ResponseEntity<Object> contentType(HttpMediaTypeNotSupportedException error) {
+        return answers.failed(HttpStatus.UNSUPPORTED_MEDIA_TYPE, error);
     }
 
     @ExceptionHandler
     ResponseEntity<Object> body(HttpMessageNotReadableException error) {
-        return answers.failed(HttpStatus.BAD_REQUEST, "the body cannot be read");
+        return answers.invalid(error);
     }
 }

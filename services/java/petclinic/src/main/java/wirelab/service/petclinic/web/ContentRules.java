@@ -2,8 +2,9 @@ package wirelab.service.petclinic.web;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
 import java.util.Collections;
+import org.springframework.web.HttpMediaTypeNotAcceptableException;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.servlet.HandlerInterceptor;
 import wirelab.service.petclinic.message.Messages;
 import wirelab.service.web.MediaTypes;
@@ -19,23 +20,14 @@ final class ContentRules implements HandlerInterceptor {
 
     @Override
     public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
-            throws IOException {
+            throws HttpMediaTypeNotAcceptableException, HttpMediaTypeNotSupportedException {
         if (!Weights.of(Collections.list(request.getHeaders("Accept"))).accepts(messages.mediaType())) {
-            return refuse(response, HttpServletResponse.SC_NOT_ACCEPTABLE,
-                    "this service answers in " + messages.mediaType());
+            throw new HttpMediaTypeNotAcceptableException("this service answers in " + messages.mediaType());
         }
         boolean hasBody = request.getMethod().equals("POST") || request.getMethod().equals("PUT");
         if (hasBody && !messages.mediaType().equals(MediaTypes.withoutParameters(request.getContentType()))) {
-            return refuse(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE,
-                    "this service reads " + messages.mediaType());
+            throw new HttpMediaTypeNotSupportedException("this service reads " + messages.mediaType());
         }
         return true;
-    }
-
-    private boolean refuse(HttpServletResponse response, int status, String text) throws IOException {
-        response.setStatus(status);
-        response.setContentType(messages.mediaType());
-        response.getOutputStream().write(messages.error(text));
-        return false;
     }
 }

@@ -28,50 +28,51 @@ final class OwnerController {
     }
 
     @GetMapping
-    ResponseEntity<Object> list(@RequestParam(defaultValue = "") String lastName) {
-        return answers.found("ListOwners", () -> clinic.listOwners(lastName, answers.by(messages::owners)));
+    ResponseEntity<Object> listOwners(@RequestParam(defaultValue = "") String lastName) {
+        String beginning = Answers.text(lastName);
+        return answers.found("ListOwners", () -> clinic.listOwners(beginning, answers.by(messages::owners)));
     }
 
     @PostMapping
-    ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> addOwner(@RequestBody(required = false) byte[] body) {
         return answers.created("AddOwner", "owners", body,
                 request -> clinic.addOwner(messages.owner(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
-    ResponseEntity<Object> get(@PathVariable String id) {
+    ResponseEntity<Object> getOwner(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.found("GetOwner", () -> clinic.getOwner(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")
-    ResponseEntity<Object> update(@PathVariable String id, @RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> updateOwner(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
         return answers.changed("UpdateOwner", body, request -> clinic.updateOwner(row, messages.owner(request)));
     }
 
     @DeleteMapping("/{id}")
-    ResponseEntity<Object> delete(@PathVariable String id) {
+    ResponseEntity<Object> deleteOwner(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.deleted("DeleteOwner", () -> clinic.deleteOwner(row));
     }
 
     @PostMapping("/{ownerId}/pets")
-    ResponseEntity<Object> addPet(@PathVariable String ownerId, @RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> addPetToOwner(@PathVariable String ownerId, @RequestBody(required = false) byte[] body) {
         int owner = Answers.id(ownerId);
         return answers.created("AddPetToOwner", "pets", body, request ->
                 clinic.addPetToOwner(owner, messages.pet(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{ownerId}/pets/{petId}")
-    ResponseEntity<Object> pet(@PathVariable String ownerId, @PathVariable String petId) {
+    ResponseEntity<Object> getOwnersPet(@PathVariable String ownerId, @PathVariable String petId) {
         int owner = Answers.id(ownerId);
         int pet = Answers.id(petId);
         return answers.found("GetOwnersPet", () -> clinic.getOwnersPet(owner, pet, answers.by(messages::reply)));
     }
 
     @PostMapping("/{ownerId}/pets/{petId}/visits")
-    ResponseEntity<Object> addVisit(
+    ResponseEntity<Object> addVisitToOwner(
             @PathVariable String ownerId, @PathVariable String petId, @RequestBody(required = false) byte[] body) {
         int owner = Answers.id(ownerId);
         int pet = Answers.id(petId);

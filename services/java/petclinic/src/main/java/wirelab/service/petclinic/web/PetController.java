@@ -27,29 +27,29 @@ final class PetController {
     }
 
     @GetMapping
-    ResponseEntity<Object> list() {
+    ResponseEntity<Object> listPets() {
         return answers.found("ListPets", () -> clinic.listPets(answers.by(messages::pets)));
     }
 
     @PostMapping
-    ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> addPet(@RequestBody(required = false) byte[] body) {
         return answers.added("AddPet", body, request -> clinic.addPet(messages.pet(request), answers.by(messages::reply)));
     }
 
     @GetMapping("/{id}")
-    ResponseEntity<Object> get(@PathVariable String id) {
+    ResponseEntity<Object> getPet(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.found("GetPet", () -> clinic.getPet(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")
-    ResponseEntity<Object> update(@PathVariable String id, @RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> updatePet(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
         return answers.changed("UpdatePet", body, request -> clinic.updatePet(row, messages.pet(request)));
     }
 
     @DeleteMapping("/{id}")
-    ResponseEntity<Object> delete(@PathVariable String id) {
+    ResponseEntity<Object> deletePet(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.deleted("DeletePet", () -> clinic.deletePet(row));
     }

@@ -27,30 +27,30 @@ final class PetTypeController {
     }
 
     @GetMapping
-    ResponseEntity<Object> list() {
+    ResponseEntity<Object> listPetTypes() {
         return answers.found("ListPetTypes", () -> clinic.listPetTypes(answers.by(messages::petTypes)));
     }
 
     @PostMapping
-    ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> addPetType(@RequestBody(required = false) byte[] body) {
         return answers.created("AddPetType", "pettypes", body,
                 request -> clinic.addPetType(messages.petType(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
-    ResponseEntity<Object> get(@PathVariable String id) {
+    ResponseEntity<Object> getPetType(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.found("GetPetType", () -> clinic.getPetType(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")
-    ResponseEntity<Object> update(@PathVariable String id, @RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> updatePetType(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
         return answers.changed("UpdatePetType", body, request -> clinic.updatePetType(row, messages.petType(request)));
     }
 
     @DeleteMapping("/{id}")
-    ResponseEntity<Object> delete(@PathVariable String id) {
+    ResponseEntity<Object> deletePetType(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.deleted("DeletePetType", () -> clinic.deletePetType(row));
     }

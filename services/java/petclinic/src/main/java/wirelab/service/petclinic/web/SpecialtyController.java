@@ -27,30 +27,30 @@ final class SpecialtyController {
     }
 
     @GetMapping
-    ResponseEntity<Object> list() {
+    ResponseEntity<Object> listSpecialties() {
         return answers.found("ListSpecialties", () -> clinic.listSpecialties(answers.by(messages::specialties)));
     }
 
     @PostMapping
-    ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> addSpecialty(@RequestBody(required = false) byte[] body) {
         return answers.created("AddSpecialty", "specialties", body,
                 request -> clinic.addSpecialty(messages.specialty(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
-    ResponseEntity<Object> get(@PathVariable String id) {
+    ResponseEntity<Object> getSpecialty(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.found("GetSpecialty", () -> clinic.getSpecialty(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")
-    ResponseEntity<Object> update(@PathVariable String id, @RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> updateSpecialty(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
         return answers.changed("UpdateSpecialty", body, request -> clinic.updateSpecialty(row, messages.specialty(request)));
     }
 
     @DeleteMapping("/{id}")
-    ResponseEntity<Object> delete(@PathVariable String id) {
+    ResponseEntity<Object> deleteSpecialty(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.deleted("DeleteSpecialty", () -> clinic.deleteSpecialty(row));
     }

@@ -27,30 +27,30 @@ final class VetController {
     }
 
     @GetMapping
-    ResponseEntity<Object> list() {
+    ResponseEntity<Object> listVets() {
         return answers.found("ListVets", () -> clinic.listVets(answers.by(messages::vets)));
     }
 
     @PostMapping
-    ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> addVet(@RequestBody(required = false) byte[] body) {
         return answers.created("AddVet", "vets", body,
                 request -> clinic.addVet(messages.vet(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
-    ResponseEntity<Object> get(@PathVariable String id) {
+    ResponseEntity<Object> getVet(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.found("GetVet", () -> clinic.getVet(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")
-    ResponseEntity<Object> update(@PathVariable String id, @RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> updateVet(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
         return answers.changed("UpdateVet", body, request -> clinic.updateVet(row, messages.vet(request)));
     }
 
     @DeleteMapping("/{id}")
-    ResponseEntity<Object> delete(@PathVariable String id) {
+    ResponseEntity<Object> deleteVet(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.deleted("DeleteVet", () -> clinic.deleteVet(row));
     }

@@ -27,30 +27,30 @@ final class VisitController {
     }
 
     @GetMapping
-    ResponseEntity<Object> list() {
+    ResponseEntity<Object> listVisits() {
         return answers.found("ListVisits", () -> clinic.listVisits(answers.by(messages::visits)));
     }
 
     @PostMapping
-    ResponseEntity<Object> add(@RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> addVisit(@RequestBody(required = false) byte[] body) {
         return answers.created("AddVisit", "visits", body,
                 request -> clinic.addVisit(messages.visit(request), row -> answers.made(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
-    ResponseEntity<Object> get(@PathVariable String id) {
+    ResponseEntity<Object> getVisit(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.found("GetVisit", () -> clinic.getVisit(row, answers.by(messages::reply)));
     }
 
     @PutMapping("/{id}")
-    ResponseEntity<Object> update(@PathVariable String id, @RequestBody(required = false) byte[] body) {
+    ResponseEntity<Object> updateVisit(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
         return answers.changed("UpdateVisit", body, request -> clinic.updateVisit(row, messages.visit(request)));
     }
 
     @DeleteMapping("/{id}")
-    ResponseEntity<Object> delete(@PathVariable String id) {
+    ResponseEntity<Object> deleteVisit(@PathVariable String id) {
         int row = Answers.id(id);
         return answers.deleted("DeleteVisit", () -> clinic.deleteVisit(row));
     }

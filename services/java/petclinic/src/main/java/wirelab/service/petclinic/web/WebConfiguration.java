@@ -12,6 +12,7 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import wirelab.service.Calls;
 import wirelab.service.petclinic.message.Messages;
+import wirelab.service.spring.ReplyConverter;
 import wirelab.service.spring.TomcatConfiguration;
 import wirelab.service.web.BodyFilter;
 
@@ -29,7 +30,7 @@ public class WebConfiguration {
                 new FilterRegistrationBean<>(new BodyFilter(configuration.stack(), (response, status, text) -> {
                     response.setStatus(status);
                     response.setContentType(messages.mediaType());
-                    response.getOutputStream().write(messages.error(text));
+                    response.getOutputStream().write(messages.error(BodyFilter.class.getName(), text));
                 }));
         bodies.setOrder(Ordered.HIGHEST_PRECEDENCE);
         return bodies;
@@ -44,7 +45,7 @@ public class WebConfiguration {
     /** The one codec, in the place of Spring's own converters. */
     @Bean
     HttpMessageConverters converters(Messages messages) {
-        return new HttpMessageConverters(false, List.of(new ReplyConverter(messages)));
+        return new HttpMessageConverters(false, List.of(new ReplyConverter(messages::write)));
     }
 
     /** What controllers answer with. */
