@@ -13,13 +13,13 @@ import java.util.stream.Stream;
  * The folder for temporary files that the launcher has made for this process alone. Tomcat and CXF leave folders
  * in it, and {@code halt} asks nobody to clean up.
  */
-final class TemporaryFolder {
+public final class TemporaryFolder {
     private static final int ATTEMPTS_MAX = 5;
 
     private TemporaryFolder() {}
 
     /** Removes it with everything inside. A folder that is not this process's own stays. */
-    static void remove() {
+    public static void remove() {
         Path folder = Path.of(System.getProperty("java.io.tmpdir"));
         if (!Path.of("wirelab-java-" + ProcessHandle.current().pid()).equals(folder.getFileName())) {
             return;
