@@ -120,6 +120,8 @@ def _place(operation: Operation, any_target: bool) -> _Place:
         server = targets.parse(f"{origin}{method}")
         is_local = isinstance(server, targets.Server) and server.local
     except UsageError:
+        if any_target:
+            raise
         is_local = False  # a name that is not known here
     if is_local or any_target:
         return _Place(origin, host, is_local, False, origin)
@@ -136,7 +138,7 @@ def _text(imported: Imported, place: _Place, path: Path) -> str:
     lines = [
         *_comment(f"Imported from {imported.source}. Correct values that the service refuses."),
         *_head(imported, place),
-        f"name: {name}",
+        f"name: {_scalar(name)}",
         "services:",
         *_service(imported, place, path, name),
     ]
@@ -187,7 +189,7 @@ def _service(imported: Imported, place: _Place, path: Path, name: str) -> Iterat
             else ("The document names no server")
         )
         yield from _comment(f"{other}: write where your own instance is.", "  ")
-    yield f"  - name: {name}"
+    yield f"  - name: {_scalar(name)}"
     yield f"    url: {_scalar(place.url)}"
     service = dict(imported.service)
     if "grpc" in service:
@@ -252,7 +254,8 @@ class _Dumper(_Base):
 
 
 def _scalar(text: str) -> str:
-    return text if re.fullmatch(r"[\w.:/\[\]-]+", text) and "[" not in text else repr(text)
+    """In quotes where it would be a number, or anything else than itself."""
+    return yaml.dump(text, Dumper=_Dumper, width=1_000).splitlines()[0]
 
 
 def _comment(text: str, indent: str = "") -> Iterable[str]:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from wirelab.errors import UsageError
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
 from wirelab.imports.operation import Imported, LeftOut, Operation
-from wirelab.imports.source import Text, item_places
+from wirelab.imports.source import Text, item_places, mappings
 
 WHAT = "an HTTP archive (HAR), as a browser's developer tools export it"
 
@@ -21,8 +21,9 @@ WHAT = "an HTTP archive (HAR), as a browser's developer tools export it"
 def read(text: Text) -> Imported:
     """Its requests; the same request is one operation. Raises :class:`UsageError`."""
     log = text.json(WHAT)
-    entries = log.get("log", {}).get("entries") if isinstance(log, dict) else None
-    if not isinstance(entries, list):
+    inner = log.get("log") if isinstance(log, dict) else None
+    entries = inner.get("entries") if isinstance(inner, dict) else None
+    if not isinstance(inner, dict) or not isinstance(entries, list):
         raise UsageError(f"{text.name}: there is no log.entries", f"name {WHAT}")
     places = list(item_places(text, "entries"))
     places += [text.name] * (len(entries) - len(places))
@@ -33,7 +34,7 @@ def read(text: Text) -> Imported:
             found.append(_recorded(entry).operation())
         except NotImportable as reason:
             left_out.append(LeftOut(f"{place}: entry {number}{_named(entry)}", str(reason)))
-    version = log["log"].get("version", "1.2")
+    version = inner.get("version", "1.2")
     return Imported(text.stem, f"HAR {version}, {text.name}", _merged(found), tuple(left_out))
 
 
@@ -55,9 +56,7 @@ def _recorded(entry: Any) -> Recorded:
 
 
 def _pairs(listed: Any) -> Pairs:
-    if not isinstance(listed, list):
-        return []
-    known = [one for one in listed if isinstance(one, dict) and "name" in one]
+    known = [one for one in mappings(listed) if "name" in one]
     return [(str(one["name"]), str(one.get("value") or "")) for one in known]
 
 

@@ -77,6 +77,8 @@ class Recorded:
             raise NotImportable(f"{self.url!r} is no URL: {error}") from None
         if url.scheme not in ("http", "https") or not url.hostname:
             raise NotImportable(f"{url.scheme or 'no scheme'}: only http and https are measured")
+        if not re.fullmatch(r"[\w.:-]+", url.hostname, re.ASCII):
+            raise NotImportable(f"{url.hostname!r} is no name of a host")
         if url.username is not None:
             self.secrets.append("user in the URL")
         path = secrets.text_without_secrets(

@@ -13,7 +13,7 @@ from wirelab.imports.operation import Imported, LeftOut, Operation, slug
 from wirelab.imports.references import References
 from wirelab.imports.schema_examples import MISSING, Examples
 from wirelab.imports.secrets import is_secret_name
-from wirelab.imports.source import Text
+from wirelab.imports.source import Text, lists, mappings
 
 WHAT = "an OpenAPI 3 or Swagger 2 document"
 METHODS = ("get", "put", "post", "delete", "options", "patch")
@@ -55,7 +55,7 @@ class _Unmakeable(Exception):
 def _parse(text: Text) -> Any:
     if text.text.lstrip()[:1] == "{":
         return text.json(WHAT)
-    return yaml_source.read(text.text, text.name, NODES_MAX).values
+    return text.checked(yaml_source.read(text.text, text.name, NODES_MAX).values)
 
 
 def _quoted(text: Text, path: str) -> str:
@@ -96,9 +96,8 @@ class _Reader:
         secrets = self._secrets(operation)
         examples = Examples()
         parameters = self._parameters(item, operation)
-        base = self._server(operation, item)
+        origin, prefix = _parted(self._server(operation, item))
         filled, query, headers = self._filled(path, parameters, examples, secrets)
-        prefix = urlsplit(base).path.rstrip("/")
         at = f"{prefix}{filled}"
         request: dict[str, Any] = {
             "method": method.upper(),
@@ -120,7 +119,7 @@ class _Reader:
         return Operation(
             slug(str(name)) if name else slug(method, path),
             {**request, **content},
-            _origin(base),
+            origin,
             (*notes, *examples.notes),
             tuple(dict.fromkeys(secrets)),
         )
@@ -129,15 +128,20 @@ class _Reader:
         """URL of the server, with its path; without a host where the document names none."""
         if "swagger" in self._content:
             host, base = self._content.get("host"), str(self._content.get("basePath") or "")
-            schemes = self._content.get("schemes") or ["http"]
-            own = f"{schemes[0]}://{host}{base}" if host else base
-            return urljoin(self._text.name, own) if self._text.folder is None else own
+            scheme = next(iter(lists(self._content.get("schemes"))), "http")
+            own = f"{scheme}://{host}{base}" if host else base
+            return self._joined(own)
         for holder in (operation, item, self._content):
-            servers = holder.get("servers")
-            if isinstance(servers, list) and servers and isinstance(servers[0], dict):
-                url = self._with_variables(servers[0])
-                return urljoin(self._text.name, url) if self._text.folder is None else url
-        return urljoin(self._text.name, "/") if self._text.folder is None else ""
+            for server in mappings(holder.get("servers")):
+                return self._joined(self._with_variables(server))
+        return self._joined("/")
+
+    def _joined(self, url: str) -> str:
+        """A document from a URL may name its server without a host."""
+        try:
+            return url if self._text.folder is not None else urljoin(self._text.name, url)
+        except ValueError:
+            return ""  # it is no URL
 
     @staticmethod
     def _with_variables(server: dict[str, Any]) -> str:
@@ -155,10 +159,9 @@ class _Reader:
         """Of the operation, and those of its path that it does not replace."""
         found: dict[tuple[str, str], tuple[dict[str, Any], References]] = {}
         for holder in (item, operation):
-            listed = holder.get("parameters")
-            for one in listed if isinstance(listed, list) else ():
+            for one in lists(holder.get("parameters")):
                 parameter = self._root.follow(one)
-                if isinstance(parameter.value, dict):
+                if isinstance(parameter.value, dict) and "name" in parameter.value:
                     key = (str(parameter.value.get("in")), str(parameter.value.get("name")))
                     found[key] = (parameter.value, parameter.at)
         return list(found.values())
@@ -227,8 +230,8 @@ class _Reader:
         parameters: list[tuple[dict[str, Any], References]],
         examples: Examples,
     ) -> dict[str, Any]:
-        consumes = operation.get("consumes") or self._content.get("consumes") or []
-        kinds = [str(kind) for kind in consumes] if isinstance(consumes, list) else []
+        consumes = operation.get("consumes") or self._content.get("consumes")
+        kinds = [str(kind) for kind in lists(consumes)]
         form = [(p, at) for p, at in parameters if p.get("in") == "formData"]
         needed = [(p, at) for p, at in form if p.get("required") is True]
         if any(p.get("type") == "file" for p, _ in needed) or (
@@ -280,9 +283,20 @@ _SCHEMA = {
 }
 
 
-def _origin(base: str) -> str:
-    url = urlsplit(base)
-    return f"{url.scheme}://{url.netloc}" if url.scheme in ("http", "https") else ""
+def _parted(server: str) -> tuple[str, str]:
+    """Origin and path of a server's URL; both empty where it is none."""
+    try:
+        url = urlsplit(server)
+        port = url.port
+    except ValueError:
+        return "", ""
+    if url.scheme not in ("http", "https"):
+        return "", url.path.rstrip("/")
+    host = url.hostname or ""
+    if not re.fullmatch(r"[\w.:-]+", host, re.ASCII):
+        return "", ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{url.scheme}://{host}{f':{port}' if port else ''}", url.path.rstrip("/")
 
 
 def _scheme(scheme: Any) -> str:

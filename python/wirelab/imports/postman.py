@@ -13,7 +13,7 @@ from wirelab.errors import UsageError
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
 from wirelab.imports.operation import Imported, LeftOut, Operation
 from wirelab.imports.secrets import PLACEHOLDER, is_secret
-from wirelab.imports.source import Text
+from wirelab.imports.source import Text, mappings
 
 WHAT = "a collection of Postman, exported as Collection v2.1"
 DEPTH_MAX = 50
@@ -60,10 +60,7 @@ def _requests(
     folder: dict[str, Any], path: tuple[str, ...], auth: Any
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any], Any]]:
     auth = folder.get("auth") or auth
-    items = folder.get("item")
-    for item in items if isinstance(items, list) and len(path) < DEPTH_MAX else ():
-        if not isinstance(item, dict):
-            continue
+    for item in mappings(folder.get("item")) if len(path) < DEPTH_MAX else ():
         inner = (*path, str(item.get("name") or "request"))
         if "item" in item:
             yield from _requests(item, inner, auth)
@@ -78,7 +75,7 @@ def _has_scripts(content: dict[str, Any]) -> bool:
 
 
 def _variables(listed: Any) -> dict[str, str]:
-    known = [one for one in listed or () if isinstance(one, dict) and not one.get("disabled")]
+    known = [one for one in mappings(listed) if not one.get("disabled")]
     named = [(str(one.get("key") or one.get("id")), one.get("value")) for one in known]
     return DYNAMIC | {name: str(value) for name, value in named if value is not None}
 
@@ -144,8 +141,8 @@ class _Reader:
             raw = f"http://127.0.0.1:8080{raw[head.end() :]}"
         filled = self._filled(raw, recorded)
         filled = filled if "://" in filled else f"http://{filled}"
-        for one in given.get("variable") or ():
-            if isinstance(one, dict) and (key := one.get("key")):
+        for one in mappings(given.get("variable")):
+            if key := one.get("key"):
                 value = quote(self._filled(one.get("value") or key, recorded), safe="")
                 # Percent-encoded, so that nothing in it is special to `sub`.
                 filled = re.sub(rf"/:{re.escape(str(key))}(?=[/?#]|$)", f"/{value}", filled)
@@ -154,18 +151,17 @@ class _Reader:
     def _without_disabled(self, url: str, query: Any) -> str:
         disabled = [
             f"{one.get('key')}={one.get('value') or ''}"
-            for one in query or ()
-            if isinstance(one, dict) and one.get("disabled")
+            for one in mappings(query)
+            if one.get("disabled")
         ]
         head, mark, tail = url.partition("?")
         kept = [part for part in tail.split("&") if part and part not in disabled]
         return f"{head}{mark if kept else ''}{'&'.join(kept)}"
 
     def _pairs(self, listed: Any, recorded: Recorded) -> Pairs:
-        known = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         return [
             (str(one.get("key", "")), self._filled(one.get("value") or "", recorded))
-            for one in known
+            for one in mappings(listed)
             if not one.get("disabled")
         ]
 

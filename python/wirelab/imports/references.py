@@ -77,10 +77,11 @@ class References:
         return found
 
     def _looked_up(self, ref: str) -> Found:
-        uri = urljoin(self._base, ref)
         try:
+            uri = urljoin(self._base, ref)
             value = self._registry.resolver().lookup(uri).contents
-        except Unresolvable as error:
+        except (Unresolvable, LookupError, TypeError, ValueError, AttributeError) as error:
+            # The last are of a pointer that goes through what has no such parts.
             raise UsageError(
                 f"{self._text.line_of(ref)}: $ref {ref}: {_reason(error)}",
                 "correct it; references go to the document itself and to files next to it",

@@ -166,7 +166,8 @@ class Examples:
             self._note(f"a text is to match {str(schema['pattern'])[:60]}; correct the example")
         least, most = schema.get("minLength"), schema.get("maxLength")
         if isinstance(least, int) and len(text) < least:
-            text = (text * (least // len(text) + 1))[: min(least, TEXT_MAX)]
+            least = min(least, TEXT_MAX)
+            text = (text * (least // len(text) + 1))[:least]
         return text[:most] if isinstance(most, int) and most >= 0 else text
 
     def _note(self, text: str) -> None:
@@ -210,6 +211,9 @@ def _number(schema: dict[str, Any], *, whole: bool) -> int | float:
     value: int | float = 1 if whole else 1.5
     value = max(value, low) if low is not None else value
     value = min(value, high) if high is not None else value
-    if step and value % step:
-        value = math.ceil(value / step) * step
-    return int(value) if whole else value
+    try:
+        if step and value % step:
+            value = math.ceil(value / step) * step
+        return int(value) if whole else value
+    except OverflowError:
+        return 1  # bounds that no number can have

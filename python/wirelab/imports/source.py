@@ -47,11 +47,24 @@ class Text:
         """``file:line`` of a place in the text."""
         return f"{self.name}:{self.text.count(chr(10), 0, offset) + 1}"
 
+    def checked(self, value: Any) -> Any:
+        """The value. Raises :class:`UsageError` where a text in it cannot be written in UTF-8."""
+        escape = re.search(r"\\u[dD][89a-fA-F]", self.text)
+        if escape is not None:
+            try:
+                json.dumps(value, ensure_ascii=False, default=str).encode()
+            except UnicodeEncodeError:
+                raise UsageError(
+                    f"{self.line_at(escape.start())}: half a character (a single surrogate)",
+                    "write both halves, or leave it out",
+                ) from None
+        return value
+
     def json(self, what: str) -> Any:
         """Its values. ``what`` names the kind of document, with its article. Raises
         :class:`UsageError` with the line of what is no JSON."""
         try:
-            return json.loads(self.text, parse_constant=_refuse_constant)
+            return self.checked(json.loads(self.text, parse_constant=_refuse_constant))
         except json.JSONDecodeError as error:
             raise UsageError(
                 f"{self.name}:{error.lineno}: not JSON: {error.msg} in column {error.colno}",
@@ -61,6 +74,16 @@ class Text:
             raise UsageError(f"{self.name}: too deep a document", f"name {what}") from None
         except ValueError as error:
             raise UsageError(f"{self.name}: not JSON: {error}", f"name {what}") from None
+
+
+def lists(value: Any) -> list[Any]:
+    """The items of a list; none of what is no list."""
+    return value if isinstance(value, list) else []
+
+
+def mappings(value: Any) -> list[dict[str, Any]]:
+    """The items of a list that are mappings."""
+    return [one for one in lists(value) if isinstance(one, dict)]
 
 
 def _refuse_constant(word: str) -> NoReturn:

@@ -88,7 +88,7 @@ def _resolve(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     """The host's address; IPv4 where it has both, as most local servers listen there."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         raise UsageError(
             f"host {host!r} cannot be resolved: {error}", "is it spelt right?"
         ) from None
