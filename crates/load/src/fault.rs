@@ -21,10 +21,43 @@ pub(crate) fn internal(message: &str) -> Fault {
 }
 
 pub(crate) fn too_many_connections(needed: u64, limit: u64) -> Fault {
+    limited(
+        format!("{needed} connections need more than the {limit} open files allowed"),
+        "ask for fewer connections, or raise the limit (ulimit -n)",
+    )
+}
+
+/// Threads cannot have tables of open files of their own here.
+pub(crate) fn one_file_table(needed: u64, limit: u64, error: &io::Error) -> Fault {
+    let why = format!("and threads may have no open files of their own (unshare: {error})");
+    let Fault {
+        message, remedy, ..
+    } = too_many_connections(needed, limit);
+    limited(format!("{message}, {why}"), remedy)
+}
+
+/// Threads with open files of their own would hold the connections, but a group has too
+/// few for so many threads.
+pub(crate) fn unsplit(needed: u64, limit: u64, cause: Fault) -> Fault {
+    let Fault { message, .. } = too_many_connections(needed, limit);
+    limited(
+        format!("{message} in one thread, and {}", cause.message),
+        "give each group as many users and connections as threads, or raise the limit (ulimit -n)",
+    )
+}
+
+pub(crate) fn too_few_ports(needed: u64, target: &str, ports: u64) -> Fault {
+    limited(
+        format!("{needed} connections to {target} need more than the {ports} local ports"),
+        "ask for fewer connections, or widen net.ipv4.ip_local_port_range",
+    )
+}
+
+fn limited(message: String, remedy: impl Into<String>) -> Fault {
     Fault {
         kind: FaultKind::Limit,
-        message: format!("{needed} connections need more than the {limit} open files allowed"),
-        remedy: "ask for fewer connections, or raise the limit (ulimit -n)".into(),
+        message,
+        remedy: remedy.into(),
     }
 }
 

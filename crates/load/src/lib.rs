@@ -10,6 +10,7 @@
 
 mod connection;
 mod fault;
+mod files;
 mod group;
 pub mod plan;
 mod reactor;

@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::fault;
+use crate::files::{self, Fit};
 use crate::group::{Group, Spec};
 use crate::plan::{self, Load, Plan, Window};
 use crate::reactor::clock::UNSET;
@@ -14,8 +15,8 @@ use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
 use crate::record::outcome::{self, During, Merged};
 use crate::record::periods::Periods;
-use crate::record::process::{Usage, open_files_max, pin};
-use crate::record::result::{Fault, Outcome, Process, Progress};
+use crate::record::process::{Usage, pin};
+use crate::record::result::{Fault, FileTables, Outcome, Process, Progress};
 use crate::request::prepared::Prepared;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::demand::{Behaviour, Demand};
@@ -25,7 +26,7 @@ use crate::schedule::think::Think;
 use crate::schedule::waiting::Numbers;
 use crate::schedule::warmup::{SAMPLE_NS, Warmup};
 use crate::shared::{Shared, Span};
-use crate::spec::{self, share};
+use crate::spec::share;
 
 /// The window opens this long after it was decided, so that every thread
 /// knows before it does: longer than a thread is kept off its core.
@@ -33,9 +34,6 @@ const NOTICE_NS: u64 = 20_000_000;
 
 /// An interrupted run waits this long for calls under way.
 const INTERRUPT_DRAIN_NS: u64 = 500_000_000;
-
-/// Descriptors that are not connections.
-const SPARE_FILES: u64 = 64;
 
 /// Runs `plan`, whose workloads have been prepared in the same order.
 ///
@@ -51,8 +49,8 @@ pub fn run(
     interrupt: &AtomicBool,
     progress: impl FnMut(Progress),
 ) -> Result<Outcome, Fault> {
-    let specs = spec::all(plan, prepared)?;
-    check_limits(plan, &specs)?;
+    let fit = files::fit(plan, prepared)?;
+    let plan = &*fit.plan;
     // Every core is tried before anything begins; the first is kept.
     for core in plan.cores.iter().rev() {
         pin(*core).map_err(|error| fault::pinning(*core, &error))?;
@@ -70,6 +68,7 @@ pub fn run(
         phase: "",
         before_phase: (0, 0),
         interrupted: false,
+        file_tables: fit.tables.clone(),
         marks: Marks::default(),
     };
     let began = now_ns();
@@ -77,8 +76,8 @@ pub fn run(
         // Before the threads start: without a warm-up their first call belongs to the window.
         coordinator.open_window(began);
     }
-    let threads = spawn(plan, &specs, &shared, log.as_ref(), began)
-        .map_err(|error| fault::machine(&error))?;
+    let threads =
+        spawn(&fit, &shared, log.as_ref(), began).map_err(|error| fault::machine(&error))?;
     coordinator.run_phases(began);
     let groups = join(threads, shared.window())?;
     Ok(coordinator.outcome(groups))
@@ -110,37 +109,33 @@ fn by_time(plan: &Plan) -> bool {
     groups.all(|group| matches!(group.window, Window::DurationS(_)))
 }
 
-fn check_limits(plan: &Plan, specs: &[Spec]) -> Result<(), Fault> {
-    let needed: u64 = specs.iter().map(|spec| spec.connections_max as u64).sum();
-    let limit = open_files_max();
-    if needed + SPARE_FILES > limit {
-        return Err(fault::too_many_connections(needed, limit));
-    }
-    debug_assert_eq!(plan.groups.len(), specs.len());
-    Ok(())
-}
-
 type Thread = JoinHandle<std::io::Result<Vec<Group>>>;
 
 fn spawn(
-    plan: &Plan,
-    specs: &[Spec],
+    fit: &Fit,
     shared: &Arc<Shared>,
     log: Option<&Arc<CallLog>>,
     began: u64,
 ) -> std::io::Result<Vec<Thread>> {
+    let plan = &*fit.plan;
     (0..plan.threads)
         .map(|index| {
-            let groups = groups_of(plan, specs, shared, log, index, began);
+            let groups = groups_of(plan, &fit.specs, shared, log, index, began);
             let core = plan
                 .cores
                 // `max`, since a plan without cores must not divide by 0.
                 .get(index as usize % plan.cores.len().max(1))
                 .copied();
-            let (shared, wait) = (Arc::clone(shared), plan.wait);
+            let options = worker::Options {
+                thread: index as usize,
+                core,
+                wait: plan.wait,
+                own_files: fit.tables.is_some(),
+            };
+            let shared = Arc::clone(shared);
             thread::Builder::new()
                 .name(format!("load-{index}"))
-                .spawn(move || worker::run(groups, index as usize, core, wait, &shared))
+                .spawn(move || worker::run(groups, &options, &shared))
         })
         .collect()
 }
@@ -276,6 +271,7 @@ struct Coordinator<'a, F: FnMut(Progress)> {
     /// Calls and errors before the phase began.
     before_phase: (u64, u64),
     interrupted: bool,
+    file_tables: Option<FileTables>,
     marks: Marks,
 }
 
@@ -475,6 +471,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
                 switches_involuntary: end.involuntary - start.involuntary,
                 steal_s: end.steal_s - start.steal_s,
                 cores: self.plan.cores.clone(),
+                file_tables: self.file_tables.clone(),
             },
             groups: groups
                 .map(|(group, merged)| merged.outcome(group, &during))

@@ -17,7 +17,7 @@ use crate::request::prepared::Prepared;
 use crate::target::{Target, TargetError};
 
 /// Threads that one engine process may have.
-const THREADS_MAX: u32 = 256;
+pub(crate) const THREADS_MAX: u32 = 256;
 
 /// Users of a closed load; each costs memory from the start.
 const USERS_MAX: u32 = 10_000_000;

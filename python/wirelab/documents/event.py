@@ -60,6 +60,15 @@ class CallLogOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Why lines are missing from some point on."""
 
 
+class FileTables(msgspec.Struct, frozen=True, kw_only=True):
+    """Load threads that had a table of open files of their own each."""
+
+    limit: int
+    """Open files that a table may hold (RLIMIT_NOFILE)."""
+    threads: int
+    """How many threads."""
+
+
 class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What one group measured. Counts are of calls whose `intended` lies in the window."""
 
@@ -191,6 +200,8 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     """System CPU seconds within the measured window."""
     cpu_user_s: float
     """User CPU seconds within the measured window."""
+    file_tables: FileTables | None = None
+    """Present where one table of open files could not hold the connections."""
     rss_max_bytes: int
     """Peak resident memory of the process in bytes."""
     spin_s: float = 0.0

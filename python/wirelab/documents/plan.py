@@ -27,7 +27,8 @@ class Plan(
     progress_ms: int = 500
     """Milliseconds between progress lines; 0: none."""
     threads: int = 1
-    """Threads that carry load; each has its own reactor. Groups are spread over all."""
+    """Threads that carry load; each has its own reactor. Groups are spread over all. There are
+    more where the connections need it (`file_tables` of the result)."""
     wait: Wait = "sleep"
     """How the threads wait when nothing is to be done."""
 

@@ -74,7 +74,6 @@ def drive_server(
             "give --any-target if you may load that server",
         )
     stack = _server_stack(server, call, amount)
-    _accept_files(stack, amount)
     group = {
         **amount.group(),
         "target": server.address,
@@ -142,8 +141,8 @@ def drive_stack(
 
 
 def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
-    """Raises :class:`UsageError` where the load has more connections than a process may
-    open files."""
+    """Raises :class:`UsageError` where the load has more connections than a service that the
+    lab starts may open files."""
     needed = open_files.connections(axes, amount.concurrency())
     refused = open_files.refusal(needed)
     if refused:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from wirelab.documents.event import (
     GroupOutcome,
     OperationOutcome,
@@ -52,6 +54,7 @@ def summary(outcome: Outcome, amount: Amount) -> Json:
         "client_spin_s": spin_s,
         "client_cpu_us_per_call": max(0.0, cpu - spin_s) / ended * 1e6 if ended else None,
         "client_rss_max_bytes": process.rss_max_bytes,
+        "client_file_tables": msgspec.to_builtins(process.file_tables),
         "concurrency": group.concurrency,
         "connections_opened": group.connections_opened,
         "connections_peak": group.connections_peak,

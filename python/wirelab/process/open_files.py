@@ -1,7 +1,7 @@
-"""Whether a load's connections fit into the files that a process may open.
+"""Whether a load's connections fit into the files that a service may open.
 
-ToolOptions before anything is started: a load that does not fit would fail trial by trial, on
-whichever side runs out of files first.
+Asked before anything is started: a load that does not fit would fail trial by trial. The engine
+is no bound: it spreads connections over threads that have open files of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from wirelab.format.counting import counted
 
 SPARE = 256
-"""Files that each side needs beside its connections; a virtual machine opens the most."""
+"""Files that a service needs beside its connections; a virtual machine opens the most."""
 
 
 def limit() -> int | None:

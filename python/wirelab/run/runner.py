@@ -95,11 +95,10 @@ def run(
 
 
 def _accept_files(planned: Schedule) -> None:
-    """Raises :class:`ExperimentError` where a load has more connections than a process may
-    open files."""
+    """Raises :class:`ExperimentError` where a load has more connections than a service of the
+    lab may open files. What a service of the user's own may open is not known."""
     problems: dict[str, int] = {}
-    for trial in planned.trials:
-        cell = trial.cell
+    for cell in (trial.cell for trial in planned.trials if trial.cell.external is None):
         load, concurrencies = cell.load.point(), cell.load.concurrencies
         needed = sum(open_files.connections(cell.stack.axes, each) for each in concurrencies)
         refused = open_files.refusal(needed)

@@ -290,6 +290,22 @@ def _list(content: object) -> list[object]:
 
 
 @dataclass(frozen=True)
+class FileTables:
+    """Threads of the engine with a table of open files of their own each, where one could not
+    hold the connections."""
+
+    threads: int
+    limit: int
+    """Open files that a table may hold."""
+
+    def __str__(self) -> str:
+        return (
+            f"connections over {self.threads} engine threads with open files of their own, "
+            f"because the limit of open files is {self.limit:,}"
+        )
+
+
+@dataclass(frozen=True)
 class CallerRecord:
     """The process that made the calls: the engine's figures, or those of a foreign tool with its
     identity. None: not recorded."""
@@ -305,6 +321,7 @@ class CallerRecord:
     switches_involuntary: int | None = None
     steal_s: float | None = None
     cores: tuple[int, ...] | None = None
+    file_tables: FileTables | None = None
     processors: int | None = None
     """Of a tool: the processors that it may use."""
     runs: int | None = None

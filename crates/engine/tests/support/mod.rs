@@ -97,8 +97,15 @@ pub fn plan(target: &str) -> Value {
 
 /// Runs the engine on `plan`; returns its exit code, last line, and output.
 pub fn drive(plan: &Value) -> (i32, Value, Output) {
-    let mut engine = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
-        .arg("drive")
+    drive_limited(plan, None)
+}
+
+/// The same with so many open files at most; None: as many as this process may have.
+pub fn drive_limited(plan: &Value, files: Option<u64>) -> (i32, Value, Output) {
+    let limit = files.map_or(String::new(), |files| format!("ulimit -n {files} && "));
+    let mut engine = Command::new("sh")
+        .args(["-c", &format!("{limit}exec \"$0\" drive")])
+        .arg(env!("CARGO_BIN_EXE_wirelab-engine"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -161,6 +161,14 @@ impl Group {
         over && self.calls.in_flight() == 0 && !self.demand.waiting()
     }
 
+    /// Closes all sockets, in the thread that opened them: its table of open files may be
+    /// its own. What was recorded stays.
+    pub(crate) fn disconnect(&mut self) {
+        self.connections = Connections::default();
+        self.stamps = Stamps::default();
+        self.report = None;
+    }
+
     /// What was recorded: of the group, and of each operation under its name.
     pub(crate) fn into_records(self) -> (Recorder, Vec<(String, Recorder)>) {
         let steps = &self.spec.steps;

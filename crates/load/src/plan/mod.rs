@@ -21,6 +21,7 @@ pub use workload::{Carry, MixPart, SequenceStep, Workload};
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Threads that carry load; each has its own reactor. Groups are spread over all.
+    /// There are more where the connections need it (`file_tables` of the result).
     #[serde(default = "one")]
     pub threads: u32,
     /// Cores to pin the threads to, in turn; empty: not pinned.

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
+use crate::files::own_table;
 use crate::group::{Group, Turn};
 use crate::plan::Wait;
 use crate::reactor::clock::now_ns;
@@ -21,28 +22,43 @@ const TICK_NS: u64 = 2_000_000;
 /// How often overdue calls are looked for.
 const EXPIRE_NS: u64 = 20_000_000;
 
+/// How one thread works.
+pub(crate) struct Options {
+    /// Which of the threads it is, from 0.
+    pub(crate) thread: usize,
+    /// The core that it is pinned to.
+    pub(crate) core: Option<usize>,
+    pub(crate) wait: Wait,
+    /// It has a table of open files of its own.
+    pub(crate) own_files: bool,
+}
+
 /// Runs the groups of one thread until every call of the window has ended.
 ///
 /// # Errors
 /// When the machine fails the lab (no descriptors, no ports, no epoll).
 pub(crate) fn run(
     mut groups: Vec<Group>,
-    thread: usize,
-    core: Option<usize>,
-    waiting: Wait,
+    options: &Options,
     shared: &Shared,
 ) -> io::Result<Vec<Group>> {
     let mut exit_guard = ExitGuard {
         shared,
-        thread,
+        thread: options.thread,
         done: false,
     };
-    if let Some(core) = core {
+    if options.own_files {
+        own_table()?;
+    }
+    if let Some(core) = options.core {
         pin(core)?;
     }
     sharpen_timers();
-    turn_until_done(&mut groups, thread, waiting, shared)?;
+    turn_until_done(&mut groups, options.thread, options.wait, shared)?;
     exit_guard.done = true;
+    // Before the sockets are closed: that is not part of the measurement.
+    drop(exit_guard);
+    groups.iter_mut().for_each(Group::disconnect);
     Ok(groups)
 }
 

@@ -5,7 +5,6 @@ use std::mem;
 use std::num::NonZeroU64;
 
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 /// Cumulative figures of this process, from getrusage(2) and /proc/stat.
@@ -97,17 +96,4 @@ pub(crate) fn receive_buffer_max() -> u32 {
 pub(crate) fn sharpen_timers() {
     // Where it is refused, timers are up to 50 us late, which the schedule lag shows.
     let _sharp = set_current_timer_slack(NonZeroU64::new(1));
-}
-
-/// Raises the soft limit of open files to the hard one and returns it.
-pub(crate) fn open_files_max() -> u64 {
-    let hard = getrlimit(Resource::Nofile).maximum;
-    let raised = Rlimit {
-        current: hard,
-        maximum: hard,
-    };
-    // What the kernel granted counts, not what was asked for.
-    let _granted = setrlimit(Resource::Nofile, raised);
-    // None is RLIM_INFINITY.
-    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

@@ -114,6 +114,18 @@ pub struct Process {
     pub steal_s: f64,
     /// Cores that the load threads were pinned to.
     pub cores: Vec<usize>,
+    /// Present where one table of open files could not hold the connections.
+    #[serde(default)]
+    pub file_tables: Option<FileTables>,
+}
+
+/// Load threads that had a table of open files of their own each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileTables {
+    /// How many threads.
+    pub threads: u32,
+    /// Open files that a table may hold (RLIMIT_NOFILE).
+    pub limit: u64,
 }
 
 /// What one group measured. Counts are of calls whose `intended` lies in the window.

@@ -8,6 +8,7 @@ from wirelab.cli.error_handling import folded, out
 from wirelab.format.counting import counted, failure_text
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
+from wirelab.trial.record import FileTables
 
 Json = dict[str, Any]
 
@@ -159,6 +160,8 @@ def _show_client(result: Json) -> None:
         f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
         f"{counted(result['connections_opened'], 'connection')} opened"
     )
+    if tables := result["client_file_tables"]:
+        _say(f"  {FileTables(**tables)}")
     spin_s = result["client_spin_s"]
     # Below a hundredth it is not worth the words.
     if spin_s > 0.01 * result["client_cpu_s"]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from wirelab.format.counting import counted
 from wirelab.format.numbers import DASH, NONE, digits, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
@@ -69,7 +70,10 @@ def _range(values: Iterable[float | None]) -> str:
 
 
 def placement_section(source: Source) -> Section:
-    return Section("Placement", tables=(_placement_table(source),))
+    """Which process ran where, and how many threads the engine took for its open files."""
+    tables = Counter(str(one) for trial in source.trials if (one := trial.engine.file_tables))
+    said = [f"{text[0].upper()}{text[1:]} ({counted(n, 'trial')})." for text, n in tables.items()]
+    return Section("Placement", said, (_placement_table(source),))
 
 
 def machine_section(source: Source) -> Section:
