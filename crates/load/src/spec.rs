@@ -12,7 +12,7 @@ use crate::plan::legality::{check_group, check_socket};
 use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
 use crate::reactor::clock::ns;
 use crate::record::result::Fault;
-use crate::request::object::Object;
+use crate::request::forward::Object;
 use crate::request::prepared::Prepared;
 use crate::target::{Target, TargetError};
 

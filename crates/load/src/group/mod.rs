@@ -30,7 +30,7 @@ use crate::request::calls::Calls;
 use crate::request::forward::Forward;
 use crate::request::script::Script;
 use crate::request::sequences::Sequences;
-use crate::request::step::Step;
+use crate::request::steps::Step;
 use crate::schedule::demand::Demand;
 use crate::shared::Span;
 use crate::target::Target;

@@ -9,7 +9,7 @@ use crate::record::error::{ErrorCode, ErrorKind, code_of};
 use crate::record::recorder::{Recorder, Time, Totals};
 use crate::request::calls::Calls;
 use crate::request::forward::Forward;
-use crate::request::step::Step;
+use crate::request::steps::Step;
 use crate::request::tokens::Tokens;
 use crate::shared::Span;
 use crate::validate::Rejection;

@@ -11,7 +11,7 @@ use crate::record::result::Fault;
 use crate::request::mix::Chooser;
 use crate::request::rows::{RowPicker, RowRequest, RowRequests};
 use crate::request::script::{Mix, MixPart, OWN_PATH, RequestBuilder, Script, Varying, head_id};
-use crate::request::step::Step;
+use crate::request::steps::Step;
 
 /// The requests of a group's workload, and what makes their replies right.
 pub struct Prepared {

@@ -1,4 +1,5 @@
-//! Calls of a sequence with values of rows and of earlier replies.
+//! The kinds of calls that a group makes, and sequences of them with values of rows and of
+//! earlier replies.
 
 use std::sync::Arc;
 
@@ -7,6 +8,29 @@ use wirelab_contract::{Call as Typed, Operation, Reply};
 use crate::request::rows::RowPicker;
 use crate::request::sequences::{Sequence, Sequences};
 use crate::schedule::waiting::{Numbers, Waiting};
+use crate::validate::Validator;
+
+/// One kind of call.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    /// Under which operation it is recorded; an operation may have several steps.
+    pub(crate) operation: usize,
+    /// The operation's name.
+    pub(crate) name: String,
+    pub(crate) validator: Arc<Validator>,
+}
+
+impl Step {
+    /// The same as step `number` of its group.
+    ///
+    /// # Panics
+    /// When its validator is in use already.
+    pub(crate) fn numbered(mut self, number: usize) -> Step {
+        let validator = Arc::get_mut(&mut self.validator);
+        validator.expect("steps are numbered before a run").step = number;
+        self
+    }
+}
 
 /// The calls of a sequence, or one call again and again.
 #[derive(Debug, Clone)]

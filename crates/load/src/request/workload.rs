@@ -18,14 +18,12 @@ use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
 use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
 use crate::request::data::{self, Row};
-use crate::request::head;
-use crate::request::message_format::{encoding, media_type, message_format};
+use crate::request::head::{self, encoding, media_type, message_format};
 use crate::request::prepared::{Part, PartRows, Prepared};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
-use crate::request::step::Step;
-use crate::request::steps::{CarriedField, Steps};
+use crate::request::steps::{CarriedField, Step, Steps};
 use crate::request::tokens::DocumentSource;
 use crate::validate::{Expectation, Framing, Validator};
 
