@@ -18,7 +18,7 @@ from hdrh.histogram import HdrHistogram
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from pyarrow import parquet
 
-from tests.python.synthetic_run import REST, World, point, trial, write_run
+from tests.python.synthetic_run import REST, World, point, trial, write_reproduction, write_run
 from wirelab import checkout
 from wirelab.cli import main
 from wirelab.report.export import COLUMNS, rows, to_csv, to_json, to_parquet
@@ -177,6 +177,16 @@ def test_report_writes_the_table(tmp_path: Path, every: list[Trial], suffix: str
     assert main(["report", str(folder), "--export", str(file)]) == 0
     whole = to_csv(every).encode() if suffix == ".csv" else to_parquet(every)
     assert file.read_bytes() == whole
+
+
+def test_a_reproduction_is_exported_part_by_part(
+    tmp_path: Path, every: list[Trial], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, file = write_reproduction(tmp_path / "out", every), tmp_path / "figures.csv"
+    assert main(["report", str(folder), "--export", str(file)]) == 2
+    remedy = " ".join(capsys.readouterr().err.split()).rpartition("e.g. ")[2]
+    assert main(["report", remedy, "--export", str(file)]) == 0
+    assert file.read_bytes() == to_csv(every).encode()
 
 
 @pytest.mark.parametrize(
