@@ -4,19 +4,23 @@ grpc-java: their own services, built from their published modules."""
 from __future__ import annotations
 
 import base64
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.interop import driving, hosting
 from tests.interop.driving import CALLS, HERE, Engine, Json, all_failed, all_good
+from wirelab.cli import main
 
 STACK = "grpc@rust"
 LARGE_BYTES = 3_000_000
 GREETER = "google.golang.org/grpc/examples/helloworld/greeter_server"
 INTEROP = "google.golang.org/grpc/interop/server"
+REFLECTION = "google.golang.org/grpc/examples/features/reflection/server"
 JAVA_MAIN = "io.grpc.testing.integration.TestServiceServer"
 
 
@@ -56,6 +60,18 @@ def greeter(go: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         yield f"127.0.0.1:{port}"
 
 
+@pytest.fixture(scope="module")
+def reflecting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """grpc-go's example of reflection: a greeter and an echo."""
+    hosting.engine()
+    build = ["go", "build", "-p", "2", "-o", "{out}/reflection_server", REFLECTION]
+    folder = driving.built("go", ["go"], build)
+    port = driving.free_port()
+    log = tmp_path_factory.mktemp("reflecting") / "log"
+    with driving.running([str(folder / "reflection_server"), "-port", str(port)], log, port):
+        yield f"127.0.0.1:{port}"
+
+
 @pytest.fixture(scope="module", params=["go", "java"])
 def interop(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -92,6 +108,21 @@ def test_the_example_of_grpc_go(greeter: str, tmp_path: Path) -> None:
     outcome = driver.drive(STACK, {**workload, "message": {"name": name}}, 10, target=greeter)
     all_good(outcome, 10)
     assert outcome["bytes_received"] > 10 * LARGE_BYTES
+
+
+def test_the_reflection_of_grpc_go_makes_an_experiment(
+    reflecting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One message per unary method, which the server answers as they were written."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["import", "grpc", reflecting, "--out", "echo.yaml"]) == 0
+    names = [one["name"] for one in yaml.safe_load(Path("echo.yaml").read_text())["messages"]]
+    assert sorted(names) == ["say-hello", "unary-echo"]
+    assert main(["run", "echo.yaml", "--out", "results"]) == 0
+    lines = Path("results/trials.jsonl").read_text().splitlines()
+    trials = [record for line in lines if "point" in (record := json.loads(line))]
+    assert len(trials) == 8
+    assert all(trial["result"]["ok"] and not trial["result"]["errors"] for trial in trials)
 
 
 def test_an_error_of_the_example_of_grpc_go(greeter: str, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@
 mod arrivals;
 mod capture;
 mod certificates;
+mod describe;
 mod dissect;
 mod drive;
 mod interrupt;
@@ -51,6 +52,9 @@ enum Verb {
     Capture(capture::Arguments),
     /// Make certificates for trials with TLS.
     Certificates(certificates::Arguments),
+    /// Print the methods of a .proto, a descriptor set or a server with reflection, and an
+    /// example of each request, as JSON.
+    Describe(describe::Arguments),
 }
 
 /// Runs the verb that the command line names.
@@ -65,5 +69,6 @@ pub fn main() -> ExitCode {
         Verb::Arrivals(arguments) => arrivals::print(&arguments),
         Verb::Capture(arguments) => capture::run(arguments),
         Verb::Certificates(arguments) => certificates::make(&arguments),
+        Verb::Describe(arguments) => describe::describe(&arguments),
     }
 }

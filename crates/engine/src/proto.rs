@@ -58,7 +58,7 @@ fn encode_message(workload: &mut Workload) -> Result<(), Fault> {
     }
 }
 
-fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
+pub(crate) fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
     Fault {
         kind: FaultKind::Plan,
         message: message.into(),
@@ -66,7 +66,15 @@ fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
     }
 }
 
-fn compile(proto: &str, include: &[String]) -> Result<DescriptorPool, Fault> {
+/// The files that a .proto needs, from its folder and those of `include`; or those of a
+/// descriptor set, which is any file with another ending.
+///
+/// # Errors
+/// When a file cannot be read, is not of its format, or imports one that is not there.
+pub(crate) fn compile(proto: &str, include: &[String]) -> Result<DescriptorPool, Fault> {
+    if Path::new(proto).extension() != Some("proto".as_ref()) {
+        return decode(proto);
+    }
     let own = Path::new(proto)
         .parent()
         .map(|folder| match folder.as_os_str().is_empty() {
@@ -80,6 +88,15 @@ fn compile(proto: &str, include: &[String]) -> Result<DescriptorPool, Fault> {
         .map_err(|error| refused(format!("{proto}: {}", located(&error)), remedy))?;
     DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| refused(format!("{proto}: {error}"), remedy))
+}
+
+fn decode(set: &str) -> Result<DescriptorPool, Fault> {
+    let remedy = "name a .proto, or a descriptor set with its imports, as protoc \
+                  --include_imports --descriptor_set_out, buf build -o or grpcurl -protoset-out \
+                  write it";
+    let bytes = std::fs::read(set).map_err(|error| refused(format!("{set}: {error}"), remedy))?;
+    DescriptorPool::decode(bytes.as_slice())
+        .map_err(|error| refused(format!("{set}: not a descriptor set: {error}"), remedy))
 }
 
 /// The error with its file and line, which its one-line form leaves out.

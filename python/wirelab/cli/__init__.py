@@ -41,7 +41,7 @@ COMMANDS = (
     Entry(
         "import",
         "importing",
-        "Write an experiment file from an OpenAPI document, a recording or a command.",
+        "Write an experiment file from an OpenAPI document, a .proto, a recording or a command.",
     ),
     Entry(
         "dissect", "dissect", "Report what the packets of a capture cost, and what they waited for."

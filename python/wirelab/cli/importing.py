@@ -11,14 +11,15 @@ from wirelab.cli.error_handling import out as console
 from wirelab.cli.options import PATH
 from wirelab.errors import EXIT_OK, UsageError
 
-KINDS = ("openapi", "har", "postman", "curl")
+KINDS = ("openapi", "grpc", "har", "postman", "curl")
 
 
 @click.command("import")
 @click.argument("kind", metavar="KIND", help=f"One of {', '.join(KINDS)}.")
 @click.argument(
     "source",
-    help="openapi: FILE or URL. har, postman: FILE. curl: the command, in quotes.",
+    help="openapi: FILE or URL. grpc: FILE.proto, a descriptor set, or HOST:PORT of a server with "
+    "reflection. har, postman: FILE. curl: the command, in quotes.",
 )
 @click.option(
     "--out",
@@ -30,6 +31,13 @@ KINDS = ("openapi", "har", "postman", "curl")
     "--only",
     metavar="PATTERN",
     help="Only operations whose name, path, `METHOD path` or URL matches, e.g. 'GET /pets*'.",
+)
+@click.option(
+    "--import",
+    "include",
+    multiple=True,
+    metavar="DIR",
+    help="With grpc: a folder of files that the .proto imports.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
 @click.option(
@@ -43,18 +51,21 @@ def import_(
     source: str,
     out: Path | None,
     only: str | None,
+    include: tuple[str, ...],
     force: bool,
     any_target: bool,
 ) -> int:
-    """Write an experiment file from an OpenAPI document, a recording or a command."""
+    """Write an experiment file from an OpenAPI document, a .proto, a recording or a command."""
     if kind not in KINDS:
         from wirelab.stack.suggestions import did_you_mean
 
         raise UsageError(f"nothing is imported from {kind!r}", did_you_mean(kind, KINDS))
+    if include and kind != "grpc":
+        raise UsageError("--import belongs to grpc", "leave it out")
     from wirelab.imports import reading
     from wirelab.imports.experiment_text import summary, write
 
-    imported = reading.read(kind, source, any_target=any_target).chosen(only)
+    imported = reading.read(kind, source, include, any_target=any_target).chosen(only)
     written = write(imported, out, force=force, any_target=any_target)
     for line in summary(written):
         console.print(line)

@@ -106,7 +106,9 @@ class GrpcRequest(_WithBody):
     """What is asked of a gRPC service."""
 
     method: GrpcMethod = Field(description="package.Service/Method")
-    proto: str | None = Field(None, description=".proto file, from the experiment file's folder")
+    proto: str | None = Field(
+        None, description=".proto file or descriptor set, from the experiment file's folder"
+    )
     include: tuple[str, ...] = Field((), description="folders of files that it imports")
     metadata: dict[str, str] = Field(default_factory=dict, description="key: value")
 

@@ -1,4 +1,4 @@
-"""Experiment files from what describes or records a service: OpenAPI, HAR, Postman
+"""Experiment files from what describes or records a service: OpenAPI, Protobuf, HAR, Postman
 collections, curl commands.
 
 One module per kind of source reads a document into operations; :mod:`experiment_text` writes them

@@ -6,9 +6,13 @@ from wirelab.imports import source as sources
 from wirelab.imports.operation import Imported
 
 
-def read(kind: str, source: str, *, any_target: bool) -> Imported:
-    """``kind`` is one of ``openapi``, ``har``, ``postman`` and ``curl``. Raises
-    :class:`UsageError`."""
+def read(kind: str, source: str, include: tuple[str, ...], *, any_target: bool) -> Imported:
+    """``kind`` is one of ``openapi``, ``grpc``, ``har``, ``postman`` and ``curl``; ``include`` are
+    folders of imported files of Protobuf. Raises :class:`UsageError`."""
+    if kind == "grpc":
+        from wirelab.imports import grpc
+
+        return grpc.read(source, include, any_target=any_target)
     if kind == "curl":
         from wirelab.imports import curl
 

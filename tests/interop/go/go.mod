@@ -3,6 +3,7 @@ module wirelab/interop
 go 1.26.0
 
 tool (
+	google.golang.org/grpc/examples/features/reflection/server
 	google.golang.org/grpc/examples/helloworld/greeter_server
 	google.golang.org/grpc/interop/server
 )

@@ -1,0 +1,123 @@
+//! `describe`: the methods of a .proto, a descriptor set or a running server, as JSON.
+
+mod examples;
+mod reflection;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use base64::Engine as _;
+use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
+use serde::Serialize;
+use wirelab_contract::complain;
+use wirelab_load::result::Fault;
+
+use crate::proto;
+
+/// What is described.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A .proto file, or a descriptor set as protoc, buf and grpcurl write it.
+    #[arg(required_unless_present = "reflect", conflicts_with = "reflect")]
+    file: Option<String>,
+    /// A folder of files that it imports.
+    #[arg(long, value_name = "FOLDER")]
+    import: Vec<String>,
+    /// A server with reflection, without TLS: host and port.
+    #[arg(long, value_name = "HOST:PORT")]
+    reflect: Option<String>,
+}
+
+/// One line on standard output.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Described(Description),
+    Error(Fault),
+}
+
+#[derive(Serialize)]
+struct Description {
+    services: Vec<Service>,
+    /// The files, as a descriptor set in base64; of a server alone, for it has no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descriptor_set: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Service {
+    name: String,
+    methods: Vec<Method>,
+}
+
+#[derive(Serialize)]
+struct Method {
+    name: String,
+    /// Whether either side sends a stream.
+    streams: bool,
+    /// A request with every field set, as proto3 JSON.
+    example: serde_json::Value,
+}
+
+/// Prints the description, or why there is none.
+pub(crate) fn describe(arguments: &Arguments) -> ExitCode {
+    let (answer, code) = match description(arguments) {
+        Ok(description) => (Answer::Described(description), 0),
+        Err(fault) => {
+            complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
+            let code = fault.exit_code();
+            (Answer::Error(fault), code)
+        }
+    };
+    match print(&answer) {
+        Ok(()) => ExitCode::from(code),
+        Err(error) => {
+            complain!("wirelab-engine: standard output: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn print(answer: &Answer) -> io::Result<()> {
+    let mut line = serde_json::to_vec(answer)?;
+    line.push(b'\n');
+    io::stdout().lock().write_all(&line)
+}
+
+fn description(arguments: &Arguments) -> Result<Description, Fault> {
+    if let Some(address) = &arguments.reflect {
+        let pool = reflection::fetch(address)?;
+        let set = base64::engine::general_purpose::STANDARD.encode(pool.encode_to_vec());
+        return described(&pool, Some(set));
+    }
+    // clap demands one of the two.
+    let file = arguments.file.as_deref().unwrap_or_default();
+    described(&proto::compile(file, &arguments.import)?, None)
+}
+
+fn described(pool: &DescriptorPool, set: Option<String>) -> Result<Description, Fault> {
+    let services = pool.services().map(|service| of_service(&service));
+    Ok(Description {
+        services: services.collect::<Result<_, _>>()?,
+        descriptor_set: set,
+    })
+}
+
+fn of_service(service: &ServiceDescriptor) -> Result<Service, Fault> {
+    Ok(Service {
+        name: service.full_name().to_owned(),
+        methods: service
+            .methods()
+            .map(|m| of_method(&m))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn of_method(method: &MethodDescriptor) -> Result<Method, Fault> {
+    Ok(Method {
+        name: method.name().to_owned(),
+        streams: method.is_client_streaming() || method.is_server_streaming(),
+        example: examples::request(&method.input())
+            .map_err(|error| proto::refused(format!("{}: {error}", method.full_name()), ""))?,
+    })
+}

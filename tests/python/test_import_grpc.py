@@ -1,0 +1,242 @@
+"""``wirelab import grpc``: files of Protobuf, descriptor sets, and servers with and without
+reflection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from grpc_tools import protoc
+
+from tests.python.importing import Importer
+from tests.python.importing import importer as importer
+from wirelab.cli import main
+
+pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
+
+ROOT = Path(__file__).parents[2]
+GREETER = """\
+syntax = "proto3";
+package greet;
+import "names.proto";
+service Greeter {
+  rpc SayHello (HelloRequest) returns (HelloReply);
+  rpc SayHellos (HelloRequest) returns (stream HelloReply);
+}
+message HelloRequest { Name name = 1; HelloRequest again = 2; int64 count = 3; }
+message HelloReply { string text = 1; }
+"""
+NAMES = 'syntax = "proto3";\npackage greet;\nmessage Name { string first = 1; }\n'
+REFLECTION = """\
+syntax = "proto3";
+package grpc.reflection.v1alpha;
+message ServerReflectionRequest {
+  string host = 1;
+  oneof message_request {
+    string file_by_filename = 3;
+    string file_containing_symbol = 4;
+    string list_services = 7;
+  }
+}
+message ServerReflectionResponse {
+  FileDescriptorResponse file_descriptor_response = 4;
+  ListServiceResponse list_services_response = 6;
+}
+message FileDescriptorResponse { repeated bytes file_descriptor_proto = 1; }
+message ListServiceResponse { repeated ServiceResponse service = 1; }
+message ServiceResponse { string name = 1; }
+"""
+"""What the test's server needs of grpc/reflection/v1alpha/reflection.proto."""
+
+
+@pytest.fixture
+def protos(tmp_path: Path) -> Path:
+    """A folder with greet.proto, and names.proto in another."""
+    (tmp_path / "more").mkdir()
+    (tmp_path / "greet.proto").write_text(GREETER)
+    (tmp_path / "more" / "names.proto").write_text(NAMES)
+    return tmp_path
+
+
+def _compiled(folder: Path, *files: str) -> Path:
+    """Their descriptor set."""
+    out = folder / "greet.binpb"
+    paths = [f"-I{folder}", f"-I{folder / 'more'}"]
+    wanted = ["--include_imports", f"--descriptor_set_out={out}"]
+    assert protoc.main(["protoc", *paths, *wanted, *files]) == 0
+    return out
+
+
+def test_a_file_has_one_message_per_unary_method(importer: Importer) -> None:
+    file = ROOT / "contracts" / "petclinic.proto"
+    done = importer("grpc", file)
+    assert done.code == 0
+    assert len(done.messages) == file.read_text().count("\n  rpc ") > 30
+    added = done.messages["add-owner"]
+    assert added["grpc"].endswith("/AddOwner")
+    assert added["json"]["firstName"] == "text"
+    assert done.content["services"][0]["url"] == "grpc://127.0.0.1:50051"
+
+
+def test_imports_are_found_in_their_folders(importer: Importer, protos: Path) -> None:
+    done = importer("grpc", protos / "greet.proto", "--import", protos / "more")
+    assert done.code == 0
+    assert done.messages["say-hello"]["json"] == {"count": 1, "name": {"first": "text"}}
+    assert "greet.Greeter/SayHellos: streams are not measured" in done.out
+    described = done.content["services"][0]["grpc"]
+    assert (importer.folder / described["proto"]).is_file()
+    assert (importer.folder / described["include"][0]).is_dir()
+
+
+def test_an_import_that_is_missing_is_refused_with_file_and_line(
+    importer: Importer, protos: Path
+) -> None:
+    importer("grpc", protos / "greet.proto").refused(
+        "greet.proto", "line 3", "names.proto", "folders of include (--import)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("a.proto", b'syntax = "proto3";\nmessage {', ("line 2",)),
+        ("a.proto", None, ("a.proto",)),
+        ("a.binpb", b"\xff\xff", ("not a descriptor set", "--include_imports")),
+        ("a.binpb", None, ("No such file", "name a .proto")),
+        ("a.proto", b'syntax = "proto3";', ("there is no operation that can be imported",)),
+    ],
+)
+def test_what_is_no_protobuf_is_refused(
+    importer: Importer, tmp_path: Path, name: str, content: bytes | None, parts: tuple[str]
+) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    importer("grpc", path).refused(*parts)
+
+
+def test_a_descriptor_set_is_read_and_run(importer: Importer, protos: Path) -> None:
+    done = importer("grpc", _compiled(protos, "greet.proto"))
+    assert done.messages["say-hello"]["json"] == {"count": 1, "name": {"first": "text"}}
+
+
+class _Server:
+    """A greeter, with the reflection that ``answer`` gives, if any."""
+
+    def __init__(self, folder: Path, version: str | None) -> None:
+        files = descriptor_pb2.FileDescriptorSet.FromString(
+            _compiled(folder, "greet.proto").read_bytes()
+        )
+        self.files = {file.name: file.SerializeToString() for file in files.file}
+        (folder / "reflection.proto").write_text(REFLECTION)
+        own = descriptor_pb2.FileDescriptorSet.FromString(
+            _compiled(folder, "reflection.proto").read_bytes()
+        )
+        pool = descriptor_pool.DescriptorPool()
+        for file in own.file:
+            pool.Add(file)
+        package = "grpc.reflection.v1alpha"
+
+        def kind(name: str) -> Any:
+            return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
+
+        self._response = kind("ServerReflectionResponse")
+        handlers = [
+            grpc.method_handlers_generic_handler(
+                "greet.Greeter", {"SayHello": grpc.unary_unary_rpc_method_handler(self._hello)}
+            )
+        ]
+        if version:
+            info = grpc.stream_stream_rpc_method_handler(
+                self._reflect,
+                request_deserializer=kind("ServerReflectionRequest").FromString,
+                response_serializer=self._response.SerializeToString,
+            )
+            handlers.append(
+                grpc.method_handlers_generic_handler(
+                    f"grpc.reflection.{version}.ServerReflection", {"ServerReflectionInfo": info}
+                )
+            )
+        self.server = grpc.server(futures.ThreadPoolExecutor(4), handlers=handlers)
+        self.port = self.server.add_insecure_port("127.0.0.1:0")
+
+    @staticmethod
+    def _hello(request: bytes, context: Any) -> bytes:
+        # count 1 (field 3) and name.first "text" (fields 1 and 1), in whichever order.
+        assert b"\x0a\x04text" in request
+        assert b"\x18\x01" in request
+        return b"\x0a\x02hi"
+
+    def _reflect(self, requests: Iterator[Any], context: Any) -> Iterator[Any]:
+        for request in requests:
+            response = self._response()
+            asked = request.WhichOneof("message_request")
+            if asked == "list_services":
+                for name in ("greet.Greeter", "grpc.reflection.v1.ServerReflection"):
+                    response.list_services_response.service.add().name = name
+            elif asked == "file_containing_symbol":
+                # Without what it imports, which some servers leave to be asked for.
+                content = self.files["greet.proto"]
+                response.file_descriptor_response.file_descriptor_proto.append(content)
+            else:
+                content = self.files[request.file_by_filename]
+                response.file_descriptor_response.file_descriptor_proto.append(content)
+            yield response
+
+
+@pytest.fixture
+def serving(protos: Path) -> Iterator[Callable[[str | None], str]]:
+    """Starts a server with that version of reflection, and returns its address."""
+    started = []
+
+    def start(version: str | None) -> str:
+        server = _Server(protos, version)
+        server.server.start()
+        started.append(server)
+        return f"127.0.0.1:{server.port}"
+
+    yield start
+    for server in started:
+        server.server.stop(None).wait()
+
+
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+def test_a_server_with_reflection_is_measured_as_it_was_written(
+    importer: Importer, serving: Callable[[str | None], str], version: str
+) -> None:
+    address = serving(version)
+    done = importer("grpc", address)
+    assert done.code == 0, done.err
+    assert done.files == ["greeter.binpb", "greeter.yaml"]
+    assert list(done.messages) == ["say-hello"]
+    assert done.content["services"][0]["url"] == f"grpc://{address}"
+    assert main(["run", "greeter.yaml", "--out", "results"]) == 0
+    lines = (importer.folder / "results" / "trials.jsonl").read_text().splitlines()
+    trials = [record for line in lines if "point" in (record := json.loads(line))]
+    assert len(trials) == 4
+    for trial in trials:
+        assert trial["status"] == "measured"
+        assert trial["result"]["ok"] > 0
+        assert trial["result"]["errors"] == 0
+
+
+def test_a_server_without_reflection_is_refused(
+    importer: Importer, serving: Callable[[str | None], str]
+) -> None:
+    address = serving(None)
+    importer("grpc", address).refused(
+        f"{address} has no reflection, neither grpc.reflection.v1 nor v1alpha",
+        "start it with reflection, or name what describes it: wirelab import grpc FILE.proto",
+    )
+
+
+def test_a_server_that_is_not_there_or_elsewhere_is_refused(importer: Importer) -> None:
+    importer("grpc", "127.0.0.1:1").refused("127.0.0.1:1 cannot be reached", "is it running?")
+    importer("grpc", "192.0.2.1:50051").refused("is not on this machine", "--any-target")
+    importer("grpc", "grpcs://127.0.0.1:1").refused("without TLS", "descriptor set")
