@@ -129,23 +129,24 @@ fn key(kind: &Kind) -> Option<MapKey> {
 #[cfg(test)]
 mod tests {
     use prost_reflect::DescriptorPool;
+    use protox::file::{File, FileResolver, GoogleFileResolver};
     use serde_json::{Value as Json, json};
 
     use super::{DynamicMessage, request};
 
     fn pool(text: &str) -> DescriptorPool {
-        let file = protox::file::File::from_source("x.proto", text).expect("a .proto");
-        let mut files = protox::file::ChainFileResolver::new();
-        files.add(protox::file::GoogleFileResolver::new());
-        let mut compiler = protox::Compiler::with_file_resolver(One(file, files));
+        let file = File::from_source("x.proto", text).expect("a .proto");
+        let mut compiler =
+            protox::Compiler::with_file_resolver(One(file, GoogleFileResolver::new()));
         compiler.open_file("x.proto").expect("it compiles");
         compiler.descriptor_pool()
     }
 
-    struct One(protox::file::File, protox::file::ChainFileResolver);
+    /// One file, and those of Google.
+    struct One(File, GoogleFileResolver);
 
-    impl protox::file::FileResolver for One {
-        fn open_file(&self, name: &str) -> Result<protox::file::File, protox::Error> {
+    impl FileResolver for One {
+        fn open_file(&self, name: &str) -> Result<File, protox::Error> {
             match name {
                 "x.proto" => Ok(self.0.clone()),
                 _ => self.1.open_file(name),
