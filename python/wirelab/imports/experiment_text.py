@@ -130,7 +130,7 @@ def _place(operation: Operation, any_target: bool) -> _Place:
 
 
 def _experiment_name(title: str) -> str:
-    return slug(title).replace(".", "-").replace("_", "-")
+    return slug(title).replace(".", "-")
 
 
 def _text(imported: Imported, place: _Place, path: Path) -> str:

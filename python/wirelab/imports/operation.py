@@ -96,8 +96,8 @@ def _matches(operation: Operation, pattern: str) -> bool:
 def slug(*words: str) -> str:
     """``getPetById`` as ``get-pet-by-id``; at most :data:`NAME_MAX` characters."""
     text = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", "-".join(filter(None, words)))
-    text = re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-._")
-    return text[:NAME_MAX].rstrip("-._") or "request"
+    text = re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
+    return text[:NAME_MAX].rstrip("-.") or "request"
 
 
 def distinct(operations: Iterable[Operation]) -> tuple[Operation, ...]:
