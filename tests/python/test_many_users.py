@@ -25,6 +25,11 @@ FEW, MANY = 100, 10_000
 BYTES_MAX = 6_000
 """Memory of the engine for one user with its connection: 1,000 to 1,700 B were measured, with
 HTTP/2 up to 3,600."""
+LIMITS = {
+    "iiop@java": "JacORB reads each connection in a thread of its own, and has 1,000 by default "
+    "(jacorb.connection.max_receptor_threads): it closes the others",
+}
+"""Services that cannot have so many connections, and why."""
 TEXT = """\
 name: many-users
 services: ["{stack}"]
@@ -65,6 +70,9 @@ def test_a_service_hears_ten_thousand_users(
             f"{service.calls_seen} calls seen, {per_user:,.0f} B of the engine per user"
         )
     assert not run.failed, "the lab"
+    if known := LIMITS.get(stack.partition("?")[0]):
+        assert result.errors, f"no longer so: {known}"
+        pytest.xfail(known)
     assert result.errors == 0, f"the service: {result.errors_by_kind} {result.error_examples}"
     # The first call of every user belongs to the window: without an error all were answered. A
     # service that accepts slowly has fewer connections, which its users share.
