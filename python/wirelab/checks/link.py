@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from wirelab.documents.link_ready import GilbertElliottLossModel, ProfileDocument
 from wirelab.format.counting import of_all
 from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
@@ -12,7 +15,7 @@ from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Check, Trial
 
 if TYPE_CHECKING:
-    from wirelab.documents.link_ready import ProfileDocument, Ready
+    from wirelab.documents.link_ready import Ready
     from wirelab.experiment.link_profiles import OwnProfile
     from wirelab.trial.link_record import PlacementRecord
 
@@ -33,8 +36,6 @@ CHANCE = 1e-6
 """A link that may lose packets is dead where this many of its kind at most lost all echoes."""
 CPU_SHARE = 0.3
 """Of a core on which service or caller are measured."""
-
-Json = dict[str, Any]
 
 
 def driver(trial: Trial) -> Check | None:
@@ -235,7 +236,8 @@ def dead(profile: OwnProfile | str, ready: Ready) -> str:
     if nominal < 100.0 and (nominal / 100.0) ** echoes > CHANCE:
         return ""
     given = link_names.document(profile)
-    keys = ", ".join(_total_losses(given)) if isinstance(given, dict) else ""
+    own = isinstance(given, dict)
+    keys = ", ".join(_total_losses(msgspec.convert(given, ProfileDocument))) if own else ""
     expected = f"its profile has {keys}" if keys else f"{nominal:.3g} % is nominal"
     return (
         f"nothing comes through link {link_names.name(profile)}: all {echoes:,} echoes before the "
@@ -243,24 +245,26 @@ def dead(profile: OwnProfile | str, ready: Ready) -> str:
     )
 
 
-def _total_losses(profile: Json) -> Iterator[str]:
+def _total_losses(profile: ProfileDocument) -> Iterator[str]:
     """The keys of a profile that lose every packet of a way, each with its value."""
-    for way in ("both", "forward", "backward"):
-        direction = profile.get(way) or {}
-        loss = direction.get("loss") or {}
-        if loss.get("percent", 0.0) >= 100.0:
+    ways = {"both": profile.both, "forward": profile.forward, "backward": profile.backward}
+    for way, direction in ways.items():
+        if direction is None:
+            continue
+        loss = direction.loss
+        if isinstance(loss, GilbertElliottLossModel):
+            if _in_the_long_run(loss) >= 100.0:
+                yield f"{way}.loss, 100 % in the long run"
+        elif loss and loss.percent >= 100.0:
             yield f"{way}.loss.percent: 100"
-        if loss.get("kind") == "gilbert-elliott" and _in_the_long_run(loss) >= 100.0:
-            yield f"{way}.loss, 100 % in the long run"
-        if direction.get("corrupt_percent", 0.0) >= 100.0:
+        if direction.corrupt_percent >= 100.0:
             yield f"{way}.corrupt_percent: 100"
 
 
-def _in_the_long_run(loss: Json) -> float:
+def _in_the_long_run(loss: GilbertElliottLossModel) -> float:
     """Per cent that a Gilbert-Elliott chain loses (docs/reference/links.md)."""
-    p, r = loss["p_percent"], loss["r_percent"]
-    bad, good = loss.get("loss_bad_percent", 100.0), loss.get("loss_good_percent", 0.0)
-    return float((p * bad + r * good) / (p + r))
+    p, r = loss.p_percent, loss.r_percent
+    return (p * loss.loss_bad_percent + r * loss.loss_good_percent) / (p + r)
 
 
 def _is_loopback(trial: Trial) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.experiment.load_record import LoadRecord
 from wirelab.format.counting import counted, of_all
@@ -27,8 +27,6 @@ ENCRYPTED = "the connections are encrypted, and packets tell no exchanges apart"
 FRAMES = "frames of HTTP/2 share segments, whose number tells no writes"
 POLICY = "policy on the wire"
 IN_FLIGHT = "in flight on the wire"
-
-Json = dict[str, Any]
 
 
 def _policy(trial: Trial) -> Check | None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from wirelab.process.scratch import Scratch
 from wirelab.stack.reference import Stack
 
 ANY_PORT = "127.0.0.1:0"
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -18,8 +15,8 @@ class ListenSpec:
     """What the service is told before it is there."""
 
     listen: str = ANY_PORT
-    service_tls: Json = field(default_factory=dict)
-    client_tls: Json = field(default_factory=dict)
+    service_tls: dict[str, str] = field(default_factory=dict)
+    client_tls: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, stack: Stack, scratch: Scratch, host: str = "127.0.0.1") -> ListenSpec:
@@ -44,7 +41,7 @@ class Endpoint:
     """The object, with iiop."""
     report: str | None = None
     """Where the service reports what it has processed, with one-way stacks."""
-    tls: Json = field(default_factory=dict)
+    tls: dict[str, str] = field(default_factory=dict)
 
     @property
     def port(self) -> int | None:
@@ -52,8 +49,10 @@ class Endpoint:
         _, _, port = self.address.rpartition(":")
         return None if self.address.startswith("unix:") else int(port)
 
-    def group(self) -> Json:
+    def group(self) -> dict[str, object]:
         """The part of a group in the engine's plan that says who is called."""
         named = {"target": self.address, "object": self.ior, "report": self.report}
-        group: Json = {name: value for name, value in named.items() if value is not None}
+        group: dict[str, object] = {
+            name: value for name, value in named.items() if value is not None
+        }
         return {**group, "tls": self.tls} if self.tls else group

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import ClassVar, Generic, Self, TypeVar, cast
 
 import msgspec
 
@@ -18,7 +18,6 @@ from wirelab.errors import TrialFailed
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 
-Json = dict[str, Any]
 R = TypeVar("R", bound=msgspec.Struct)
 M = TypeVar("M", bound=msgspec.Struct)
 
@@ -65,12 +64,12 @@ class ManagedProcess(Generic[R]):
             self.child.say(msgspec.json.encode(order) + b"\n")
             line = self._first_line(interruption)
             self.ready: R = self._parse(line)
-            self.ready_line: Json = msgspec.json.decode(line)
+            self.ready_line: dict[str, object] = msgspec.json.decode(line)
         except BaseException:
             self._give_up()
             raise
 
-    ready_line: Json
+    ready_line: dict[str, object]
     """The whole ready line as printed, for records; a service may print more than its model."""
 
     def __enter__(self) -> Self:

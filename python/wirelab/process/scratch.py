@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.errors import LabError
 from wirelab.process import engine_binary
@@ -108,8 +108,6 @@ def _is_held(folder: Path) -> bool:
 MADE_S_MAX = 30.0
 """Seconds that the engine may take to make them."""
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Certificates:
@@ -117,14 +115,14 @@ class Certificates:
 
     folder: Path
 
-    def of_service(self, security: str) -> Json:
+    def of_service(self, security: str) -> dict[str, str]:
         """The object ``tls`` of a service's configuration; empty without security."""
         if security == "none":
             return {}
         files = {"certificate": self._path("server.pem"), "key": self._path("server.key")}
         return {**files, "client_ca": self._path("ca.pem")} if security == "mtls" else files
 
-    def of_client(self, security: str) -> Json:
+    def of_client(self, security: str) -> dict[str, str]:
         """The object ``tls`` of a group in the engine's plan; empty without security. The
         server's certificate is for the name ``localhost``, whatever the address."""
         if security == "none":
