@@ -109,8 +109,12 @@ def _endpoint(port: int, tls: Json) -> Json:
     return {"target": f"127.0.0.1:{port}", **({"tls": tls} if tls else {})}
 
 
-def _get(path: str, **expected: int) -> Json:
-    return {"kind": "http", "method": "GET", "path": path, **expected}
+def _get(path: str, **expected: Any) -> Json:
+    return {"kind": "http", "method": "GET", "path": path, "expect": expected}
+
+
+def _exactly(size: int) -> Json:
+    return {"min": size, "max": size}
 
 
 CASES = [*(("nginx", name) for name in STACKS), ("nghttpd", "h2"), ("nghttpd", "h2-tls")]
@@ -132,7 +136,7 @@ def test_a_thousand_good_calls_on_one_connection(
 ) -> None:
     """Status and length of every reply."""
     _, stack, endpoint = case
-    wish = _get("/small", expect_status=200, expect_length=len(SMALL))
+    wish = _get("/small", status=200, bytes=_exactly(len(SMALL)))
     outcome = Engine(tmp_path / "log").drive(stack, wish, **endpoint)
     all_good(outcome)
 
@@ -140,7 +144,7 @@ def test_a_thousand_good_calls_on_one_connection(
 def test_large_replies(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     """3 MB each, in HTTP/2 through its windows."""
     _, stack, endpoint = case
-    wish = _get("/large", expect_length=LARGE_BYTES)
+    wish = _get("/large", bytes=_exactly(LARGE_BYTES))
     outcome = Engine(tmp_path / "log").drive(stack, wish, 20, **endpoint)
     all_good(outcome, 20)
     assert outcome["bytes_received"] > 20 * LARGE_BYTES
@@ -151,14 +155,14 @@ def test_error_statuses(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     web, stack, endpoint = case
     path, status = web.broken
     driver = Engine(tmp_path / "log")
-    all_good(driver.drive(stack, _get(path, expect_status=status), **endpoint))
+    all_good(driver.drive(stack, _get(path, status=status), **endpoint))
     all_failed(driver.drive(stack, _get(path), 3, **endpoint), "application", str(status))
 
 
 def test_a_wrong_length_is_no_success(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     """The engine does not take any reply for a good one."""
     _, stack, endpoint = case
-    wish = _get("/small", expect_length=len(SMALL) + 1)
+    wish = _get("/small", bytes=_exactly(len(SMALL) + 1))
     outcome = Engine(tmp_path / "log").drive(stack, wish, 3, **endpoint)
     all_failed(outcome, "wrong", "15")
 

@@ -1,14 +1,16 @@
-//! A gRPC message given as JSON, encoded by the .proto that defines it.
+//! gRPC messages given as JSON, and the .proto that defines them.
 
 use std::path::Path;
 
 use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 use wirelab_load::plan::{Group, Workload};
 use wirelab_load::result::{Fault, FaultKind};
 
-/// The group with every JSON message turned into prepared bytes.
+/// The group with every JSON message turned into prepared bytes, and with the description of
+/// every method whose reply is expected to have some content.
 ///
 /// # Errors
 /// When the .proto does not parse, or has no such method, or the message is
@@ -18,44 +20,77 @@ pub(crate) fn resolve(group: &Group) -> Result<Group, Fault> {
     match &mut resolved.workload {
         Workload::Mix { parts, .. } => {
             for part in parts {
-                encode_message(&mut part.workload)?;
+                resolve_workload(&mut part.workload)?;
             }
         }
-        workload => encode_message(workload)?,
+        workload => resolve_workload(workload)?,
     }
     Ok(resolved)
 }
 
-fn encode_message(workload: &mut Workload) -> Result<(), Fault> {
+fn resolve_workload(workload: &mut Workload) -> Result<(), Fault> {
     let Workload::Grpc {
         method,
         proto,
         include,
+        descriptors_base64,
         message,
         body_base64,
+        expect,
         ..
     } = workload
     else {
         return Ok(());
     };
-    // Taken out: the engine's load part knows prepared bytes only.
-    match (message.take(), proto.take(), &body_base64) {
-        (None, _, _) => Ok(()),
-        (Some(_), _, Some(_)) => Err(refused(
+    // Taken out: the engine's load part knows prepared bytes and descriptions only.
+    let (message, proto) = (message.take(), proto.take());
+    if message.is_some() && body_base64.is_some() {
+        return Err(refused(
             "message and body_base64 are both given",
             "give one of them",
-        )),
-        (Some(_), None, None) => Err(refused(
-            "message needs the .proto that defines it",
-            "name it as proto (--proto FILE)",
-        )),
-        (Some(message), Some(proto), None) => {
-            let method = find(&compile(&proto, include)?, method)?;
-            let bytes = encode(&method, &message)?;
-            *body_base64 = Some(base64::engine::general_purpose::STANDARD.encode(bytes));
-            Ok(())
-        }
+        ));
     }
+    let of_reply = expect
+        .as_ref()
+        .is_some_and(|expect| expect.message.is_some());
+    if message.is_none() && !of_reply {
+        return Ok(());
+    }
+    let pool = match (proto, &descriptors_base64) {
+        (Some(_), Some(_)) => {
+            return Err(refused(
+                "proto and descriptors_base64 are both given",
+                "give one of them",
+            ));
+        }
+        (Some(proto), None) => compile(&proto, include)?,
+        (None, Some(described)) => described_by(described)?,
+        (None, None) => {
+            return Err(refused(
+                "message needs the .proto that defines it",
+                "name it as proto (--proto FILE)",
+            ));
+        }
+    };
+    let method = find(&pool, method)?;
+    if let Some(message) = message {
+        let bytes = encode(&method, &message)?;
+        *body_base64 = Some(BASE64.encode(bytes));
+    }
+    *descriptors_base64 = Some(BASE64.encode(pool.encode_to_vec()));
+    Ok(())
+}
+
+fn described_by(descriptors: &str) -> Result<DescriptorPool, Fault> {
+    let unusable = |reason: String| {
+        refused(
+            format!("descriptors_base64: {reason}"),
+            "give a FileDescriptorSet with the method and all that it imports",
+        )
+    };
+    let bytes = BASE64.decode(descriptors);
+    let bytes = bytes.map_err(|error| unusable(error.to_string()))?;
+    DescriptorPool::decode(&bytes[..]).map_err(|error| unusable(error.to_string()))
 }
 
 pub(crate) fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Fault {

@@ -173,7 +173,7 @@ fn another_status_is_an_application_error_and_another_length_is_wrong() {
         });
     });
     let mut plan = plan(&address);
-    plan["groups"][0]["workload"]["expect_length"] = json!(2);
+    plan["groups"][0]["workload"]["expect"] = json!({"bytes": {"min": 2, "max": 2}});
     plan["groups"][0]["window"] = json!({"calls": {"calls": 300, "max_s": 20.0}});
     let group = group(&plan);
     assert_eq!(

@@ -52,7 +52,7 @@ fn replies_that_end_with_the_connection_follow_each_other_without_a_pause() {
     let mut plan = plan(&address);
     plan["groups"][0]["stack"]["transport"] = json!("http/1.0");
     plan["groups"][0]["stack"]["connection"] = json!("close");
-    plan["groups"][0]["workload"]["expect_length"] = json!(2);
+    plan["groups"][0]["workload"]["expect"] = json!({"bytes": {"min": 2, "max": 2}});
     plan["groups"][0]["window"] = json!({"calls": {"calls": 200, "max_s": 20.0}});
     let group = group(&plan);
     assert_eq!(

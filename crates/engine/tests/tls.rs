@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 use certificates::{Certificates, chain, server_config};
+use rustls::pki_types::pem::PemObject;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
@@ -97,7 +98,7 @@ fn a_large_body_comes_in_many_records_and_none_is_lost() {
         stream.write_all(head.as_bytes()).is_ok() && stream.write_all(&body).is_ok()
     });
     let mut plan = tls_plan(&address, certificates.client());
-    plan["groups"][0]["workload"]["expect_length"] = json!(1 << 20);
+    plan["groups"][0]["workload"]["expect"] = json!({"bytes": {"min": 1 << 20, "max": 1 << 20}});
     plan["groups"][0]["window"] = json!({"calls": {"calls": 5, "max_s": 20.0}});
     let group = group(&plan);
     assert_eq!(group["ok"], 5, "{group}");
@@ -355,4 +356,98 @@ fn a_server_that_wants_tls_is_called_that() {
         example(&group).contains("answered with a TLS record: it wants TLS"),
         "{group}"
     );
+}
+
+/// What `openssl req -x509` makes: signed by itself, and marked as an authority.
+fn self_signed(folder: &std::path::Path, name: &str) -> Shown {
+    let (certificate, key) = (folder.join("self.pem"), folder.join("self.key"));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt"])
+        .args([
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=test",
+        ])
+        .args(["-addext", &format!("subjectAltName=IP:{name}"), "-keyout"])
+        .args([&key, &std::path::PathBuf::from("-out"), &certificate])
+        .output()
+        .expect("openssl is installed");
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let secret = rustls::pki_types::PrivateKeyDer::from_pem_file(&key).expect("a key");
+    (chain(&certificate), secret)
+}
+
+type Shown = (
+    Vec<rustls::pki_types::CertificateDer<'static>>,
+    rustls::pki_types::PrivateKeyDer<'static>,
+);
+
+#[test]
+fn a_certificate_that_signed_itself_is_accepted_where_it_is_given_itself() {
+    let (certificates, others) = (Certificates::make(), Certificates::make());
+    let shown = self_signed(&certificates.folder, "127.0.0.1");
+    let (address, _) = secured(server_config(shown, &[]), good);
+    let own = json!({"ca": certificates.file("self.pem")});
+    let accepted = group(&tls_plan(&address, own.clone()));
+    assert_eq!(accepted["ok"], 20, "{accepted}");
+    // For the same name and of the same command, but another one.
+    let imposter = self_signed(&others.folder, "127.0.0.1");
+    let (address, seen) = secured(server_config(imposter, &[]), good);
+    let refused = group(&tls_plan(&address, own));
+    assert_eq!(
+        refused["errors_by_kind"],
+        json!({"refused": 20}),
+        "{refused}"
+    );
+    assert_eq!(seen.requests.load(SeqCst), 0);
+}
+
+#[test]
+fn a_certificate_that_signed_itself_is_for_its_own_name_alone() {
+    let certificates = Certificates::make();
+    let shown = self_signed(&certificates.folder, "192.0.2.1");
+    let (address, _) = secured(server_config(shown, &[]), good);
+    let tls = json!({"ca": certificates.file("self.pem")});
+    let refused = group(&tls_plan(&address, tls.clone()));
+    assert_eq!(refused["ok"], 0, "{refused}");
+    assert!(
+        example(&refused).contains("not valid for name"),
+        "{refused}"
+    );
+    let mut named = tls;
+    named["server_name"] = json!("192.0.2.1");
+    assert_eq!(group(&tls_plan(&address, named))["ok"], 20);
+}
+
+#[test]
+fn insecure_accepts_any_certificate_for_any_name() {
+    let certificates = Certificates::make();
+    for shown in [
+        certificates.expired("127.0.0.1"),
+        certificates.signed("elsewhere.example", |_| {}),
+        self_signed(&certificates.folder, "192.0.2.1"),
+    ] {
+        let (address, _) = secured(server_config(shown, &[]), good);
+        let group = group(&tls_plan(&address, json!({"insecure": true})));
+        assert_eq!(group["ok"], 20, "{group}");
+    }
+}
+
+#[test]
+fn authorities_and_insecure_exclude_each_other() {
+    for (tls, text) in [
+        (json!({}), "nothing says which certificates are right"),
+        (json!({"ca": "ca.pem", "insecure": true}), "tls.insecure"),
+    ] {
+        let (code, event, _) = drive(&tls_plan("127.0.0.1:9", tls));
+        let message = event["message"].as_str().expect("a message");
+        assert!(code == 2 && message.contains(text), "{event}");
+    }
 }

@@ -79,7 +79,8 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared) -> Result<Spec, Fault> 
         socket: SocketOptions::of(&group.stack),
         secure: Secure::of(group, &authority)?,
         report: report(plan, group)?,
-        sessions: SessionFactory::of(&group.stack, object.map(|object| object.key))?,
+        sessions: SessionFactory::of(&group.stack, object.map(|object| object.key))?
+            .watching(prepared.watched().into_iter()),
         connections_max: connections_max(&group.stack, in_flight_max, plan.threads)?,
         in_flight_max,
         keep: !group.stack.closes(),

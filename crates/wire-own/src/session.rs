@@ -186,6 +186,11 @@ pub trait Replies {
     /// The first byte of the reply has been seen.
     // Separate from `head`, because time to first byte is measured by it.
     fn first(&mut self, call: CallId);
+    /// A field whose name the session was asked to watch: those of the head come before
+    /// `head`, those of trailers before `end`. Names are in lower case.
+    fn field(&mut self, call: CallId, name: &str, value: &[u8]) {
+        let _ = (call, name, value);
+    }
     /// Status and fields are complete (informational 1xx are passed over).
     fn head(&mut self, call: CallId, head: &Head);
     /// The next bytes of the body, without transfer framing.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 
-from wirelab.checks import background, periods
+from wirelab.checks import background, periods, replies
 from wirelab.checks import link as link_checks
 from wirelab.checks import wire as wire_checks
 from wirelab.checks.backlog import arrivals, left_behind, little_ratio, littles_law
@@ -441,6 +441,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _interrupted,
     _reached,
     _errors,
+    replies.check,
     periods.check,
     background.check,
     _counters,

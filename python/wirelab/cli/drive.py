@@ -42,8 +42,10 @@ class ConnectionOptions:
         "--ca",
         metavar="FILE",
         type=PATH,
-        help="Certificate authorities, PEM. [default: the system's]",
+        help="Certificate authorities, or the server's own certificate, PEM. "
+        "[default: the system's]",
     )
+    insecure: bool = option("--insecure", is_flag=True, help="Accept any certificate for any name.")
     any_target: bool = option(
         "--any-target", is_flag=True, help="Allow a server beyond this machine."
     )

@@ -93,6 +93,7 @@ class Options:
             http2=connection.http2,
             close=connection.close,
             ca=_existing("--ca", connection.ca),
+            insecure=connection.insecure,
             request=_request(self.contract, self.seed),
             work=_work(connection.work),
         )
@@ -164,6 +165,7 @@ OF_URLS = {
     "proto": "its contract is known: use --operation",
     "http2": "write it as an axis, such as rest@rust?transport=http/2",
     "ca": "its certificate is made by the lab: write ?security=tls",
+    "insecure": "its certificate is made by the lab: write ?security=tls",
     "any-target": "the lab starts it on this machine",
 }
 """Options that do not apply to a service of the lab, and why."""
@@ -180,6 +182,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "proto": message.proto,
         "http2": connection.http2,
         "ca": connection.ca,
+        "insecure": connection.insecure,
         "any-target": connection.any_target,
     }
     of_stacks = {

@@ -116,15 +116,16 @@ def _certificate(target: Stack | Server, group: GroupResult, authority: Path | N
     codes = _codes(group)
     if "certificate_ca_as_end_entity" in codes:
         return (
-            "the server's certificate is one of an authority (CA:TRUE), which must not stand for a "
-            "server: make one with basicConstraints=CA:FALSE, and give it with --ca FILE"
+            "the server's certificate is one of an authority (CA:TRUE), as `openssl req -x509` "
+            "makes it, and stands for a server only where it is given itself: give that very "
+            "certificate with --ca FILE, or --insecure"
         )
     if "certificate_unknown_issuer" in codes and authority is not None:
         return f"{authority} (--ca) does not hold the authority of the server's certificate"
     if "certificate_unknown_issuer" in codes:
         return (
             "the server's certificate is not signed by a known authority: "
-            "name that authority with --ca FILE"
+            "name that authority with --ca FILE, or give --insecure"
         )
     return None
 

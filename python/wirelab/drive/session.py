@@ -53,6 +53,8 @@ class Call:
     """One connection per call."""
     ca: Path | None = None
     """Certificates of authorities, PEM; None: the system's."""
+    insecure: bool = False
+    """Any certificate will do."""
     request: Request = field(default_factory=Request)
     """To services of the lab."""
     work: str | None = None
@@ -202,7 +204,13 @@ def _tls(server: Server, call: Call) -> Json:
     if server.secure_name is None:
         if call.ca is not None:
             raise UsageError("--ca belongs to TLS", "use https:// or grpcs://, or leave --ca out")
+        if call.insecure:
+            raise UsageError(
+                "--insecure belongs to TLS", "use https:// or grpcs://, or leave --insecure out"
+            )
         return {}
+    if call.insecure:
+        return {"tls": {"insecure": True, "server_name": server.secure_name}}
     import ssl  # OpenSSL, which targets without TLS do not need
 
     ca = call.ca or ssl.get_default_verify_paths().cafile
@@ -249,6 +257,7 @@ def _http(server: Server, call: Call) -> Json:
         "path": server.path,
         "headers": [list(header) for header in call.headers],
         "body_base64": base64.b64encode(call.body or b"").decode(),
+        "count_replies": True,
     }
 
 
@@ -266,6 +275,7 @@ def _grpc(server: Server, call: Call) -> Json:
         "kind": "grpc",
         "method": server.path,
         "metadata": [list(header) for header in call.headers],
+        "count_replies": True,
     }
     if call.proto is not None:
         workload["proto"] = str(call.proto.resolve())

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from wirelab.documents import to_json
 from wirelab.documents.event import (
     GroupOutcome,
     OperationOutcome,
@@ -34,6 +35,7 @@ def summary(outcome: Outcome, amount: Amount) -> Json:
         "ended_in_window": ended,
         "errors_by_kind": group.errors_by_kind,
         "error_examples": group.error_examples,
+        "replies": None if group.replies is None else to_json(group.replies),
         "rate_per_s": group.rate_per_s,
         "rate_planned_per_s": group.rate_planned_per_s,
         "load": group.load,

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from wirelab.errors import UsageError
+from wirelab.experiment.expect import Expect
 from wirelab.experiment.fields import Json, Model, Time, time_default
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.stack import targets
@@ -166,7 +167,10 @@ class Ready(Model):
 class Tls(Model):
     """Files of TLS, PEM, from the experiment file's folder."""
 
-    ca: str | None = Field(None, description="authorities; default: the system's")
+    ca: str | None = Field(
+        None, description="authorities, or the server's own certificate; default: the system's"
+    )
+    insecure: bool = Field(False, description="accept any certificate for any name")
     server_name: str | None = Field(None, description="that the certificate must be for")
     certificate: str | None = Field(None, description="the caller's own, for mutual TLS")
     key: str | None = Field(None, description="of certificate")
@@ -175,6 +179,8 @@ class Tls(Model):
     def _pair(self) -> Tls:
         if (self.certificate is None) != (self.key is None):
             raise ValueError("certificate and key belong together")
+        if self.insecure and self.ca is not None:
+            raise ValueError("insecure accepts any certificate, so that ca is of no use")
         return self
 
 
@@ -193,6 +199,7 @@ class ExternalService(Model):
     pid: int | None = Field(None, ge=1, description="process of url whose CPU is measured")
     http: HttpRequest | None = Field(None, description="the request, of an HTTP service")
     grpc: GrpcRequest | None = Field(None, description="the request, of a gRPC service")
+    expect: Expect | None = Field(None, description="what makes a reply right; default: 2xx")
     tls: Tls | None = Field(None, description="calls over TLS")
     _folder: Path = PrivateAttr(Path())
 
@@ -307,14 +314,33 @@ class ExternalService(Model):
     def problem(self) -> str:
         """Why it cannot be called; empty where it can."""
         request = self.grpc or self.http
-        found = request.problem if request else ""
+        found = (request.problem if request else "") or self._of_expectation(self.expect)
         if not found and self.command is not None and not self.folder.is_dir():
             found = f"cwd: {self.folder}: no such folder"
         return found and f"service {self.name}: {found}"
 
+    def expectation(self, message: ExternalMessage) -> Expect | None:
+        """What makes a reply to that message right."""
+        return message.expect or self.expect
+
+    def problem_with(self, message: ExternalMessage) -> str:
+        """Why its replies cannot be what the message expects of them; empty where they can."""
+        found = self._of_expectation(message.expect)
+        return found and f"message {message.name} to {self.name}: {found}"
+
+    def _of_expectation(self, expect: Expect | None) -> str:
+        if expect is None:
+            return ""
+        found = expect.foreign_key(self.kind) or expect.problem
+        if not found and "message" in expect.keys and (self.grpc is None or not self.grpc.proto):
+            return "expect.message needs grpc.proto, the file that describes it"
+        return found
+
     def point(self) -> Json:
-        """As results name it: everything that shapes a trial."""
+        """As results name it: everything that shapes a trial. Raises :class:`OSError`."""
         described = self.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+        if self.expect is not None:
+            described["expect"] = self.expect.plan
         return {key: value for key, value in described.items() if key != "name"}
 
     def tls_files(self) -> Json:
@@ -324,7 +350,9 @@ class ExternalService(Model):
             return {}
         tls = self.tls or Tls()
         name = tls.server_name or (self.server.secure_name if self.server else None)
-        files = {"ca": str(self._folder / tls.ca) if tls.ca else _system_authorities()}
+        files: Json = {"insecure": True}
+        if not tls.insecure:
+            files = {"ca": str(self._folder / tls.ca) if tls.ca else _system_authorities()}
         if tls.certificate is not None and tls.key is not None:
             files["certificate"] = str(self._folder / tls.certificate)
             files["key"] = str(self._folder / tls.key)
@@ -332,8 +360,11 @@ class ExternalService(Model):
 
     def workload(self, message: ExternalMessage) -> Json:
         """The object ``workload`` of a group in the engine's plan."""
-        if self.kind == "grpc":
-            return self._grpc(message)
+        expect = self.expectation(message)
+        judged = {"expect": expect.plan} if expect else {"count_replies": True}
+        return {**(self._grpc if self.kind == "grpc" else self._http)(message), **judged}
+
+    def _http(self, message: ExternalMessage) -> Json:
         request = self.http or HttpRequest()
         sent = message if message.has_body or message.is_http_request else request
         headers = message.headers_over(request.headers)
@@ -392,6 +423,9 @@ class ExternalMessage(_WithBody):
     )
     grpc: GrpcMethod | None = Field(
         None, description="package.Service/Method, in place of the service's"
+    )
+    expect: Expect | None = Field(
+        None, description="what makes a reply right; default: what the service says"
     )
 
     @model_validator(mode="after")
@@ -458,6 +492,8 @@ class ExternalMessage(_WithBody):
         named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
         if self.has_body:
             named["sha256"] = hashlib.sha256(self.content).hexdigest()
+        if self.expect is not None:
+            named["expect"] = self.expect.plan
         return named
 
 

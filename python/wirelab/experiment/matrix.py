@@ -288,6 +288,8 @@ def _served(
 def _accept_external(service: ExternalService, message: Message | ExternalMessage) -> None:
     if service.problem:
         raise StackError(service.problem, "correct its declaration")
+    if isinstance(message, ExternalMessage) and (problem := service.problem_with(message)):
+        raise StackError(problem, "correct its declaration")
     own = isinstance(message, ExternalMessage) and (message.has_body or message.grpc is not None)
     if not own and not service.has_request:
         raise StackError(

@@ -15,6 +15,7 @@ from wirelab.report.sections import (
     links,
     machine,
     packets,
+    replies,
     runtime,
     tables,
     tested_findings,
@@ -81,6 +82,7 @@ def after(source: Source) -> list[Section]:
     """Everything else: every figure, every check, and how to repeat the run."""
     every = [
         _cells(source),
+        replies.section(source),
         groups.section(source),
         _costs(source),
         costs.costs_section(source),

@@ -164,6 +164,31 @@ class PeriodResult:
 
 
 @dataclass(frozen=True)
+class ReplyResult:
+    """Replies that were the same."""
+
+    status: int = 0
+    bytes: int = 0
+    hash: str = ""
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class RepliesResult:
+    """How good replies differed that nothing was expected of (see
+    :class:`wirelab.documents.event.RepliesOutcome`)."""
+
+    count: int = 0
+    different: tuple[ReplyResult, ...] = ()
+    """The first 16 by status, length and content, the most frequent first."""
+    others: int = 0
+    bytes_min: int = 0
+    bytes_max: int = 0
+    compared_by_length: int = 0
+    """Replies of more than 1 MB."""
+
+
+@dataclass(frozen=True)
 class GroupResult:
     """What a caller measured in the window, as the engine's ``groups`` entry has it (see
     :class:`wirelab.documents.event.GroupOutcome` for each figure).
@@ -203,6 +228,8 @@ class GroupResult:
     sequences: SequencesResult | None = None
     periods: tuple[PeriodResult, ...] = ()
     """Stages of the load, or bursts, the first 1,000 of the window."""
+    replies: RepliesResult | None = None
+    """Of services that are not of the lab, where nothing is expected of their replies."""
 
     @classmethod
     def of(cls, group: object) -> GroupResult:

@@ -99,8 +99,8 @@ impl Document {
                 path: "/".into(),
                 headers: Vec::new(),
                 body_base64: String::new(),
-                expect_status: None,
-                expect_length: None,
+                expect: None,
+                count_replies: false,
             },
             load: Load::closed(1),
             window: Window::Calls {

@@ -1,6 +1,7 @@
 //! Connections: sockets, TLS, and the session of the protocol that each carries.
 
 pub(crate) mod any_session;
+mod certificates;
 pub(crate) mod connections;
 pub(crate) mod session_factory;
 pub(crate) mod session_io;

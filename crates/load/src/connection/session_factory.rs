@@ -1,5 +1,7 @@
 //! What the connections of a group speak.
 
+use std::sync::Arc;
+
 use wirelab_stack::{Binding, Reply, Security, Stack, Transport, Writes};
 use wirelab_wire::{giop, http1, http2, raw};
 
@@ -13,7 +15,14 @@ const WINDOW_BYTES: u32 = (1 << 30) - 1;
 
 /// How a group's sessions are made.
 #[derive(Debug, Clone)]
-pub(crate) enum SessionFactory {
+pub(crate) struct SessionFactory {
+    options: Options,
+    /// Names of fields that replies are expected to have, in lower case; mostly none.
+    watched: Option<Arc<[Box<str>]>>,
+}
+
+#[derive(Debug, Clone)]
+enum Options {
     Http1(http1::Options),
     Http2(http2::Options),
     Giop(giop::Options),
@@ -23,40 +32,60 @@ pub(crate) enum SessionFactory {
 impl SessionFactory {
     /// The sessions of a stack that passed the checks; with iiop to the object of that key.
     pub(crate) fn of(stack: &Stack, object_key: Option<Vec<u8>>) -> Result<SessionFactory, Fault> {
-        match stack.transport {
+        let options = match stack.transport {
             Transport::Http10 => http1(stack, http1::Version::Http10),
             Transport::Http11 => http1(stack, http1::Version::Http11),
             Transport::Http2 => Ok(http2(stack)),
             Transport::Tcp if stack.binding == Binding::Raw => raw(stack),
             Transport::Tcp => giop(stack, object_key.unwrap_or_default()),
+        };
+        Ok(SessionFactory {
+            options: options?,
+            watched: None,
+        })
+    }
+
+    /// Its sessions report fields of these names, in lower case.
+    pub(crate) fn watching<'a>(self, names: impl Iterator<Item = &'a str>) -> SessionFactory {
+        let names: Arc<[Box<str>]> = names.map(Box::from).collect();
+        SessionFactory {
+            watched: Some(names).filter(|names| !names.is_empty()),
+            ..self
         }
     }
 
     /// The same, but to another object.
     pub(crate) fn to_object(&self, key: &[u8]) -> SessionFactory {
-        match self {
-            SessionFactory::Giop(options) => SessionFactory::Giop(giop::Options {
+        let options = match &self.options {
+            Options::Giop(options) => Options::Giop(giop::Options {
                 object_key: key.to_owned(),
                 ..options.clone()
             }),
             other => other.clone(),
+        };
+        SessionFactory {
+            options,
+            watched: self.watched.clone(),
         }
     }
 
     /// A session for a new connection.
     pub(crate) fn session(&self) -> AnySession {
         const CHECKED: &str = "the options were tried when the plan was read";
-        match self {
-            SessionFactory::Http1(options) => {
-                AnySession::Http1(http1::Http1::new(*options).expect(CHECKED))
+        let watched = || self.watched.clone();
+        match &self.options {
+            Options::Http1(options) => {
+                let session = http1::Http1::new(*options).expect(CHECKED);
+                AnySession::Http1(session.watching(watched()))
             }
-            SessionFactory::Http2(options) => {
-                AnySession::Http2(Box::new(http2::Client::new(options.clone())))
+            Options::Http2(options) => {
+                let session = http2::Client::new(options.clone());
+                AnySession::Http2(Box::new(session.watching(watched())))
             }
-            SessionFactory::Giop(options) => {
+            Options::Giop(options) => {
                 AnySession::Giop(Box::new(giop::Giop::new(options.clone()).expect(CHECKED)))
             }
-            SessionFactory::Raw(options) => {
+            Options::Raw(options) => {
                 AnySession::Raw(Box::new(raw::Raw::new(*options).expect(CHECKED)))
             }
         }
@@ -67,7 +96,7 @@ fn refused(error: &dyn ToString) -> Fault {
     fault::plan(error.to_string(), "change the connection axis")
 }
 
-fn http1(stack: &Stack, version: http1::Version) -> Result<SessionFactory, Fault> {
+fn http1(stack: &Stack, version: http1::Version) -> Result<Options, Fault> {
     let options = http1::Options {
         version,
         close: stack.closes(),
@@ -77,11 +106,11 @@ fn http1(stack: &Stack, version: http1::Version) -> Result<SessionFactory, Fault
     // Made once for nothing: an illegal plan is refused before load begins, and `session`
     // cannot fail in the middle of a run.
     http1::Http1::new(options).map_err(|error| refused(&error))?;
-    Ok(SessionFactory::Http1(options))
+    Ok(Options::Http1(options))
 }
 
-fn http2(stack: &Stack) -> SessionFactory {
-    SessionFactory::Http2(http2::Options {
+fn http2(stack: &Stack) -> Options {
+    Options::Http2(http2::Options {
         stream_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
         connection_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
         split_writes: stack.client.writes == Writes::Split,
@@ -91,7 +120,7 @@ fn http2(stack: &Stack) -> SessionFactory {
     })
 }
 
-fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<SessionFactory, Fault> {
+fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<Options, Fault> {
     let options = giop::Options {
         object_key,
         byte_order: stack.byte_order,
@@ -100,10 +129,10 @@ fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<SessionFactory, Fault> {
         close: stack.closes(),
     };
     giop::Giop::new(options.clone()).map_err(|error| refused(&error))?;
-    Ok(SessionFactory::Giop(options))
+    Ok(Options::Giop(options))
 }
 
-fn raw(stack: &Stack) -> Result<SessionFactory, Fault> {
+fn raw(stack: &Stack) -> Result<Options, Fault> {
     let options = raw::Options {
         close: stack.closes(),
         one_way: stack.reply == Reply::OneWay,
@@ -111,5 +140,5 @@ fn raw(stack: &Stack) -> Result<SessionFactory, Fault> {
         split_writes: stack.client.writes == Writes::Split,
     };
     raw::Raw::new(options).map_err(|error| refused(&error))?;
-    Ok(SessionFactory::Raw(options))
+    Ok(Options::Raw(options))
 }

@@ -4,12 +4,15 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use rustls::client::Resumption;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 
 use wirelab_stack::{Security, Transport};
 
+use crate::connection::certificates;
 use crate::connection::tls::Tls;
 use crate::fault;
 use crate::plan::{self, Group};
@@ -70,12 +73,11 @@ fn host(authority: &str) -> &str {
 
 fn config(files: &plan::Tls, transport: Transport) -> Result<ClientConfig, Fault> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .expect("ring has the suites of TLS 1.2 and 1.3")
-        // Only the plan's authorities and never the machine's: trials run on
-        // certificates of their own.
-        .with_root_certificates(roots(&files.ca)?);
+        .dangerous()
+        .with_custom_certificate_verifier(verifier(files, provider)?);
     let mut config = match (&files.certificate, &files.key) {
         (Some(chain), Some(key)) => {
             let secret = PrivateKeyDer::from_pem_file(key)
@@ -92,14 +94,25 @@ fn config(files: &plan::Tls, transport: Transport) -> Result<ClientConfig, Fault
     Ok(config)
 }
 
-fn roots(file: &str) -> Result<RootCertStore, Fault> {
+/// Only the plan's authorities and never the machine's: trials run on certificates of their
+/// own.
+fn verifier(
+    files: &plan::Tls,
+    provider: Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, Fault> {
+    let Some(file) = &files.ca else {
+        return Ok(Arc::new(certificates::Unchecked::new(provider)));
+    };
+    let given = certificates("tls.ca", file)?;
     let mut roots = RootCertStore::empty();
-    for authority in certificates("tls.ca", file)? {
+    for authority in &given {
         roots
-            .add(authority)
+            .add(authority.clone())
             .map_err(|error| unusable("tls.ca", file, &error))?;
     }
-    Ok(roots)
+    let verifier = certificates::Given::new(given, roots, provider);
+    let verifier = verifier.map_err(|error| unusable("tls.ca", file, &error))?;
+    Ok(Arc::new(verifier))
 }
 
 fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, Fault> {

@@ -56,6 +56,21 @@ fn check_tls(group: &Group) -> Result<(), Fault> {
         "name the PEM file of the certificate authority as tls.ca",
     )?;
     let Some(tls) = &group.tls else { return Ok(()) };
+    match (&tls.ca, tls.insecure) {
+        (Some(_), false) | (None, true) => {}
+        (None, false) => {
+            return refuse(
+                "tls.ca: nothing says which certificates are right",
+                "name the PEM file of the certificate authority, or set tls.insecure",
+            );
+        }
+        (Some(_), true) => {
+            return refuse(
+                "tls.insecure: with it no certificate is checked, and tls.ca is of no use",
+                "leave one of them out",
+            );
+        }
+    }
     for (name, given) in [
         ("tls.certificate", tls.certificate.is_some()),
         ("tls.key", tls.key.is_some()),

@@ -4,6 +4,7 @@
 //! these types; the front's plans are tested against it.
 
 mod data;
+mod expect;
 pub(crate) mod legality;
 mod load;
 mod workload;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use wirelab_stack::Stack;
 
 pub use data::{Data, RandomValue, RowPer, Rows};
+pub use expect::{Expect, SizeRange};
 pub use load::{Distribution, Load, Stage, Warmup, Window};
 pub use workload::{Carry, MixPart, SequenceStep, Workload};
 
@@ -120,8 +122,13 @@ pub struct Group {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
-    /// Certificates of the authorities that may have signed the server's.
-    pub ca: String,
+    /// Certificates of the authorities that may have signed the server's. One that the
+    /// server sends itself, to the byte, is accepted too. Left out with `insecure`.
+    #[serde(default)]
+    pub ca: Option<String>,
+    /// Any certificate will do, for any name: the server is not authenticated.
+    #[serde(default)]
+    pub insecure: bool,
     /// Name that the server's certificate must be for; absent: the host of
     /// the authority, or of the target.
     #[serde(default)]

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::data::Data;
+use super::expect::Expect;
 
 /// What is called.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -58,20 +59,24 @@ pub enum Workload {
         /// Body, base64.
         #[serde(default)]
         body_base64: String,
-        /// Status that counts as a success; absent: any 2xx.
+        /// What makes a reply right; absent: any 2xx is.
         #[serde(default)]
-        expect_status: Option<u16>,
-        /// Body length that counts as a success, in bytes.
+        expect: Option<Box<Expect>>,
+        /// Count how good replies differ from each other (`replies` of the result). Where
+        /// `expect` is given they are not.
         #[serde(default)]
-        expect_length: Option<u64>,
+        count_replies: bool,
     },
     /// A gRPC method with a message given as JSON or as prepared bytes.
     Grpc {
         /// `/package.Service/Method`.
         method: String,
-        /// Path of the .proto file that defines it; needed for `message`.
+        /// Path of the .proto file that defines it; needed for `message`, also of `expect`.
         #[serde(default)]
         proto: Option<String>,
+        /// Instead of `proto`, a `FileDescriptorSet` as protobuf bytes, base64.
+        #[serde(default)]
+        descriptors_base64: Option<String>,
         /// Import folders for `proto`.
         #[serde(default)]
         include: Vec<String>,
@@ -84,6 +89,12 @@ pub enum Workload {
         /// gRPC metadata to add.
         #[serde(default)]
         metadata: Vec<(String, String)>,
+        /// What makes a reply right; absent: status 0 does.
+        #[serde(default)]
+        expect: Option<Box<Expect>>,
+        /// As of kind `http`.
+        #[serde(default)]
+        count_replies: bool,
     },
     /// Calls of one contract in a fixed order, values of replies carried into later requests.
     /// Arrivals, failures and the window are as with kind `sequence`.

@@ -45,6 +45,12 @@ impl Replies for Events<'_> {
         self.calls.get(call).first_byte = self.read_at;
     }
 
+    fn field(&mut self, call: CallId, name: &str, value: &[u8]) {
+        let call = self.calls.get(call);
+        let validator = &self.steps[call.step].validator;
+        validator.field(&mut call.reply, name, value);
+    }
+
     #[inline]
     fn head(&mut self, call: CallId, head: &Head) {
         let call = self.calls.get(call);
@@ -180,5 +186,8 @@ impl Events<'_> {
         recorder.time(Time::Wait, first - flushed);
         recorder.time(Time::Read, done.saturating_sub(first));
         recorder.ok += 1;
+        if self.steps[call.step].validator.counts_replies() {
+            recorder.reply(&call.reply);
+        }
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod over_time;
 pub(crate) mod periods;
 pub(crate) mod process;
 pub(crate) mod recorder;
+pub(crate) mod replies;
 pub(crate) mod report;
 pub mod result;
 pub(crate) mod stamps;

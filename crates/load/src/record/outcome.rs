@@ -7,6 +7,7 @@ use crate::reactor::clock::seconds;
 use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;
 use crate::record::recorder::Totals;
+use crate::record::replies::Replies;
 use crate::record::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
 use crate::shared::Span;
 
@@ -143,6 +144,7 @@ impl Merged {
             periods: periods.map_or_else(Vec::new, |periods| {
                 periods.outcomes(&group.load, Span { start, end })
             }),
+            replies: recorder.replies.as_deref().map(Replies::outcome),
         }
     }
 

@@ -8,7 +8,9 @@ use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 
 use crate::record::error::{ErrorCode, ErrorKind};
 use crate::record::over_time::OverTime;
+use crate::record::replies::Replies;
 use crate::record::result::{Sequences, TimePoint, Times};
+use crate::validate::reply::ReplyState;
 
 /// The distributions that are kept; `as usize` is the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +46,7 @@ const NAMES: [&str; 10] = [
 pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// How many different failures are kept in words.
-const EXAMPLES_MAX: usize = 8;
+const EXAMPLES_MAX: usize = 10;
 /// How many failures of a kind are put into words at all, for that costs time.
 const WORDED_MAX: u64 = 64;
 
@@ -73,6 +75,8 @@ pub(crate) struct Recorder {
     /// Response times of all calls that ended within the window.
     pub(crate) over_time: OverTime,
     sequences: SequenceRecord,
+    /// How good replies differed, where that is counted.
+    pub(crate) replies: Option<Box<Replies>>,
 }
 
 /// Sequences that are over.
@@ -109,6 +113,7 @@ impl Recorder {
             series: Vec::new(),
             over_time: OverTime::default(),
             sequences: SequenceRecord::default(),
+            replies: None,
         }
     }
 
@@ -116,6 +121,12 @@ impl Recorder {
     pub(crate) fn time(&mut self, which: Time, ns: u64) {
         let histogram = self.times[which as usize].get_or_insert_with(new_histogram);
         histogram.saturating_record(ns);
+    }
+
+    /// One good reply, where they are counted by their content.
+    pub(crate) fn reply(&mut self, reply: &ReplyState) {
+        let replies = self.replies.get_or_insert_default();
+        replies.add(reply.head.status, reply.length, reply.hash);
     }
 
     /// One sequence of calls, from the arrival of its first to the end of its last.
@@ -193,6 +204,11 @@ impl Recorder {
         }
         for example in other.examples {
             self.example(example);
+        }
+        match (&mut self.replies, other.replies) {
+            (Some(mine), Some(theirs)) => mine.merge(&theirs),
+            (None, theirs) => self.replies = theirs,
+            (_, None) => {}
         }
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;

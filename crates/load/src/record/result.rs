@@ -160,7 +160,7 @@ pub struct GroupOutcome {
     #[serde(default)]
     #[schemars(schema_with = "counts_by_code")]
     pub errors_by_code: BTreeMap<ErrorCode, u64>,
-    /// The first few different failures in words.
+    /// The first ten different failures in words, with the start of the reply where one came.
     pub error_examples: Vec<String>,
     /// Calls that ended within the window and went well, per second of it.
     pub rate_per_s: f64,
@@ -209,6 +209,41 @@ pub struct GroupOutcome {
     /// 1,000.
     #[serde(default)]
     pub periods: Vec<PeriodOutcome>,
+    /// How good replies differed from each other, where the plan has `count_replies`; of
+    /// those that nothing was expected of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replies: Option<RepliesOutcome>,
+}
+
+/// Good replies that nothing was expected of, and how they differed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RepliesOutcome {
+    /// Replies.
+    pub count: u64,
+    /// The first 16 different ones by status, length and content, the most frequent first.
+    pub different: Vec<ReplyOutcome>,
+    /// Replies that were none of these.
+    pub others: u64,
+    /// Size of the smallest, bytes.
+    pub bytes_min: u64,
+    /// Size of the largest, bytes.
+    pub bytes_max: u64,
+    /// Replies of more than 1 MB, of which status and length alone were compared.
+    pub compared_by_length: u64,
+}
+
+/// Replies that were the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplyOutcome {
+    /// HTTP status.
+    pub status: u16,
+    /// Size in bytes: of HTTP the body as it came, of gRPC the messages.
+    pub bytes: u64,
+    /// Of the content, 16 hexadecimal digits; the same for the same content in all runs of
+    /// one version. Zeros: it was too long.
+    pub hash: String,
+    /// How many there were.
+    pub count: u64,
 }
 
 /// A percentile of the calls that ended in a part of the window: the shortest, of whole tenths of

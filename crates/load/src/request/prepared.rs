@@ -1,6 +1,6 @@
 //! Workloads made ready to send: one, or the parts of a mix.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use wirelab_wire::Request;
@@ -66,6 +66,12 @@ impl Prepared {
             parts,
             chooser: Some(chooser),
         })
+    }
+
+    /// Names of the fields that replies to any of its steps are expected to have.
+    pub(crate) fn watched(&self) -> BTreeSet<&str> {
+        let steps = self.steps.iter();
+        steps.flat_map(|step| step.validator.watched()).collect()
     }
 
     /// What a group sends to `authority`; each request must pass `check`.

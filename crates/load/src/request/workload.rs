@@ -4,19 +4,17 @@ use std::collections::HashMap;
 use std::slice;
 use std::sync::Arc;
 
-use base64::Engine as _;
 use serde_json::Value;
 use wirelab_contract::clinic::routes::{ReplyBody, Route};
 use wirelab_contract::workload::{self, Function, WorkloadError};
 use wirelab_contract::{Call, Contract, FieldError, Operation, Reply as ContractReply};
 use wirelab_stack::{Binding, Codec, Reply, Stack, Work};
 use wirelab_wire::codec::{Expected, Unsupported, supports};
-use wirelab_wire::{ContentType, Request};
 
 use crate::fault;
 use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
 use crate::record::result::Fault;
-use crate::request::body::{BodyWriter, compress};
+use crate::request::body::BodyWriter;
 use crate::request::data::{self, Row};
 use crate::request::head::{self, encoding, media_type, message_format};
 use crate::request::prepared::{Part, PartRows, Prepared};
@@ -24,6 +22,7 @@ use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
 use crate::request::steps::{CarriedField, Step, Steps};
+use crate::request::third_party;
 use crate::request::tokens::DocumentSource;
 use crate::validate::{Expectation, Framing, Validator};
 
@@ -66,8 +65,8 @@ fn part(group: &Group, workload: &Workload) -> Result<Part, Fault> {
             steps,
             data,
         } => of_steps(group, contract, steps, data.as_ref()),
-        Workload::Http { .. } => of_http(&group.stack, workload),
-        Workload::Grpc { .. } => of_grpc(&group.stack, workload),
+        Workload::Http { .. } => third_party::of_http(&group.stack, workload),
+        Workload::Grpc { .. } => third_party::of_grpc(&group.stack, workload),
         Workload::Mix { .. } => refuse(
             "a mix within a mix",
             "list all parts in one mix, each with its share as its weight",
@@ -515,120 +514,4 @@ fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> V
         _ => validator.content_type = Some(media_type(stack).1),
     }
     validator
-}
-
-/// One request to a third party's service.
-fn third_party(request: Request, name: &str, validator: Validator) -> Part {
-    Part {
-        requests: vec![request],
-        steps: vec![Step {
-            operation: 0,
-            name: name.to_owned(),
-            validator: Arc::new(validator),
-        }],
-        builder: None,
-        rows: None,
-    }
-}
-
-fn of_http(stack: &Stack, workload: &Workload) -> Result<Part, Fault> {
-    let Workload::Http {
-        method,
-        path,
-        headers,
-        body_base64,
-        expect_status,
-        expect_length,
-    } = workload
-    else {
-        unreachable!("asked for HTTP workloads only")
-    };
-    if stack.binding != Binding::Rest {
-        return refuse(
-            "workload http goes with binding rest",
-            "use binding rest, or workload grpc",
-        );
-    }
-    let mut fields = lower_case(headers);
-    fields.extend(head::accepts(stack));
-    let mut validator = Validator::new(
-        Framing::Whole,
-        Expectation::Anything,
-        stack.work == Work::Decode,
-    );
-    validator.status = *expect_status;
-    validator.length = *expect_length;
-    let mut body = decode_base64(body_base64)?;
-    if let (false, (_, Some(name))) = (body.is_empty(), encoding(stack.compression)) {
-        fields.push(("content-encoding".into(), name.into()));
-        body = compress(stack.compression, &body).unwrap_or(body);
-    }
-    let request = Request {
-        method: method.clone(),
-        path: path.clone(),
-        fields,
-        body: body.into(),
-        ..Request::default()
-    };
-    Ok(third_party(request, path, validator))
-}
-
-fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Part, Fault> {
-    let Workload::Grpc {
-        method,
-        body_base64,
-        metadata,
-        message,
-        ..
-    } = workload
-    else {
-        unreachable!("asked for gRPC workloads only")
-    };
-    if stack.binding != Binding::Grpc {
-        return refuse(
-            "workload grpc goes with binding grpc",
-            "use binding grpc, or workload http",
-        );
-    }
-    if message.is_some() {
-        return Err(fault::internal("a JSON message was not turned into bytes"));
-    }
-    let path = match method.starts_with('/') {
-        true => method.clone(),
-        false => format!("/{method}"),
-    };
-    let message = decode_base64(body_base64.as_deref().unwrap_or(""))?;
-    let mut body = Vec::new();
-    BodyWriter::new(stack, message_format(stack)).wrap(&message, &mut body);
-    let mut request = head::grpc(stack, &path);
-    request.body = body.into();
-    request.fields.extend(lower_case(metadata));
-    let mut validator = Validator::new(
-        Framing::Grpc,
-        Expectation::Anything,
-        stack.work == Work::Decode,
-    );
-    // gRPC answers with 200 whatever came of the call: errors are in grpc-status.
-    validator.status = Some(200);
-    validator.content_type = Some(ContentType::Grpc);
-    Ok(third_party(request, &path, validator))
-}
-
-fn lower_case(fields: &[(String, String)]) -> Vec<(String, String)> {
-    let fields = fields.iter();
-    fields
-        // HTTP/2 refuses capitals (RFC 9113 section 8.2.1), HTTP/1.1 does not care.
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
-        .collect()
-}
-
-fn decode_base64(text: &str) -> Result<Vec<u8>, Fault> {
-    base64::engine::general_purpose::STANDARD
-        .decode(text)
-        .map_err(|error| {
-            fault::plan(
-                format!("body_base64: {error}"),
-                "write standard base64 with padding",
-            )
-        })
 }

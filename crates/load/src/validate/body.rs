@@ -40,7 +40,16 @@ impl Validator {
     fn whole(&self, state: &mut ReplyState, chunk: &[u8], tokens: Option<&mut Tokens>) {
         let offset = state.length as usize;
         state.length += chunk.len() as u64;
+        if let Expectation::Declared(declared) = &self.expectation
+            && declared.is_beyond(state)
+        {
+            state.kept.extend_from_slice(chunk);
+            return;
+        }
         if !self.decodes(state) {
+            if let Expectation::Declared(declared) = &self.expectation {
+                declared.stream(state, chunk);
+            }
             return;
         }
         if let (Some(expected), Encoding::Identity) = (self.verbatim(), state.head.encoding) {

@@ -44,6 +44,17 @@ impl Validator {
         let order = state.head.byte_order;
         match (&self.expectation, tokens) {
             (Expectation::Anything, _) => Ok(()),
+            (Expectation::Counted, _) => {
+                state.fold(message);
+                Ok(())
+            }
+            (Expectation::Declared(declared), _) => declared.check(message).map_err(|reason| {
+                let rejection = Rejection::new(ErrorKind::Wrong, reason);
+                match declared.shown(message) {
+                    Some(text) => rejection.with_text(&text),
+                    None => rejection.with_body(message),
+                }
+            }),
             (Expectation::Same(expected), None) => expected
                 .check_ordered(order, index, message)
                 .map_err(rejected),

@@ -29,7 +29,13 @@ impl Validator {
         } else if state.bad.is_none() && self.decodes(state) && !state.checked {
             let kept = std::mem::take(&mut state.kept);
             self.check(state, 0, &kept, true, tokens);
+            state.checked = true;
             state.kept = kept;
+        } else if let (None, Expectation::Declared(declared)) = (&state.bad, &self.expectation)
+            && !state.checked
+            && let Err(reason) = declared.check_streamed(state)
+        {
+            state.fail(ErrorKind::Wrong, reason);
         }
         if state.bad.is_none() {
             self.length(state);
@@ -43,6 +49,13 @@ impl Validator {
     /// An application error with its text, or with the start of the body.
     #[cold]
     fn explained(&self, rejection: Rejection, state: &ReplyState) -> Rejection {
+        if rejection.kind == ErrorKind::Wrong
+            && let (Expectation::Declared(_), Framing::Whole) = (&self.expectation, self.framing)
+            // Where the whole body was compared it is in the reason already.
+            && !state.checked
+        {
+            return rejection.with_body(&state.kept);
+        }
         if rejection.kind != ErrorKind::Application || state.kept.is_empty() {
             return rejection;
         }
@@ -77,8 +90,23 @@ impl Validator {
 
     /// Status first: without a message, a status other than 0 is the answer.
     fn grpc_ended(&self, state: &mut ReplyState, end: End) {
+        let expected = match &self.expectation {
+            Expectation::Declared(declared) => declared.grpc_status,
+            _ => 0,
+        };
         match end.grpc_status {
+            Some(0) if expected != 0 => {
+                state.bad = None;
+                return state.fail(
+                    ErrorKind::Wrong,
+                    format!("grpc-status 0, expected {expected}"),
+                );
+            }
             Some(0) => {}
+            Some(status) if status == expected => {
+                state.bad = None;
+                return self.check_trailers(state);
+            }
             Some(status) => {
                 let message = end.grpc_message.as_deref().unwrap_or("");
                 // An error may come before or after messages; it outranks their content.
@@ -100,7 +128,13 @@ impl Validator {
             return state.fail(ErrorKind::Protocol, error.to_string());
         }
         let expected = match &self.expectation {
-            Expectation::Anything => return,
+            Expectation::Anything | Expectation::Counted => return,
+            Expectation::Declared(declared) => {
+                if declared.reads_body() && state.messages == 0 {
+                    state.fail(ErrorKind::Wrong, "no message came");
+                }
+                return self.check_trailers(state);
+            }
             Expectation::Same(expected) => expected.messages(),
             Expectation::EachCall { .. } => 1,
         };
@@ -110,25 +144,30 @@ impl Validator {
         }
     }
 
-    /// The length, where one was given, or learned from a reply that was right.
+    /// Head and trailers of gRPC have come.
+    fn check_trailers(&self, state: &mut ReplyState) {
+        if let Expectation::Declared(declared) = &self.expectation {
+            self.check_headers(declared, state);
+        }
+    }
+
+    /// The length, learned from a reply that was right, where the contract says what that is.
     #[inline]
     fn length(&self, state: &mut ReplyState) {
         // Threads share the validator and may learn at the same time: any right reply's
         // length will do.
-        let learned = self.learned.load(Relaxed);
-        let expected = match (self.length, learned) {
-            (Some(length), _) => length,
-            (None, UNKNOWN) => {
+        let expected = match self.learned.load(Relaxed) {
+            UNKNOWN => {
                 self.learned.store(state.length, Relaxed);
                 return;
             }
-            (None, learned) => learned,
+            learned => learned,
         };
         // A full decode has validated more than the length, and another length
         // may be right (other white space); frame work has only the length.
         // Of replies that differ from call to call no length can be learned.
         let validated = match self.expectation {
-            Expectation::Anything => self.length.is_none(),
+            Expectation::Anything | Expectation::Counted | Expectation::Declared(_) => true,
             Expectation::Same(_) => self.decode,
             Expectation::EachCall { .. } => true,
         };

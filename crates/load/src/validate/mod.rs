@@ -8,6 +8,7 @@
 mod body;
 mod content;
 mod end;
+pub(crate) mod expect;
 mod rejection;
 pub(crate) mod reply;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use wirelab_wire::codec::{Expected, MessageFormat};
 use wirelab_wire::{ContentType, Encoding, Head};
 
 use crate::record::error::ErrorKind;
+use crate::validate::expect::Declared;
 use crate::validate::reply::ReplyState;
 
 pub(crate) use rejection::{MESSAGE_BYTES_MAX, Rejection};
@@ -41,6 +43,10 @@ pub(crate) enum Framing {
 pub(crate) enum Expectation {
     /// Nothing: the service is a third party's.
     Anything,
+    /// Nothing, but how replies differ from each other is counted.
+    Counted,
+    /// What the plan says of them.
+    Declared(Box<Declared>),
     /// The same of every reply.
     Same(Box<Expected>),
     /// Of each reply something else, which the call's state holds.
@@ -64,8 +70,6 @@ pub(crate) struct Validator {
     /// How all replies are compressed, where no head says it; none of these
     /// has a status either (raw).
     pub(crate) imposed: Option<Encoding>,
-    /// Length of the body expected, in bytes.
-    pub(crate) length: Option<u64>,
     pub(crate) expectation: Expectation,
     /// How an application error is read.
     pub(crate) errors: Option<(MessageFormat, Operation)>,
@@ -87,7 +91,6 @@ impl Validator {
             content_type: None,
             encoding: None,
             imposed: None,
-            length: None,
             expectation,
             errors: None,
             decode,
@@ -100,10 +103,15 @@ impl Validator {
     /// True when this reply is decoded and compared.
     #[inline]
     fn decodes(&self, state: &ReplyState) -> bool {
-        match self.expectation {
+        match &self.expectation {
             Expectation::Anything => false,
+            Expectation::Counted => state.is_comparable(),
+            Expectation::Declared(declared) => match self.framing {
+                Framing::Whole => declared.needs_whole(state.head.encoding),
+                Framing::Grpc => declared.reads_body(),
+            },
             Expectation::Same(_) => self.decode || self.differs_from_learned(state),
-            Expectation::EachCall { always } => self.decode || always,
+            Expectation::EachCall { always } => self.decode || *always,
         }
     }
 
@@ -151,6 +159,39 @@ impl Validator {
                 "an encoding of the message that was not asked for",
             );
         }
+        // Of gRPC fields may come in the trailers, too.
+        if let (Expectation::Declared(declared), Framing::Whole) = (&self.expectation, self.framing)
+        {
+            self.check_headers(declared, state);
+        }
+    }
+
+    /// A field of a name that is expected.
+    pub(crate) fn field(&self, state: &mut ReplyState, name: &str, value: &[u8]) {
+        if let Expectation::Declared(declared) = &self.expectation {
+            declared.field(state.seen.get_or_insert_default(), name, value);
+        }
+    }
+
+    fn check_headers(&self, declared: &Declared, state: &mut ReplyState) {
+        if let Err(reason) = declared.check_headers(state.seen.as_deref()) {
+            state.fail(ErrorKind::Wrong, reason);
+        }
+    }
+
+    /// Whether good replies are counted by their content.
+    #[inline]
+    pub(crate) fn counts_replies(&self) -> bool {
+        matches!(self.expectation, Expectation::Counted)
+    }
+
+    /// Names of the fields that must be seen.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = &str> {
+        let declared = match &self.expectation {
+            Expectation::Declared(declared) => Some(declared),
+            _ => None,
+        };
+        declared.into_iter().flat_map(|declared| declared.watched())
     }
 }
 

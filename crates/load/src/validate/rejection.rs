@@ -29,6 +29,13 @@ impl Rejection {
         Rejection { code, ..self }
     }
 
+    /// With the start of a text, escaped.
+    pub(super) fn with_text(mut self, text: &str) -> Rejection {
+        let shown: String = text.chars().take(SHOWN_BYTES).collect();
+        self.reason = format!("{}: {}", self.reason, shown.escape_debug());
+        self
+    }
+
     /// With the start of the body that came with it, escaped.
     pub(super) fn with_body(mut self, body: &[u8]) -> Rejection {
         if !body.is_empty() {

@@ -1,13 +1,16 @@
 //! What is known of one reply while it arrives.
 
+use std::hash::BuildHasher;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
 use wirelab_contract::Reply;
 use wirelab_wire::codec::Expected;
 use wirelab_wire::grpc::Deframer;
 use wirelab_wire::{Head, Request};
 
+use super::expect::Seen;
 use super::rejection::{MESSAGE_BYTES_MAX, Rejection};
 use crate::record::error::ErrorKind;
 
@@ -27,7 +30,14 @@ pub(crate) struct ReplyState {
     pub(crate) checked: bool,
     /// Where calls differ from each other; made once for each place of a call.
     pub(crate) varied: Option<Box<Varied>>,
+    /// What is expected of it and has come, where that is not all in one place.
+    pub(crate) seen: Option<Box<Seen>>,
+    /// Of its content, where replies are counted; 0: it was not compared.
+    pub(crate) hash: u64,
 }
+
+/// Longer replies are counted by their length alone, bytes.
+const COMPARED_BYTES_MAX: u64 = 1_000_000;
 
 /// One call of those that differ from each other.
 #[derive(Debug, Default)]
@@ -70,6 +80,8 @@ impl Default for ReplyState {
             bad: None,
             checked: false,
             varied: None,
+            seen: None,
+            hash: 0,
         }
     }
 }
@@ -85,6 +97,18 @@ impl ReplyState {
             ..ReplyState::default()
         };
         self.kept.clear();
+    }
+
+    /// Whether its content is short enough to be compared with that of others.
+    pub(super) fn is_comparable(&self) -> bool {
+        self.length.max(self.head.content_length.unwrap_or(0)) <= COMPARED_BYTES_MAX
+    }
+
+    /// Adds a message to the hash of the reply's content.
+    pub(super) fn fold(&mut self, message: &[u8]) {
+        // The same in all threads and runs; no attacker gains from a collision.
+        let hash = FixedState::with_seed(self.hash).hash_one(message);
+        self.hash = hash | 1;
     }
 
     pub(crate) fn fail(&mut self, kind: ErrorKind, reason: impl Into<String>) {

@@ -7,6 +7,7 @@ use wirelab_wire_own::{CallId, End, Failure, Head, Replies};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     First(CallId),
+    Field(CallId, String, Vec<u8>),
     Head(CallId, Head),
     Body(CallId, Vec<u8>),
     End(CallId, End),
@@ -15,6 +16,10 @@ pub enum Event {
 
 pub fn first(call: CallId) -> Event {
     Event::First(call)
+}
+
+pub fn field(call: CallId, name: &str, value: &[u8]) -> Event {
+    Event::Field(call, name.into(), value.to_vec())
 }
 
 pub fn head(call: CallId, head: Head) -> Event {
@@ -40,6 +45,10 @@ pub struct RecordedEvents(pub Vec<Event>);
 impl Replies for RecordedEvents {
     fn first(&mut self, call: CallId) {
         self.0.push(Event::First(call));
+    }
+
+    fn field(&mut self, call: CallId, name: &str, value: &[u8]) {
+        self.0.push(field(call, name, value));
     }
 
     fn head(&mut self, call: CallId, head: &Head) {

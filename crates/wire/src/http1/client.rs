@@ -16,6 +16,8 @@ use crate::session::{CallId, End, Failure, ProtocolError, Replies, Request, Sess
 pub struct Http1 {
     options: Options,
     heads: HeaderCache,
+    /// Names of fields that are reported, in lower case; mostly none.
+    watched: Option<Arc<[Box<str>]>>,
     send_queue: SendQueue<Arc<[u8]>>,
     /// Calls whose replies are due, in the order of their requests.
     pending: VecDeque<Pending>,
@@ -58,6 +60,7 @@ impl Http1 {
         Ok(Http1 {
             options,
             heads: HeaderCache::default(),
+            watched: None,
             send_queue: SendQueue::new(options.split_writes),
             pending: VecDeque::new(),
             state: State::Head,
@@ -67,6 +70,15 @@ impl Http1 {
             closing: false,
             input_ignored: false,
         })
+    }
+
+    /// Reports fields of these names, which are in lower case ([`Replies::field`]).
+    #[must_use]
+    pub fn watching(self, names: Option<Arc<[Box<str>]>>) -> Self {
+        Http1 {
+            watched: names,
+            ..self
+        }
     }
 
     fn take(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
@@ -132,7 +144,7 @@ impl Http1 {
         }
         match head::parse(rest, pending.head_only)? {
             Some(parsed) => {
-                self.begin_body(pending, &parsed, replies);
+                self.begin_body(pending, &parsed, &rest[..parsed.bytes], replies);
                 Ok(parsed.bytes)
             }
             None => {
@@ -161,20 +173,32 @@ impl Http1 {
         }
         match head::parse(&self.partial, pending.head_only)? {
             Some(parsed) => {
-                self.partial.clear();
-                self.begin_body(pending, &parsed, replies);
+                // Taken out, because the whole session is borrowed.
+                let mut head = std::mem::take(&mut self.partial);
+                self.begin_body(pending, &parsed, &head[..parsed.bytes], replies);
+                head.clear();
+                self.partial = head;
                 Ok(parsed.bytes - before)
             }
             None => Ok(taken),
         }
     }
 
-    fn begin_body(&mut self, pending: Pending, parsed: &Parsed, replies: &mut impl Replies) {
+    fn begin_body(
+        &mut self,
+        pending: Pending,
+        parsed: &Parsed,
+        head: &[u8],
+        replies: &mut impl Replies,
+    ) {
         // RFC 9110 section 15.2: any number of 1xx may precede the final reply.
         if parsed.is_informational() {
             return;
         }
         self.closing |= !parsed.persistent;
+        if let Some(names) = &self.watched {
+            report_watched(names, pending.call, head, replies);
+        }
         replies.head(pending.call, &parsed.head);
         match parsed.framing {
             // No byte follows, so the end must be reported here.
@@ -229,6 +253,17 @@ impl Http1 {
             _ => Failure::Truncated,
         }
     }
+}
+
+/// Parses the head a second time: its fields were not kept, and few are ever watched.
+#[cold]
+fn report_watched(names: &[Box<str>], call: CallId, head: &[u8], replies: &mut impl Replies) {
+    head::each_field(head, |name, value| {
+        let watched = names.iter().find(|own| own.eq_ignore_ascii_case(name));
+        if let Some(own) = watched {
+            replies.field(call, own, value);
+        }
+    });
 }
 
 impl Session for Http1 {

@@ -112,6 +112,20 @@ pub(super) fn parse_unsolicited(
     }))
 }
 
+/// The fields of a head that [`parse`] took, once more: for those who want their values.
+pub(super) fn each_field(head: &[u8], mut take: impl FnMut(&str, &[u8])) {
+    let mut storage = [httparse::EMPTY_HEADER; FIELDS_MAX];
+    let mut reply = httparse::Response::new(&mut storage);
+    if httparse::ParserConfig::default()
+        .parse_response(&mut reply, head)
+        .is_ok()
+    {
+        for field in reply.headers.iter() {
+            take(field.name, field.value);
+        }
+    }
+}
+
 /// Whether `head` has an empty line that ends at or after `from`.
 pub fn has_empty_line(head: &[u8], from: usize) -> bool {
     // The line before it may end just before `from`, or within the last two bytes.

@@ -95,6 +95,13 @@ impl Client {
         }
     }
 
+    /// Reports fields of these names, which are in lower case ([`Replies::field`]).
+    #[must_use]
+    pub fn watching(mut self, names: Option<Arc<[Box<str>]>>) -> Client {
+        self.blocks.watch(names);
+        self
+    }
+
     /// True when nothing more may be sent or understood.
     pub(super) fn is_over(&self) -> bool {
         self.closed || self.fault.is_some()

@@ -1,5 +1,7 @@
 //! Reply fields, validated and classified while they are decoded.
 
+use std::sync::Arc;
+
 use super::error::ConnectionError;
 use super::frame::code;
 use super::hpack::{DecodeError, Decoder, TABLE_SIZE_DEFAULT};
@@ -18,6 +20,8 @@ pub(super) struct Fields {
     /// Status 0 where the section has none: trailers.
     pub(super) head: Head,
     pub(super) end: End,
+    /// Fields with watched names, and their values.
+    pub(super) watched: Vec<(Box<str>, Box<[u8]>)>,
     /// Why the message is malformed (RFC 9113 section 8.1.1).
     // Kept, not returned: a malformed message is an error of its stream alone, while
     // the decoder must go on for the sake of the connection's table.
@@ -40,6 +44,8 @@ pub(super) struct FieldSectionReader {
     cached_blocks: Vec<CachedBlock>,
     evict_next: usize,
     decoded: Fields,
+    /// Names of fields that are reported, in lower case; mostly none.
+    watched: Option<Arc<[Box<str>]>>,
 }
 
 impl FieldSectionReader {
@@ -49,7 +55,13 @@ impl FieldSectionReader {
             cached_blocks: Vec::new(),
             evict_next: 0,
             decoded: Fields::default(),
+            watched: None,
         }
+    }
+
+    /// Keeps fields of these names.
+    pub(super) fn watch(&mut self, names: Option<Arc<[Box<str>]>>) {
+        self.watched = names;
     }
 
     /// The fields of `block`. Blocks must come in the order of the wire.
@@ -66,7 +78,10 @@ impl FieldSectionReader {
     }
 
     fn decode(&mut self, block: &[u8], version: u64) -> Result<&Fields, Box<ConnectionError>> {
-        let mut reading = SectionParser::default();
+        let mut reading = SectionParser {
+            names: self.watched.as_deref(),
+            ..SectionParser::default()
+        };
         self.decoder
             .decode(block, |name, value| reading.field(name, value))
             .map_err(fault)?;
@@ -122,14 +137,16 @@ fn fault(error: DecodeError) -> Box<ConnectionError> {
 
 /// A field section while it is read.
 #[derive(Default)]
-struct SectionParser {
+struct SectionParser<'a> {
     fields: Fields,
+    /// Names of watched fields.
+    names: Option<&'a [Box<str>]>,
     /// A regular field has been seen: no pseudo-header field may follow.
     regular: bool,
     message: Option<Box<str>>,
 }
 
-impl SectionParser {
+impl SectionParser<'_> {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         if let Err(error) = self.validate(name, value) {
             // The first error is the one that is reported; later ones often follow from
@@ -147,6 +164,9 @@ impl SectionParser {
         self.regular = true;
         check_name(name)?;
         check_value(name, value)?;
+        if let Some(own) = self.watched(name) {
+            self.fields.watched.push((own, value.into()));
+        }
         let head = &mut self.fields.head;
         match name {
             // Checked against the content at the end of the stream (RFC 9113 section
@@ -163,6 +183,12 @@ impl SectionParser {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The name, where it is watched.
+    fn watched(&self, name: &[u8]) -> Option<Box<str>> {
+        let own = self.names?.iter().find(|own| own.as_bytes() == name);
+        own.cloned()
     }
 
     /// RFC 9113 sections 8.3 and 8.3.2.

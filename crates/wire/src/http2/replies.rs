@@ -57,7 +57,13 @@ impl Client {
         let Some(stream) = self.streams.get_mut(slot) else {
             return Ok(());
         };
-        let ended = match stream.classify_section(fields, end_stream) {
+        let section = stream.classify_section(fields, end_stream);
+        if !fields.watched.is_empty() && !matches!(section, Ok(Section::Interim) | Err(_)) {
+            for (name, value) in &fields.watched {
+                replies.field(stream.call, name, value);
+            }
+        }
+        let ended = match section {
             Ok(Section::Interim) => return Ok(()),
             Ok(Section::Head) => {
                 replies.head(stream.call, &fields.head);

@@ -1,6 +1,6 @@
 //! What the HTTP/1.x client makes of replies.
 
-use crate::support::{Event, Wire, body, end, failed, first, get, head};
+use crate::support::{Event, Wire, body, end, failed, field, first, get, head};
 use wirelab_wire::codec::Codec;
 use wirelab_wire::http1::{Options, Version};
 use wirelab_wire::{ContentType, Encoding, Failure, Head};
@@ -238,5 +238,27 @@ fn every_truncation_differs_from_a_complete_reply() {
             );
         }
         assert_eq!(events_of(reply).last(), Some(&end(0)));
+    }
+}
+
+#[test]
+fn watched_fields_come_before_the_head_however_it_is_cut() {
+    let reply = b"HTTP/1.1 100 Continue\r\nX-Version: 0\r\n\r\nHTTP/1.1 200 OK\r\nX-VERSION: 2\r\n\
+        Other: 1\r\nx-version:  3 \r\nContent-Length: 0\r\n\r\n";
+    let expected = [
+        first(0),
+        field(0, "x-version", b"2"),
+        field(0, "x-version", b"3"),
+        head(0, ok(Some(0))),
+        end(0),
+    ];
+    for cut in 0..reply.len() {
+        let mut wire = Wire::new(Options::default());
+        let names = ["x-version".into(), "x-missing".into()];
+        wire.session = wire.session.watching(Some(names.into()));
+        wire.send(0, get(1));
+        wire.receive(&reply[..cut]);
+        wire.receive(&reply[cut..]);
+        assert_eq!(wire.events, expected, "cut at {cut}");
     }
 }

@@ -1,9 +1,9 @@
 //! What the fields of a reply may and may not be.
 
 use wirelab_wire::codec::Codec;
-use wirelab_wire::{ContentType, Encoding, Failure, Head};
+use wirelab_wire::{ContentType, Encoding, End, Failure, Head};
 
-use crate::peer::{Event, Peer, get};
+use crate::peer::{Event, Peer, get, ok_head};
 
 /// Status 200 with these fields: the head, or the rule that was broken.
 fn head_of(fields: &[(&str, &str)]) -> Result<Head, &'static str> {
@@ -159,4 +159,33 @@ fn the_same_block_may_mean_something_else_later() {
         assert_eq!(peer.take_events()[1], Event::Head(1, head), "round {round}");
     }
     assert_eq!(blocks[1], blocks[4], "the same bytes with two meanings");
+}
+
+#[test]
+fn watched_fields_of_head_and_trailers_are_reported_every_time() {
+    let mut peer = Peer::new();
+    let names = ["x-version".into(), "x-cost".into()];
+    peer.client = peer.client.watching(Some(names.into()));
+    // Repeated blocks are not decoded again.
+    for (call, stream) in [(1, 1), (2, 3), (3, 5), (4, 7)] {
+        peer.call(call, &get(call));
+        peer.frames();
+        let head = peer.head(
+            stream,
+            &[(":status", "200"), ("x-version", "2"), ("x-a", "b")],
+        );
+        let trailers = peer.last_head(stream, &[("x-cost", "3"), ("x-b", "c")]);
+        peer.play(&[head, trailers].concat());
+        let field = |name: &str, value: &[u8]| Event::Field(call, name.into(), value.to_vec());
+        assert_eq!(
+            peer.take_events(),
+            [
+                Event::First(call),
+                field("x-version", b"2"),
+                Event::Head(call, ok_head()),
+                field("x-cost", b"3"),
+                Event::End(call, End::default()),
+            ]
+        );
+    }
 }

@@ -12,6 +12,7 @@ use wirelab_wire::{CallId, End, Failure, Head, ProtocolError, Replies, Request, 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     First(CallId),
+    Field(CallId, String, Vec<u8>),
     Head(CallId, Head),
     Body(CallId, Vec<u8>),
     End(CallId, End),
@@ -24,6 +25,9 @@ pub struct Log(pub Vec<Event>);
 impl Replies for Log {
     fn first(&mut self, call: CallId) {
         self.0.push(Event::First(call));
+    }
+    fn field(&mut self, call: CallId, name: &str, value: &[u8]) {
+        self.0.push(Event::Field(call, name.into(), value.to_vec()));
     }
     fn head(&mut self, call: CallId, head: &Head) {
         self.0.push(Event::Head(call, *head));

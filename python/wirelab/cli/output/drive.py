@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from wirelab.checks.replies import UNCHECKED, differences
 from wirelab.cli.error_handling import folded, out
 from wirelab.format.counting import counted, failure_text
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
-from wirelab.trial.record import FileTables
+from wirelab.trial.record import FileTables, RepliesResult, convert
 
 Json = dict[str, Any]
 
@@ -36,6 +37,7 @@ def show(target: str, result: Json) -> None:
     _show_errors(result)
     if not result["ok"]:
         _say("  no call succeeded")
+    _show_replies(result.get("replies"))
     _show_response_times("response time", result)
     if result["ok"] and result["load"] == "open":
         good = ", good calls" if result["errors"] else ""
@@ -85,6 +87,12 @@ def _show_errors(result: Json) -> None:
         ]
         for example in words[:EXAMPLES_MAX]:
             _say(f"      e.g. {sanitize(example)}", "red")
+
+
+def _show_replies(replies: Json | None) -> None:
+    """How replies of somebody's server differed, of which nothing else is known."""
+    if replies is not None:
+        _say(f"  {UNCHECKED}: {differences([convert(replies, RepliesResult)])}")
 
 
 def _show_response_times(title: str, result: Json) -> None:

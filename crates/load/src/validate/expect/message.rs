@@ -1,0 +1,133 @@
+//! Messages of gRPC compared with a part of them that must be there, as proto3 JSON.
+
+use base64::Engine as _;
+use prost_reflect::{
+    DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions,
+};
+use serde_json::Value;
+
+use super::json::JsonPattern;
+use super::refuse;
+use crate::fault;
+use crate::record::result::Fault;
+
+/// The expected part of a message.
+#[derive(Debug)]
+pub(super) struct MessagePattern {
+    of: MessageDescriptor,
+    pattern: JsonPattern,
+}
+
+impl MessagePattern {
+    /// # Errors
+    /// When no message of the type can look like that.
+    pub(super) fn of(of: &MessageDescriptor, expected: &Value) -> Result<MessagePattern, Fault> {
+        let parsed = DynamicMessage::deserialize(of.clone(), expected);
+        let parsed = parsed.map_err(|error| {
+            fault::plan(
+                format!("expect.message: not a {}: {error}", of.full_name()),
+                "write what is expected of the reply as proto3 JSON",
+            )
+        })?;
+        // Written again, so that values look as those of replies will: enums by their names,
+        // 64-bit integers as numbers, fields at their default.
+        let canonical = serde_json::from_str(&text(&parsed))
+            .map_err(|error| fault::internal(&format!("expect.message: {error}")))?;
+        let Some(named) = restricted(&canonical, expected) else {
+            return refuse(
+                "expect.message: a field that is null is one that is not there",
+                "leave it out, and name fields as proto3 JSON does",
+            );
+        };
+        Ok(MessagePattern {
+            of: of.clone(),
+            pattern: JsonPattern::of(&named),
+        })
+    }
+
+    /// # Errors
+    /// Where `message` differs, or why it cannot be decoded.
+    pub(super) fn check(&self, message: &[u8]) -> Result<(), String> {
+        let decoded = DynamicMessage::decode(self.of.clone(), message);
+        let decoded = decoded.map_err(|error| format!("not a {}: {error}", self.of.full_name()))?;
+        self.pattern.check(text(&decoded).as_bytes())
+    }
+
+    /// The message as JSON.
+    pub(super) fn shown(&self, message: &[u8]) -> Option<String> {
+        let decoded = DynamicMessage::decode(self.of.clone(), message).ok()?;
+        Some(text(&decoded))
+    }
+}
+
+/// A message as JSON. Fields at their default are in it: a reply need not send them.
+fn text(message: &DynamicMessage) -> String {
+    let options = SerializeOptions::new()
+        .skip_default_fields(false)
+        .stringify_64_bit_integers(false);
+    let mut out = Vec::new();
+    // Fails for a google.protobuf.Any of an unknown type: what is there of it is compared.
+    let _ = message.serialize_with_options(&mut serde_json::Serializer::new(&mut out), &options);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// What of `canonical` was named; None where something of it is not there.
+fn restricted(canonical: &Value, named: &Value) -> Option<Value> {
+    match (canonical, named) {
+        (Value::Object(all), Value::Object(named)) => {
+            let entries = named.iter().map(|(key, value)| {
+                // Fields may be named as in the .proto, too.
+                let (key, found) = match all.get(key) {
+                    Some(found) => (key.clone(), found),
+                    None => (camel_case(key), all.get(&camel_case(key))?),
+                };
+                Some((key, restricted(found, value)?))
+            });
+            entries.collect()
+        }
+        (Value::Array(all), Value::Array(named)) => {
+            let items = all.iter().zip(named);
+            items.map(|(one, named)| restricted(one, named)).collect()
+        }
+        _ => Some(canonical.clone()),
+    }
+}
+
+/// The JSON name of a field (Protocol Buffers, "ProtoJSON Format").
+fn camel_case(name: &str) -> String {
+    let mut upper = false;
+    let letters = name.chars().filter_map(|letter| match letter {
+        '_' => {
+            upper = true;
+            None
+        }
+        letter if std::mem::take(&mut upper) => Some(letter.to_ascii_uppercase()),
+        letter => Some(letter),
+    });
+    letters.collect()
+}
+
+/// The method of that path, described by a `FileDescriptorSet` in base64.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn method(descriptors: &str, path: &str) -> Result<MethodDescriptor, Fault> {
+    let refused = |reason: String| {
+        fault::plan(
+            format!("descriptors_base64: {reason}"),
+            "give a FileDescriptorSet with the method and all that it imports",
+        )
+    };
+    let bytes = base64::engine::general_purpose::STANDARD.decode(descriptors);
+    let bytes = bytes.map_err(|error| refused(error.to_string()))?;
+    let pool = DescriptorPool::decode(&bytes[..]).map_err(|error| refused(error.to_string()))?;
+    let name = path.trim_start_matches('/');
+    let (service, method) = name
+        .rsplit_once('/')
+        .or_else(|| name.rsplit_once('.'))
+        .unwrap_or((name, ""));
+    let found = pool
+        .get_service_by_name(service)
+        .and_then(|service| service.methods().find(|own| own.name() == method));
+    found.ok_or_else(|| refused(format!("there is no method {path}")))
+}
