@@ -327,7 +327,7 @@ def test_a_certificate_that_is_refused_is_told_with_the_remedy() -> None:
     failed: Json = {"ok": 0, "errors": 5, "ended": 5, "calls": 5}
     for cause, words in (
         ("certificate_unknown_issuer", "with --ca FILE"),
-        ("certificate_ca_as_end_entity", "basicConstraints=CA:FALSE"),
+        ("certificate_ca_as_end_entity", "--ca FILE, or --insecure"),
     ):
         errors: Json = {"errors_by_code": {cause: 5}, "errors_by_kind": {"refused": 5}}
         (hint,) = hinted("https://localhost:1/", group_of(**failed, **errors))

@@ -26,6 +26,12 @@ def check(trial: Trial) -> Check | None:
     return Check.judged(NAME, False, f"{UNCHECKED}: {how}")
 
 
+def is_unchecked(trial: Trial) -> bool:
+    """Whether nothing was expected of the replies of a service that is not of the lab."""
+    is_own = trial.point.axes.get("language") == LANGUAGE
+    return is_own and trial.status == "measured" and not expectation(trial)
+
+
 def expectation(trial: Trial) -> tuple[str, ...]:
     """The keys of ``expect`` that the trial's replies had to fulfil; none without it."""
     message: dict[str, Any] = trial.point.options.get("message") or {}

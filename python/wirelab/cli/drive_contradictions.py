@@ -41,6 +41,7 @@ _EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
         "give random gaps between bursts: --gap exponential:1s",
     ),
     ("--data", ("--body",), "", "give one of them"),
+    ("--insecure", ("--ca",), "", "give one of them"),
     ("--mix", ("--step", "--operation", "--sequence"), "each says what is called", "give one"),
     ("--step", ("--operation", "--sequence"), "each says what is called", "give one of them"),
     (

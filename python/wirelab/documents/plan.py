@@ -59,6 +59,33 @@ class Data(
     """Where the rows come from."""
 
 
+class Expect(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """What makes a reply right. What is left out is not checked. A reply that fails it is an
+    error of code `wrong_reply`, or `application_error` where its status is another."""
+
+    bytes: SizeRange | None = None
+    """Size of the body, content encoding undone; of gRPC each message's."""
+    grpc_status: int | None = None
+    """gRPC status; absent: 0. With another one no message is needed."""
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    """Header fields, or gRPC metadata of head and trailers: one field of the name has exactly
+    that value. At most 64."""
+    json: Any | None = None
+    """Part of the body, which is JSON: every key is there with that value, arrays have the same
+    length and match element by element, numbers are compared as numbers."""
+    json_schema: Any | None = None
+    """JSON Schema of the body. Other documents that it names are not fetched."""
+    message: Any | None = None
+    """Part of every message of the reply as proto3 JSON: fields that are named must have that
+    value, as in `json`. Needs the method's description."""
+    sha256: str | None = None
+    """SHA-256 of the body, in hexadecimal; of gRPC each message's."""
+    status: int | None = None
+    """HTTP status; absent: any 2xx."""
+
+
 class Group(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -318,6 +345,17 @@ class SequenceStep(
     """Its name in the contract. The request is that of workload `contract`."""
 
 
+class SizeRange(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A size between two, in bytes."""
+
+    max: int | None = None
+    """At most; absent: no limit."""
+    min: int | None = None
+    """At least; absent: 0."""
+
+
 class Stack(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -441,10 +479,13 @@ class Tls(
 ):
     """Files for TLS, all PEM."""
 
-    ca: str
-    """Certificates of the authorities that may have signed the server's."""
+    ca: str | None = None
+    """Certificates of the authorities that may have signed the server's. One that the server
+    sends itself, to the byte, is accepted too. Left out with `insecure`."""
     certificate: str | None = None
     """Our own certificate, and those between it and its authority. For mtls."""
+    insecure: bool = False
+    """Any certificate will do, for any name: the server is not authenticated."""
     key: str | None = None
     """Its key."""
     server_name: str | None = None
@@ -545,10 +586,11 @@ class HttpWorkload(
 
     body_base64: str = ""
     """Body, base64."""
-    expect_length: int | None = None
-    """Body length that counts as a success, in bytes."""
-    expect_status: int | None = None
-    """Status that counts as a success; absent: any 2xx."""
+    count_replies: bool = False
+    """Count how good replies differ from each other (`replies` of the result). Where `expect`
+    is given they are not."""
+    expect: Expect | None = None
+    """What makes a reply right; absent: any 2xx is."""
     headers: tuple[tuple[str, str], ...] = ()
     """Further header fields."""
     method: str
@@ -570,6 +612,12 @@ class GrpcWorkload(
 
     body_base64: str | None = None
     """The request as protobuf bytes, base64, instead of `message`."""
+    count_replies: bool = False
+    """As of kind `http`."""
+    descriptors_base64: str | None = None
+    """Instead of `proto`, a `FileDescriptorSet` as protobuf bytes, base64."""
+    expect: Expect | None = None
+    """What makes a reply right; absent: status 0 does."""
     include: tuple[str, ...] = ()
     """Import folders for `proto`."""
     message: Any | None = None
@@ -579,7 +627,7 @@ class GrpcWorkload(
     method: str
     """`/package.Service/Method`."""
     proto: str | None = None
-    """Path of the .proto file that defines it; needed for `message`."""
+    """Path of the .proto file that defines it; needed for `message`, also of `expect`."""
 
 
 class StepsWorkload(

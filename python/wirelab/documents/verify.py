@@ -158,10 +158,13 @@ class Tls(
 ):
     """Files for TLS, all PEM."""
 
-    ca: str
-    """Certificates of the authorities that may have signed the server's."""
+    ca: str | None = None
+    """Certificates of the authorities that may have signed the server's. One that the server
+    sends itself, to the byte, is accepted too. Left out with `insecure`."""
     certificate: str | None = None
     """Our own certificate, and those between it and its authority. For mtls."""
+    insecure: bool = False
+    """Any certificate will do, for any name: the server is not authenticated."""
     key: str | None = None
     """Its key."""
     server_name: str | None = None

@@ -8,6 +8,7 @@ from itertools import groupby
 from textwrap import fill, wrap
 
 from wirelab.checks.load import client_bound, marked
+from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, estimate, resolution, step
@@ -28,10 +29,12 @@ from wirelab.statistics.interval import Interval
 from wirelab.trial import labels as label
 from wirelab.trial.labels import Names
 from wirelab.trial.link_record import LinkRecord
-from wirelab.trial.record import Trial
+from wirelab.trial.record import RepliesResult, Trial
 
 WIDTH = 80
 """Columns that the table needs at most."""
+UNCHECKED_SHOWN = 4
+"""Lines about replies that were not checked."""
 NAME_MIN, NAME_MAX = 10, 18
 """Columns of a stack's name before it is folded: at most, and where there is no room."""
 
@@ -176,9 +179,25 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     notes.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
     notes.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
-    notes += [*_about_times(cells(trials)), *_syn_losses(trials)]
+    notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
     folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*notes, *_marked(trials)))
     return [Line(line, "dim") for line in folded]
+
+
+def _unchecked(trials: Sequence[Trial], names: Names) -> list[str]:
+    """How replies differed that nothing was expected of, by stack and message."""
+    results: dict[tuple[str, str], list[RepliesResult]] = {}
+    for trial in filter(is_unchecked, trials):
+        if trial.result.replies is not None:
+            place = (names.stacks[trial.point.stack], trial.point.operation)
+            results.setdefault(place, []).append(trial.result.replies)
+    many = len({message for _, message in results}) > 1
+    found = [
+        f"{f'{stack}, {message}' if many else stack}: {UNCHECKED}: {differences(replies)}."
+        for (stack, message), replies in results.items()
+    ]
+    more = len(found) - UNCHECKED_SHOWN
+    return [*found[:UNCHECKED_SHOWN], *([f"And {more} more: Replies in the report."] * (more > 0))]
 
 
 def _about_times(every: Sequence[Cell]) -> list[str]:

@@ -11,10 +11,9 @@ use crate::fault;
 use crate::plan::{Expect, Workload};
 use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
-use crate::request::head;
-use crate::request::message_format::{encoding, message_format};
+use crate::request::head::{self, encoding, message_format};
 use crate::request::prepared::Part;
-use crate::request::step::Step;
+use crate::request::steps::Step;
 use crate::validate::expect::{self as expected, Declared};
 use crate::validate::{Expectation, Framing, Validator};
 

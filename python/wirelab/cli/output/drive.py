@@ -9,7 +9,8 @@ from wirelab.cli.error_handling import folded, out
 from wirelab.format.counting import counted, failure_text
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
-from wirelab.trial.record import FileTables, RepliesResult, convert
+from wirelab.trial.conversion import convert
+from wirelab.trial.record import FileTables, RepliesResult
 
 Json = dict[str, Any]
 
