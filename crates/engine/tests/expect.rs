@@ -289,10 +289,8 @@ fn replies_that_nothing_is_expected_of_are_counted_by_their_content() {
     let long = replies(|_| reply("200 OK", &"x".repeat(1_000_001)));
     assert_eq!(long["compared_by_length"], 20, "{long}");
     // Nothing is counted where the plan does not ask for it.
-    assert_eq!(
-        driven(json!({}), |_| reply("200 OK", "x")).get("replies"),
-        None
-    );
+    let unasked = driven(json!({}), |_| reply("200 OK", "x"));
+    assert!(unasked["replies"].is_null(), "{unasked}");
 }
 
 #[test]

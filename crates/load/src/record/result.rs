@@ -211,7 +211,7 @@ pub struct GroupOutcome {
     pub periods: Vec<PeriodOutcome>,
     /// How good replies differed from each other, where the plan has `count_replies`; of
     /// those that nothing was expected of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub replies: Option<RepliesOutcome>,
 }
 
