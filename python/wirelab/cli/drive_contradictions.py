@@ -146,6 +146,8 @@ def _given(options: Options) -> Mapping[str, object]:
         RANDOM_THINK: _is_random(pattern.think),
         "--calls-per-pause": pattern.calls_per_pause,
         "--iterations": pattern.iterations,
+        "--insecure": options.connection.insecure,
+        "--ca": options.connection.ca,
         "--data": message.data,
         "--body": message.body,
         "--proto": message.proto,

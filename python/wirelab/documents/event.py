@@ -97,7 +97,7 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that ended within the window, well or not, whenever they were intended. What was
     used up within the window (CPU, bytes) was used up for them."""
     error_examples: tuple[str, ...]
-    """The first few different failures in words."""
+    """The first ten different failures in words, with the start of the reply where one came."""
     errors: int
     """Calls that did not."""
     errors_by_code: dict[str, int] = msgspec.field(default_factory=dict)
@@ -124,6 +124,9 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that ended within the window and went well, per second of it."""
     rate_planned_per_s: float | None = None
     """Rate that the plan asked for (open loads)."""
+    replies: RepliesOutcome | None = None
+    """How good replies differed from each other, where the plan has `count_replies`; of those
+    that nothing was expected of."""
     response_over_time: dict[str, tuple[TimePoint, ...]] = msgspec.field(default_factory=dict)
     """The `p50` and `p99` of the response time over the window: of all calls that ended in each
     part of it, failed ones included."""
@@ -211,6 +214,37 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     """Steal time of the whole machine within the window, in seconds."""
     switches_involuntary: int
     """Involuntary context switches within the window."""
+
+
+class RepliesOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """Good replies that nothing was expected of, and how they differed."""
+
+    bytes_max: int
+    """Size of the largest, bytes."""
+    bytes_min: int
+    """Size of the smallest, bytes."""
+    compared_by_length: int
+    """Replies of more than 1 MB, of which status and length alone were compared."""
+    count: int
+    """Replies."""
+    different: tuple[ReplyOutcome, ...]
+    """The first 16 different ones by status, length and content, the most frequent first."""
+    others: int
+    """Replies that were none of these."""
+
+
+class ReplyOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """Replies that were the same."""
+
+    bytes: int
+    """Size in bytes: of HTTP the body as it came, of gRPC the messages."""
+    count: int
+    """How many there were."""
+    hash: str
+    """Of the content, 16 hexadecimal digits; the same for the same content in all runs of one
+    version. Zeros: it was too long."""
+    status: int
+    """HTTP status."""
 
 
 class Sequences(msgspec.Struct, frozen=True, kw_only=True):
