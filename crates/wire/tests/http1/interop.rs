@@ -113,7 +113,7 @@ impl Connection {
                 Event::Head(_, head) => replies.push((head.status, Vec::new())),
                 Event::Body(_, bytes) => replies.last_mut().expect("a head").1 = bytes,
                 Event::Failed(call, failure) => panic!("call {call}: {failure}"),
-                Event::First(_) | Event::End(..) => {}
+                Event::First(_) | Event::Field(..) | Event::End(..) => {}
             }
         }
         replies
