@@ -52,10 +52,9 @@ func initialTeam(n int32) *pb.Team {
 
 // Store keeps the two tables.
 type Store interface {
-	// partner is the row of that number, 0 to 99.
-	partner(number int32) (partner, error)
-	// insert stores a team under a new group and sets its number.
-	insert(team *pb.Team) error
+	// allocate gives the team its second member, the partner of that number, 0 to 99, and
+	// stores it under a new group, whose number it sets.
+	allocate(team *pb.Team, number int32) error
 	// find returns nil where the group is unknown.
 	find(group int32) (*pb.Team, error)
 	count() (int64, error)
@@ -99,13 +98,8 @@ func (s service) allocate(request *pb.AllocateRequest) (*pb.AllocateReply, error
 	if err := checkAllocation(request); err != nil {
 		return nil, err
 	}
-	second, err := s.store.partner(request.GetId() % partnerRows)
-	if err != nil {
-		return nil, err
-	}
-	team := &pb.Team{Member1: request.GetName(), Member2: second.name, Member1Id: request.GetId(),
-		Member2Id: second.id, CourseCode: request.GetCourseCode()}
-	if err := s.store.insert(team); err != nil {
+	team := &pb.Team{Member1: request.GetName(), Member1Id: request.GetId(), CourseCode: request.GetCourseCode()}
+	if err := s.store.allocate(team, request.GetId()%partnerRows); err != nil {
 		return nil, err
 	}
 	return &pb.AllocateReply{Message: allocateMessage, TeamDetails: team}, nil

@@ -59,18 +59,17 @@ func fill(ctx context.Context, into *sql.Tx) error {
 	return nil
 }
 
-func (d *database) partner(number int32) (found partner, err error) {
-	err = d.Call(func(ctx context.Context, pool *sql.DB) error {
-		return pool.QueryRowContext(ctx, "SELECT name, id FROM partners WHERE number = $1", number).
-			Scan(&found.name, &found.id)
-	})
-	return found, err
-}
-
-func (d *database) insert(team *pb.Team) error {
+// allocate makes both statements one call: with a timeout for each, a caller could wait twice
+// as long as the configuration says.
+func (d *database) allocate(team *pb.Team, number int32) error {
 	team.GroupId = d.group.Add(1)
 	return d.Call(func(ctx context.Context, pool *sql.DB) error {
-		_, err := pool.ExecContext(ctx, "INSERT INTO allocations ("+teamColumns+") VALUES ($1, $2, $3, $4, $5, $6)",
+		err := pool.QueryRowContext(ctx, "SELECT name, id FROM partners WHERE number = $1", number).
+			Scan(&team.Member2, &team.Member2Id)
+		if err != nil {
+			return err
+		}
+		_, err = pool.ExecContext(ctx, "INSERT INTO allocations ("+teamColumns+") VALUES ($1, $2, $3, $4, $5, $6)",
 			team.GroupId, team.Member1, team.Member2, team.Member1Id, team.Member2Id, team.CourseCode)
 		return err
 	})

@@ -20,9 +20,9 @@ type memory struct {
 // NewMemory is a store without a database.
 func NewMemory() Store { return &memory{} }
 
-func (*memory) partner(number int32) (partner, error) { return initialPartner(number), nil }
-
-func (m *memory) insert(team *pb.Team) error {
+func (m *memory) allocate(team *pb.Team, number int32) error {
+	second := initialPartner(number)
+	team.Member2, team.Member2Id = second.name, second.id
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	team.GroupId = groupFirst + allocationRows + int32(m.inserted)

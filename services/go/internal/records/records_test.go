@@ -140,6 +140,45 @@ func TestAFullPoolIsAnErrorWithinTheTimeout(t *testing.T) {
 	}
 }
 
+// TestAllocateWaitsForTheTimeoutOnce: for a connection first, and then for a table that
+// another one locks.
+func TestAllocateWaitsForTheTimeoutOnce(t *testing.T) {
+	settings := sqliteSettings(t)
+	one := 1
+	settings.Pool, settings.Timeout = &one, time.Second
+	tables := open(t, settings)
+	other, err := sql.Open("sqlite", "file:"+settings.URL+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	lock, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tables.Call(func(_ context.Context, pool *sql.DB) error {
+		held, err := pool.Conn(t.Context())
+		if err == nil {
+			time.AfterFunc(settings.Timeout*8/10, func() { held.Close() })
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	_, err = service{tables}.allocate(alice)
+	if waited := time.Since(start); err != contract.ErrUnavailable || waited > settings.Timeout*3/2 {
+		t.Errorf("%v after %v", err, waited)
+	}
+	if err := lock.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (service{tables}).allocate(alice); err != nil {
+		t.Errorf("with the table free: %v", err)
+	}
+}
+
 func TestPostgresIsResetAndRecovers(t *testing.T) {
 	p := storetest.NewPostgres(t)
 	four := 4

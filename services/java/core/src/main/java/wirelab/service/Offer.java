@@ -37,7 +37,7 @@ record Offer(
     private static final List<String> STORED_CONTRACTS = List.of("records", "petclinic");
 
     /** HikariConfig.SOFT_TIMEOUT_FLOOR. */
-    private static final int POOL_TIMEOUT_MS_MIN = 250;
+    private static final int POOL_TIMEOUT_MS_MIN = 500;
 
     private static final List<Offer> ENTRIES = entries();
 
@@ -230,8 +230,8 @@ record Offer(
                     "give the path of SQLite's file, or the URL of PostgreSQL");
         }
         if (database.timeoutMs() < POOL_TIMEOUT_MS_MIN) {
-            throw new Refusal("store.timeout_ms", "HikariCP waits at least " + POOL_TIMEOUT_MS_MIN
-                    + " ms for a connection, not " + database.timeoutMs(),
+            throw new Refusal("store.timeout_ms", "half of it is for a free connection, and HikariCP waits at least "
+                    + POOL_TIMEOUT_MS_MIN / 2 + " ms for one, not " + database.timeoutMs() / 2,
                     "use timeout_ms=" + POOL_TIMEOUT_MS_MIN + " or more");
         }
     }

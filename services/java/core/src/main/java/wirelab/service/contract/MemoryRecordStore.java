@@ -15,12 +15,9 @@ public final class MemoryRecordStore implements RecordStore {
     private long inserted;
 
     @Override
-    public Records.Partner partner(int number) {
-        return Records.initialPartner(number);
-    }
-
-    @Override
-    public synchronized void insert(Team team) {
+    public synchronized void allocate(Team team, int partner) {
+        Records.Partner second = Records.initialPartner(partner);
+        team.join(second.name(), second.id());
         team.groupId = (int) (Records.FIRST_NEW_GROUP + inserted);
         if (kept.size() < KEPT_MAX) {
             kept.add(team);

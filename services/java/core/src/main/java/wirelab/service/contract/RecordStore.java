@@ -4,11 +4,11 @@ import wirelab.service.contract.message.RecordsMessages.Team;
 
 /** Where {@code records} keeps its two tables. Methods throw {@link StoreUnavailable} when a database does not answer. */
 public interface RecordStore extends AutoCloseable {
-    /** The row of partners of that number, 0 to 99. */
-    Records.Partner partner(int number);
-
-    /** Stores a team under a new group, whose number it sets. */
-    void insert(Team team);
+    /**
+     * Gives the team its second member, the row of partners of that number, 0 to 99, and stores it under a new
+     * group, whose number it sets.
+     */
+    void allocate(Team team, int partner);
 
     /** The team of a group; null where there is none. */
     Team find(int groupId);

@@ -48,8 +48,8 @@ public final class Records implements Model {
     public static Team initialTeam(int n) {
         int student = FIRST_STUDENT + n;
         Partner second = initialPartner(student % PARTNERS);
-        Team team = new Team(initialPartner(n % PARTNERS).name(), student, second.name(), second.id(),
-                "CS" + (10_000 + n % 100));
+        Team team = new Team(initialPartner(n % PARTNERS).name(), student, "CS" + (10_000 + n % 100));
+        team.join(second.name(), second.id());
         team.groupId = FIRST_GROUP + n;
         return team;
     }
@@ -65,9 +65,8 @@ public final class Records implements Model {
         unless(id >= 1, "id must be positive");
         unless(!courseCode.isEmpty(), "course code must not be empty");
         unless(fits(name) && fits(courseCode), "at most 1024 bytes");
-        Partner second = store.partner(id % PARTNERS);
-        Team team = new Team(name, id, second.name(), second.id(), courseCode);
-        store.insert(team);
+        Team team = new Team(name, id, courseCode);
+        store.allocate(team, id % PARTNERS);
         return team;
     }
 

@@ -22,8 +22,9 @@ public final class ConnectionPool {
     public static HikariDataSource open(Configuration.Database database) throws Refusal {
         HIKARI.setLevel(Level.OFF);
         HikariConfig config = new HikariConfig();
-        config.setConnectionTimeout(database.timeoutMs());
-        config.setValidationTimeout(database.timeoutMs());
+        int half = half(database);
+        config.setConnectionTimeout(half);
+        config.setValidationTimeout(half);
         if (database.pool() != null) {
             config.setMaximumPoolSize(database.pool());
         }
@@ -33,6 +34,11 @@ public final class ConnectionPool {
         } catch (IOException | RuntimeException error) {
             throw unusable(database, error);
         }
+    }
+
+    /** A call may wait for a free connection and then for the database, and for both as long as is configured. */
+    private static int half(Configuration.Database database) {
+        return database.timeoutMs() / 2;
     }
 
     /** The refusal of a database that failed so. */
@@ -53,7 +59,7 @@ public final class ConnectionPool {
                 config.addDataSourceProperty("journal_mode", "WAL");
                 config.addDataSourceProperty("synchronous", "FULL");
                 // Writers wait for one another instead of failing at once.
-                config.addDataSourceProperty("busy_timeout", String.valueOf(database.timeoutMs()));
+                config.addDataSourceProperty("busy_timeout", String.valueOf(half(database)));
                 config.addDataSourceProperty("transaction_mode", "IMMEDIATE");
                 config.addDataSourceProperty("foreign_keys", "true");
                 // LIKE as in the other databases.
@@ -61,14 +67,14 @@ public final class ConnectionPool {
             }
             case "h2" -> {
                 config.setJdbcUrl("jdbc:h2:mem:wirelab;DB_CLOSE_DELAY=-1");
-                config.setConnectionInitSql("SET QUERY_TIMEOUT " + database.timeoutMs());
+                config.setConnectionInitSql("SET QUERY_TIMEOUT " + half(database));
             }
             case "hsqldb" -> {
                 // Snapshots of rows instead of locks on tables, HSQLDB's default.
                 config.setJdbcUrl("jdbc:hsqldb:mem:wirelab;hsqldb.tx=mvcc");
                 config.setUsername("SA");
             }
-            default -> PostgresUrl.parse(database.url()).configure(config, database.timeoutMs());
+            default -> PostgresUrl.parse(database.url()).configure(config, half(database));
         }
     }
 

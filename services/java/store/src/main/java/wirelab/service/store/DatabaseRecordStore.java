@@ -85,15 +85,14 @@ final class DatabaseRecordStore implements RecordStore {
         insert.setString(6, team.courseCode);
     }
 
-    /** Uses a prepared statement. */
-    private interface Use<T> {
-        T of(PreparedStatement statement) throws SQLException;
+    /** Uses a connection of the pool, or a statement of it. */
+    private interface Use<P, T> {
+        T of(P prepared) throws SQLException;
     }
 
-    private <T> T call(String sql, Use<T> use) {
-        try (Connection connection = pool.getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql)) {
-            T result = use.of(statement);
+    private <T> T call(Use<Connection, T> use) {
+        try (Connection connection = pool.getConnection()) {
+            T result = use.of(connection);
             outage.over();
             return result;
         } catch (SQLException error) {
@@ -101,52 +100,62 @@ final class DatabaseRecordStore implements RecordStore {
         }
     }
 
+    private static <T> T execute(Connection connection, String sql, Use<PreparedStatement, T> use)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            return use.of(statement);
+        }
+    }
+
+    /** Both statements on one connection: two waits for the pool would count twice. */
     @Override
-    public Records.Partner partner(int number) {
-        return call(PARTNER, statement -> {
-            statement.setInt(1, number);
-            try (ResultSet rows = statement.executeQuery()) {
-                if (!rows.next()) {
-                    throw new SQLException("partner " + number + " is missing");
-                }
-                return new Records.Partner(rows.getString(1), rows.getInt(2));
-            }
+    public void allocate(Team team, int partner) {
+        team.groupId = group.incrementAndGet();
+        call(connection -> {
+            execute(connection, PARTNER, statement -> join(statement, team, partner));
+            return execute(connection, INSERT, statement -> {
+                bind(statement, team);
+                return statement.executeUpdate();
+            });
         });
     }
 
-    @Override
-    public void insert(Team team) {
-        team.groupId = group.incrementAndGet();
-        call(INSERT, statement -> {
-            bind(statement, team);
-            return statement.executeUpdate();
-        });
+    private static Team join(PreparedStatement select, Team team, int partner) throws SQLException {
+        select.setInt(1, partner);
+        try (ResultSet rows = select.executeQuery()) {
+            if (!rows.next()) {
+                throw new SQLException("partner " + partner + " is missing");
+            }
+            team.join(rows.getString(1), rows.getInt(2));
+            return team;
+        }
     }
 
     @Override
     public Team find(int groupId) {
-        return call(FIND, statement -> {
+        return call(connection -> execute(connection, FIND, statement -> {
             statement.setInt(1, groupId);
             try (ResultSet rows = statement.executeQuery()) {
                 return rows.next() ? team(rows) : null;
             }
-        });
+        }));
     }
 
     private static Team team(ResultSet row) throws SQLException {
-        Team team = new Team(row.getString(2), row.getInt(4), row.getString(3), row.getInt(5), row.getString(6));
+        Team team = new Team(row.getString(2), row.getInt(4), row.getString(6));
+        team.join(row.getString(3), row.getInt(5));
         team.groupId = row.getInt(1);
         return team;
     }
 
     @Override
     public long count() {
-        return call(COUNT, statement -> {
+        return call(connection -> execute(connection, COUNT, statement -> {
             try (ResultSet rows = statement.executeQuery()) {
                 rows.next();
                 return rows.getLong(1);
             }
-        });
+        }));
     }
 
     @Override

@@ -114,10 +114,11 @@ class RecordStoreTest {
         assertEquals(text, error.getMessage());
     }
 
-    @Test
-    void aFullPoolIsAnErrorWithinTheTimeout() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"sqlite", "h2", "hsqldb"})
+    void aFullPoolIsAnErrorWithinTheTimeout(String kind) throws Exception {
         Configuration.Database one =
-                new Configuration.Database("sqlite", folder.resolve("records.db").toString(), 1, 250);
+                new Configuration.Database(kind, folder.resolve("records.db").toString(), 1, 500);
         try (HikariDataSource pool = ConnectionPool.open(one); RecordStore store = DatabaseRecordStore.reset(pool)) {
             try (Connection held = pool.getConnection()) {
                 assertTrue(held.isValid(1));
@@ -164,7 +165,7 @@ class RecordStoreTest {
     void aDatabaseThatCannotBeUsedIsRefused() {
         for (String url : new String[] {"postgres://wirelab@/postgres?host=/nowhere", "postgres://?", "mysql://x/y"}) {
             Refusal refusal = assertThrows(Refusal.class, () -> new JdbcDatabases()
-                    .openRecords(new Configuration.Database("postgres", url, null, 250)));
+                    .openRecords(new Configuration.Database("postgres", url, null, 500)));
             assertEquals("store.url", refusal.option, url);
         }
     }
@@ -172,7 +173,7 @@ class RecordStoreTest {
     @ParameterizedTest
     @ValueSource(strings = {
         "store.kind {\"kind\":\"mysql\"}", "store.url {\"kind\":\"sqlite\"}", "store.pool {\"kind\":\"h2\",\"pool\":0}",
-        "store.timeout_ms {\"kind\":\"h2\",\"timeout_ms\":249}"
+        "store.timeout_ms {\"kind\":\"h2\",\"timeout_ms\":499}"
     })
     void settingsThatCannotBeHonouredAreRefusedByName(String row) {
         String[] parts = row.split(" ", 2);

@@ -29,13 +29,17 @@ public final class RecordsMessages {
         /** All zero. */
         public Team() {}
 
-        /** Of two students in a course, without a group yet. */
-        public Team(String member1, int member1id, String member2, int member2id, String courseCode) {
+        /** Of one student in a course, without a second one and a group yet. */
+        public Team(String member1, int member1id, String courseCode) {
             this.member1 = member1;
-            this.member2 = member2;
             this.member1id = member1id;
-            this.member2id = member2id;
             this.courseCode = courseCode;
+        }
+
+        /** Takes in the second student. */
+        public void join(String name, int id) {
+            member2 = name;
+            member2id = id;
         }
     }
 
