@@ -16,7 +16,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -29,8 +28,9 @@ import psutil
 
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process import namespaces
-from wirelab.process.children import Child, ProcessOptions
+from wirelab.process.children import Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import OwnedFolder
 from wirelab.stack.reference import Stack
 from wirelab.trial.record import StoreRecord
 
@@ -104,7 +104,8 @@ class Closing(ABC):
 
 
 class Cluster(Closing):
-    """A data directory. Use as a context manager: it is removed with the block."""
+    """A data directory. Use as a context manager: it is removed with the block, or by the next
+    lab when this one is killed."""
 
     def __init__(
         self,
@@ -117,7 +118,7 @@ class Cluster(Closing):
         self.installation = installation
         self.interruption = interruption
         self.password = secrets.token_urlsafe(18)
-        self.folder = Path(tempfile.mkdtemp(prefix="wirelab-postgres-"))
+        self._temporary = OwnedFolder()
         try:
             self._initialise()
         except BaseException:
@@ -126,7 +127,12 @@ class Cluster(Closing):
 
     def close(self) -> None:
         """Removes the data directory."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._temporary.remove()
+
+    @property
+    def folder(self) -> Path:
+        """Holds the data directory and the server's Unix socket."""
+        return self._temporary.path
 
     @property
     def data(self) -> Path:
@@ -354,6 +360,11 @@ class Store:
             named["pool"] = self.pool
         return named
 
+    def death(self) -> str:
+        """How the database's process ended; empty while it runs, or is not the lab's."""
+        code = self.database.child.wait(0.0) if self.database else None
+        return "" if code is None else f"PostgreSQL ended with {describe_exit(code)}"
+
     def usage(self) -> Usage | None:
         """What the database's own processes used; None: there are none, or they are not
         the lab's."""
@@ -426,8 +437,11 @@ class Stores(Closing):
         elif kind == "postgres":
             yield Store(kind, pool, self._url)
         elif kind == "sqlite":
-            with tempfile.TemporaryDirectory(prefix="store-", dir=folder) as inside:
-                yield Store(kind, pool, str(Path(inside) / "records.sqlite"))
+            inside = OwnedFolder(folder)
+            try:
+                yield Store(kind, pool, str(inside.path / "records.sqlite"))
+            finally:
+                inside.remove()
         else:
             yield Store(kind, pool)
 

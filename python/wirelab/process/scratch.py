@@ -28,6 +28,21 @@ PREFIX = "wirelab-"
 """Of every folder's name; the process id of its owner follows."""
 
 
+class OwnedFolder:
+    """A new folder with a short name. When its owner is killed, :func:`sweep` removes it."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        """In ``parent``, by default the system's folder for temporary files."""
+        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=parent))
+        self._hold = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(self._hold, fcntl.LOCK_SH)
+
+    def remove(self) -> None:
+        """Removes it and what is in it; once."""
+        os.close(self._hold)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
 class Scratch:
     """A folder with a short name, gone when the block ends, in which child processes put their
     temporary files too. Use as a context manager."""
@@ -36,17 +51,14 @@ class Scratch:
         """In ``parent``, by default the system's folder for temporary files: a run
         directory's own path may be longer than a socket's can be. Folders there that killed
         processes have left are removed."""
-        where = Path(tempfile.gettempdir()) if parent is None else parent
-        _sweep(where)
-        self._folder = tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=where)
-        self._hold = os.open(self._folder.name, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(self._hold, fcntl.LOCK_SH)
+        sweep(Path(tempfile.gettempdir()) if parent is None else parent)
+        self._folder = OwnedFolder(parent)
         self._certificates: Certificates | None = None
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Scratch:
         self._before = os.environ.get("TMPDIR")
-        os.environ["TMPDIR"] = self._folder.name
+        os.environ["TMPDIR"] = str(self._folder.path)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -54,13 +66,12 @@ class Scratch:
             del os.environ["TMPDIR"]
         else:
             os.environ["TMPDIR"] = self._before
-        os.close(self._hold)
-        self._folder.cleanup()
+        self._folder.remove()
 
     @property
     def folder(self) -> Path:
         """Where it is, for files that nobody needs afterwards."""
-        return Path(self._folder.name)
+        return self._folder.path
 
     def socket(self) -> Path:
         """A path for a Unix socket that nothing listens on yet. Raises :class:`LabError`
@@ -81,7 +92,7 @@ class Scratch:
         return self._certificates
 
 
-def _sweep(where: Path) -> None:
+def sweep(where: Path) -> None:
     """Removes the folders of processes that are dead: nobody has the process id in the name,
     and nobody holds the folder, which would be somebody of another process namespace."""
     for folder in where.glob(f"{PREFIX}*"):

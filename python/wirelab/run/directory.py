@@ -22,6 +22,7 @@ from wirelab.errors import RunDirectoryError, StorageError, WirelabError
 from wirelab.format.sanitize import damage
 from wirelab.process import engine_binary
 from wirelab.process.engine_binary import binary_digest
+from wirelab.process.scratch import sweep
 from wirelab.run import journal
 from wirelab.run.journal import Journal
 from wirelab.run.manifest import FORMAT, MANIFEST, EngineBinary, Manifest, Session
@@ -132,10 +133,13 @@ class RunDirectory:
         self._release()
 
     def fresh_folder(self, trial_id: str) -> Path:
-        """An empty folder for a trial; what an unfinished or a failed one left is set aside."""
+        """An empty folder for a trial; what an unfinished or a failed one left is set aside,
+        without the rows of a killed lab's store."""
         folder = self.folder / "trials" / trial_id
         if folder.exists():
-            folder.rename(self._aside(folder))
+            aside = self._aside(folder)
+            folder.rename(aside)
+            sweep(aside)
         folder.mkdir(parents=True)
         return folder
 

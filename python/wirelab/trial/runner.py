@@ -419,7 +419,7 @@ class TrialRunner:
             caller = replace(context, client_group=group)
             called = self._called(caller, self._run_observer(context, observer))
         self._lab.interruption.check()
-        death = context.service.death()
+        death = context.service.death() or context.store.death()
         if death:
             raise TrialFailed(f"{death} in mid-trial, after {called.probe.ok} good calls")
         observer.finish()
