@@ -15,7 +15,8 @@ from wirelab.errors import BuildError, ExperimentError, StackError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.identity import Examination, Gaps, Proofs, judge
 from wirelab.identity import verdict as known
-from wirelab.identity.examining import Exam, Finding, examine
+from wirelab.identity.examining import examine
+from wirelab.identity.finding import Exam, Finding
 from wirelab.identity.verdict import Gap
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs

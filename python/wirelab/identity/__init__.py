@@ -6,7 +6,8 @@ what a service is known not to do stands in a file of data with its reason
 (:mod:`~wirelab.identity.verifying`) and travels with every result.
 """
 
-from wirelab.identity.examining import Exam, Examination, Finding, examine
+from wirelab.identity.examining import examine
+from wirelab.identity.finding import Exam, Examination, Finding
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.verdict import Cell, Gaps, Verdict, judge, load
 from wirelab.identity.verifying import Admission, Proofs, Verifier, chosen, verify

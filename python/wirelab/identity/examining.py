@@ -4,68 +4,35 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from wirelab.errors import EngineRefused, TrialFailed
+from wirelab.identity import outages
+from wirelab.identity.finding import Exam, Examination
+from wirelab.identity.subject import HELLO_BYTES, Subject
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
-from wirelab.process.databases import Store, Stores
-from wirelab.process.endpoint import Endpoint, ListenSpec
+from wirelab.process.databases import MEMORY, Store, Stores
+from wirelab.process.endpoint import Endpoint
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
-from wirelab.process.services import Program, Service, Settings
+from wirelab.process.services import Program, Service
 from wirelab.stack.reference import Stack
 
 EXAMINATION_S_MAX = 900.0
 """An examination that takes longer is ended; a deep one makes millions of calls."""
 SEED = 0
 """The same calls in every examination, so that what one found can be found again."""
-ACCOUNTS, BALANCE, HELLO_BYTES = 1_000, 1_000_000_000, 14
+ACCOUNTS, BALANCE = 1_000, 1_000_000_000
 """The store that is examined (contracts/README.md, defaults)."""
 
+STORE_TIMEOUT_MS = 50_000
+"""Less than the engine waits for a call of the examination."""
+
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One difference between service and model."""
-
-    name: str
-    call: str
-    expected: str
-    found: str
-
-
-@dataclass(frozen=True)
-class Exam:
-    """One section: ``operations``, ``errors``, ``limits``, ``vectors`` or ``money``."""
-
-    section: str
-    calls: int
-    findings: tuple[Finding, ...]
-    left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Examination:
-    """All sections of one service, contract and stack."""
-
-    stack: str
-    """Reference of the identity point."""
-    contract: str
-    sha256: str
-    """Of the service's binary."""
-    engine_sha256: str
-    deep: bool
-    seed: int
-    seconds: float
-    exams: tuple[Exam, ...] = ()
-    failure: str = ""
-    """Why there are no sections, or not all: the service did not start, or fell silent."""
 
 
 def examine(
@@ -87,13 +54,14 @@ def examine(
     failure = ""
     with Scratch() as scratch:
         try:
-            listen = ListenSpec.of(stack, scratch)
             with (
                 Stores(interruption, url) as stores,
                 stores.opened(stack, scratch.folder) as store,
             ):
-                subject = Subject(program, stack, contract, listen, faults or {}, store)
-                exams = subject.exams(scratch.folder, interruption, deep)
+                subject = Subject(
+                    program, stack, contract, store, scratch, interruption, faults or {}
+                )
+                exams = _exams(subject, deep)
         except TrialFailed as failed:
             failure = failed.reason
     return Examination(
@@ -109,45 +77,33 @@ def examine(
     )
 
 
-@dataclass(frozen=True)
-class Subject:
-    """What is examined."""
+def _exams(subject: Subject, deep: bool) -> tuple[Exam, ...]:
+    """Those of the engine, and with a database what it is like when that fails."""
+    with subject.started(**_patience(subject.store)) as (service, endpoint):
+        document = _document(subject.stack, subject.contract, endpoint, deep)
+        log = subject.folder / "engine.log"
+        exams = _asked(document, log, service, subject.interruption)
+    if subject.contract == outages.CONTRACT and subject.store.kind != MEMORY:
+        return (*exams, outages.exam(subject))
+    return exams
 
-    program: Program
-    stack: Stack
-    contract: str
-    listen: ListenSpec
-    faults: Json
-    store: Store
 
-    def exams(self, folder: Path, interruption: Interruption, deep: bool) -> tuple[Exam, ...]:
-        """Starts the service and has the engine examine it. Raises :class:`TrialFailed`."""
-        settings = Settings(
-            hello_bytes=HELLO_BYTES,
-            processors=2,
-            collector=self.program.manifest.collector,
-            faults=self.faults,
-            store=self.store.configuration(),
-        )
-        configuration = settings.configuration(self.stack, self.contract, self.listen)
-        log = folder / "service.log"
-        with Service(
-            self.program, configuration, ProcessOptions(log=log), interruption=interruption
-        ) as service:
-            document = self.document(service.endpoint(self.listen), deep)
-            return _asked(document, folder / "engine.log", service, interruption)
+def _patience(store: Store) -> dict[str, int]:
+    """Hundreds of callers may wait long for a slow disk, which is no difference."""
+    return {} if store.kind == MEMORY else {"timeout_ms": STORE_TIMEOUT_MS}
 
-    def document(self, endpoint: Endpoint, deep: bool) -> Json:
-        """What `wirelab-engine verify` reads (contracts/process/verify.schema.json)."""
-        called = {key: value for key, value in endpoint.group().items() if key != "report"}
-        return {
-            **called,
-            "stack": self.stack.engine_stack(),
-            "contract": self.contract,
-            "store": {"hello_bytes": HELLO_BYTES, "accounts": ACCOUNTS, "balance": BALANCE},
-            "seed": SEED,
-            "deep": deep,
-        }
+
+def _document(stack: Stack, contract: str, endpoint: Endpoint, deep: bool) -> Json:
+    """What `wirelab-engine verify` reads (contracts/process/verify.schema.json)."""
+    called = {key: value for key, value in endpoint.group().items() if key != "report"}
+    return {
+        **called,
+        "stack": stack.engine_stack(),
+        "contract": contract,
+        "store": {"hello_bytes": HELLO_BYTES, "accounts": ACCOUNTS, "balance": BALANCE},
+        "seed": SEED,
+        "deep": deep,
+    }
 
 
 def _asked(

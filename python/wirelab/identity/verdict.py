@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from wirelab import checkout
 from wirelab.errors import StackError
 from wirelab.experiment import yaml_model as typed_documents
-from wirelab.identity.examining import Exam, Examination, Finding
+from wirelab.identity.finding import Exam, Examination, Finding
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
@@ -107,7 +107,7 @@ class Gap(BaseModel):
     services: tuple[str, ...]
     """``binding@language``, each with the axes that the gap needs, if any."""
     contract: Literal["transfer", "charging", "calendar", "records", "petclinic"]
-    section: Literal["operations", "errors", "limits", "vectors", "money", "concurrency"]
+    section: Literal["operations", "errors", "limits", "vectors", "money", "concurrency", "outages"]
     finding: str
     """Name of the finding."""
     reason: str

@@ -15,8 +15,8 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wirelab.errors import TrialFailed
@@ -55,6 +55,8 @@ class ProcessOptions:
     """Control group (:mod:`wirelab.process.cgroups`)."""
     orphaned: signal.Signals = signal.SIGKILL
     """The signal that it gets when the lab dies."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables beside the lab's own: what no command line should show."""
 
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -84,6 +86,7 @@ class Child:
                 stderr=errors if stderr is None else stderr,
                 bufsize=0,
                 start_new_session=True,
+                env={**os.environ, **options.environment},
                 preexec_fn=_Setup(options, os.getpid(), network),
             )
         self._selector = selectors.DefaultSelector()

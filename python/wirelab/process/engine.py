@@ -63,7 +63,13 @@ class Drive:
         self.plan = plan
         self._interruption = interruption
         self._observer = observer or RunObserver()
+        self._is_over = False
         self._child = Child([str(engine_binary.find()), "drive"], options)
+
+    def stop(self) -> None:
+        """Ends the windows now, from within the observer: the outcome is of what was called
+        until then."""
+        self._is_over = True
 
     def outcome(self) -> Outcome:
         """Runs the plan; the outcome says ``interrupted`` when it was cut short. Raises
@@ -87,7 +93,7 @@ class Drive:
             line = self._child.line(POLL_S)
             self._observer.on_tick()
             now = time.monotonic()
-            if self._interruption.requested and not stopping:
+            if (self._interruption.requested or self._is_over) and not stopping:
                 stopping, deadline = True, now + STOP_S
                 self._child.signal(signal.SIGINT)
             self._watch(now, heard if line is None else now, deadline)

@@ -11,7 +11,7 @@ from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK
 from wirelab.identity import Verdict
 
-SECTIONS = ("operations", "errors", "limits", "vectors", "money", "concurrency")
+SECTIONS = ("operations", "errors", "limits", "vectors", "money", "concurrency", "outages")
 STYLES = {"pass": "green", "gap": "yellow", "FAIL": "red", "none": "dim"}
 
 

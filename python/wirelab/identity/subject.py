@@ -1,0 +1,60 @@
+"""What is examined, and how it is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wirelab.process.children import ProcessOptions
+from wirelab.process.databases import Store
+from wirelab.process.endpoint import Endpoint, ListenSpec
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+from wirelab.process.services import Program, Service, Settings
+from wirelab.stack.reference import Stack
+
+HELLO_BYTES = 14
+"""Size of Hello's text (contracts/README.md, defaults)."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program that serves a contract over a stack, on a store of its own."""
+
+    program: Program
+    stack: Stack
+    contract: str
+    store: Store
+    scratch: Scratch
+    interruption: Interruption
+    faults: Json = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """For logs."""
+        return self.scratch.folder
+
+    @contextmanager
+    def started(self, **store: int) -> Iterator[tuple[Service, Endpoint]]:
+        """A service of its own and how to reach it; ``store`` adds to the configuration of
+        the store. It ends with the block. Raises :class:`TrialFailed`."""
+        listen = ListenSpec.of(self.stack, self.scratch)
+        settings = Settings(
+            hello_bytes=HELLO_BYTES,
+            processors=2,
+            collector=self.program.manifest.collector,
+            faults=self.faults,
+            store={**self.store.configuration(), **store},
+        )
+        with Service(
+            self.program,
+            settings.configuration(self.stack, self.contract, listen),
+            ProcessOptions(log=self.folder / "service.log"),
+            interruption=self.interruption,
+        ) as service:
+            yield service, service.contact(listen)
