@@ -74,6 +74,12 @@ def test_an_unclear_error_is_found(kind: str, example: str) -> None:
     assert _found(load, 95, killed) == "", "whose service was killed gets no reply"
 
 
+def test_an_error_without_a_text_is_clear_where_the_binding_has_none() -> None:
+    transient = replace(GOOD, examples=("application: GIOP system exception: TRANSIENT",))
+    assert "expected only" in _found(transient, 95)
+    assert _found(transient, 95, replace(OUTAGE, error=outages.TRANSIENT)) == ""
+
+
 def test_a_service_that_does_not_recover_is_found() -> None:
     assert "expected recovery" in _found(GOOD, 95, recovered=False)
 

@@ -13,7 +13,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -36,6 +36,8 @@ CONTRACT = "records"
 CALL = "Allocate"
 UNAVAILABLE = "database unavailable"
 """The error of a call that the database did not answer (contracts/README.md, records)."""
+TRANSIENT = "TRANSIENT"
+"""The same of IIOP, whose system exceptions have no text."""
 
 OUTSIDE = ("sqlite", "postgres")
 """Stores that other sessions can reach, and that outlive the service."""
@@ -98,6 +100,8 @@ class Scenario:
     failures_max: int | None = None
     is_of_service: bool = False
     """The service itself ends: calls fail in whatever way."""
+    error: str = UNAVAILABLE
+    """In every failure."""
 
 
 def exam(subject: Subject) -> Exam:
@@ -155,6 +159,8 @@ class _Examiner:
         yield Scenario("a killed service", lambda _: _kill(service), is_of_service=True)
 
     def _go_through(self, scenario: Scenario, endpoint: Endpoint, timeout_ms: int) -> None:
+        if self._subject.stack.axes["binding"] == "iiop":
+            scenario = replace(scenario, error=TRANSIENT)
         caller = _Caller(self._subject, endpoint, timeout_ms / 1000.0 + MARGIN_S)
         with self._session() as session:
             before = session.rows()
@@ -183,9 +189,9 @@ def judged(scenario: Scenario, load: Load, added: int, *, recovered: bool) -> It
         yield finding(f"recovery within {RECOVERY_S_MAX:.0f} s", _failures(load))
     if scenario.is_of_service:
         return
-    unclear = [example for example in load.examples if UNAVAILABLE not in example]
+    unclear = [example for example in load.examples if scenario.error not in example]
     if unclear or set(load.kinds) - {"application"}:
-        yield finding(f'only "{UNAVAILABLE}", within the timeout', _failures(load))
+        yield finding(f'only "{scenario.error}", within the timeout', _failures(load))
     least, most = scenario.failures_min, scenario.failures_max
     if load.failed < least:
         yield finding(f"{least} failed calls or more", _failures(load))
