@@ -58,7 +58,7 @@ class RecordStoreTest {
     void sqliteWritesAheadAndSyncsEveryCommit() throws Exception {
         try (HikariDataSource pool = ConnectionPool.open(database("sqlite"));
                 Connection connection = pool.getConnection()) {
-            for (String[] pragma : new String[][] {{"journal_mode", "wal"}, {"synchronous", "2"}, {"busy_timeout", "2000"}}) {
+            for (String[] pragma : new String[][] {{"journal_mode", "wal"}, {"synchronous", "2"}, {"busy_timeout", "1000"}}) {
                 try (var rows = connection.createStatement().executeQuery("PRAGMA " + pragma[0])) {
                     rows.next();
                     assertEquals(pragma[1], rows.getString(1), pragma[0]);
