@@ -364,18 +364,21 @@ def _ended(processes: list[psutil.Process]) -> bool:
 
 def _rows_of(data: Path, installation: Installation) -> set[int]:
     """The groups in a data directory without a server, by PostgreSQL in single-user mode, which
-    recovers as a server does."""
+    recovers as a server does. It refuses to start until the kernel has let go of all that the
+    killed server had."""
     owner = data.stat()
     become = ["setpriv", f"--reuid={owner.st_uid}", f"--regid={owner.st_gid}", "--clear-groups"]
     postgres = [installation.folder / "postgres", "--single", "-D", data, "postgres"]
-    done = subprocess.run(
-        [*(become if os.geteuid() == 0 else []), *map(str, postgres)],
-        input=f"{QUERY}\n",
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    command = [*(become if os.geteuid() == 0 else []), *map(str, postgres)]
+    deadline = time.monotonic() + WAIT_S_MAX
+    while True:
+        done = subprocess.run(
+            command, input=f"{QUERY}\n", capture_output=True, text=True, timeout=60, check=False
+        )
+        if done.returncode == 0:
+            break
+        assert time.monotonic() < deadline, done.stderr
+        time.sleep(0.1)
     # As `1: groupid = "879253" (typeid = 23, len = 4, typmod = -1, byval = t)`.
     values = (line.partition('= "')[2].partition('"')[0] for line in done.stdout.splitlines())
     return {int(value) for value in values if value}
