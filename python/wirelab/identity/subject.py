@@ -57,4 +57,4 @@ class Subject:
             ProcessOptions(log=self.folder / "service.log"),
             interruption=self.interruption,
         ) as service:
-            yield service, service.contact(listen)
+            yield service, service.endpoint(listen)

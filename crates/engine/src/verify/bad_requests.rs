@@ -57,7 +57,10 @@ impl Sender {
     }
 
     fn parameters(&mut self, operation: Operation) {
-        let Some(route) = operation.route().filter(|route| route.template.contains('{')) else {
+        let Some(route) = operation
+            .route()
+            .filter(|route| route.template.contains('{'))
+        else {
             return;
         };
         let no_fields = self.without_fields();
