@@ -1,8 +1,13 @@
 //! Response times over the window: a small histogram for each of at most 128 intervals.
 
 use crate::reactor::clock::seconds;
-use crate::record::recorder::{LONGEST_NS, SERIES_NS};
 use crate::record::result::TimePoint;
+
+/// An hour: longer times are recorded as an hour.
+pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// Length of one entry of the series of calls, and of the shortest interval here.
+pub(crate) const SERIES_NS: u64 = 100_000_000;
 
 /// Intervals that are kept. When one more is needed, each two become one, so that memory stays
 /// the same however long a window is.

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 
 use crate::record::error::{ErrorCode, ErrorKind};
-use crate::record::over_time::OverTime;
+use crate::record::over_time::{LONGEST_NS, OverTime, SERIES_NS};
 use crate::record::replies::Replies;
 use crate::record::result::{Sequences, TimePoint, Times};
 use crate::validate::reply::ReplyState;
@@ -41,9 +41,6 @@ const NAMES: [&str; 10] = [
     "response", "service", "queueing", "write", "wait", "read", "connect", "lag", "backlog",
     "message",
 ];
-
-/// An hour: longer times are recorded as an hour.
-pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// How many different failures are kept in words.
 const EXAMPLES_MAX: usize = 10;
@@ -88,9 +85,6 @@ struct SequenceRecord {
     /// Of those that a failed call ended.
     failed: Option<Box<Histogram<u64>>>,
 }
-
-/// Length of one entry of the series.
-pub(crate) const SERIES_NS: u64 = 100_000_000;
 
 /// Entries of the series at most: an hour.
 const SERIES_MAX: usize = 36_000;

@@ -5,12 +5,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
+use sha2::Sha256;
 use wirelab_contract::Reply;
 use wirelab_wire::codec::Expected;
 use wirelab_wire::grpc::Deframer;
 use wirelab_wire::{Head, Request};
 
-use super::expect::Seen;
 use super::rejection::{MESSAGE_BYTES_MAX, Rejection};
 use crate::record::error::ErrorKind;
 
@@ -38,6 +38,16 @@ pub(crate) struct ReplyState {
 
 /// Longer replies are counted by their length alone, bytes.
 const COMPARED_BYTES_MAX: u64 = 1_000_000;
+
+/// What an expectation of the user's own has seen of one reply so far.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Expected fields that have come, by their bits.
+    pub(super) headers: u64,
+    /// The first expected field that came with another value.
+    pub(super) other: Option<(usize, String)>,
+    pub(super) digest: Sha256,
+}
 
 /// One call of those that differ from each other.
 #[derive(Debug, Default)]

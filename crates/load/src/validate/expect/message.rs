@@ -7,7 +7,6 @@ use prost_reflect::{
 use serde_json::Value;
 
 use super::json::JsonPattern;
-use super::refuse;
 use crate::fault;
 use crate::record::result::Fault;
 
@@ -34,10 +33,10 @@ impl MessagePattern {
         let canonical = serde_json::from_str(&text(&parsed))
             .map_err(|error| fault::internal(&format!("expect.message: {error}")))?;
         let Some(named) = restricted(&canonical, expected) else {
-            return refuse(
+            return Err(fault::plan(
                 "expect.message: a field that is null is one that is not there",
                 "leave it out, and name fields as proto3 JSON does",
-            );
+            ));
         };
         Ok(MessagePattern {
             of: of.clone(),

@@ -15,7 +15,7 @@ use crate::fault;
 use crate::plan::Expect;
 use crate::record::error::ErrorKind;
 use crate::record::result::Fault;
-use crate::validate::reply::ReplyState;
+use crate::validate::reply::{ReplyState, Seen};
 use json::JsonPattern;
 use message::MessagePattern;
 pub(crate) use message::method;
@@ -44,16 +44,6 @@ pub(crate) struct Declared {
     pub(super) grpc_status: u32,
     /// The first right body: another one of the same bytes is as right.
     right: OnceLock<Box<[u8]>>,
-}
-
-/// What is known of one reply so far.
-#[derive(Debug, Default)]
-pub(crate) struct Seen {
-    /// Expected fields that have come, by their bits.
-    headers: u64,
-    /// The first expected field that came with another value.
-    other: Option<(usize, String)>,
-    digest: Sha256,
 }
 
 impl Declared {
