@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use base64::Engine as _;
 use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
 use serde::Serialize;
-use wirelab_contract::complain;
+use wirelab_contract::print_error;
 use wirelab_load::result::Fault;
 
 use crate::proto;
@@ -64,7 +64,7 @@ pub(crate) fn describe(arguments: &Arguments) -> ExitCode {
     let (answer, code) = match description(arguments) {
         Ok(description) => (Answer::Described(description), 0),
         Err(fault) => {
-            complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
+            print_error!("wirelab-engine: {}; {}", fault.message, fault.remedy);
             let code = fault.exit_code();
             (Answer::Error(fault), code)
         }
@@ -72,7 +72,7 @@ pub(crate) fn describe(arguments: &Arguments) -> ExitCode {
     match print(&answer) {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            complain!("wirelab-engine: standard output: {error}");
+            print_error!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }
