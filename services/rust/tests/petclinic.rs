@@ -302,7 +302,7 @@ fn errors_have_the_statuses_of_the_application() {
         let zero = send(&service, "POST", "/pettypes", r#"{"id":0,"name":"x"}"#);
         assert_eq!(zero.status, 201, "{store}");
         let refused = "wirelab_errors_total{operation=\"AddPetType\"}";
-        assert_eq!(service.metric(refused), 2.0, "{store}");
+        assert_eq!(service.metric(refused), 3.0, "{store}");
 
         let wrong = send(&service, "PATCH", "/vets/1", named);
         assert_eq!(wrong.status, 405, "{store}");
