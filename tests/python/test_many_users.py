@@ -75,9 +75,8 @@ def test_a_service_hears_ten_thousand_users(
         pytest.xfail(known)
     assert result.errors == 0, f"the service: {result.errors_by_kind} {result.error_examples}"
     # The first call of every user belongs to the window: without an error all were answered. A
-    # service that accepts slowly has fewer connections, which its users share.
+    # service that is slow to accept has fewer connections, which its users share.
     assert result.ok >= MANY
-    assert service.connections_seen == result.connections_opened
     assert service.calls_seen == result.calls_whole_run
     assert per_user < BYTES_MAX
 
