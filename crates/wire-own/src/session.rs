@@ -221,6 +221,11 @@ pub trait Session {
     /// head and its body come from two calls, so that they are two sends.
     fn pump(&mut self, out: &mut Vec<u8>) -> bool;
 
+    /// True when [`Session::pump`] would append nothing. False where only pumping tells.
+    fn is_drained(&self) -> bool {
+        false
+    }
+
     /// True when the first byte of `call`'s request has come out of `pump`.
     fn started(&self, call: CallId) -> bool;
 

@@ -49,6 +49,11 @@ impl AnySession {
         each!(self, session => session.pump(out))
     }
 
+    #[inline]
+    pub(crate) fn is_drained(&self) -> bool {
+        each!(self, session => session.is_drained())
+    }
+
     pub(crate) fn started(&self, call: CallId) -> bool {
         each!(self, session => session.started(call))
     }

@@ -130,6 +130,15 @@ impl Connection {
         self.in_flight == 0 && (used_up || self.session.finished())
     }
 
+    /// A flush would write nothing, and ask the poller for nothing new.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.tls.is_none()
+            && self.rest.is_empty()
+            && self.interest == Interest::Read
+            && self.session.is_drained()
+    }
+
     /// How many calls were begun on it before the next.
     #[inline]
     pub(crate) fn next_ordinal(&self) -> u64 {

@@ -60,8 +60,13 @@ impl Group {
             // Asked anew: the call may have been the connection's only one.
             room = connection.room(self.spec.keep);
         }
+        let quiet = connection.is_quiet();
         if room > 0 {
             self.connections.list(slot);
+        }
+        // A user pauses, or nobody wants to call.
+        if quiet {
+            return Ok(());
         }
         // Also when no call began: the session may owe frames of its own (SETTINGS
         // acknowledgement, WINDOW_UPDATE), and TLS its handshake.

@@ -141,7 +141,7 @@ impl Merged {
             cpu_s: during.cpu_s,
             operations,
             sequences: recorder.sequences(),
-            periods: periods.map_or_else(Vec::new, |periods| {
+            periods: periods.map_or_else(Vec::new, |mut periods| {
                 periods.outcomes(&group.load, Span { start, end })
             }),
             replies: recorder.replies.as_deref().map(Replies::outcome),

@@ -37,6 +37,16 @@ pub(crate) struct Periods {
     boundaries: Boundaries,
     counts: BTreeMap<u64, Count>,
     with_histograms: bool,
+    /// The stage in which calls end now, out of `counts`: nearly every call lies within one
+    /// stage as a whole, and is then counted without a search.
+    current: Option<Current>,
+}
+
+struct Current {
+    index: u64,
+    /// When the stage begins and ends, nanoseconds of the clock.
+    lasts: Span,
+    count: Count,
 }
 
 /// Which period a call belongs to.
@@ -60,6 +70,24 @@ struct Count {
     response: Option<Box<Histogram<u64>>>,
 }
 
+impl Count {
+    /// A call that lies within the stage and the window as a whole.
+    #[inline]
+    fn ended(&mut self, call: EndedCall, with_histogram: bool) {
+        self.calls += 1;
+        self.errors += u64::from(call.failed);
+        self.sent += 1;
+        self.last_sent = self.last_sent.max(call.sent);
+        self.ended += 1;
+        let response = call.done.saturating_sub(call.waiting.intended);
+        self.busy_ns += u128::from(response);
+        if with_histogram {
+            let histogram = self.response.get_or_insert_with(new_histogram);
+            histogram.saturating_record(response);
+        }
+    }
+}
+
 impl Periods {
     /// None for loads that do not change.
     pub(crate) fn of(load: &Load, origin: u64) -> Option<Periods> {
@@ -75,11 +103,28 @@ impl Periods {
             with_histograms: matches!(&boundaries, Boundaries::Stages(ends) if ends.len() <= HISTOGRAMS_MAX),
             boundaries,
             counts: BTreeMap::new(),
+            current: None,
         })
     }
 
     /// A call that is over.
+    #[inline]
     pub(crate) fn ended(&mut self, call: EndedCall, span: Span) {
+        let arrival = call.waiting.arrival;
+        if let Some(current) = &mut self.current
+            && arrival.max(current.lasts.start).max(span.start) == arrival
+            && call.done < current.lasts.end.min(span.end)
+            // Else it was never sent.
+            && call.sent >= arrival
+        {
+            return current.count.ended(call, self.with_histograms);
+        }
+        self.ended_across(call, span);
+    }
+
+    /// A call that may not lie within one stage, or of a burst.
+    fn ended_across(&mut self, call: EndedCall, span: Span) {
+        self.put_back();
         let (arrival, intended) = (call.waiting.arrival, call.waiting.intended);
         let own = self.index(arrival, call.waiting.user);
         let with_histograms = self.with_histograms;
@@ -108,7 +153,36 @@ impl Periods {
                     count.ended += 1;
                 }
                 self.busy(intended, call.done, span);
+                if span.contains(call.done) {
+                    self.take(call.done);
+                }
             }
+        }
+    }
+
+    /// Makes the stage of a moment the current one.
+    fn take(&mut self, at: u64) {
+        let Boundaries::Stages(ends) = &self.boundaries else {
+            return;
+        };
+        let index = ends.partition_point(|end| *end <= at);
+        let Some(end) = ends.get(index).copied() else {
+            return;
+        };
+        let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+        if let Some(count) = count_of(&mut self.counts, index as u64) {
+            self.current = Some(Current {
+                index: index as u64,
+                lasts: Span { start, end },
+                count: std::mem::take(count),
+            });
+        }
+    }
+
+    /// Puts the current stage back among all.
+    fn put_back(&mut self) {
+        if let Some(Current { index, count, .. }) = self.current.take() {
+            self.counts.insert(index, count);
         }
     }
 
@@ -123,6 +197,14 @@ impl Periods {
 
     /// A user was in a call, or in a pause between two, from `from` to `until`.
     pub(crate) fn busy(&mut self, from: u64, until: u64, span: Span) {
+        if let Some(current) = &mut self.current {
+            let within = current.lasts.contains(from) && until <= current.lasts.end;
+            if within {
+                current.count.busy_ns += u128::from(span.share_of(from, until));
+                return;
+            }
+            self.put_back();
+        }
         let Boundaries::Stages(ends) = &self.boundaries else {
             return;
         };
@@ -153,7 +235,9 @@ impl Periods {
         }
     }
 
-    pub(crate) fn merge(&mut self, other: Periods) {
+    pub(crate) fn merge(&mut self, mut other: Periods) {
+        self.put_back();
+        other.put_back();
         for (period, theirs) in other.counts {
             let mine = self.counts.entry(period).or_default();
             mine.calls += theirs.calls;
@@ -173,7 +257,8 @@ impl Periods {
     }
 
     /// Every period that was to have a part in the window, with what was planned for that part.
-    pub(crate) fn outcomes(&self, load: &Load, span: Span) -> Vec<PeriodOutcome> {
+    pub(crate) fn outcomes(&mut self, load: &Load, span: Span) -> Vec<PeriodOutcome> {
+        self.put_back();
         let relative = |at: u64| (at as f64 - span.start as f64) / 1e9;
         let begin = relative(self.origin);
         let length = relative(span.end);
@@ -309,6 +394,8 @@ fn bursts_planned(load: &Load, begin: f64, length: f64) -> Vec<(u64, Planned)> {
 
 #[cfg(test)]
 mod tests {
+    use wirelab_contract::texts::SplitMix64;
+
     use super::*;
     use crate::plan::Distribution;
 
@@ -359,6 +446,38 @@ mod tests {
         let planned: Vec<_> = found.iter().map(|p| p.calls_planned.unwrap()).collect();
         assert_eq!(planned, [10.0, 4.0]);
         assert_eq!(found[0].response.as_ref().unwrap().count, 2);
+    }
+
+    #[test]
+    fn calls_within_a_stage_count_as_those_that_are_searched_for_do() {
+        let load = rates();
+        let mut random = SplitMix64::new(7);
+        let mut calls: Vec<EndedCall> = (0..2_000)
+            .map(|number| {
+                let mut one = call(number, random.next_u64() % 4_200, random.next_u64() % 90);
+                one.failed = random.next_u64() % 5 == 0;
+                one
+            })
+            .collect();
+        // In the order in which they end, as a thread sees them; one was never sent.
+        calls.sort_by_key(|call| call.done);
+        calls[99].sent = 0;
+        let mut kept = Periods::of(&load, SPAN.start).unwrap();
+        let mut searched = Periods::of(&load, SPAN.start).unwrap();
+        for call in calls {
+            kept.ended(call, SPAN);
+            kept.busy(call.done, call.done + 30 * MS, SPAN);
+            searched.ended_across(call, SPAN);
+            searched.put_back();
+            searched.busy(call.done, call.done + 30 * MS, SPAN);
+        }
+        let found = kept.outcomes(&load, SPAN);
+        assert_eq!(found[0].response.as_ref().unwrap().count, found[0].calls);
+        assert!(found.iter().all(|period| period.errors > 0));
+        assert_eq!(
+            serde_json::to_string(&found).unwrap(),
+            serde_json::to_string(&searched.outcomes(&load, SPAN)).unwrap()
+        );
     }
 
     #[test]

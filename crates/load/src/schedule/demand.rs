@@ -1,12 +1,12 @@
 //! Who wants to call next: users of closed loads, arrivals of open ones.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::plan::Distribution;
 use crate::reactor::clock::UNSET;
 use crate::schedule::arrivals::{Arrivals, Schedule};
+use crate::schedule::pauses::Pauses;
 use crate::schedule::quota::Quota;
 use crate::schedule::stages::{Presence, Stages};
 use crate::schedule::think::Think;
@@ -20,9 +20,8 @@ pub(crate) struct Demand {
     /// Calls whose arrival the window has admitted. They go first, or an
     /// overload would begin sequences without end and finish none.
     admitted: VecDeque<Waiting>,
-    /// Users in their pause, or before their first call: when it ends, and who.
-    // Reversed, because the standard heap gives the largest first.
-    thinking: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Users in their pause, or before their first call.
+    thinking: Pauses,
     think: Think,
     /// Calls that a user makes before each pause.
     calls_per_pause: u32,
@@ -62,8 +61,8 @@ impl Demand {
         let number = |k: u32| numbers.first.wrapping_add(k.wrapping_mul(numbers.step));
         let presence = behaviour.stages.map(|stages| Presence::new(stages, now));
         let begins = |user: u32| match &presence {
-            Some(presence) => presence.next(user, now).map(|at| Reverse((at, user))),
-            None => Some(Reverse((now, user))),
+            Some(presence) => presence.next(user, now).map(|at| (at, user)),
+            None => Some((now, user)),
         };
         let counts = behaviour.iterations.is_some() || behaviour.calls_per_pause > 1;
         Demand {
@@ -93,7 +92,7 @@ impl Demand {
             queue: VecDeque::new(),
             queue_max: 0,
             admitted: VecDeque::new(),
-            thinking: BinaryHeap::new(),
+            thinking: Pauses::default(),
             think: Think::new(0.0, Distribution::Constant, 0, 0),
             calls_per_pause: 1,
             iterations: u32::MAX,
@@ -143,7 +142,7 @@ impl Demand {
         match next {
             Some(at) if at <= done => self.arrived(user, at, span),
             Some(at) => {
-                self.thinking.push(Reverse((at, user)));
+                self.thinking.push(at, user);
                 self.note_full();
             }
             None => {}
@@ -192,11 +191,7 @@ impl Demand {
     // All that is due, however much: an arrival that is skipped when the engine is late would
     // be coordinated omission (Tene, 2013).
     pub(crate) fn arrive(&mut self, now: u64, span: Span, mut late: impl FnMut(u64, u64)) {
-        while let Some(Reverse((due, user))) = self.thinking.peek().copied() {
-            if due > now {
-                break;
-            }
-            self.thinking.pop();
+        while let Some((due, user)) = self.thinking.pop_due(now) {
             self.arrived(user, due, span);
         }
         while let Some((at, number)) = self.scheduled()
@@ -288,7 +283,7 @@ impl Demand {
 
     /// When the next pause of a user ends.
     fn thinking_until(&self) -> u64 {
-        self.thinking.peek().map_or(UNSET, |Reverse((due, _))| *due)
+        self.thinking.first_end().unwrap_or(UNSET)
     }
 
     /// True when the quota of calls has been used up.

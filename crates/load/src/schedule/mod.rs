@@ -2,6 +2,7 @@
 
 pub mod arrivals;
 pub(crate) mod demand;
+pub(crate) mod pauses;
 pub(crate) mod quota;
 pub mod stages;
 pub mod think;

@@ -153,16 +153,43 @@ pub(crate) struct Presence {
     stages: Stages,
     /// When the load began, nanoseconds.
     origin: u64,
+    /// When each segment ends, nanoseconds, and how many users call throughout it. Most
+    /// calls need no more than these two integers.
+    throughout: Vec<(u64, u32)>,
 }
 
 impl Presence {
     /// Users of a load that began at `origin`, nanoseconds.
     pub(crate) fn new(stages: Stages, origin: u64) -> Presence {
-        Presence { stages, origin }
+        let after = Segment {
+            start: 0.0,
+            from: stages.last,
+            end: f64::INFINITY,
+            to: stages.last,
+        };
+        let of = |segment: &Segment| {
+            // User k calls while the level is above k. Casts saturate: a level below 0 has
+            // nobody, and the last segment does not end.
+            let users = segment.from.min(segment.to).ceil() as u32;
+            (origin.saturating_add((segment.end * 1e9) as u64), users)
+        };
+        Presence {
+            throughout: stages.segments.iter().chain([&after]).map(of).collect(),
+            stages,
+            origin,
+        }
     }
 
     /// When the user may call next, from `at` on; None: never again.
     pub(crate) fn next(&self, user: u32, at: u64) -> Option<u64> {
+        let now = self.throughout.iter().find(|(end, _)| at < *end);
+        if now.is_some_and(|(_, users)| user < *users) {
+            return Some(at);
+        }
+        self.next_by_level(user, at)
+    }
+
+    fn next_by_level(&self, user: u32, at: u64) -> Option<u64> {
         let since = at.saturating_sub(self.origin) as f64 / 1e9;
         let active = self.stages.active_from(user, since)?;
         // What is not later is now, whatever the division has rounded away.
@@ -241,6 +268,30 @@ mod tests {
         assert!((ramp.area(0, 0.0, 8.0, false) - 16.0).abs() < 1e-9);
         assert!((ramp.area(2, 20.0, 22.0, false) - 2.0).abs() < 1e-9);
         assert_eq!((users(1, 9.0, 9.0), users(9, 0.0, 1.0)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn users_who_call_throughout_a_segment_are_those_that_the_level_lets_call() {
+        let level = [
+            (3.0, 0.0),
+            (3.0, 2.0),
+            (1.5, 1.0),
+            (5.0, 3.0),
+            (0.0, 0.0),
+            (2.0, 1.0),
+        ];
+        for origin in [0, 7_000_000_123] {
+            let presence = Presence::new(stages(0.0, &level), origin);
+            let mut at_once = 0;
+            for at in (0..9_000_000_000).step_by(12_345_678) {
+                for user in 0..6 {
+                    let next = presence.next(user, origin + at);
+                    assert_eq!(next, presence.next_by_level(user, origin + at));
+                    at_once += u32::from(next == Some(origin + at));
+                }
+            }
+            assert!(at_once > 500);
+        }
     }
 
     #[test]

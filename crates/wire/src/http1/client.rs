@@ -299,6 +299,10 @@ impl Session for Http1 {
         self.send_queue.pump(out)
     }
 
+    fn is_drained(&self) -> bool {
+        self.send_queue.is_empty()
+    }
+
     fn started(&self, call: CallId) -> bool {
         !self.send_queue.is_unstarted(call)
     }
