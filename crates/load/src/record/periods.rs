@@ -455,7 +455,7 @@ mod tests {
         let mut calls: Vec<EndedCall> = (0..2_000)
             .map(|number| {
                 let mut one = call(number, random.next_u64() % 4_200, random.next_u64() % 90);
-                one.failed = random.next_u64() % 5 == 0;
+                one.failed = random.next_u64().is_multiple_of(5);
                 one
             })
             .collect();
