@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
-from tests.python.synthetic_packets import dissected
+from tests.python.synthetic_packets import changed, dissected
+from wirelab.documents.dissection import Bin
 from wirelab.report.sections import packet_gaps
+from wirelab.trial import dissected as dissections
 
 Json = dict[str, Any]
 
@@ -24,6 +29,10 @@ def row(position: int, histogram: dict[float, int], mean: float) -> Json:
     }
 
 
+def bins(histogram: dict[float, int]) -> tuple[Bin, ...]:
+    return msgspec.convert(row(1, histogram, 1.0)["gap_histogram"], tuple[Bin, ...])
+
+
 @pytest.mark.parametrize(
     "histogram",
     [
@@ -35,7 +44,7 @@ def row(position: int, histogram: dict[float, int], mean: float) -> Json:
     ],
 )
 def test_every_exchange_is_in_one_bar(histogram: dict[float, int]) -> None:
-    edges, counts = packet_gaps.bars(row(1, histogram, 1.0)["gap_histogram"])
+    edges, counts = packet_gaps.bars(bins(histogram))
     assert counts.sum() == sum(histogram.values())
     assert 1 <= counts.size <= packet_gaps.BARS_MAX
     assert edges.size == counts.size + 1
@@ -45,7 +54,7 @@ def test_every_exchange_is_in_one_bar(histogram: dict[float, int]) -> None:
 def test_bars_are_no_finer_than_what_was_counted() -> None:
     """Else a smooth distribution would look like a comb."""
     steps = [40_000.0 * (1 + packet_gaps.BIN) ** n for n in range(6)]
-    edges, counts = packet_gaps.bars(row(1, dict.fromkeys(steps, 10), 1.0)["gap_histogram"])
+    edges, counts = packet_gaps.bars(bins(dict.fromkeys(steps, 10)))
     assert counts.min() > 0
     assert np.diff(edges).min() >= steps[0] * packet_gaps.BIN
 
@@ -58,9 +67,11 @@ def test_the_longest_waits_are_drawn_in_the_order_of_their_packets() -> None:
     assert "40.0 ms to 44.3 ms" in drawn[0].alt
 
 
-def test_few_exchanges_and_older_documents_have_no_picture() -> None:
+def test_few_exchanges_and_older_documents_have_no_picture(tmp_path: Path) -> None:
     few, older = row(1, {40.0: 19}, 40.0), row(1, {40.0: 40}, 40.0)
     del older["gap_histogram"]
     for rows in ([few], [older], []):
-        assert packet_gaps.pictures(dissected(interarrival=rows), "SOAP") == []
+        file = tmp_path / "dissection.json"
+        file.write_text(json.dumps(changed(interarrival=rows)), encoding="utf-8")
+        assert packet_gaps.pictures(dissections.read(file), "SOAP") == []
     assert len(packet_gaps.pictures(dissected(), "SOAP")) == 1

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
-from wirelab.explain import thresholds
 from wirelab.format.sanitize import sanitize
 from wirelab.run import directory as run_directory
 from wirelab.run import finished
@@ -57,12 +56,19 @@ def show(
         _write_junit(run, judged, junit)
     if run.failed or not run.trials:
         return EXIT_FAILED
-    return thresholds.exit_code(judged) if conditions else EXIT_OK
+    return _exit_code(judged) if conditions else EXIT_OK
+
+
+def _exit_code(judged: Sequence[Judged]) -> int:
+    from wirelab.explain import thresholds
+
+    return thresholds.exit_code(judged)
 
 
 def _judged(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
     if not conditions:
         return ()
+    from wirelab.explain import thresholds
     from wirelab.statistics.cell import cells
 
     return thresholds.judge(conditions, cells(run.trials))
@@ -78,6 +84,8 @@ def _print_judged(judged: Sequence[Judged]) -> None:
 
 
 def _write_junit(run: Run, judged: Sequence[Judged], file: Path) -> None:
+    from wirelab.explain import thresholds
+
     try:
         run_directory.write_whole(file, thresholds.junit(run.folder.name, judged))
     except OSError as error:
