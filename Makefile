@@ -21,7 +21,7 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
-	ground-truth fuzz clean
+	ground-truth many-users fuzz clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -135,6 +135,10 @@ bench: setup ## the engine beside wrk, h2load, ab and ghz; reading beside tshark
 
 ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
 	$(BIN)/python -m bench.ground_truth
+
+many-users: setup ## 10,000 users against every service of the lab (10 minutes)
+	@.ci/need go java
+	WIRELAB_MANY_USERS=1 $(BIN)/python -m pytest -rA tests/python/test_many_users.py
 
 fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
 	@.ci/need rust

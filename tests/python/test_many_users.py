@@ -5,6 +5,7 @@ A trial that fails is the lab's error; calls that fail are the service's, and it
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,10 @@ pytestmark = [
     pytest.mark.usefixtures("real_engine", "no_orphans"),
     # Both trials of a stack whose service takes long to start and to answer.
     pytest.mark.timeout(600),
+    pytest.mark.skipif(
+        "WIRELAB_MANY_USERS" not in os.environ,
+        reason="ten minutes for all services: `make many-users` runs it",
+    ),
 ]
 
 FEW, MANY = 100, 10_000
