@@ -150,9 +150,9 @@ def main() -> int:
     for one in PATTERNS:
         name = one.name
         print(f"{name:42} {found[name]:9,.0f} {ratios[name]:7.3f}  at most {one.at_most:g}")
-    dear = [one.name for one in PATTERNS if ratios[one.name] > one.at_most]
-    print(f"more than is promised: {', '.join(dear) or 'none'}")
-    return int(bool(dear))
+    exceeded = [one.name for one in PATTERNS if ratios[one.name] > one.at_most]
+    print(f"above the bound: {', '.join(exceeded) or 'none'}")
+    return int(bool(exceeded))
 
 
 def _median(options: argparse.Namespace, pattern: Pattern, service: Running) -> float:

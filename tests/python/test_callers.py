@@ -1,4 +1,4 @@
-"""Foreign tools as callers: what ghz is told, how its report is read, and how it fails."""
+"""Foreign tools as callers: the options of ghz, how its report is read, and how it fails."""
 
 from __future__ import annotations
 

@@ -338,7 +338,7 @@ def test_a_plan_has_what_was_written_and_nothing_more() -> None:
     assert expect.keys == ("json", "bytes")
 
 
-def test_differences_are_told_in_a_line() -> None:
+def test_differences_are_shown_in_one_line() -> None:
     same = RepliesResult(4, (ReplyResult(200, 312, "a", 4),), 0, 312, 312)
     assert reply_checks.differences([same, same]) == "all 8 had status 200 and the same 312 B"
     kinds = tuple(ReplyResult(200 + at % 2, 300 + at, "b", 1) for at in range(16))

@@ -84,10 +84,10 @@ def every() -> list[Trial]:
     return [_measured(repeat) for repeat in range(REPEATS)]
 
 
-def _found(every: Sequence[Trial], **wanted: str) -> Json:
+def _found(every: Sequence[Trial], **values: str) -> Json:
     """The only row with these values."""
     (row,) = (
-        one for one in rows(every) if all(one.get(name) == value for name, value in wanted.items())
+        one for one in rows(every) if all(one.get(name) == value for name, value in values.items())
     )
     return row
 

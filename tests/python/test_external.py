@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.server
 import os
 import re
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -15,11 +17,13 @@ from typing import Any
 import pytest
 import yaml
 
-from wirelab.errors import EngineRefused, ExperimentError, UsageError
+from wirelab.errors import EngineRefused, ExperimentError, RunDirectoryError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.external import ExternalMessage, ExternalService
+from wirelab.process import process_tree
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
+from wirelab.stack.external import ExternalStack, parts
 from wirelab.trial.record import Trial
 
 pytestmark = pytest.mark.usefixtures("no_orphans", "real_engine")
@@ -280,6 +284,38 @@ def test_processes_that_hide_or_ignore_sigterm_are_ended(tmp_path: Path) -> None
     # no_orphans looks whether anything is left.
 
 
+DAEMON = """
+import os, sys, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+time.sleep(300)
+"""
+
+
+def test_what_has_left_its_parent_before_the_service_was_ready_is_ended(tmp_path: Path) -> None:
+    """As `pg_ctl start` and other daemons do in a start script."""
+    daemon = f"import subprocess; subprocess.run([sys.executable, '-c', {DAEMON!r}], check=True)"
+    service = _own(f"{HTTP}\n{daemon}\n{SERVE}.serve_forever()", stop="500 ms")
+    assert _only(_run(tmp_path, service)).result.ok == 50
+    # no_orphans looks whether anything is left.
+
+
+def test_what_a_killed_lab_has_left_is_ended_before_the_next_trial() -> None:
+    def started(owner: str) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, process_tree.MARK: owner}
+        return subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1, env=environment)
+
+    own, other = started(process_tree.new_mark(1)), started("4194304.1.1")
+    with own, other:
+        process_tree.sweep()
+        assert other.wait(10) == -signal.SIGKILL
+        assert own.poll() is None
+        own.kill()
+
+
 def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
     trial = _only(_run(tmp_path, {"name": "own", "command": ["no-such-program"], "http": {}}))
     assert "there is no program no-such-program" in trial.reason
@@ -296,6 +332,9 @@ def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
         ({"name": "a", "command": ["x"], "grpc": {"method": "a.B/C", "json": {}}}, "grpc.proto"),
         ({"name": "A B", "command": ["x"], "http": {}}, "lower-case letters"),
         ({"name": "a", "command": ["x"], "http": {}, "ready": {"log": "("}}, "regular expression"),
+        ({"name": "a", "url": "http://127.0.0.1:1/", "env": {"A": "b"}}, "env belongs to command"),
+        ({"name": "a", "url": "http://127.0.0.1:1/", "ready": {"log": "x"}}, "ready.log belongs"),
+        ({"name": "a", "command": ["x"], "http": {}, "tls": {"ca": "none.pem"}}, "tls.ca:"),
         ({"name": "a", "command": ["x"], "http": {"paht": "/"}}, "Did you mean 'path'"),
         ("ftp://127.0.0.1/", "unknown scheme"),
         ("grpc://127.0.0.1:1", "names no method"),
@@ -332,7 +371,7 @@ def test_other_machines_are_loaded_only_where_that_is_allowed_twice(tmp_path: Pa
     with pytest.raises(UsageError, match="not on this machine"):
         running.run(far, tmp_path / "a", source=text, any_target=True)
     allowed = far.model_copy(update={"allow_targets": ("192.0.2.1",)})
-    with pytest.raises(UsageError, match="without a bound on their calls"):
+    with pytest.raises(UsageError, match="without a bound on its calls"):
         running.run(allowed, tmp_path / "a", source=text, any_target=True)
 
 
@@ -357,7 +396,7 @@ class Generic(grpc.GenericRpcHandler):
     def health(self, request, context):
         if time.monotonic() - self.begun < float(os.environ.get("DELAY", 0)):
             context.abort(grpc.StatusCode.UNAVAILABLE, "still loading")
-        return b"\\x08\\x01"
+        return bytes([8, int(os.environ.get("SERVING", 1))])
     def place(self, request, context):
         if request != b"\\x0a\\x03pen\\x10\\x02":
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, repr(request))
@@ -389,6 +428,8 @@ def test_grpc_health_is_waited_for(tmp_path: Path) -> None:
     slow = _orders(tmp_path, ready=ready, env={"DELAY": "1.5"})
     assert _only(_run(tmp_path / "a", slow)).result.ok == 50
     ready = {"grpc": True, "within": "1500 ms"}
+    refusing = _orders(tmp_path, ready=ready, env={"SERVING": "2"})
+    assert "its health is not SERVING" in _only(_run(tmp_path / "c", refusing)).reason
     never = _orders(tmp_path, ready=ready, env={"DELAY": "99"})
     assert "its health is not SERVING" in _only(_run(tmp_path / "b", never)).reason
 
@@ -409,6 +450,62 @@ def test_a_service_works_at_the_end_of_a_link(tmp_path: Path) -> None:
     assert (trial.time_ns("response", "p50") or 0) > 9e6
     assert trial.wire is not None
     assert trial.wire.exchanges >= 50
+
+
+def test_credentials_are_not_in_records(tmp_path: Path) -> None:
+    secret = "hunter2-of-our-shop"
+    service = _own(
+        f"{HTTP}\n{SERVE}.serve_forever()",
+        env={"TOKEN": secret},
+        http={"path": "/", "headers": {"authorization": secret}},
+    )
+    messages = [{"name": "other", "path": "/x", "headers": {"x-key": secret}}]
+    run = _run(tmp_path / "run", service, messages=messages)
+    assert _only(run).result.ok == 50
+    kept = [path for path in run.folder.rglob("*") if path.is_file()]
+    holding = {path.name for path in kept if secret.encode() in path.read_bytes()}
+    assert holding == {"experiment.yaml", "manifest.json"}  # the file as it was written
+
+
+def test_a_run_does_not_go_on_with_other_content(tmp_path: Path) -> None:
+    (tmp_path / "body.txt").write_text("one")
+    service = _own(
+        f"{HTTP}\n{SERVE}.serve_forever()",
+        env={"EXPECTED": "one"},
+        http={"path": "/", "body_file": "body.txt"},
+    )
+    assert _only(_run(tmp_path / "run", service)).result.ok == 50
+    (tmp_path / "body.txt").write_text("two")
+    with pytest.raises(RunDirectoryError, match="another experiment"):
+        _run(tmp_path / "run", service)
+
+
+def test_a_url_is_at_no_end_of_a_link(tmp_path: Path, running_server: str) -> None:
+    with pytest.raises(ExperimentError, match="at no end of link lan"):
+        _run(tmp_path, f"{running_server}/a?b=1", links="lan")
+
+
+def test_findings_of_own_services_are_not_tested() -> None:
+    text = yaml.safe_dump(
+        {
+            "name": "own",
+            "services": ["http://127.0.0.1:1/"],
+            "loads": [{"closed": {"users": 2}}],
+            "window": {"calls": 50},
+            "capture": "client",
+            "test_findings": True,
+        }
+    )
+    with pytest.raises(ExperimentError, match="test_findings flips switches"):
+        experiment_file.parse(text)
+
+
+def test_the_query_of_a_url_stays_in_its_name() -> None:
+    stack = ExternalStack.named("http://h/a?limit=10", {"binding": "rest"})
+    closed = stack.with_axes({"connection": "close"})
+    assert parts(stack.reference) == ("http://h/a?limit=10", {})
+    assert parts(closed.reference) == ("http://h/a?limit=10", {"connection": "close"})
+    assert closed.with_axes({"connection": "keep"}).reference == stack.reference
 
 
 def test_the_example_of_own_services_runs_as_it_is(

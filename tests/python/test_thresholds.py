@@ -8,7 +8,7 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from tests.python.synthetic_run import World, failing, trials, write_run
+from tests.python.synthetic_run import World, client_bound, failing, trials, write_run
 from wirelab.cli import main
 from wirelab.errors import UsageError
 from wirelab.explain.thresholds import Condition, exit_code, judge, junit
@@ -34,7 +34,6 @@ def _verdicts(text: str, world: World = ONE) -> set[str]:
         ("rps>1,000/s", "does not hold"),
         ("errors>0.1%", "holds"),
         ("success<50%", "holds"),
-        ("p12.5>1ms", "undecided"),
     ],
 )
 def test_the_interval_decides(text: str, verdict: str) -> None:
@@ -65,6 +64,18 @@ def test_failed_calls_count_over_all_trials() -> None:
     }
 
 
+def test_a_client_at_its_limit_shows_one_side() -> None:
+    """Its times are too long and its rates too low: below a limit they are so all the more."""
+    found = cells([client_bound(trial) for trial in trials(ONE)])
+    for text, verdict in (
+        ("p50>20ms", "holds"),
+        ("p50>1us", "undecided"),
+        ("rate<1", "holds"),
+        ("rate<1,000,000", "undecided"),
+    ):
+        assert {one.verdict for one in judge([Condition.parse(text)], found)} == {verdict}, text
+
+
 def test_exit_codes_and_junit_name_the_worst() -> None:
     found = cells(trials(ONE))
     holds, fails = Condition.parse("p50>20ms"), Condition.parse("p50>1us")
@@ -78,7 +89,21 @@ def test_exit_codes_and_junit_name_the_worst() -> None:
     assert counted == {"tests": "6", "failures": "2", "skipped": "2"}
 
 
-@pytest.mark.parametrize("text", ["", "p99", "p99=20ms", "p99>", "p99>20", "speed>1", "rate>fast"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "p99",
+        "p99=20ms",
+        "p99>",
+        "p99>20",
+        "speed>1",
+        "rate>fast",
+        "errors>0",
+        "rate>inf",
+        "p98>1ms",
+    ],
+)
 def test_what_is_no_condition_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         Condition.parse(text)

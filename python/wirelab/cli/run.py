@@ -89,13 +89,17 @@ class ThresholdOptions:
     )
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Raises :class:`UsageError` for a condition that cannot be read."""
+        """Raises :class:`UsageError` for a condition that cannot be read, and for a file that
+        cannot be written."""
         if not self.fail_if:
             if self.junit is not None:
                 raise UsageError("--junit has nothing to write", "add --fail-if CONDITION")
             return ()
+        from wirelab.cli.output import run as results
         from wirelab.explain.thresholds import Condition
 
+        if self.junit is not None:
+            results.accept_folder("--junit", self.junit)
         return tuple(map(Condition.parse, self.fail_if))
 
 
@@ -157,8 +161,8 @@ def report(
     conditions = thresholds.conditions()
     if picture is not None:
         results.accept_picture(picture)
-    for wanted in export:
-        results.accept_export(wanted)
+    for target in export:
+        results.accept_export(target)
     if study_manifest.is_reproduction(directory):
         from wirelab.cli.output import reproduce as reproduced
         from wirelab.study import reproduction
@@ -180,9 +184,10 @@ def report(
     found = finished_run.read(directory)
     if picture is not None:
         results.draw(directory, picture)
-    for wanted in export:
-        results.export(found, wanted)
-    return results.show(found, as_json=as_json, conditions=conditions, junit=thresholds.junit)
+    shown = results.show(found, as_json=as_json, conditions=conditions, junit=thresholds.junit)
+    for target in export:
+        results.export(found, target)
+    return shown
 
 
 def _run(
@@ -198,8 +203,8 @@ def _run(
     conditions = thresholds.conditions()
     from wirelab.cli.output import run as results
 
-    for wanted in export:
-        results.accept_export(wanted)
+    for target in export:
+        results.accept_export(target)
     from wirelab.experiment import loading as experiment_file
     from wirelab.experiment.capture_ends import NO_CAPTURE
 
@@ -207,6 +212,12 @@ def _run(
     test_findings = options.test_findings or experiment.test_findings
     if test_findings and set(experiment.capture) == {NO_CAPTURE}:
         raise UsageError(f"--test-findings: {file} captures nothing", "add `capture: client`")
+    if test_findings and experiment.external_services:
+        raise UsageError(
+            f"--test-findings: {file} has services of your own, and a test flips switches that "
+            "only services of the lab have",
+            "leave --test-findings out",
+        )
     folder = directory.folder(experiment.name)
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}")
@@ -227,8 +238,6 @@ def _run(
             any_target=options.any_target,
         )
         tested = _tested(folder, watched, options) if test_findings else EXIT_OK
-    for target in export:
-        results.export(finished, target)
     shown = results.show(
         finished,
         as_json=as_json,
@@ -236,7 +245,9 @@ def _run(
         conditions=conditions,
         junit=thresholds.junit,
     )
-    return shown or tested
+    for target in export:
+        results.export(finished, target)
+    return EXIT_FAILED if EXIT_FAILED in (shown, tested) else shown or tested
 
 
 def _tested(folder: Path, progress: Progress, options: RunOptions) -> int:

@@ -17,6 +17,7 @@ from wirelab.drive.amount import Amount
 from wirelab.drive.request import Request
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
+from wirelab.experiment.external import system_authorities
 from wirelab.process import open_files
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import Stores
@@ -211,10 +212,8 @@ def _tls(server: Server, call: Call) -> Json:
         return {}
     if call.insecure:
         return {"tls": {"insecure": True, "server_name": server.secure_name}}
-    import ssl  # OpenSSL, which targets without TLS do not need
-
-    ca = call.ca or ssl.get_default_verify_paths().cafile
-    if ca is None:
+    ca = call.ca or system_authorities()
+    if not ca:
         raise UsageError(
             "this system has no file of certificate authorities", "name one: --ca FILE"
         )

@@ -109,10 +109,10 @@ class Expect(Model):
     @property
     def plan(self) -> Json:
         """The object ``expect`` of a workload in the engine's plan. Raises :class:`OSError`."""
-        said = self.model_dump(mode="json", include=self.model_fields_set, exclude_none=True)
+        given = self.model_dump(mode="json", include=self.model_fields_set, exclude_none=True)
         if isinstance(self.json_schema, str):
-            said["json_schema"] = json.loads((self._folder / self.json_schema).read_bytes())
-        return said
+            given["json_schema"] = json.loads((self._folder / self.json_schema).read_bytes())
+        return given
 
 
 def _alias(name: str) -> str:

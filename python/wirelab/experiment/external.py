@@ -26,8 +26,6 @@ CONTRACT = "external"
 """In place of a contract's name."""
 REQUEST = "request"
 """Name of the message of services that name their request themselves."""
-PLACEHOLDERS = ("{port}", "{host}")
-"""Inside ``command`` and ``env``: where the service is to listen."""
 REQUEST_KEYS = ("method", "path", "headers", "grpc")
 """Of a message: a request in place of the one that a service declares."""
 BODY_BYTES_MAX = 64 * 1024 * 1024
@@ -55,7 +53,7 @@ class _WithBody(Model):
         self._folder = (context or {}).get(FOLDER) or Path()
 
     def __hash__(self) -> int:
-        """Of all that it says; JSON has no hash of its own."""
+        """Of all its keys; JSON has no hash of its own."""
         return hash(self.model_dump_json())
 
     @model_validator(mode="after")
@@ -67,7 +65,7 @@ class _WithBody(Model):
 
     @property
     def has_body(self) -> bool:
-        """Whether it says what is sent."""
+        """Whether it has content of its own."""
         return bool({"body", "body_file", "json_"} & self.model_fields_set)
 
     @property
@@ -83,6 +81,13 @@ class _WithBody(Model):
         if self.is_json:
             return json.dumps(self.json_, separators=(",", ":"), ensure_ascii=False).encode()
         return (self.body or "").encode()
+
+    def sha256(self) -> Json:
+        """Of a file's content, which is no part of the experiment file; empty without one.
+        Raises :class:`OSError`."""
+        if self.body_file is None:
+            return {}
+        return {"body_file": hashlib.sha256(self.content).hexdigest()}
 
     @property
     def problem(self) -> str:
@@ -119,13 +124,21 @@ class GrpcRequest(_WithBody):
         return f"/{self.method.removeprefix('/')}"
 
     def described(self) -> Json:
-        """The part of the engine's workload that says what the method is."""
+        """The part of the engine's workload that describes the method."""
         if self.proto is None:
             return {}
         return {
             "proto": str((self._folder / self.proto).resolve()),
             "include": [str((self._folder / folder).resolve()) for folder in self.include],
         }
+
+    def sha256(self) -> Json:
+        """Of the files that it names. Raises :class:`OSError`."""
+        found = super().sha256()
+        if self.proto is not None:
+            content = (self._folder / self.proto).read_bytes()
+            found["proto"] = hashlib.sha256(content).hexdigest()
+        return found
 
     @property
     def problem(self) -> str:
@@ -142,7 +155,7 @@ class Ready(Model):
 
     http: str | None = Field(None, pattern=r"^/", description="path that answers with 2xx")
     tcp: Literal[True] | None = Field(None, description="it accepts connections (default)")
-    grpc: bool | str | None = Field(
+    grpc: bool | Annotated[str, Field(max_length=100)] | None = Field(
         None, description="gRPC health: true, or the name of a service in it"
     )
     log: str | None = Field(None, description="regular expression of a line that it prints")
@@ -207,13 +220,8 @@ class ExternalService(Model):
         """Remembers where files are looked for."""
         self._folder = (context or {}).get(FOLDER) or Path()
 
-    @classmethod
-    def of_url(cls, url: str) -> ExternalService:
-        """A bare URL as a service. Raises :class:`ValueError`."""
-        return cls.model_validate({"name": url, "url": url})
-
     def __hash__(self) -> int:
-        """Of all that it says."""
+        """Of all its keys."""
         return hash(self.model_dump_json())
 
     @field_validator("name")
@@ -231,17 +239,19 @@ class ExternalService(Model):
             raise ValueError("a service has either http or grpc")
         if self.url is None:
             return self._with_command()
-        if self.pid is not None and self.pid < 1:
-            raise ValueError("pid is a process id")
+        unused: list[str] = [key for key in ("env", "cwd", "stop") if key in self.model_fields_set]
+        ready = self.ready.model_fields_set
+        unused += [f"ready.{key}" for key in ("log", "grpc", "within") if key in ready]
+        if unused:
+            raise ValueError(f"{unused[0]} belongs to command: what is at url runs already")
         server = self._server_of_url()
         if (server.kind == "http" and self.grpc) or (server.kind == "grpc" and self.http):
             raise ValueError(f"url is of {server.kind}: write {server.kind} for the request")
         return self
 
     def _with_command(self) -> ExternalService:
-        for key in ("pid",):
-            if getattr(self, key) is not None:
-                raise ValueError(f"{key} belongs to url")
+        if self.pid is not None:
+            raise ValueError("pid belongs to url")
         if self.http is None and self.grpc is None:
             raise ValueError("say how it is called: http: {path: /} or grpc: {method: …}")
         return self
@@ -317,15 +327,33 @@ class ExternalService(Model):
         found = (request.problem if request else "") or self._of_expectation(self.expect)
         if not found and self.command is not None and not self.folder.is_dir():
             found = f"cwd: {self.folder}: no such folder"
+        found = found or self._problem_of_tls()
         return found and f"service {self.name}: {found}"
 
     def expectation(self, message: ExternalMessage) -> Expect | None:
         """What makes a reply to that message right."""
         return message.expect or self.expect
 
+    def _problem_of_tls(self) -> str:
+        """Why its certificates cannot be read; empty where they can, or it has none."""
+        if not self.is_secure:
+            return ""
+        tls = self.tls or Tls()
+        named = {key: getattr(tls, key) for key in ("ca", "certificate", "key")}
+        for key, file in named.items():
+            if file is not None and not (self._folder / file).is_file():
+                return f"tls.{key}: {self._folder / file}: no such file"
+        if tls.ca is None and not tls.insecure and not system_authorities():
+            return "this system has no file of certificate authorities: write tls: {ca: …}"
+        return ""
+
     def problem_with(self, message: ExternalMessage) -> str:
-        """Why its replies cannot be what the message expects of them; empty where they can."""
+        """Why it cannot be sent the message, or its replies cannot be what that expects; empty
+        where they can."""
         found = self._of_expectation(message.expect)
+        described = self.grpc is not None and self.grpc.proto is not None
+        if self.kind == "grpc" and message.is_json and not described:
+            found = "json needs grpc.proto of the service, the file that describes the message"
         return found and f"message {message.name} to {self.name}: {found}"
 
     def _of_expectation(self, expect: Expect | None) -> str:
@@ -337,22 +365,32 @@ class ExternalService(Model):
         return found
 
     def point(self) -> Json:
-        """As results name it: everything that shapes a trial. Raises :class:`OSError`."""
+        """As results name it: everything that shapes a trial. Values of ``env``, headers and
+        metadata are hashed. Raises :class:`OSError`."""
         described = self.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+        for holder, key in (
+            (described, "env"),
+            (described.get("http", {}), "headers"),
+            (described.get("grpc", {}), "metadata"),
+        ):
+            if key in holder:
+                holder[key] = hidden(holder[key])
         if self.expect is not None:
             described["expect"] = self.expect.plan
+        request = self.grpc or self.http
+        if files := request.sha256() if request else {}:
+            described["sha256"] = files
         return {key: value for key, value in described.items() if key != "name"}
 
     def tls_files(self) -> Json:
-        """The object ``tls`` of a group in the engine's plan; empty without TLS. Raises
-        :class:`UsageError` where the system has no file of authorities."""
+        """The object ``tls`` of a group in the engine's plan; empty without TLS."""
         if not self.is_secure:
             return {}
         tls = self.tls or Tls()
         name = tls.server_name or (self.server.secure_name if self.server else None)
         files: Json = {"insecure": True}
         if not tls.insecure:
-            files = {"ca": str(self._folder / tls.ca) if tls.ca else _system_authorities()}
+            files = {"ca": str(self._folder / tls.ca) if tls.ca else system_authorities()}
         if tls.certificate is not None and tls.key is not None:
             files["certificate"] = str(self._folder / tls.certificate)
             files["key"] = str(self._folder / tls.key)
@@ -398,13 +436,19 @@ class ExternalService(Model):
         return {**workload, "body_base64": base64.b64encode(sent.content).decode()}
 
 
-def _system_authorities() -> str:
+def system_authorities() -> str:
+    """The system's file of certificate authorities; empty where there is none."""
     import ssl  # OpenSSL, which services without TLS do not need
 
-    found = ssl.get_default_verify_paths().cafile
-    if found is None:
-        raise UsageError("this system has no file of certificate authorities", "write tls: {ca: …}")
-    return found
+    return ssl.get_default_verify_paths().cafile or ""
+
+
+def hidden(values: Mapping[str, str]) -> dict[str, str]:
+    """Values that may be credentials by their hashes, so that records differ where they do."""
+    return {
+        name: f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
+        for name, value in values.items()
+    }
 
 
 class ExternalMessage(_WithBody):
@@ -425,13 +469,13 @@ class ExternalMessage(_WithBody):
         None, description="package.Service/Method, in place of the service's"
     )
     expect: Expect | None = Field(
-        None, description="what makes a reply right; default: what the service says"
+        None, description="what makes a reply right; default: that of the service"
     )
 
     @model_validator(mode="after")
-    def _says_what_is_sent(self) -> ExternalMessage:
-        says = self.has_body or self.is_http_request or self.headers or self.grpc
-        if not says and self.name != REQUEST:
+    def _has_a_request(self) -> ExternalMessage:
+        is_request = self.has_body or self.is_http_request or self.headers or self.grpc
+        if not is_request and self.name != REQUEST:
             raise ValueError("write one of body, body_file and json, or method, path or grpc")
         return self
 
@@ -490,6 +534,8 @@ class ExternalMessage(_WithBody):
     def point(self) -> Json:
         """What the name does not say of it, as results have it."""
         named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
+        if self.headers:
+            named["headers"] = hidden(self.headers)
         if self.has_body:
             named["sha256"] = hashlib.sha256(self.content).hexdigest()
         if self.expect is not None:

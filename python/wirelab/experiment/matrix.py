@@ -239,7 +239,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         for group in load.background:
             _accept_background(stack, message, group)
     with _reported_at("links", at.link):
-        _accept_link(stack, profiles.name(link))
+        _accept_link(stack, external, profiles.name(link))
     with _reported_at("capture", at.capture):
         _accept_capture(stack, capture, load)
     with _reported_at("faults"):
@@ -342,7 +342,12 @@ def _accept_background(stack: Stack, probe: Message | ExternalMessage, group: Ba
     _accept_message(stack, message)
 
 
-def _accept_link(stack: Stack, link: str) -> None:
+def _accept_link(stack: Stack, external: ExternalService | None, link: str) -> None:
+    if link != LOOPBACK and external is not None and external.url is not None:
+        raise StackError(
+            f"{stack}: a service that already runs is at no end of link {link}",
+            "write `command`, which is started there, or leave the link out",
+        )
     rule = legality.link_rule(link, stack.axes)
     if rule is not None:
         near = stack.near(rule.repair)

@@ -370,6 +370,11 @@ class Experiment(Model):
     def _packets_to_test(self) -> Experiment:
         if self.test_findings and set(self.capture) == {NO_CAPTURE}:
             raise ValueError("test_findings needs packets: add `capture: client`")
+        if self.test_findings and self.external_services:
+            raise ValueError(
+                "test_findings flips switches of services of the lab: leave it out, or services "
+                "of your own"
+            )
         return self
 
     @property
@@ -419,6 +424,12 @@ class Experiment(Model):
         newer = ("only", "prepare", "allow_targets", "codec_times")
         absent = {name for name in newer if not getattr(self, name)}
         content = self.model_dump(mode="json", exclude=excluded | absent)
+        messages = (one for one in self.messages if isinstance(one, ExternalMessage))
+        declared: tuple[ExternalService | ExternalMessage, ...]
+        declared = (*self.external_services, *messages)
+        own = [one.point() for one in declared if not one.problem]
+        if own:
+            content["own"] = own  # with hashes of the files that they name
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 from xml.etree import ElementTree as xml
 
@@ -22,15 +23,18 @@ from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval
 from wirelab.trial import labels
+from wirelab.trial.record import Trial
 
 Verdict = Literal["holds", "does not hold", "undecided"]
 
 ALIASES = {"mean": "response_mean", "rps": "rate", "cpu": "service_cpu"}
 """Short names of figures."""
+MEMORY = "rss"
+"""Resident memory of the service."""
 ERRORS = "errors"
 """The share of calls that failed, over all trials of a cell."""
-_PERCENTILE = re.compile(r"p\d{1,2}(\.\d+)?")
-"""A percentile of the response time, as the engine names it."""
+PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99")
+"""Of the response time, those that the engine records."""
 _PATTERN = re.compile(r"\s*([A-Za-z][\w.]*)\s*(>=|<=|>|<)\s*(\S.*?)\s*")
 _ORDER: tuple[Verdict, ...] = ("does not hold", "undecided", "holds")
 """The worst first."""
@@ -67,6 +71,11 @@ class Condition:
                 f"--fail-if {text!r}: {value!r} is no limit for {name}",
                 f"write for example {_example(figure)}",
             ) from error
+        if figure is None and operator[0] == ">" and limit <= 0:
+            raise UsageError(
+                f"--fail-if {text!r}: no number of calls shows that none would ever fail",
+                "write a limit above 0, such as 'errors>0.1%'",
+            )
         return cls(text.strip(), figure, operator[0] == ">", limit)
 
     def judge(self, cell: Cell) -> Judged:
@@ -81,9 +90,17 @@ class Condition:
             return Judged(self, cell, "undecided", f"{shown} without an interval: one trial")
         low, high = self._shown(interval.low), self._shown(interval.high)
         words = f"{shown}, 95 % interval {low} to {high}"
-        if self.figure and only_a_bound(self.figure, cell):
+        verdict = self._verdict(interval.low, interval.high)
+        if self.figure and verdict == self._unknown_for(self.figure, cell):
             return Judged(self, cell, "undecided", f"{words}: the client was the limit")
-        return Judged(self, cell, self._verdict(interval.low, interval.high), words)
+        return Judged(self, cell, verdict, words)
+
+    def _unknown_for(self, figure: Figure, cell: Cell) -> Verdict | None:
+        """The verdict that a client at its limit cannot show: times are then too long and rates
+        too low, so that only one side of the limit is certain."""
+        if not only_a_bound(figure, cell):
+            return None
+        return "does not hold" if self.above == (figure.better == "lower") else "holds"
 
     def _shown(self, value: float) -> str:
         """With its unit; the share of failed calls in per cent."""
@@ -169,12 +186,19 @@ def _figure(name: str) -> Figure | None:
     """The figure; None for the share of failed calls. Raises :class:`UsageError`."""
     if name == ERRORS:
         return None
-    if _PERCENTILE.fullmatch(name):
+    if name in PERCENTILES:
         which = f"response_{name}"
         return Figure(
             which, f"response {name}", "ns", "lower", lambda trial: trial.time_ns("response", name)
         )
+    if name == MEMORY:
+        return Figure(MEMORY, "resident memory", "B", "lower", _memory)
     return named(ALIASES.get(name, name))
+
+
+def _memory(trial: Trial) -> float | None:
+    """The mean within the window of a service of the lab; of others the most that was seen."""
+    return named(MEMORY).of(trial) or trial.service.rss_max_bytes
 
 
 def _limit(text: str, figure: Figure | None) -> float:
@@ -185,9 +209,11 @@ def _limit(text: str, figure: Figure | None) -> float:
     if unit == "B":
         return float(parse_bytes(text))
     number = text.removesuffix("/s").strip() if unit == "1/s" else text
-    if unit == "" and number.endswith("%"):
-        return float(number.removesuffix("%")) / 100.0
-    return float(number.replace(",", ""))
+    is_percent = unit == "" and number.endswith("%")
+    limit = float(number.removesuffix("%" if is_percent else "").replace(",", ""))
+    if not isfinite(limit):
+        raise ValueError(text)
+    return limit / 100.0 if is_percent else limit
 
 
 def _example(figure: Figure | None) -> str:

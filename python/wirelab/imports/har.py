@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -95,6 +96,7 @@ def _named(entry: Any) -> str:
     if not isinstance(request, dict):
         return ""
     url = str(request.get("url", "")).partition("?")[0]
+    url = re.sub(r"//[^/@]*@", "//", url)  # a user and a password
     return f" {request.get('method', '')} {url[:100]}".rstrip()
 
 

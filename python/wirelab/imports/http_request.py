@@ -130,11 +130,27 @@ class Recorded:
                 self.notes.append("its content is declared as JSON and is none")
             else:
                 return {"json": secrets.without_secrets(value, "json", self.secrets)}
+        if (cleaned := self._undeclared_json(self.body)) is not None:
+            return {"body": cleaned}
         if content_type.lower() == "application/x-www-form-urlencoded":
             return {"body": self._form(self.body)}
         if not _is_text(self.body):
             raise NotImportable("its content is no text; send it with body_file")
         return {"body": secrets.text_without_secrets(self.body, "body", self.secrets)}
+
+    def _undeclared_json(self, body: str) -> str | None:
+        """JSON of another type (curl declares what it sends a form) without its secrets; None for
+        what is no JSON, or has none."""
+        if body.lstrip()[:1] not in ("{", "["):
+            return None
+        try:
+            value = json.loads(body, parse_constant=_refused)
+        except (ValueError, RecursionError):
+            return None
+        found: list[str] = []
+        cleaned = secrets.without_secrets(value, "body", found)
+        self.secrets += found
+        return json.dumps(cleaned) if found else None
 
     def _form(self, body: str) -> str:
         pairs = parse_qsl(body, keep_blank_values=True)

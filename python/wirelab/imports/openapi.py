@@ -22,7 +22,7 @@ NODES_MAX = 5_000_000
 UNMEASURED = ("head", "trace")
 FORM = "application/x-www-form-urlencoded"
 _RESERVED = {"accept", "content-type", "authorization"}
-"""Header parameters that OpenAPI says are ignored."""
+"""Header parameters that OpenAPI ignores."""
 
 
 def read(text: Text) -> Imported:
@@ -49,7 +49,7 @@ def read(text: Text) -> Imported:
 
 
 class _Unmakeable(Exception):
-    """No request can be made of an operation; says why."""
+    """No request can be made of an operation; carries the reason."""
 
 
 def _parse(text: Text) -> Any:

@@ -129,16 +129,23 @@ class _Reader:
 
         return re.sub(r"\{\{([^{}]+)\}\}", value, str(text))
 
+    def _with_origin(self, raw: str, recorded: Recorded) -> str:
+        """With a server of this machine where a variable in its place has no value: that comes
+        from an environment, which is a file of its own."""
+        head = re.match(r"(?:[a-z]+://|\{\{[^{}]+\}\}://)?[^/?#]*", raw)
+        names = re.findall(r"\{\{([^{}]+)\}\}", head[0] if head else "")
+        unknown = [name.strip() for name in names if not self.variables.get(name.strip())]
+        if head is None or not unknown:
+            return raw
+        recorded.notes += [f"variable {name} has no value in the collection" for name in unknown]
+        return f"http://127.0.0.1:8080{raw[head.end() :]}"
+
     def _url(self, url: Any, recorded: Recorded) -> str:
         given = url if isinstance(url, dict) else {"raw": url}
         raw = given.get("raw")
         if not isinstance(raw, str) or not raw:
             raise NotImportable("it has no URL (url.raw)")
-        head = re.match(r"\{\{([^{}]+)\}\}", raw)
-        if head and not self.variables.get(head[1].strip()):
-            # The host comes from an environment, which is a file of its own.
-            recorded.notes.append(f"variable {head[1].strip()} has no value in the collection")
-            raw = f"http://127.0.0.1:8080{raw[head.end() :]}"
+        raw = self._with_origin(raw, recorded)
         filled = self._filled(raw, recorded)
         filled = filled if "://" in filled else f"http://{filled}"
         for one in mappings(given.get("variable")):

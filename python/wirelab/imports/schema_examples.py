@@ -58,9 +58,9 @@ class Examples:
             return MISSING
         self._open.append(found.key)
         try:
-            beside = {k: v for k, v in schema.items() if k in ("example", "default")}
+            siblings = {k: v for k, v in schema.items() if k in ("example", "default")}
             is_object = isinstance(found.value, dict)
-            return self._valued({**found.value, **beside} if is_object else found.value, found.at)
+            return self._valued({**found.value, **siblings} if is_object else found.value, found.at)
         finally:
             self._open.pop()
 

@@ -10,7 +10,9 @@ PLACEHOLDER = "left-out"
 
 _NAMES = re.compile(
     r"(?:^|[-_.\[ ])(?:authorization|auth|cookies?|api[-_]?keys?|apikey|access[-_]?key|"
-    r"(?:\w+[-_])?token|secrets?|passw(?:or)?d|passphrase|pwd|session|\w*sess(?:ion)?[-_]?id|sid|"
+    r"private[-_]?key|(?:subscription|functions)[-_]key|"
+    r"\w*token|\w*secrets?|\w*passw(?:or)?d|passphrase|passcode|pwd|session|"
+    r"\w*sess(?:ion)?[-_]?id|sid|"
     r"credentials?|signature|sig|jwt|bearer|csrf|xsrf|otp|pin|code[-_]verifier)(?:$|[-_.\] ])"
 )
 _VALUES = re.compile(

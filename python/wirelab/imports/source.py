@@ -96,9 +96,13 @@ def read(source: str, *, any_target: bool = False) -> Text:
         return Text(source, _decoded(source, _fetched(source, any_target)))
     path = Path(source)
     try:
-        if path.stat().st_size > BYTES_MAX:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{source} is no file", "name a file or a URL")
+        with path.open("rb") as file:
+            content = file.read(BYTES_MAX + 1)
+        if len(content) > BYTES_MAX:
             raise UsageError(f"{source}: larger than {BYTES_MAX:,} B", "name a part of it")
-        return Text(source, _decoded(source, path.read_bytes()))
+        return Text(source, _decoded(source, content))
     except OSError as error:
         raise UsageError(
             f"{source}: cannot be read: {error.strerror or error}", "name a file or a URL"

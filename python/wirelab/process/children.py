@@ -56,7 +56,7 @@ class ProcessOptions:
     orphaned: signal.Signals = signal.SIGKILL
     """The signal that it gets when the lab dies."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables beside the lab's own: what no command line should show."""
+    """Variables in addition to the lab's own: what no command line should show."""
 
 
 _libc = ctypes.CDLL(None, use_errno=True)

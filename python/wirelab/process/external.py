@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import itertools
 import re
 import shutil
 import signal
@@ -18,7 +20,7 @@ import msgspec
 from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
 from wirelab.experiment.external import ExternalService, environment, placed
-from wirelab.process import namespaces
+from wirelab.process import namespaces, process_tree
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.endpoint import Endpoint
 from wirelab.process.engine import Drive
@@ -27,6 +29,10 @@ from wirelab.process.process_tree import ProcessTree
 
 CONNECT_S_MAX = 1.0
 """Seconds that one attempt to reach a service may take."""
+SERVING = b"\x08\x01"
+"""HealthCheckResponse: ServingStatus status = 1, SERVING = 1 (grpc.health.v1, health.proto)."""
+_NUMBERS = itertools.count(1)
+"""Of the services that this process starts."""
 LOG_BYTES_MAX = 1 << 20
 """As much of a service's output is searched for the line that says it is ready."""
 
@@ -91,15 +97,18 @@ class ExternalProcess(_Observed):
         command = [placed(part, place.host, port) for part in service.command]
         self.command = tuple(command)
         self._require(command[0])
-        added = environment(service, place.host, port)
+        process_tree.sweep()
+        mark = process_tree.new_mark(next(_NUMBERS))
+        own = environment(service, place.host, port)
+        variables = {**own, process_tree.MARK: mark}
         # sh gives way to the command: it only joins standard output with the log.
         start = ["env", "-C", str(service.folder.resolve())]
-        start += [f"{name}={value}" for name, value in added.items()]
         start += ["sh", "-c", 'exec "$@" >&2', "sh", *command]
-        self.child = Child(start, options, stdin=subprocess.DEVNULL)
-        self.tree: ProcessTree = ProcessTree(self.child.pid)
+        self.child = Child(start, replace(options, environment=variables), stdin=subprocess.DEVNULL)
+        self.tree: ProcessTree = ProcessTree(self.child.pid, mark)
         try:
             self.address = self._ready(port, interruption)
+            self.tree.all_pids()
         except BaseException:
             self.__exit__()
             raise
@@ -108,16 +117,13 @@ class ExternalProcess(_Observed):
         return self
 
     def __exit__(self, *_: object) -> None:
-        pids = self.tree.pids()
+        pids = self.tree.all_pids()
         if self.child.wait(0.0) is None:
             self.child.signal(signal.SIGTERM)
-            self._wait_for_end()
+            self.child.wait(self._service.stop)
         self.child.kill()
         self.tree.kill()
         _wait_until_gone(pids)
-
-    def _wait_for_end(self) -> None:
-        self.child.wait(self._service.stop)
 
     def endpoint(self) -> Endpoint:
         """How to reach it."""
@@ -180,11 +186,13 @@ class ExternalProcess(_Observed):
         reason = attempt(self._service, where, self._place.client_namespace)
         if reason or not self._service.ready.grpc:
             return reason
-        options = replace(self._options, namespace=self._place.client_namespace, group=None)
+        log = self._options.log.with_name("health.log")
+        namespace = self._place.client_namespace
+        options = replace(self._options, log=log, namespace=namespace, group=None)
         return unhealthy(self._service, _address(where), options, interruption)
 
     def _hosts(self) -> tuple[str, ...]:
-        """Many servers listen on IPv6 alone where they are told `localhost`."""
+        """Many servers listen on IPv6 alone where `localhost` is their host."""
         return (self._place.host, "::1") if self._place.host == "127.0.0.1" else (self._place.host,)
 
     def _has_printed(self, pattern: str) -> bool:
@@ -277,6 +285,7 @@ def unhealthy(
             "kind": "grpc",
             "method": "/grpc.health.v1.Health/Check",
             "body_base64": base64.b64encode(request).decode(),
+            "expect": {"sha256": hashlib.sha256(SERVING).hexdigest()},
         },
         "load": {"kind": "closed", "users": 1, "iterations": 1},
         "window": {"calls": {"calls": 1, "max_s": CONNECT_S_MAX}},

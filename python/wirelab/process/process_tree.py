@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
+from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -12,20 +15,35 @@ from wirelab.process import metrics
 
 SCAN_S = 0.5
 """Seconds between two searches for new processes, which read all of /proc."""
+MARK = "WIRELAB_STARTED_BY"
+"""Variable in the environment of a service of the user's own and of all that it starts: the lab's
+process id and start time, and a number of the service."""
+
+
+class _Process(NamedTuple):
+    """A living process in /proc (proc(5))."""
+
+    parent: int
+    session: int
+    start: int
+    """Clock ticks after boot; with the process id it belongs to one process only."""
 
 
 class ProcessTree:
-    """The processes of a service: its first one and what that has started, also where one of
-    them began a session of its own while its parent lived.
+    """The processes of a service: its first one and what that has started.
 
-    CPU time is the sum over living processes, plus what ended ones had at the last look: a child
-    that lives shorter than :data:`SCAN_S` can be missed."""
+    One whose parent has ended is known from an earlier search, by the session of the first, or by
+    ``mark`` in its environment. CPU time is the sum over living processes, plus what ended ones
+    had at the last look: a child that lives shorter than :data:`SCAN_S` can be missed."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, mark: str = "") -> None:
+        """``mark`` is the value of :data:`MARK` in their environment; empty: they have none."""
         self.pid = pid
         self.rss_max_bytes = 0
+        self._mark = mark
         self._cpu_s: dict[int, float] = {}
-        self._known: dict[int, psutil.Process] = {}
+        self._known: dict[int, int] = {}
+        """Process id and start."""
         self._scanned = 0.0
 
     def look(self) -> float | None:
@@ -35,26 +53,21 @@ class ProcessTree:
             self._scanned = now
             self.pids()
         resident = 0
-        for pid, process in self._known.items():
+        for pid in self._known:
             used = metrics.cpu_seconds(pid)
             if used is not None:
                 self._cpu_s[pid] = used
-            with contextlib.suppress(psutil.Error):
-                resident += process.memory_info().rss
+            resident += _resident_bytes(pid)
         self.rss_max_bytes = max(self.rss_max_bytes, resident)
         return sum(self._cpu_s.values()) if self._cpu_s else None
 
     def pids(self) -> list[int]:
-        """The living processes. One whose parent has ended is known from an earlier search, or
-        by the session of the first."""
-        found = {pid: one for pid, one in self._known.items() if _lives(one)}
-        roots = [pid for pid in psutil.pids() if pid == self.pid or _session(pid) == self.pid]
-        for pid in {*roots, *found}:
-            with contextlib.suppress(psutil.Error):
-                process = psutil.Process(pid)
-                found |= {one.pid: one for one in (process, *process.children(recursive=True))}
-        self._known = {pid: one for pid, one in sorted(found.items()) if _lives(one)}
-        return list(self._known)
+        """The living processes, those that only their environment shows aside."""
+        return self._search(marked=False)
+
+    def all_pids(self) -> list[int]:
+        """The living processes; reads the environment of every process of the machine."""
+        return self._search(marked=True)
 
     def switches(self) -> dict[int, int] | None:
         """Involuntary context switches by thread."""
@@ -66,10 +79,9 @@ class ProcessTree:
     def listening(self) -> list[str]:
         """Addresses and ports that its processes listen on, ``127.0.0.1:8080``."""
         found: dict[str, None] = {}
-        self.pids()
-        for process in self._known.values():
+        for pid in self.all_pids():
             with contextlib.suppress(psutil.Error):
-                for one in process.net_connections(kind="tcp"):
+                for one in psutil.Process(pid).net_connections(kind="tcp"):
                     if one.status == psutil.CONN_LISTEN:
                         host = f"[{one.laddr.ip}]" if ":" in one.laddr.ip else one.laddr.ip
                         found[f"{host}:{one.laddr.port}"] = None
@@ -77,22 +89,84 @@ class ProcessTree:
 
     def kill(self) -> None:
         """Ends what is left of it at once."""
-        self.pids()
-        for process in self._known.values():
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+        for pid in self.all_pids():
+            _kill(pid)
+
+    def _search(self, *, marked: bool) -> list[int]:
+        table = _processes()
+        found = {
+            pid
+            for pid, process in table.items()
+            if process.session == self.pid
+            or self._known.get(pid) == process.start
+            or (marked and self._mark and _mark(pid) == self._mark)
+        }
+        if self.pid in table:
+            found.add(self.pid)
+        children: dict[int, list[int]] = {}
+        for pid, process in table.items():
+            children.setdefault(process.parent, []).append(pid)
+        todo = list(found)
+        while todo:
+            for child in children.get(todo.pop(), ()):
+                if child not in found:
+                    found.add(child)
+                    todo.append(child)
+        self._known = {pid: table[pid].start for pid in sorted(found)}
+        return list(self._known)
 
 
-def _lives(process: psutil.Process) -> bool:
-    """A zombie has ended, and a process id may belong to another process by now."""
+def new_mark(number: int) -> str:
+    """The value of :data:`MARK` for a service of this process."""
+    own = os.getpid()
+    return f"{own}.{_processes()[own].start}.{number}"
+
+
+def sweep() -> None:
+    """Ends what services of labs that were killed have left."""
+    table = _processes()
+    for pid in table:
+        lab, _, rest = _mark(pid).partition(".")
+        start = rest.partition(".")[0]
+        if not (lab.isdigit() and start.isdigit()):
+            continue
+        owner = table.get(int(lab))
+        if owner is None or owner.start != int(start):
+            _kill(pid)
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _mark(pid: int) -> str:
+    """The value of :data:`MARK` in the environment of a process; empty without."""
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
-
-
-def _session(pid: int) -> int | None:
-    try:
-        return os.getsid(pid)
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
-        return None
+        return ""
+    name = f"{MARK}=".encode()
+    own = next((one for one in variables if one.startswith(name)), b"")
+    return own.removeprefix(name).decode("ascii", "replace")
+
+
+def _processes() -> dict[int, _Process]:
+    """Every living process; zombies have ended."""
+    table = {}
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+            # The name is in brackets and may hold any character, brackets too.
+            words = text.rpartition(")")[2].split()
+            if words[0] != "Z":
+                table[pid] = _Process(int(words[1]), int(words[3]), int(words[19]))
+    return table
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -160,7 +160,10 @@ class _Families:
         return self._families
 
 
-_LABELS = ("stack", "operation", "bytes", "load", "link", "group", "part", "part_name")
+_LABELS = (
+    *("stack", "operation", "bytes", "load", "link", "options"),
+    *("group", "part", "part_name"),
+)
 _BASE_UNITS = {
     "ns": ("_seconds", 1e-9),
     "s": ("_seconds", 1.0),

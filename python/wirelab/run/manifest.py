@@ -1,4 +1,4 @@
-"""What a run says of itself: manifest.json of its directory."""
+"""manifest.json of a run directory: what ran, where, and with which versions."""
 
 from __future__ import annotations
 

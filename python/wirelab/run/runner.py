@@ -128,8 +128,9 @@ def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bo
     calls = [planning.calls_max(experiment, trial) for trial in distant]
     if None in calls:
         raise UsageError(
-            "users without a bound on their calls are not sent beyond this machine",
-            "write window: {calls: N}, iterations, or a load with a rate",
+            "a load without a bound on its calls is not sent beyond this machine",
+            "write `window: {calls: N}` with `warmup: {min: 0 s, max: 0 s}`, users with "
+            "iterations, or a load with a rate",
         )
     seconds = sum(planning.seconds(experiment, trial) for trial in distant)
     total = sum(filter(None, calls))

@@ -26,6 +26,17 @@ def changeable() -> tuple[str, ...]:
     return tuple(a.name for a in table.TABLE if a.side in sides and a.name not in _FIXED)
 
 
+def parts(reference: str) -> tuple[str, dict[str, str]]:
+    """The name of a stack and the axes behind it. A URL as a name may have a query of its own."""
+    name, mark, query = (
+        reference.rpartition("?") if "://" in reference else reference.partition("?")
+    )
+    pairs = [part.partition("=") for part in query.split("&") if part]
+    if "://" in reference and (not mark or any(one not in table.BY_NAME for one, *_ in pairs)):
+        return reference, {}
+    return name, {one: value for one, _, value in pairs}
+
+
 @dataclass(frozen=True)
 class ExternalStack(Stack):
     """A named service, and what was changed of its axes: ``orders-rest?connection=close``."""
@@ -73,7 +84,7 @@ class ExternalStack(Stack):
         return self.with_axes(known)
 
     def _reference(self, changes: Mapping[str, str]) -> str:
-        name = self.reference.partition("?")[0] if self.changes else self.reference
+        name, _ = parts(self.reference)
         differing = [
             f"{axis.name}={changes[axis.name]}"
             for axis in table.TABLE

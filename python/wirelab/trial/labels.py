@@ -15,6 +15,7 @@ from wirelab.experiment.load_record import BackgroundRecord, LoadRecord, StageRe
 from wirelab.format.numbers import sanitize, size
 from wirelab.format.units import format_seconds
 from wirelab.stack import operations
+from wirelab.stack.external import parts
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Point
 
@@ -204,7 +205,7 @@ def _stacks(references: Iterable[str]) -> dict[str, str]:
     named = {reference: _axes(reference) for reference in sorted(references)}
     common = _common(list(named.values()))
     short = {
-        reference: " ".join([reference.split("?")[0], *_values(axes, common)])
+        reference: " ".join([parts(reference)[0], *_values(axes, common)])
         for reference, axes in named.items()
     }
     unmistakable = len(set(short.values())) == len(short)
@@ -212,9 +213,7 @@ def _stacks(references: Iterable[str]) -> dict[str, str]:
 
 
 def _axes(reference: str) -> dict[str, str]:
-    query = reference.partition("?")[2]
-    pairs = (part.partition("=") for part in query.split("&") if part)
-    return {name: value for name, _, value in pairs}
+    return parts(reference)[1]
 
 
 def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from wirelab.documents.link_ready import Nominal
 from wirelab.documents.plan import Plan, Window
 from wirelab.errors import TrialFailed
 from wirelab.experiment import placement
-from wirelab.experiment.external import ExternalService
+from wirelab.experiment.external import ExternalService, hidden
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.messages import Preparation
@@ -228,6 +228,16 @@ def _authority(external: ExternalService | None) -> Json:
     """The host that a URL names, where it is more than the address."""
     server = external.server if external else None
     return {"authority": server.authority} if server else {}
+
+
+def _shown(plan: Json) -> Json:
+    """The plan as it is kept: values of headers and metadata, which may be credentials, hashed."""
+    for group in plan["groups"]:
+        workload = group["workload"]
+        for key in ("headers", "metadata"):
+            if key in workload:
+                workload[key] = [list(pair) for pair in hidden(dict(workload[key])).items()]
+    return plan
 
 
 class TrialRunner:
@@ -464,7 +474,7 @@ class TrialRunner:
         engine_plan = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
         if (calls := self._call_log().path) is not None:
             engine_plan = msgspec.structs.replace(engine_plan, call_log=str(calls))
-        self._write("plan.json", to_json(engine_plan))
+        self._write("plan.json", _shown(to_json(engine_plan)))
         drive = Drive(
             engine_plan,
             ProcessOptions(

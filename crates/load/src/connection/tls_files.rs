@@ -101,7 +101,7 @@ fn verifier(
     provider: Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, Fault> {
     let Some(file) = &files.ca else {
-        return Ok(Arc::new(certificates::Unchecked::new(provider)));
+        return Ok(Arc::new(certificates::Verifier::insecure(provider)));
     };
     let given = certificates("tls.ca", file)?;
     let mut roots = RootCertStore::empty();
@@ -110,7 +110,7 @@ fn verifier(
             .add(authority.clone())
             .map_err(|error| unusable("tls.ca", file, &error))?;
     }
-    let verifier = certificates::Given::new(given, roots, provider);
+    let verifier = certificates::Verifier::of(given, roots, provider);
     let verifier = verifier.map_err(|error| unusable("tls.ca", file, &error))?;
     Ok(Arc::new(verifier))
 }

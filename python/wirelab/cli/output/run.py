@@ -141,7 +141,7 @@ def accept_picture(file: Path) -> None:
     """Raises :class:`UsageError` for a file that cannot be the picture."""
     if file.suffix != ".svg":
         raise UsageError(f"--picture {file} is no SVG file", "give a name that ends in .svg")
-    _accept_folder("--picture", file)
+    accept_folder("--picture", file)
 
 
 def accept_export(file: Path) -> None:
@@ -151,10 +151,11 @@ def accept_export(file: Path) -> None:
             f"--export {file}: there is no such format",
             f"give a name that ends in {', '.join(EXPORTS[:-1])} or {EXPORTS[-1]}",
         )
-    _accept_folder("--export", file)
+    accept_folder("--export", file)
 
 
-def _accept_folder(option: str, file: Path) -> None:
+def accept_folder(option: str, file: Path) -> None:
+    """Raises :class:`UsageError` for a file whose folder does not exist."""
     if not file.parent.is_dir():
         raise UsageError(
             f"{option} {file}: there is no folder {file.parent}", "make it first, or name another"

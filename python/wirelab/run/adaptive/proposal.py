@@ -77,14 +77,15 @@ def _found(experiment: Experiment, catalogue: Catalogue, trials: Iterable[Trial]
     found: dict[str, Found] = {}
     for measured in cells(trials):
         cell = planned.get(point_key(measured.point))
-        if cell is None or not captured(measured):
+        if cell is None or cell.external is not None or not captured(measured):
             continue
         options = {**measured.point.options, "capture": ""}
         found.setdefault(point_key(replace(measured.point, options=options)), Found(cell, measured))
     if not found:
         raise UsageError(
-            "no trial of this run captured packets, so nothing was found in them",
-            "run the experiment again with `capture: client`",
+            "no trial of a service of the lab captured packets in this run: only its services have "
+            "the switches that a test flips",
+            "run such an experiment with `capture: client`",
         )
     return list(found.values())
 
