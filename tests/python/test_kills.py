@@ -151,7 +151,7 @@ class Callers:
         """Groups of the rows that were answered with 200."""
         self.failed = 0
         self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._call) for _ in range(4)]
+        self._threads = [threading.Thread(target=self._call, daemon=True) for _ in range(4)]
         for thread in self._threads:
             thread.start()
 

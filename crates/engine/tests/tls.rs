@@ -427,6 +427,22 @@ fn a_certificate_that_signed_itself_is_for_its_own_name_alone() {
 }
 
 #[test]
+fn a_certificate_that_signed_itself_is_refused_once_it_has_expired() {
+    let certificates = Certificates::make();
+    let shown = certificates.expired_authority("127.0.0.1", "self.pem");
+    let (address, seen) = secured(server_config(shown, &[]), good);
+    let own = json!({"ca": certificates.file("self.pem")});
+    let refused = group(&tls_plan(&address, own));
+    assert_eq!(
+        refused["errors_by_kind"],
+        json!({"refused": 20}),
+        "{refused}"
+    );
+    assert!(example(&refused).contains("xpired"), "{refused}");
+    assert_eq!(seen.requests.load(SeqCst), 0);
+}
+
+#[test]
 fn insecure_accepts_any_certificate_for_any_name() {
     let certificates = Certificates::make();
     for shown in [

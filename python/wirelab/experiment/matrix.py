@@ -389,6 +389,12 @@ def _accept_codec_times(
             f"{stack}: codec_times is of one operation, and {message.name} is none",
             "leave codec_times out, or name an operation",
         )
+    if message.contract == "petclinic" and message.operation.startswith(("Update", "Delete")):
+        raise StackError(
+            f"{stack}: {message.operation} is answered without a body, so that there is no codec to "
+            "time",
+            "leave codec_times out, or name an operation with a reply",
+        )
     if not catalogue.manifest(stack, message.contract).times_codec(stack, message.contract):
         raise StackError(
             f"{stack}: the service cannot time the codec of {message.contract}",

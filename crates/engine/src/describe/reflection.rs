@@ -12,7 +12,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, IntoStreamingRequest, Status};
 use tonic_prost::ProstCodec;
 // Both versions are the same on the wire, but for the name of the service.
-use tonic_reflection::pb::v1::server_reflection_request::MessageRequest as Ask;
+use tonic_reflection::pb::v1::server_reflection_request::MessageRequest as Question;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse as Reply;
 use tonic_reflection::pb::v1::{
     FileDescriptorResponse, ServerReflectionRequest, ServerReflectionResponse,
@@ -55,23 +55,23 @@ async fn fetched(address: &str) -> Result<DescriptorPool, Fault> {
     let mut server = Server::connect(address).await?;
     let names = server.services().await?;
     let mut files = BTreeMap::new();
+    if names.len() > FILES_MAX {
+        return Err(too_many(address, "services"));
+    }
     for name in names {
-        let found = server.files(Ask::FileContainingSymbol(name)).await?;
-        files.extend(found);
+        let found = server.files(Question::FileContainingSymbol(name)).await?;
+        add(&mut files, found, address)?;
     }
     while let Some(name) = missing(&files) {
-        if files.len() >= FILES_MAX {
-            return Err(refused(
-                format!("{address} has more than {FILES_MAX} files of Protobuf"),
-                OFF,
-            ));
-        }
-        let found = server.files(Ask::FileByFilename(name.clone())).await?;
+        let found = server.files(Question::FileByFilename(name.clone())).await?;
         let has_it = found.iter().any(|(file, _)| *file == name);
-        files.extend(found);
+        add(&mut files, found, address)?;
         if !has_it {
             return Err(refused(
-                format!("{address} does not give {name}, which it imports"),
+                format!(
+                    "{address} does not give {}, which it imports",
+                    name.escape_debug()
+                ),
                 OFF,
             ));
         }
@@ -80,6 +80,24 @@ async fn fetched(address: &str) -> Result<DescriptorPool, Fault> {
     pool.add_file_descriptor_protos(files.into_values())
         .map_err(|error| refused(format!("{address}: {error}"), OFF))?;
     Ok(pool)
+}
+
+/// # Errors
+/// When there are too many of them.
+fn add(
+    files: &mut BTreeMap<String, FileDescriptorProto>,
+    found: Vec<(String, FileDescriptorProto)>,
+    address: &str,
+) -> Result<(), Fault> {
+    files.extend(found);
+    match files.len() > FILES_MAX {
+        true => Err(too_many(address, "files of Protobuf")),
+        false => Ok(()),
+    }
+}
+
+fn too_many(address: &str, what: &str) -> Fault {
+    refused(format!("{address} has more than {FILES_MAX} {what}"), OFF)
 }
 
 /// The first import that is not among the files.
@@ -110,8 +128,7 @@ impl Server {
         };
         let endpoint = Endpoint::from_shared(format!("http://{address}"))
             .map_err(unreachable)?
-            .connect_timeout(Duration::from_secs(CONNECT_S_MAX))
-            .timeout(Duration::from_secs(REPLY_S_MAX));
+            .connect_timeout(Duration::from_secs(CONNECT_S_MAX));
         let channel = endpoint.connect().await.map_err(unreachable)?;
         Ok(Self {
             address: address.to_owned(),
@@ -122,10 +139,10 @@ impl Server {
 
     /// Full names; settles the version of the protocol.
     async fn services(&mut self) -> Result<Vec<String>, Fault> {
-        let mut reply = self.ask(Ask::ListServices(String::new())).await;
+        let mut reply = self.ask(Question::ListServices(String::new())).await;
         if matches!(&reply, Err(status) if status.code() == Code::Unimplemented) {
             self.path = PATHS[1];
-            reply = self.ask(Ask::ListServices(String::new())).await;
+            reply = self.ask(Question::ListServices(String::new())).await;
         }
         match reply {
             Ok(Reply::ListServicesResponse(list)) => {
@@ -143,9 +160,12 @@ impl Server {
     }
 
     /// Files with their names.
-    async fn files(&mut self, ask: Ask) -> Result<Vec<(String, FileDescriptorProto)>, Fault> {
-        let asked = format!("{ask:?}");
-        match self.ask(ask).await {
+    async fn files(
+        &mut self,
+        question: Question,
+    ) -> Result<Vec<(String, FileDescriptorProto)>, Fault> {
+        let shown = format!("{question:?}");
+        match self.ask(question).await {
             Ok(Reply::FileDescriptorResponse(FileDescriptorResponse {
                 file_descriptor_proto,
             })) => file_descriptor_proto
@@ -156,34 +176,49 @@ impl Server {
                     Ok((file.name().to_owned(), file))
                 })
                 .collect(),
-            other => Err(self.unexpected(&asked, other)),
+            other => Err(self.unexpected(&shown, other)),
         }
     }
 
-    fn unexpected(&self, asked: &str, reply: Result<Reply, Status>) -> Fault {
-        let said = match reply {
-            Ok(Reply::ErrorResponse(error)) => error.error_message,
+    fn unexpected(&self, question: &str, reply: Result<Reply, Status>) -> Fault {
+        let response = match reply {
+            Ok(Reply::ErrorResponse(error)) => error.error_message.escape_debug().to_string(),
             Ok(_) => "another reply".to_owned(),
-            Err(status) => format!("{:?} ({})", status.code(), status.message()),
+            Err(status) => {
+                format!("{:?} ({})", status.code(), status.message().escape_debug())
+            }
         };
         refused(
             format!(
-                "{} was asked for {asked} by reflection and answered: {said}",
+                "{} was asked for {question} by reflection and answered: {response}",
                 self.address
             ),
             OFF,
         )
     }
 
+    /// One question, with a limit for its whole answer.
+    async fn ask(&mut self, question: Question) -> Result<Reply, Status> {
+        // The limit of the endpoint ends with the head of the answer.
+        let limit = Duration::from_secs(REPLY_S_MAX);
+        tokio::time::timeout(limit, self.exchange(question))
+            .await
+            .unwrap_or_else(|_| {
+                Err(Status::deadline_exceeded(format!(
+                    "no answer within {REPLY_S_MAX} s"
+                )))
+            })
+    }
+
     /// One question on a stream of its own, which every server closes after its answer.
-    async fn ask(&mut self, ask: Ask) -> Result<Reply, Status> {
+    async fn exchange(&mut self, question: Question) -> Result<Reply, Status> {
         self.grpc
             .ready()
             .await
             .map_err(|error| Status::unavailable(error.to_string()))?;
         let request = ServerReflectionRequest {
             host: String::new(),
-            message_request: Some(ask),
+            message_request: Some(question),
         };
         let codec: ProstCodec<ServerReflectionRequest, ServerReflectionResponse> =
             ProstCodec::default();

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rcgen::{CertificateParams, DnType, Issuer, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -59,6 +59,24 @@ impl Certificates {
             params.not_before = date_time_ymd(2000, 1, 1);
             params.not_after = date_time_ymd(2001, 1, 1);
         })
+    }
+
+    /// A certificate for `name` that signed itself, is marked as an authority and expired in
+    /// 2001; it is in `file` too.
+    pub fn expired_authority(
+        &self,
+        name: &str,
+        file: &str,
+    ) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_before = date_time_ymd(2000, 1, 1);
+        params.not_after = date_time_ymd(2001, 1, 1);
+        let key = KeyPair::generate().expect("randomness");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        std::fs::write(self.file(file), certificate.pem()).expect("a folder of the test");
+        let secret = PrivateKeyDer::try_from(key.serialize_der()).expect("PKCS #8");
+        (vec![certificate.der().clone()], secret)
     }
 
     /// A certificate of the same authority for `name`.

@@ -222,7 +222,14 @@ impl Group {
             "no complete reply within {} s",
             seconds(self.spec.timeout_ns)
         );
-        self.fail(&[id], ErrorKind::Timeout, &reason, turn.span);
+        // What has come may be wrong already, however the rest would be.
+        let rejection = self.calls.get(id).reply.bad.take();
+        let rejection = rejection
+            .filter(|bad| bad.kind == ErrorKind::Wrong)
+            .map_or_else(|| Rejection::new(ErrorKind::Timeout, reason), |bad| *bad);
+        self.events(rejection.kind, turn.span)
+            .finish(id, Err(rejection));
+        self.settle(turn.span);
         if usable {
             return self.serve(slot, turn);
         }

@@ -65,7 +65,8 @@ func (c *Calls) Begin(operation int) Call {
 // replied is called with the reply that the call is answered with.
 func (call *Call) replied(reply codedReply) {
 	if call.calls.keepsReplies {
-		call.calls.operations[call.operation].reply.Store(&reply)
+		kept := reply // so that only what is kept goes to the heap
+		call.calls.operations[call.operation].reply.Store(&kept)
 	}
 }
 

@@ -121,7 +121,7 @@ func serveCodecTimes(w http.ResponseWriter, request *http.Request, calls *Calls)
 	case reply == nil:
 		http.Error(w, "no reply of that operation is kept", http.StatusNotFound)
 		return
-	case err != nil || seconds < 0 || seconds > codecSecondsMax:
+	case err != nil || !(seconds >= 0 && seconds <= codecSecondsMax): // NaN is neither
 		http.Error(w, "seconds must be a number from 0 to 99", http.StatusBadRequest)
 		return
 	}

@@ -120,7 +120,13 @@ pub(crate) struct Replies(Mutex<HashMap<&'static str, Arc<dyn Coded>>>);
 
 impl Replies {
     pub(crate) fn keep<M: Message>(&self, operation: Operation, reply: CodedReply<M>) {
-        self.lock().insert(operation.name(), Arc::new(reply));
+        let before = self.lock().insert(operation.name(), Arc::new(reply));
+        // Not under the lock: it may be large.
+        drop(before);
+    }
+
+    pub(crate) fn has(&self, operation: Operation) -> bool {
+        self.lock().contains_key(operation.name())
     }
 
     pub(crate) fn forget(&self) {

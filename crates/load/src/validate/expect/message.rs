@@ -2,7 +2,8 @@
 
 use base64::Engine as _;
 use prost_reflect::{
-    DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions,
+    DescriptorPool, DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDescriptor,
+    ReflectMessage, SerializeOptions,
 };
 use serde_json::Value;
 
@@ -15,6 +16,8 @@ use crate::record::result::Fault;
 pub(super) struct MessagePattern {
     of: MessageDescriptor,
     pattern: JsonPattern,
+    /// Fields of which nothing is expected.
+    unexpected: Vec<FieldDescriptor>,
 }
 
 impl MessagePattern {
@@ -30,7 +33,10 @@ impl MessagePattern {
         })?;
         // Written again, so that values look as those of replies will: enums by their names,
         // 64-bit integers as numbers, fields at their default.
-        let canonical = serde_json::from_str(&text(&parsed))
+        let canonical = text(&parsed).map_err(|error| {
+            fault::plan(format!("expect.message: {error}"), "leave that field out")
+        })?;
+        let canonical = serde_json::from_str(&canonical)
             .map_err(|error| fault::internal(&format!("expect.message: {error}")))?;
         let Some(named) = restricted(&canonical, expected) else {
             return Err(fault::plan(
@@ -38,9 +44,11 @@ impl MessagePattern {
                 "leave it out, and name fields as proto3 JSON does",
             ));
         };
+        let is_named = |field: &FieldDescriptor| named.get(field.json_name()).is_some();
         Ok(MessagePattern {
-            of: of.clone(),
+            unexpected: of.fields().filter(|field| !is_named(field)).collect(),
             pattern: JsonPattern::of(&named),
+            of: of.clone(),
         })
     }
 
@@ -48,26 +56,40 @@ impl MessagePattern {
     /// Where `message` differs, or why it cannot be decoded.
     pub(super) fn check(&self, message: &[u8]) -> Result<(), String> {
         let decoded = DynamicMessage::decode(self.of.clone(), message);
-        let decoded = decoded.map_err(|error| format!("not a {}: {error}", self.of.full_name()))?;
-        self.pattern.check(text(&decoded).as_bytes())
+        let mut decoded =
+            decoded.map_err(|error| format!("not a {}: {error}", self.of.full_name()))?;
+        // What nothing is expected of need not have a form in JSON, as an Any of another pool.
+        for field in &self.unexpected {
+            decoded.clear_field(field);
+        }
+        self.pattern.check(text(&decoded)?.as_bytes())
     }
 
     /// The message as JSON.
     pub(super) fn shown(&self, message: &[u8]) -> Option<String> {
         let decoded = DynamicMessage::decode(self.of.clone(), message).ok()?;
-        Some(text(&decoded))
+        text(&decoded).ok()
     }
 }
 
 /// A message as JSON. Fields at their default are in it: a reply need not send them.
-fn text(message: &DynamicMessage) -> String {
+///
+/// # Errors
+/// When it has none, as a `google.protobuf.Any` of an unknown type.
+fn text(message: &DynamicMessage) -> Result<String, String> {
     let options = SerializeOptions::new()
         .skip_default_fields(false)
         .stringify_64_bit_integers(false);
     let mut out = Vec::new();
-    // Fails for a google.protobuf.Any of an unknown type: what is there of it is compared.
-    let _ = message.serialize_with_options(&mut serde_json::Serializer::new(&mut out), &options);
-    String::from_utf8_lossy(&out).into_owned()
+    message
+        .serialize_with_options(&mut serde_json::Serializer::new(&mut out), &options)
+        .map_err(|error| {
+            format!(
+                "{} has no form in JSON: {error}",
+                message.descriptor().full_name()
+            )
+        })?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// What of `canonical` was named; None where something of it is not there.

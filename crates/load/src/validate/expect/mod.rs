@@ -59,6 +59,14 @@ impl Declared {
                 format!("expect at most {HEADERS_MAX}"),
             );
         }
+        let mut names: Vec<String> = expect.headers.keys().map(|n| n.to_lowercase()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
+            return refuse(
+                format!("expect.headers: {} is there twice", twice[0]),
+                "names of fields are the same in upper and lower case: leave one out",
+            );
+        }
         let headers = expect.headers.iter();
         let range = expect.bytes.clone().unwrap_or_default();
         let bytes = range.min.unwrap_or(0)..=range.max.unwrap_or(u64::MAX);

@@ -141,7 +141,12 @@ impl AsRef<[u8]> for Text {
 async fn hello(accept: Acceptable, State(state): Shared, fault: Fault) -> Response {
     let codec = state.stack.codec;
     // The text can have 64 MiB: a copy per call would be measured as cost of the protocol.
-    let as_it_is = fault.is_none() && state.mutation.is_none() && state.replies.is_none();
+    // Where replies are kept one is enough, since all are the same.
+    let is_kept = state
+        .replies
+        .as_ref()
+        .is_none_or(|replies| replies.has(Operation::Hello));
+    let as_it_is = fault.is_none() && state.mutation.is_none() && is_kept;
     match codec {
         Codec::Text if as_it_is => {
             state.check_text();

@@ -17,7 +17,8 @@ import wirelab.service.contract.Model;
 
 /** {@code GET /metrics} in the text format of Prometheus, and {@code GET /codec-times}. */
 final class Metrics implements AutoCloseable {
-    private static final Pattern CODEC_TIMES = Pattern.compile("operation=([A-Za-z]+)&seconds=([0-9]{1,2}(?:\\.[0-9]+)?)");
+    private static final Pattern CODEC_TIMES = Pattern.compile("operation=([A-Za-z]+)&seconds=(.*)");
+    private static final Pattern SECONDS = Pattern.compile("[0-9]{1,2}(?:\\.[0-9]+)?");
     private static final String PLAIN = "text/plain; charset=utf-8";
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -61,6 +62,10 @@ final class Metrics implements AutoCloseable {
         Calls.Tally tally = asked.matches() ? calls.tally(asked.group(1)) : null;
         if (tally == null || tally.reply() == null) {
             send(exchange, 404, PLAIN, "no reply of that operation is kept");
+            return;
+        }
+        if (!SECONDS.matcher(asked.group(2)).matches()) {
+            send(exchange, 400, PLAIN, "seconds must be a number from 0 to 99");
             return;
         }
         try {

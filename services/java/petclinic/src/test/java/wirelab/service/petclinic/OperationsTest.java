@@ -222,6 +222,9 @@ class OperationsTest {
                 Bench.Reply reply = bench.http(method + " /petclinic/api/vets HTTP/1.1", null);
                 assertEquals(405, reply.status(), method);
                 assertTrue(reply.head().contains("Allow: ") && reply.head().contains("POST"), reply.head());
+                if (!method.equals("HEAD")) {
+                    assertTrue(reply.head().contains("application/json"), reply.head());
+                }
             }
             assertEquals(406, bench.http("GET /petclinic/api/vets HTTP/1.1\r\nAccept: text/html", null).status());
             assertEquals(415, bench.http("POST /petclinic/api/vets HTTP/1.1", "{}".getBytes()).status());

@@ -5,6 +5,7 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.HttpMediaTypeNotAcceptableException;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
+import org.springframework.web.HttpRequestMethodNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
@@ -20,6 +21,15 @@ final class BadRequests {
     @ExceptionHandler
     ResponseEntity<Object> parameter(Answers.WrongParameter error) {
         return answers.failed(HttpStatus.BAD_REQUEST, error);
+    }
+
+    @ExceptionHandler
+    ResponseEntity<Object> method(HttpRequestMethodNotSupportedException error) {
+        ResponseEntity<Object> reply = answers.failed(HttpStatus.METHOD_NOT_ALLOWED, error);
+        return ResponseEntity.status(reply.getStatusCode())
+                .headers(reply.getHeaders())
+                .headers(error.getHeaders())
+                .body(reply.getBody());
     }
 
     @ExceptionHandler
