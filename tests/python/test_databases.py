@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,6 +106,21 @@ def test_nothing_is_left_behind(installation: Installation, tmp_path: Path) -> N
                 pids = [process.pid for process in database._processes()]
         assert not folder.exists()
         assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+def test_the_data_is_where_the_servers_user_can_be(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root's folder for temporary files may be closed to others."""
+    if os.geteuid() != 0:
+        pytest.skip("only root runs the server as another user")
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(closed))
+    with Interruption() as interruption, Cluster(installation, interruption=interruption) as made:
+        assert not made.folder.is_relative_to(closed)
+        with Database(made, log=tmp_path / "postgres.log") as database:
+            assert _psql(database, "SELECT 1 + 1") == "2"
 
 
 def test_each_store_has_its_configuration(installation: Installation, tmp_path: Path) -> None:

@@ -286,7 +286,7 @@ def test_an_ablation_of_captures_is_one_point() -> None:
 
 
 def test_without_a_capture_there_is_nothing_to_test() -> None:
-    with pytest.raises(UsageError, match="no trial of this run captured"):
+    with pytest.raises(UsageError, match="no trial of a service of the lab captured"):
         proposal_of(text_of(capture="none"), STALL)
 
 

@@ -17,7 +17,6 @@ from wirelab.drive.amount import Amount
 from wirelab.drive.request import Request
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
-from wirelab.experiment.external import system_authorities
 from wirelab.process import open_files
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import Stores
@@ -31,7 +30,7 @@ from wirelab.stack import rules as legality
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.reference import Stack
-from wirelab.stack.targets import Server
+from wirelab.stack.targets import Server, system_authorities
 
 Json = dict[str, Any]
 OnProgress = Callable[[Progress], None]

@@ -20,7 +20,7 @@ from wirelab.experiment.fields import Json, Model, Time, time_default
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.stack import targets
 from wirelab.stack.external import ExternalStack
-from wirelab.stack.targets import Server
+from wirelab.stack.targets import Server, system_authorities
 
 CONTRACT = "external"
 """In place of a contract's name."""
@@ -434,13 +434,6 @@ class ExternalService(Model):
         if sent.is_json:
             return {**workload, "message": sent.json_}
         return {**workload, "body_base64": base64.b64encode(sent.content).decode()}
-
-
-def system_authorities() -> str:
-    """The system's file of certificate authorities; empty where there is none."""
-    import ssl  # OpenSSL, which services without TLS do not need
-
-    return ssl.get_default_verify_paths().cafile or ""
 
 
 def hidden(values: Mapping[str, str]) -> dict[str, str]:

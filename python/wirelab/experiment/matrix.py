@@ -391,8 +391,7 @@ def _accept_codec_times(
         )
     if message.contract == "petclinic" and message.operation.startswith(("Update", "Delete")):
         raise StackError(
-            f"{stack}: {message.operation} is answered without a body, so that there is no codec to "
-            "time",
+            f"{stack}: {message.operation} is answered without a body, and no codec can be timed",
             "leave codec_times out, or name an operation with a reply",
         )
     if not catalogue.manifest(stack, message.contract).times_codec(stack, message.contract):

@@ -15,7 +15,9 @@ import secrets
 import shutil
 import signal
 import socket
+import stat
 import subprocess
+import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -30,7 +32,7 @@ from wirelab.errors import LabError, TrialFailed
 from wirelab.process import namespaces
 from wirelab.process.children import Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
-from wirelab.process.scratch import OwnedFolder
+from wirelab.process.scratch import OwnedFolder, sweep
 from wirelab.stack.reference import Stack
 from wirelab.trial.record import StoreRecord
 
@@ -39,6 +41,9 @@ DEBIAN = Path("/usr/lib/postgresql")
 
 MEMORY = "memory"
 """The value of the axis ``store`` without a database."""
+
+FOLDERS = (Path("/tmp"), Path("/var/tmp"))
+"""For temporary files, by the Filesystem Hierarchy Standard 3.0, where $TMPDIR is closed."""
 
 USER = "wirelab"
 MAX_CONNECTIONS = 100
@@ -118,7 +123,7 @@ class Cluster(Closing):
         self.installation = installation
         self.interruption = interruption
         self.password = secrets.token_urlsafe(18)
-        self._temporary = OwnedFolder()
+        self._temporary = OwnedFolder(self._parent())
         try:
             self._initialise()
         except BaseException:
@@ -148,6 +153,21 @@ class Cluster(Closing):
             with contextlib.suppress(KeyError):
                 return pwd.getpwnam(name)
         raise LabError("PostgreSQL does not run as root, and there is no user postgres or nobody")
+
+    def _parent(self) -> Path | None:
+        """Where the folder can be: its owner must reach it, and a folder for temporary files may
+        be closed to others. None: the folder for temporary files."""
+        usual = Path(tempfile.gettempdir()).resolve()
+        if self._owner is None or _is_open_to_all(usual):
+            return None
+        for parent in FOLDERS:
+            if _is_open_to_all(parent) and os.access(parent, os.W_OK):
+                sweep(parent)
+                return parent
+        raise LabError(
+            f"the user {self._owner.pw_name}, whom PostgreSQL runs as, cannot reach {usual}",
+            "set TMPDIR to a folder that all users can enter",
+        )
 
     def as_owner(self, command: Sequence[str]) -> list[str]:
         """The command as run by the owner of the data directory. A change of user clears the
@@ -185,6 +205,14 @@ class Cluster(Closing):
         if code != 0:
             raise LabError(f"initdb failed: {tail or f'exit code {code}'}", "see its message")
         password.unlink()
+
+
+def _is_open_to_all(folder: Path) -> bool:
+    """Whether every user may enter it and each of the folders that it is in."""
+    try:
+        return all(path.stat().st_mode & stat.S_IXOTH for path in (folder, *folder.parents))
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -94,3 +94,10 @@ def _resolve(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
         ) from None
     addresses = [ipaddress.ip_address(entry[4][0]) for entry in found]
     return min(addresses, key=lambda address: address.version)
+
+
+def system_authorities() -> str:
+    """The system's file of certificate authorities; empty where there is none."""
+    import ssl  # OpenSSL, which services without TLS do not need
+
+    return ssl.get_default_verify_paths().cafile or ""
