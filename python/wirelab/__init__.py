@@ -1,8 +1,8 @@
 """A laboratory for wire protocols: the command ``wirelab``, and what programs can do with runs.
 
->>> run = wirelab.load_run("runs/mine")                      # doctest: +SKIP
->>> table = wirelab.frame(run)                               # doctest: +SKIP
->>> wirelab.compare(*wirelab.cells(run)[:2]).verdict         # doctest: +SKIP
+>>> run = wirelab.load("runs/mine")                          # doctest: +SKIP
+>>> table = run.trials()                                     # doctest: +SKIP
+>>> wirelab.compare(*run.cells()[:2]).verdict                # doctest: +SKIP
 
 Nothing is imported here before it is used: every command pays for what its package imports.
 """
@@ -13,32 +13,9 @@ TYPE_CHECKING = False  # what type checkers take for true, without importing typ
 if TYPE_CHECKING:
     from typing import Any
 
-    from wirelab.api import (
-        Cell,
-        Comparison,
-        Run,
-        Trial,
-        cells,
-        compare,
-        frame,
-        load_run,
-        records,
-        series,
-    )
+    from wirelab.api import Cell, Comparison, Results, Trial, compare, load
 
-__all__ = [
-    "Cell",
-    "Comparison",
-    "Run",
-    "Trial",
-    "__version__",
-    "cells",
-    "compare",
-    "frame",
-    "load_run",
-    "records",
-    "series",
-]
+__all__ = ["Cell", "Comparison", "Results", "Trial", "__version__", "compare", "load"]
 
 
 def __getattr__(name: str) -> Any:

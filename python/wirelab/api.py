@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,78 +21,62 @@ from wirelab.trial.record import Trial
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "Cell",
-    "Comparison",
-    "Run",
-    "Trial",
-    "cells",
-    "compare",
-    "frame",
-    "load_run",
-    "records",
-    "series",
-]
+__all__ = ["Cell", "Comparison", "Results", "Trial", "compare", "load"]
 
 _KNOWN = (*FIGURES, *RUNTIME, *CODEC)
 
 
-def load_run(folder: str | Path) -> Run:
-    """The run in a directory, finished or not. Raises
-    :class:`wirelab.errors.RunDirectoryError`."""
-    return finished.read(Path(folder))
+@dataclass(frozen=True)
+class Results:
+    """What a run directory holds, whether the run has ended or not. Iterates over its trials."""
+
+    run: Run
+
+    def __iter__(self) -> Iterator[Trial]:
+        """In the order in which they ended."""
+        return iter(self.run.trials)
+
+    def __len__(self) -> int:
+        """How many have ended."""
+        return len(self.run.trials)
+
+    def trials(self) -> pandas.DataFrame:
+        """:meth:`records` as a data frame. Raises :class:`wirelab.errors.UsageError` where pandas
+        is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise UsageError(
+                "pandas is not installed", "pip install pandas, or use records()"
+            ) from None
+        return pandas.DataFrame.from_records(self.records())
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat row per trial: its point, repeat and status, then every figure in its unit
+        (:data:`wirelab.statistics.figure.FIGURES`, ``RUNTIME`` and ``CODEC``: 1/s, ns, s, B); None
+        where the trial lacks it."""
+        return [_record(trial) for trial in self]
+
+    def cells(self) -> list[Cell]:
+        """The points of the run's matrix with their trials, in the order in which they came."""
+        return list(_cell.cells(self.run.trials))
+
+    def series(self, trial: Trial) -> dict[str, list[tuple[float, float]]]:
+        """What changed during a trial, by name (:data:`wirelab.trial.series.NAMES`): seconds since
+        the window opened, and the value. Empty for a run of a lab that did not record it. Raises
+        :class:`wirelab.errors.RunDirectoryError` for a damaged file."""
+        try:
+            return _series.read(self.run.folder / "trials" / trial.id / _series.NAME)
+        except _series.UnreadableSeries as error:
+            raise RunDirectoryError(
+                f"the series of {trial.id} cannot be read: {error}",
+                "restore the file, or run the experiment again",
+            ) from error
 
 
-def cells(run: Run) -> list[Cell]:
-    """The points of the run's matrix with their trials, in the order in which they came."""
-    return list(_cell.cells(run.trials))
-
-
-def records(trials: Iterable[Trial]) -> list[dict[str, Any]]:
-    """One flat row per trial: its point, repeat and status, then every figure in its unit
-    (:data:`wirelab.statistics.figure.FIGURES`, ``RUNTIME`` and ``CODEC``: 1/s, ns, s, B); None
-    where the trial lacks it."""
-    return [
-        {
-            "trial": trial.id,
-            "stack": trial.point.stack,
-            "operation": trial.point.operation,
-            "bytes": trial.point.bytes,
-            "load": trial.point.load.kind,
-            "users": trial.point.load.users,
-            "rate_planned": trial.point.load.rate,
-            "link": trial.point.link,
-            "repeat": trial.repeat,
-            "status": trial.status,
-            **{figure.name: figure.of(trial) for figure in _KNOWN if trial.status == "measured"},
-        }
-        for trial in trials
-    ]
-
-
-def frame(run: Run) -> pandas.DataFrame:
-    """:func:`records` as a data frame. Raises :class:`wirelab.errors.UsageError` where pandas is
-    not installed."""
-    try:
-        import pandas
-    except ImportError:
-        raise UsageError(
-            "pandas is not installed", "pip install pandas, or use records()"
-        ) from None
-    return pandas.DataFrame.from_records(records(run.trials))
-
-
-def series(run: Run, trial: Trial) -> dict[str, list[tuple[float, float]]]:
-    """What changed during a trial, by name (:data:`wirelab.trial.series.NAMES`): seconds since
-    the window opened, and the value. Empty for a run of a lab that did not record it. Raises
-    :class:`wirelab.errors.RunDirectoryError` for a damaged file."""
-    try:
-        return _series.read(run.folder / "trials" / trial.id / _series.NAME)
-    except _series.UnreadableSeries as error:
-        raise RunDirectoryError(
-            f"the series of {trial.id} cannot be read: {error}",
-            "restore the file, or run the experiment again",
-        ) from error
+def load(folder: str | Path) -> Results:
+    """The run in a directory. Raises :class:`wirelab.errors.RunDirectoryError`."""
+    return Results(finished.read(Path(folder)))
 
 
 def compare(
@@ -110,3 +95,21 @@ def _figure(name: str) -> Figure:
     if name not in known:
         raise UsageError(f"there is no figure {name!r}", did_you_mean(name, known))
     return known[name]
+
+
+def _record(trial: Trial) -> dict[str, Any]:
+    point = trial.point
+    figures = _KNOWN if trial.status == "measured" else ()
+    return {
+        "trial": trial.id,
+        "stack": point.stack,
+        "operation": point.operation,
+        "bytes": point.bytes,
+        "load": point.load.kind,
+        "users": point.load.users,
+        "rate_planned": point.load.rate,
+        "link": point.link,
+        "repeat": trial.repeat,
+        "status": trial.status,
+        **{figure.name: figure.of(trial) for figure in figures},
+    }

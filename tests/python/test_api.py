@@ -18,15 +18,14 @@ WORLD = World(sizes=(14,), loads=(users(1),), repeats=4)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> wirelab.Run:
-    return wirelab.load_run(write_run(tmp_path_factory.mktemp("api") / "run", trials(WORLD)))
+def run(tmp_path_factory: pytest.TempPathFactory) -> wirelab.Results:
+    return wirelab.load(write_run(tmp_path_factory.mktemp("api") / "run", trials(WORLD)))
 
 
 def test_exported_names() -> None:
     assert wirelab.__all__ == sorted(wirelab.__all__)
     assert set(wirelab.__all__) == {
-        "Cell", "Comparison", "Run", "Trial", "__version__", "cells", "compare", "frame",
-        "load_run", "records", "series",
+        "Cell", "Comparison", "Results", "Trial", "__version__", "compare", "load",
     }  # fmt: skip
     assert all(hasattr(wirelab, name) for name in wirelab.__all__)
     with pytest.raises(AttributeError):
@@ -34,24 +33,24 @@ def test_exported_names() -> None:
     assert (Path(wirelab.__file__).parent / "py.typed").is_file()
 
 
-def test_a_run_is_a_table_of_trials(run: wirelab.Run) -> None:
-    rows = wirelab.records(run.trials)
-    assert len(rows) == len(run.trials) == 8
+def test_a_run_is_a_table_of_trials(run: wirelab.Results) -> None:
+    rows = run.records()
+    assert len(rows) == len(run) == 8
     assert {row["stack"] for row in rows} == {REST, GRPC}
     assert all(row["users"] == 1 and row["status"] == "measured" for row in rows)
     assert all(row["response_p50"] > 0 and row["rate"] > 0 for row in rows)
 
 
-def test_a_frame_has_the_same_rows(run: wirelab.Run) -> None:
+def test_a_frame_has_the_same_rows(run: wirelab.Results) -> None:
     pytest.importorskip("pandas")
-    table = wirelab.frame(run)
+    table = run.trials()
     assert len(table) == 8
     medians = table.groupby("stack")["response_p50"].median()
     assert medians[REST] < medians[GRPC]
 
 
-def test_two_cells_are_compared(run: wirelab.Run) -> None:
-    rest, grpc = sorted(wirelab.cells(run), key=lambda cell: cell.point.stack, reverse=True)
+def test_two_cells_are_compared(run: wirelab.Results) -> None:
+    rest, grpc = sorted(run.cells(), key=lambda cell: cell.point.stack, reverse=True)
     found = wirelab.compare(rest, grpc)
     assert found.verdict == "lower"
     assert found.ratio.high is not None
@@ -59,10 +58,10 @@ def test_two_cells_are_compared(run: wirelab.Run) -> None:
     assert wirelab.compare(grpc, rest, "response_p50").verdict == "higher"
 
 
-def test_what_cannot_be_is_refused(run: wirelab.Run, tmp_path: Path) -> None:
+def test_what_cannot_be_is_refused(run: wirelab.Results, tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError):
-        wirelab.load_run(tmp_path)
-    first, second = wirelab.cells(run)[:2]
+        wirelab.load(tmp_path)
+    first, second = run.cells()[:2]
     with pytest.raises(UsageError, match="there is no figure 'median'"):
         wirelab.compare(first, second, "median")
 
@@ -72,7 +71,7 @@ OLD = Path(__file__).parent / "runs" / "format-1"
 
 
 def test_a_run_of_an_older_lab_opens() -> None:
-    rest, soap = sorted(wirelab.cells(wirelab.load_run(OLD)), key=lambda cell: cell.point.stack)
+    rest, soap = sorted(wirelab.load(OLD).cells(), key=lambda cell: cell.point.stack)
     assert (rest.point.stack, soap.point.stack) == ("rest@rust", "soap@rust")
     assert len(rest.measured) == len(soap.measured) == 3
     assert 50_000 < rest.values(RESPONSE_P50)[0] < 200_000
@@ -89,4 +88,4 @@ def test_a_run_of_a_format_that_is_not_known_is_refused_by_name(tmp_path: Path) 
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     (folder / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
     with pytest.raises(RunDirectoryError, match="format 99, and this lab reads 1"):
-        wirelab.load_run(folder)
+        wirelab.load(folder)

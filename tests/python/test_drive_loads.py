@@ -36,7 +36,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[Options]:
     """Options that commands were given, of which none is run."""
     found: list[Options] = []
 
-    def note(options: Options, *, as_json: bool) -> int:
+    def note(options: Options) -> int:
         found.append(options)
         return 0
 

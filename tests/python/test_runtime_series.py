@@ -145,7 +145,7 @@ def _ticks(watching: Observer, clock: Clock, seconds: float) -> None:
 
 
 def _progress(phase: str, elapsed_s: float, calls: int = 0, errors: int = 0) -> Progress:
-    return Progress(phase=phase, elapsed_s=elapsed_s, calls=calls, errors=errors)
+    return Progress(phase=phase, elapsed_s=elapsed_s, calls=calls, errors=errors, in_flight=0)
 
 
 def test_every_half_second_of_a_trial_holds_a_sample(
@@ -309,11 +309,11 @@ def test_a_failed_trial_keeps_its_series_too(tmp_path: Path, stand_in: Callable[
 def test_programs_read_a_series(tmp_path: Path, stand_in: Callable[..., None]) -> None:
     stand_in(seconds=0.3)
     running.run(experiment_file.parse(TEXT), tmp_path / "run", source=TEXT)
-    run = wirelab.load_run(tmp_path / "run")
-    (trial,) = run.trials
-    assert wirelab.series(run, trial)["threads"][-1][1] == 17
-    (row,) = wirelab.records(run.trials)
+    results = wirelab.load(tmp_path / "run")
+    (trial,) = results
+    assert results.series(trial)["threads"][-1][1] == 17
+    (row,) = results.records()
     assert row["heap_committed"] == 6e7
-    (run.folder / "trials" / trial.id / series.NAME).write_bytes(b"torn")
+    (results.run.folder / "trials" / trial.id / series.NAME).write_bytes(b"torn")
     with pytest.raises(RunDirectoryError, match="cannot be read"):
-        wirelab.series(run, trial)
+        results.series(trial)

@@ -90,7 +90,7 @@ fn a_reply_that_is_not_as_expected_is_an_error_with_reason_and_excerpt() {
             "wrong",
             [
                 "header x-version: expected \"2\", there is none",
-                "{\\\"id\\\": 7",
+                "{\"id\": 7",
             ],
         ),
         (
@@ -99,7 +99,7 @@ fn a_reply_that_is_not_as_expected_is_an_error_with_reason_and_excerpt() {
             "wrong",
             [
                 "JSON: $.user.tags[1]: expected \"c\", found \"b\"",
-                "{\\\"id\\\": 7",
+                "{\"id\": 7",
             ],
         ),
         (
@@ -108,14 +108,14 @@ fn a_reply_that_is_not_as_expected_is_an_error_with_reason_and_excerpt() {
             "wrong",
             [
                 "JSON: $.user.age: expected 7, found no such key",
-                "{\\\"id\\\": 7",
+                "{\"id\": 7",
             ],
         ),
         (
             json!({"json": {"id": "7"}}),
             reply("200 OK", JSON),
             "wrong",
-            ["JSON: $.id: expected \"7\", found 7", "{\\\"id\\\": 7"],
+            ["JSON: $.id: expected \"7\", found 7", "{\"id\": 7"],
         ),
         (
             json!({"json": {}}),
@@ -129,7 +129,7 @@ fn a_reply_that_is_not_as_expected_is_an_error_with_reason_and_excerpt() {
             "wrong",
             [
                 "JSON Schema: /user/name: \"Ada\" is not of type \"number\"",
-                "{\\\"id\\\": 7",
+                "{\"id\": 7",
             ],
         ),
         (
@@ -175,7 +175,7 @@ fn the_first_ten_different_failures_are_kept() {
     for (at, example) in examples.iter().enumerate() {
         let number = at + 1;
         let words =
-            format!("wrong: JSON: $.id: expected 0, found {number}: {{\\\"id\\\": {number}}}");
+            format!("wrong: JSON: $.id: expected 0, found {number}: {{\"id\": {number}}}");
         assert_eq!(example, &json!(words));
     }
 }

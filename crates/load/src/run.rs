@@ -14,6 +14,7 @@ use crate::reactor::clock::{now_ns, ns, seconds};
 use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
 use crate::record::outcome::{self, During, Merged};
+use crate::record::over_time::Seen;
 use crate::record::periods::Periods;
 use crate::record::process::{Usage, pin};
 use crate::record::result::{Fault, FileTables, Outcome, Process, Progress};
@@ -58,7 +59,13 @@ pub fn run(
     // Before any thread: a file that cannot be made is a fault of the plan.
     let log = plan.call_log.as_deref().map(CallLog::create).transpose()?;
     let quotas = plan.groups.iter().map(|group| quota(group, warm(plan)));
-    let shared = Arc::new(Shared::new(plan.threads, quotas.collect()));
+    let mut shared = Shared::new(plan.threads, quotas.collect());
+    if plan.progress_times {
+        for tally in &mut shared.threads {
+            tally.watched = Some(Arc::default());
+        }
+    }
+    let shared = Arc::new(shared);
     let mut coordinator = Coordinator {
         plan,
         shared: Arc::clone(&shared),
@@ -67,6 +74,7 @@ pub fn run(
         next_progress: 0,
         phase: "",
         before_phase: (0, 0),
+        seen: Seen::default(),
         interrupted: false,
         file_tables: fit.tables.clone(),
         marks: Marks::default(),
@@ -166,6 +174,7 @@ fn groups_of(
             let lines = log.map(|log| CallLines::new(Arc::clone(log), number as u32, index));
             let mut part = Group::new(spec, number as u32, demand, lines);
             part.periods = Periods::of(&group.load, began);
+            part.watched = shared.threads[index as usize].watched.clone();
             part.warms_up = warms_up(group);
             part
         })
@@ -270,6 +279,7 @@ struct Coordinator<'a, F: FnMut(Progress)> {
     phase: &'static str,
     /// Calls and errors before the phase began.
     before_phase: (u64, u64),
+    seen: Seen,
     interrupted: bool,
     file_tables: Option<FileTables>,
     marks: Marks,
@@ -431,11 +441,17 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let pause_ns = self.plan.progress_ms.saturating_mul(1_000_000);
         self.next_progress = now.saturating_add(pause_ns);
         let (calls, errors) = self.before_phase;
+        let watched = self.shared.threads.iter();
+        let watched = watched.filter_map(|tally| tally.watched.as_deref());
+        let [p50_ns, p99_ns] = self.seen.percentiles(watched, [0.5, 0.99]);
         (self.progress)(Progress {
             phase: self.phase.into(),
             elapsed_s: seconds(now.saturating_sub(since)),
             calls: self.shared.calls() - calls,
             errors: self.shared.errors() - errors,
+            in_flight: self.shared.in_flight(),
+            p50_ns,
+            p99_ns,
         });
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::reactor::clock::UNSET;
+use crate::record::over_time::Watched;
 use crate::schedule::quota::Quota;
 
 /// Decisions of the coordinator, and counters of the threads.
@@ -35,6 +36,10 @@ pub(crate) struct Tally {
     pub(crate) warmup_calls: AtomicU64,
     /// Calls that failed.
     pub(crate) errors: AtomicU64,
+    /// Calls under way.
+    pub(crate) in_flight: AtomicU64,
+    /// Response times, where the plan asks for percentiles meanwhile.
+    pub(crate) watched: Option<Arc<Watched>>,
     /// Nanoseconds spent spinning.
     pub(crate) spin_ns: AtomicU64,
     /// Nothing is left to do: every call of the window has ended.
@@ -71,6 +76,13 @@ impl Shared {
         self.threads
             .iter()
             .map(|tally| tally.errors.load(Relaxed))
+            .sum()
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.threads
+            .iter()
+            .map(|tally| tally.in_flight.load(Relaxed))
             .sum()
     }
 

@@ -63,7 +63,7 @@ COMMANDS = (
     ),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
-    Entry("schema", "schema", "Print the JSON Schema of a document, for editors."),
+    Entry("schema", "schema", "Print the JSON Schema of a document, for editors and programs."),
 )
 """Every command, in the order in which they are listed."""
 

@@ -19,6 +19,7 @@ from wirelab.cli.options import (
     option_group,
     postgres_url,
 )
+from wirelab.cli.thresholds import THRESHOLDS, DriveThresholdOptions
 
 
 @dataclass(frozen=True)
@@ -163,10 +164,21 @@ class MessageOptions:
         help="'Name: value'; gRPC metadata. May be repeated.",
     )
     data: str | None = option(
-        "--data", metavar="TEXT", help="HTTP body as text, or gRPC message as JSON."
+        "--data",
+        metavar="TEXT",
+        help="HTTP body as text, or gRPC message as JSON. JSON is sent to HTTP as "
+        "content-type: application/json, unless a --header says otherwise.",
     )
     body: Path | None = option(
         "--body", metavar="FILE", type=PATH, help="File with the HTTP body, or with protobuf bytes."
+    )
+    follow: bool = option(
+        "--follow",
+        is_flag=True,
+        help="Ask once, follow redirections, and drive the URL where they end.",
+    )
+    cookies: bool = option(
+        "--cookies", is_flag=True, help="Ask once, and send the cookies that came in every call."
     )
     proto: Path | None = option(
         "--proto", metavar="FILE", type=PATH, help=".proto file of the method."
@@ -229,6 +241,21 @@ class ContractOptions:
     )
 
 
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is shown and written."""
+
+    tui: bool = option("--tui", is_flag=True, help="Draw the last seconds meanwhile.")
+    report: Path | None = option(
+        "--report", metavar="FILE", type=PATH, help="Write a page with charts (HTML, one file)."
+    )
+    as_json: bool = option(
+        "--json",
+        is_flag=True,
+        help="Print the result as JSON; see `wirelab schema drive`.",
+    )
+
+
 @click.command(cls=GroupedCommand)
 @click.argument(
     "target",
@@ -241,10 +268,11 @@ class ContractOptions:
 @option_group("pattern", PatternOptions, "Load over time")
 @option_group("message", MessageOptions, "Message to a URL")
 @option_group("contract", ContractOptions, "Message to a service of the lab")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@option_group("thresholds", DriveThresholdOptions, THRESHOLDS)
+@option_group("output", OutputOptions, "Output")
 @exit_with_code
-def drive(target: str, as_json: bool, **groups: Any) -> int:
+def drive(target: str, **groups: Any) -> int:
     """Load one server and report how fast it answers."""
     from wirelab.cli.drive_options import Options, run
 
-    return run(Options(target, **groups), as_json=as_json)
+    return run(Options(target, **groups))

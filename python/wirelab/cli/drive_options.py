@@ -3,35 +3,53 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from wirelab.cli.drive import (
     ConnectionOptions,
     ContractOptions,
     LoadOptions,
     MessageOptions,
+    OutputOptions,
     PatternOptions,
 )
 from wirelab.cli.drive_contradictions import refuse_contradictions
-from wirelab.cli.error_handling import err
+from wirelab.cli.drive_live import LiveChart, LiveLine
+from wirelab.cli.error_handling import err, out
 from wirelab.cli.output import drive as drive_output
-from wirelab.documents.event import Outcome, Progress
+from wirelab.cli.thresholds import (
+    DriveThresholdOptions,
+    accept_folder,
+    exit_code,
+    sentence,
+    show_verdicts,
+    write_junit,
+)
+from wirelab.documents.event import Outcome
 from wirelab.drive import load_values, request
 from wirelab.drive.advice import hints
 from wirelab.drive.amount import Amount, Spread
 from wirelab.drive.request import Data, Request
 from wirelab.drive.session import Call, drive_server, drive_stack, read_message
 from wirelab.drive.summary import summary
-from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
-from wirelab.format.console import Line, StatusLine
-from wirelab.format.counting import counted
+from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from wirelab.process.interruption import Interruption
 from wirelab.stack import targets
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 from wirelab.trial.record import GroupResult
+
+if TYPE_CHECKING:
+    from wirelab.explain.thresholds import Condition, Judged
+
+
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,8 @@ class Options:
     pattern: PatternOptions
     message: MessageOptions
     contract: ContractOptions
+    thresholds: DriveThresholdOptions
+    output: OutputOptions
 
     @property
     def seed(self) -> int:
@@ -85,7 +105,7 @@ class Options:
         data, is_grpc = message.data, _is_grpc(target)
         return Call(
             method=message.method,
-            headers=tuple(map(_header, message.headers)),
+            headers=_headers(message, is_grpc=is_grpc),
             body=_body(data if not is_grpc else None, message.body),
             message=read_message(data) if data is not None and is_grpc else None,
             proto=_existing("--proto", message.proto),
@@ -99,14 +119,19 @@ class Options:
         )
 
 
-def run(options: Options, *, as_json: bool) -> int:
+def run(options: Options) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
     refuse_contradictions(options)
+    conditions = options.thresholds.conditions()
+    output = options.output
+    if output.report is not None:
+        accept_folder("--report", output.report)
     target = targets.parse(options.target)
     _refuse_foreign(target, options)
     amount, call = options.amount(), options.call(target)
-    with Interruption() as interruption:
-        outcome = _drive(target, call, amount, options.connection, interruption)
+    target, call, followed = _looked_ahead(target, call, options)
+    with Interruption() as interruption, _live(output) as live:
+        outcome = _drive(target, call, amount, options.connection, interruption, live)
     notes = hints(
         target,
         GroupResult.of(outcome.groups[0]),
@@ -115,14 +140,81 @@ def run(options: Options, *, as_json: bool) -> int:
         keeps=_keeps(target, call),
         authority=options.connection.ca,
     )
-    result = {**summary(outcome, amount), "hints": notes}
-    if as_json:
+    result = {
+        **msgspec.to_builtins(summary(outcome, amount)),
+        "hints": [*followed, *notes],
+    }
+    judged = _judged(conditions, options.target, outcome)
+    if output.report is not None:
+        _write_report(options.target, result, outcome, judged, output.report)
+    if output.as_json:
+        result["conditions"] = [one.to_json() for one in judged]
         print(json.dumps({"target": options.target, **result}, indent=1))
     else:
         drive_output.show(options.target, result)
+        show_verdicts(judged, min(out.width, drive_output.WIDTH))
+    write_junit(options.target, judged, options.thresholds.junit)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
-    return EXIT_OK if result["ok"] else EXIT_FAILED
+    return exit_code(judged) if result["ok"] else EXIT_FAILED
+
+
+def _looked_ahead(
+    target: Stack | Server, call: Call, options: Options
+) -> tuple[Stack | Server, Call, tuple[str, ...]]:
+    """What is driven once redirections are followed and cookies known, and what was found."""
+    message = options.message
+    if isinstance(target, Stack) or not (message.follow or message.cookies):
+        return target, call, ()
+    from wirelab.drive.preflight import look_ahead  # a client of its own, which few runs need
+
+    found = look_ahead(
+        options.target,
+        call,
+        follow=message.follow,
+        cookies=message.cookies,
+        any_target=options.connection.any_target,
+    )
+    return found.server, found.call, found.notes
+
+
+def _live(output: OutputOptions) -> LiveLine | LiveChart | nullcontext[None]:
+    """What moves meanwhile; nothing where nobody watches."""
+    if output.tui:
+        return LiveChart(err)
+    return LiveLine(err) if err.is_terminal else nullcontext()
+
+
+def _write_report(
+    target: str, result: Json, outcome: Outcome, judged: Sequence[Judged], file: Path
+) -> None:
+    from wirelab.report.drive_page import drive_page
+    from wirelab.run.directory import write_whole
+
+    page = drive_page(target, result, outcome.groups[0], list(map(sentence, judged)))
+    try:
+        write_whole(file, page)
+    except OSError as error:
+        raise UsageError(f"--report {file} cannot be written: {error.strerror}") from error
+
+
+def _judged(conditions: Sequence[Condition], target: str, outcome: Outcome) -> list[Judged]:
+    if not conditions:
+        return []
+    from wirelab.experiment.load_record import LoadRecord
+    from wirelab.trial.record import CallerRecord, Point, Trial
+
+    group = GroupResult.of(outcome.groups[0])
+    trial = Trial(
+        id="drive",
+        point=Point(target, {}, "", 0, LoadRecord(kind=group.load)),
+        repeat=0,
+        order=0,
+        status="measured",
+        result=group,
+        engine=CallerRecord.of(outcome.process),
+    )
+    return [condition.judge_run(target, trial) for condition in conditions]
 
 
 def _drive(
@@ -131,30 +223,26 @@ def _drive(
     amount: Amount,
     connection: ConnectionOptions,
     interruption: Interruption,
+    live: LiveLine | LiveChart | None,
 ) -> Outcome:
-    with StatusLine(err) as line:
-
-        def show_progress(progress: Progress) -> None:
-            calls = counted(progress.calls, "call")
-            line.show(Line(f"{progress.phase}: {calls}, {progress.errors:,} failed"))
-
-        if isinstance(target, Stack):
-            return drive_stack(
-                target,
-                call,
-                amount,
-                interruption=interruption,
-                on_progress=show_progress,
-                postgres=connection.postgres,
-            )
-        return drive_server(
+    on_progress = None if live is None else live.show
+    if isinstance(target, Stack):
+        return drive_stack(
             target,
             call,
             amount,
-            any_target=connection.any_target,
             interruption=interruption,
-            on_progress=show_progress,
+            on_progress=on_progress,
+            postgres=connection.postgres,
         )
+    return drive_server(
+        target,
+        call,
+        amount,
+        any_target=connection.any_target,
+        interruption=interruption,
+        on_progress=on_progress,
+    )
 
 
 OF_URLS = {
@@ -163,6 +251,8 @@ OF_URLS = {
     "data": "its message comes from its contract: use --operation and --size",
     "body": "its message comes from its contract: use --operation and --size",
     "proto": "its contract is known: use --operation",
+    "follow": "it answers with no redirection",
+    "cookies": "it sets none",
     "http2": "write it as an axis, such as rest@rust?transport=http/2",
     "ca": "its certificate is made by the lab: write ?security=tls",
     "insecure": "its certificate is made by the lab: write ?security=tls",
@@ -180,6 +270,8 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "data": message.data,
         "body": message.body,
         "proto": message.proto,
+        "follow": message.follow,
+        "cookies": message.cookies,
         "http2": connection.http2,
         "ca": connection.ca,
         "insecure": connection.insecure,
@@ -217,6 +309,18 @@ def _is_on_postgres(target: Stack | Server) -> bool:
 def _present(values: Mapping[str, object]) -> list[str]:
     """Those that were given; an empty text counts."""
     return [name for name, value in values.items() if value not in (None, False, ())]
+
+
+def _headers(message: MessageOptions, *, is_grpc: bool) -> tuple[tuple[str, str], ...]:
+    """As given, and the type of ``--data`` where that is JSON."""
+    headers = tuple(map(_header, message.headers))
+    if message.data is None or is_grpc or any(name == "content-type" for name, _ in headers):
+        return headers
+    try:
+        json.loads(message.data)
+    except ValueError:
+        return headers
+    return (*headers, ("content-type", "application/json"))
 
 
 def _header(text: str) -> tuple[str, str]:

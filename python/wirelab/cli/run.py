@@ -24,10 +24,10 @@ from wirelab.cli.options import (
     option_group,
     postgres_url,
 )
+from wirelab.cli.thresholds import THRESHOLDS, ThresholdOptions
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
-    from wirelab.explain.thresholds import Condition
     from wirelab.run.progress import Progress
 
 EXPORT = click.option(
@@ -39,8 +39,6 @@ EXPORT = click.option(
     "of the name: .csv, .parquet, .json, .jsonl or .openmetrics; as .hlog the histograms. May be "
     "repeated.",
 )
-THRESHOLDS = "Thresholds"
-"""The heading of options that judge the results."""
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
 
 
@@ -71,36 +69,6 @@ class RunOptions:
         is_flag=True,
         help="Also load hosts beyond this machine that the file allows (allow_targets).",
     )
-
-
-@dataclass(frozen=True)
-class ThresholdOptions:
-    """What the results must meet."""
-
-    fail_if: Sequence[str] = option(
-        "--fail-if",
-        metavar="CONDITION",
-        multiple=True,
-        help="Such as 'p99>20ms', 'rate<1000', 'errors>0.1%'; judged by the 95 % interval in "
-        "every cell: exit code 1 where it is met, 5 where that is undecided. May be repeated.",
-    )
-    junit: Path | None = option(
-        "--junit", metavar="FILE", type=PATH, help="Write the verdicts of --fail-if as JUnit XML."
-    )
-
-    def conditions(self) -> tuple[Condition, ...]:
-        """Raises :class:`UsageError` for a condition that cannot be read, and for a file that
-        cannot be written."""
-        if not self.fail_if:
-            if self.junit is not None:
-                raise UsageError("--junit has nothing to write", "add --fail-if CONDITION")
-            return ()
-        from wirelab.cli.output import run as results
-        from wirelab.explain.thresholds import Condition
-
-        if self.junit is not None:
-            results.accept_folder("--junit", self.junit)
-        return tuple(map(Condition.parse, self.fail_if))
 
 
 @click.command(cls=GroupedCommand)

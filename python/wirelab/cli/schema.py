@@ -1,4 +1,4 @@
-"""``wirelab schema``: the JSON Schemas of files that people write."""
+"""``wirelab schema``: the JSON Schemas of files that people write, and of what programs read."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ import click
 from wirelab.cli.error_handling import exit_with_code
 from wirelab.errors import EXIT_OK, UsageError
 
-DOCUMENTS = ("experiment",)
+DOCUMENTS = ("experiment", "drive")
 
 
 @click.command()
 @click.argument(
-    "document", default="experiment", metavar="[DOCUMENT]", help="experiment  [default: experiment]"
+    "document",
+    default="experiment",
+    metavar="[DOCUMENT]",
+    help="experiment, or drive: what `wirelab drive --json` prints  [default: experiment]",
 )
 @exit_with_code
 def schema(document: str) -> int:
-    """Print the JSON Schema of a document, for editors."""
+    """Print the JSON Schema of a document, for editors and programs."""
     if document not in DOCUMENTS:
         from wirelab.stack.suggestions import did_you_mean
 
         raise UsageError(f"there is no schema of {document!r}", did_you_mean(document, DOCUMENTS))
-    from wirelab.experiment import loading as experiment_file
-
-    print(experiment_file.schema_text(), end="")
+    if document == "drive":
+        from wirelab.drive.summary import schema_text
+    else:
+        from wirelab.experiment.loading import schema_text
+    print(schema_text(), end="")
     return EXIT_OK

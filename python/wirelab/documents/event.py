@@ -19,6 +19,13 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag
     """Seconds since the phase began."""
     errors: int
     """Calls failed in the phase so far."""
+    in_flight: int
+    """Calls that are under way."""
+    p50_ns: int | None = None
+    """Median response time of the calls since the last line that ended within the window,
+    nanoseconds; absent where the plan does not ask for it, and of too few calls."""
+    p99_ns: int | None = None
+    """The same of 99 in 100 calls."""
     phase: str
     """`warmup`, `measure` or `drain`."""
 

@@ -26,6 +26,8 @@ class Plan(
     """Groups of calls, each with its own workload and load, run at the same time."""
     progress_ms: int = 500
     """Milliseconds between progress lines; 0: none."""
+    progress_times: bool = False
+    """Progress lines have percentiles, which costs each call a few instructions more."""
     threads: int = 1
     """Threads that carry load; each has its own reactor. Groups are spread over all. There are
     more where the connections need it (`file_tables` of the result)."""

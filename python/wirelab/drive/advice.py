@@ -33,7 +33,7 @@ def hints(
         short = _short(group, amount)
         # A load that is to change has no steady rate.
         changes = amount.stages or amount.bursts
-        steady = _unreached(group, amount) if changes else _unsteady(group)
+        steady = _unreached(group, amount) if changes else _unsteady(target, group)
     ended = _ended(group) if keeps else None
     found = (
         _nobody(target, group),
@@ -201,8 +201,8 @@ def _kinds(group: GroupResult) -> list[str]:
     return [kind for kind, count in group.errors_by_kind.items() if count]
 
 
-def _unsteady(group: GroupResult) -> str | None:
-    """A rate that moved during the window, as that of a virtual machine which still compiles."""
+def _unsteady(target: Stack | Server, group: GroupResult) -> str | None:
+    """A rate that moved during the window, as that of a service which still compiles."""
     if not group.ok or group.window_s < WINDOW_S_MIN or _refused(group):
         return None
     # Loaded after the calls, for which nobody then waits.
@@ -214,7 +214,9 @@ def _unsteady(group: GroupResult) -> str | None:
         return None
     warmed = group.warmup.seconds
     longer = f"a --warmup longer than {warmed:g}s" if warmed else "--warmup 5s"
+    compiles = isinstance(target, Stack) and target.axes["language"] == "java"
+    why = ", in which Java still compiles" if compiles else ""
     return (
         f"the rate was not steady over the window ({found.reason}): {longer} leaves the "
-        "beginning out, which a service on a virtual machine needs for compiling"
+        f"beginning out{why}; where that changes nothing, something else is at work on the machine"
     )

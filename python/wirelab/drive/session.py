@@ -33,7 +33,10 @@ from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server, system_authorities
 
 Json = dict[str, Any]
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None] | None
+"""None: nobody watches."""
+PROGRESS_MS = 1000
+"""Between two lines of progress for somebody who watches."""
 
 
 @dataclass(frozen=True)
@@ -154,13 +157,15 @@ def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
 def _run_plan(
     plan: Json, cores: tuple[int, ...], interruption: Interruption, on_progress: OnProgress
 ) -> Outcome:
+    if on_progress is not None:
+        plan = {**plan, "progress_ms": PROGRESS_MS, "progress_times": True}
     with Scratch() as scratch:
         log = scratch.folder / "engine.log"
         drive = Drive(
             msgspec.convert(plan, Plan),
             ProcessOptions(log=log, cores=cores),
             interruption=interruption,
-            observer=RunObserver(on_progress=on_progress),
+            observer=RunObserver(on_progress) if on_progress else None,
         )
         try:
             return drive.outcome()

@@ -1,138 +1,253 @@
-"""The outcome of a drive as one flat object, for people and for other programs."""
+"""The outcome of a drive as one flat object, for people and for other programs.
+
+`wirelab schema drive` prints its JSON Schema.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
 
 import msgspec
 
-from wirelab.documents import to_json
 from wirelab.documents.event import (
+    FileTables,
     GroupOutcome,
     OperationOutcome,
     Outcome,
     PeriodOutcome,
+    RepliesOutcome,
     Sequences,
     Times,
 )
 from wirelab.drive.amount import Amount
 
-Json = dict[str, Any]
+Milliseconds = dict[str, float]
+"""By name: ``mean``, ``min``, ``max``, and percentiles."""
 
 
-def summary(outcome: Outcome, amount: Amount) -> Json:
-    """The outcome as one flat object; times in milliseconds, none where no call was answered.
-    ``latency_ms`` is of all calls, failed ones with the time until they failed,
-    ``latency_good_ms`` of good ones: the same where none failed."""
+class Period(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the window, and a percentile of the calls that ended in it."""
+
+    start_s: float
+    duration_s: float
+    calls: int
+    ms: float
+
+
+class SequencesResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Sequences of calls, each a whole."""
+
+    count: int
+    errors: int
+    latency_ms: Milliseconds
+    latency_good_ms: Milliseconds
+
+
+class OperationResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation of a load of several."""
+
+    operation: str
+    calls: int
+    errors: int
+    errors_by_kind: dict[str, int]
+    latency_ms: Milliseconds
+
+
+class StageResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One stage. Planned and reached are users, averaged, or calls per second."""
+
+    start_s: float
+    duration_s: float
+    users_planned: float | None
+    users: float | None
+    rate_planned_per_s: float | None
+    rate_sent_per_s: float
+    rate_ended_per_s: float
+    calls: int
+    errors: int
+    latency_ms: Milliseconds
+
+
+class BurstResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One burst."""
+
+    start_s: float
+    calls_planned: float | None
+    sent: int
+    sent_after_s: float | None
+    calls: int
+    errors: int
+
+
+class EngineResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What made the calls."""
+
+    version: str
+    profile: str
+
+
+class DriveResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a drive measured. Times in milliseconds by name (``mean``, ``min``, ``max``, ``p50``,
+    ...); no names where no call was answered, and no percentile of too few calls."""
+
+    calls: int
+    """That belong to the window."""
+    ok: int
+    errors: int
+    ended_in_window: int
+    """Calls that ended within it, whenever they began; ``rate_per_s`` is of the good ones."""
+    errors_by_kind: dict[str, int]
+    error_examples: tuple[str, ...]
+    """The first ones, ``kind: what was wrong``."""
+    replies: RepliesOutcome | None
+    """How good replies of a URL differed, of which nothing is expected."""
+    rate_per_s: float
+    rate_planned_per_s: float | None
+    load: str
+    """``closed`` or ``open``."""
+    window_s: float
+    timeout_s: float
+    latency_ms: Milliseconds
+    """Response times of all calls, failed ones with the time until they failed."""
+    latency_good_ms: Milliseconds
+    """Of good ones: the same where none failed."""
+    service_time_ms: Milliseconds
+    """From sending, not from when a call was due."""
+    schedule_lag_ms: Milliseconds
+    """How late the engine was itself."""
+    latency_over_time: dict[str, tuple[Period, ...]]
+    """By percentile, each part of the window that has enough calls for it."""
+    sequences: SequencesResult | None
+    operations: tuple[OperationResult, ...]
+    stages: tuple[StageResult, ...]
+    bursts: tuple[BurstResult, ...]
+    client_cpu_s: float
+    client_spin_s: float
+    """Of it, without anything to do."""
+    client_cpu_us_per_call: float | None
+    client_rss_max_bytes: int
+    client_file_tables: FileTables | None
+    concurrency: float
+    """Calls under way, averaged over the window."""
+    connections_opened: int
+    connections_peak: int
+    bytes_sent: int
+    bytes_received: int
+    queue_max: int
+    """Arrivals that waited for a free place, at most."""
+    interrupted: bool
+    engine: EngineResult
+
+
+def summary(outcome: Outcome, amount: Amount) -> DriveResult:
+    """The outcome of the first group as one object."""
     group, process = outcome.groups[0], outcome.process
     cpu = process.cpu_user_s + process.cpu_system_s
     ended, spin_s = group.ended, process.spin_s
     answered = group.ok or group.errors_by_kind.get("application")
-    return {
-        "calls": group.calls,
-        "ok": group.ok,
-        "errors": group.errors,
-        "ended_in_window": ended,
-        "errors_by_kind": group.errors_by_kind,
-        "error_examples": group.error_examples,
-        "replies": None if group.replies is None else to_json(group.replies),
-        "rate_per_s": group.rate_per_s,
-        "rate_planned_per_s": group.rate_planned_per_s,
-        "load": group.load,
-        "window_s": group.window_s,
-        "timeout_s": amount.timeout_s,
-        "latency_ms": _milliseconds(group.times.get("response")) if answered else {},
-        "latency_good_ms": _milliseconds(
+    return DriveResult(
+        calls=group.calls,
+        ok=group.ok,
+        errors=group.errors,
+        ended_in_window=ended,
+        errors_by_kind=group.errors_by_kind,
+        error_examples=group.error_examples,
+        replies=group.replies,
+        rate_per_s=group.rate_per_s,
+        rate_planned_per_s=group.rate_planned_per_s,
+        load=group.load,
+        window_s=group.window_s,
+        timeout_s=amount.timeout_s,
+        latency_ms=_milliseconds(group.times.get("response")) if answered else {},
+        latency_good_ms=_milliseconds(
             group.times.get("response_good" if group.errors else "response")
         ),
-        "service_time_ms": _milliseconds(group.times.get("service")) if group.ok else {},
-        "schedule_lag_ms": _milliseconds(group.times.get("lag")) if group.ok else {},
-        "latency_over_time": _over_time(group),
-        "sequences": _sequences(group.sequences),
-        "operations": [_operation(one) for one in group.operations],
-        "stages": [_stage(stage) for stage in group.periods] if amount.stages else [],
-        "bursts": [_burst(burst) for burst in group.periods] if amount.bursts else [],
-        "client_cpu_s": cpu,
-        "client_spin_s": spin_s,
-        "client_cpu_us_per_call": max(0.0, cpu - spin_s) / ended * 1e6 if ended else None,
-        "client_rss_max_bytes": process.rss_max_bytes,
-        "client_file_tables": msgspec.to_builtins(process.file_tables),
-        "concurrency": group.concurrency,
-        "connections_opened": group.connections_opened,
-        "connections_peak": group.connections_peak,
-        "bytes_sent": group.bytes_sent,
-        "bytes_received": group.bytes_received,
-        "queue_max": group.queue_max,
-        "interrupted": outcome.interrupted,
-        "engine": {"version": outcome.engine, "profile": outcome.profile},
-    }
+        service_time_ms=_milliseconds(group.times.get("service")) if group.ok else {},
+        schedule_lag_ms=_milliseconds(group.times.get("lag")) if group.ok else {},
+        latency_over_time=_over_time(group),
+        sequences=_sequences(group.sequences),
+        operations=tuple(map(_operation, group.operations)),
+        stages=tuple(map(_stage, group.periods)) if amount.stages else (),
+        bursts=tuple(map(_burst, group.periods)) if amount.bursts else (),
+        client_cpu_s=cpu,
+        client_spin_s=spin_s,
+        client_cpu_us_per_call=max(0.0, cpu - spin_s) / ended * 1e6 if ended else None,
+        client_rss_max_bytes=process.rss_max_bytes,
+        client_file_tables=process.file_tables,
+        concurrency=group.concurrency,
+        connections_opened=group.connections_opened,
+        connections_peak=group.connections_peak,
+        bytes_sent=group.bytes_sent,
+        bytes_received=group.bytes_received,
+        queue_max=group.queue_max,
+        interrupted=outcome.interrupted,
+        engine=EngineResult(version=outcome.engine, profile=outcome.profile),
+    )
 
 
-def _sequences(sequences: Sequences | None) -> Json | None:
+def _sequences(sequences: Sequences | None) -> SequencesResult | None:
     if sequences is None:
         return None
     good = sequences.response_good if sequences.errors else sequences.response
-    return {
-        "count": sequences.count,
-        "errors": sequences.errors,
-        "latency_ms": _milliseconds(sequences.response),
-        "latency_good_ms": _milliseconds(good),
-    }
+    return SequencesResult(
+        count=sequences.count,
+        errors=sequences.errors,
+        latency_ms=_milliseconds(sequences.response),
+        latency_good_ms=_milliseconds(good),
+    )
 
 
-def _over_time(group: GroupOutcome) -> Json:
-    """By percentile, each part of the window that has enough calls for it."""
+def _over_time(group: GroupOutcome) -> dict[str, tuple[Period, ...]]:
     return {
-        name: [
-            {
-                "start_s": point.start_s,
-                "duration_s": point.duration_s,
-                "calls": point.calls,
-                "ms": point.ns / 1e6,
-            }
+        name: tuple(
+            Period(
+                start_s=point.start_s,
+                duration_s=point.duration_s,
+                calls=point.calls,
+                ms=point.ns / 1e6,
+            )
             for point in points
-        ]
+        )
         for name, points in group.response_over_time.items()
     }
 
 
-def _operation(operation: OperationOutcome) -> Json:
-    return {
-        "operation": operation.operation,
-        "calls": operation.calls,
-        "errors": operation.errors,
-        "errors_by_kind": operation.errors_by_kind,
-        "latency_ms": _milliseconds(operation.times.get("response")),
-    }
+def _operation(operation: OperationOutcome) -> OperationResult:
+    return OperationResult(
+        operation=operation.operation,
+        calls=operation.calls,
+        errors=operation.errors,
+        errors_by_kind=operation.errors_by_kind,
+        latency_ms=_milliseconds(operation.times.get("response")),
+    )
 
 
-def _stage(stage: PeriodOutcome) -> Json:
-    """Planned and reached are users, averaged, or calls per second."""
+def _stage(stage: PeriodOutcome) -> StageResult:
     closed = stage.users_planned is not None
     lasts = stage.duration_s or 1.0
-    return {
-        "start_s": stage.start_s,
-        "duration_s": stage.duration_s,
-        "users_planned": stage.users_planned,
-        "users": stage.users,
-        "rate_planned_per_s": None if closed else (stage.calls_planned or 0.0) / lasts,
-        "rate_sent_per_s": stage.sent / lasts,
-        "rate_ended_per_s": stage.ended / lasts,
-        "calls": stage.calls,
-        "errors": stage.errors,
-        "latency_ms": _milliseconds(stage.response),
-    }
+    return StageResult(
+        start_s=stage.start_s,
+        duration_s=stage.duration_s,
+        users_planned=stage.users_planned,
+        users=stage.users,
+        rate_planned_per_s=None if closed else (stage.calls_planned or 0.0) / lasts,
+        rate_sent_per_s=stage.sent / lasts,
+        rate_ended_per_s=stage.ended / lasts,
+        calls=stage.calls,
+        errors=stage.errors,
+        latency_ms=_milliseconds(stage.response),
+    )
 
 
-def _burst(burst: PeriodOutcome) -> Json:
-    return {
-        "start_s": burst.start_s,
-        "calls_planned": burst.calls_planned,
-        "sent": burst.sent,
-        "sent_after_s": burst.sent_after_s,
-        "calls": burst.calls,
-        "errors": burst.errors,
-    }
+def _burst(burst: PeriodOutcome) -> BurstResult:
+    return BurstResult(
+        start_s=burst.start_s,
+        calls_planned=burst.calls_planned,
+        sent=burst.sent,
+        sent_after_s=burst.sent_after_s,
+        calls=burst.calls,
+        errors=burst.errors,
+    )
 
 
 def _milliseconds(times: Times | None) -> dict[str, float]:
@@ -144,3 +259,30 @@ def _milliseconds(times: Times | None) -> dict[str, float]:
         "max": times.max_ns / 1e6,
     }
     return {**named, **{name: ns / 1e6 for name, ns in times.percentiles_ns.items()}}
+
+
+class ConditionResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one ``--fail-if``."""
+
+    condition: str
+    cell: str
+    """What was driven."""
+    verdict: str
+    """``holds``: it is not met; ``does not hold``: it is; ``undecided``."""
+    reason: str
+
+
+class PrintedResult(DriveResult, frozen=True, kw_only=True):
+    """What ``wirelab drive --json`` prints."""
+
+    target: str
+    hints: tuple[str, ...]
+    """Sentences about what the result suggests."""
+    conditions: tuple[ConditionResult, ...]
+
+
+def schema_text() -> str:
+    """The JSON Schema (draft 2020-12) of :class:`PrintedResult`."""
+    schema = msgspec.json.schema(PrintedResult)
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return json.dumps(draft, indent=1) + "\n"

@@ -2,7 +2,8 @@
 
 A condition names what must not be. Its verdict follows from the 95 % interval of the figure over
 the trials: it *holds* where the whole interval lies on the right side, *does not hold* where the
-whole interval lies on the wrong one, and is *undecided* where the limit lies within.
+whole interval lies on the wrong one, and is *undecided* where the limit lies within. A drive is one
+run, which has no interval: its own value decides.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ ERRORS = "errors"
 """The share of calls that failed, over all trials of a cell."""
 PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99")
 """Of the response time, those that the engine records."""
+OF_CALLS = ("rate", "response_", "service_p", "service_mean", "sequence_", "bytes_", "client_cpu")
+"""How the names of figures begin that calls alone have, without a service that the lab starts."""
 _PATTERN = re.compile(r"\s*([A-Za-z][\w.]*)\s*(>=|<=|>|<)\s*(\S.*?)\s*")
 _ORDER: tuple[Verdict, ...] = ("does not hold", "undecided", "holds")
 """The worst first."""
@@ -54,8 +57,9 @@ class Condition:
     """In the figure's unit."""
 
     @classmethod
-    def parse(cls, text: str) -> Condition:
-        """Reads ``p99>20ms``, ``rate<1000`` or ``errors>0.1%``. Raises :class:`UsageError`."""
+    def parse(cls, text: str, *, of_one_run: bool = False) -> Condition:
+        """Reads ``p99>20ms``, ``rate<1000`` or ``errors>0.1%``; ``of_one_run``, of figures that
+        a drive has. Raises :class:`UsageError`."""
         found = _PATTERN.fullmatch(text)
         if found is None:
             raise UsageError(
@@ -71,7 +75,13 @@ class Condition:
                 f"--fail-if {text!r}: {value!r} is no limit for {name}",
                 f"write for example {_example(figure)}",
             ) from error
-        if figure is None and operator[0] == ">" and limit <= 0:
+        if of_one_run:
+            if figure and figure.name != "success" and not figure.name.startswith(OF_CALLS):
+                raise UsageError(
+                    f"--fail-if {text!r}: a drive knows its calls, and {name} is the service's",
+                    "use `wirelab run`, or a figure such as p99, mean, rate or errors",
+                )
+        elif figure is None and operator[0] == ">" and limit <= 0:
             raise UsageError(
                 f"--fail-if {text!r}: no number of calls shows that none would ever fail",
                 "write a limit above 0, such as 'errors>0.1%'",
@@ -80,20 +90,36 @@ class Condition:
 
     def judge(self, cell: Cell) -> Judged:
         """Its verdict for the trials of one cell."""
+        point = cell.point
+        name = ", ".join((point.stack, labels.message(point), labels.load(point.load)))
+        return Judged(self, name, *self._verdict_of(cell))
+
+    def judge_run(self, name: str, run: Trial) -> Judged:
+        """Its verdict for one run alone."""
+        if self.figure is None:
+            calls = run.result.calls
+            value = run.result.errors / calls if calls else None
+        else:
+            value = self.figure.of(run)
+        if value is None:
+            return Judged(self, name, "undecided", "too few calls for this figure")
+        return Judged(self, name, self._verdict(value, value), f"{self._shown(value)} in this run")
+
+    def _verdict_of(self, cell: Cell) -> tuple[Verdict, str]:
         if not cell.measured:
-            return Judged(self, cell, "undecided", "no trial measured anything")
+            return "undecided", "no trial measured anything"
         interval = self._interval(cell)
         if interval is None:
-            return Judged(self, cell, "undecided", "no trial has this figure")
+            return "undecided", "no trial has this figure"
         shown = self._shown(interval.estimate)
         if interval.low is None or interval.high is None:
-            return Judged(self, cell, "undecided", f"{shown} without an interval: one trial")
+            return "undecided", f"{shown} without an interval: one trial"
         low, high = self._shown(interval.low), self._shown(interval.high)
         words = f"{shown}, 95 % interval {low} to {high}"
         verdict = self._verdict(interval.low, interval.high)
         if self.figure and verdict == self._unknown_for(self.figure, cell):
-            return Judged(self, cell, "undecided", f"{words}: the client was the limit")
-        return Judged(self, cell, verdict, words)
+            return "undecided", f"{words}: the client was the limit"
+        return verdict, words
 
     def _unknown_for(self, figure: Figure, cell: Cell) -> Verdict | None:
         """The verdict that a client at its limit cannot show: times are then too long and rates
@@ -124,18 +150,13 @@ class Condition:
 
 @dataclass(frozen=True)
 class Judged:
-    """A condition and its verdict for one cell."""
+    """A condition and its verdict for one cell or run."""
 
     condition: Condition
-    cell: Cell
+    name: str
+    """The cell in words, ``orders-rest, order 28 B, 16 users``, or what was driven."""
     verdict: Verdict
     reason: str
-
-    @property
-    def name(self) -> str:
-        """The cell in words: ``orders-rest, order 28 B, 16 users``."""
-        point = self.cell.point
-        return ", ".join((point.stack, labels.message(point), labels.load(point.load)))
 
     def to_json(self) -> dict[str, str]:
         """For ``--json``."""

@@ -13,12 +13,12 @@ from wirelab.errors import UnitError
 
 BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "KiB": 1024, "MiB": 1024**2}
 """Units of size, in bytes."""
-SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 """Units of time, in seconds. ``us`` is accepted where ``µs`` cannot be typed."""
 
 SIZE_PATTERN = r"^\s*\d+(\.\d+)?\s*(B|kB|MB|KiB|MiB)\s*$"
 """What :func:`parse_bytes` accepts, for the JSON Schema."""
-DURATION_PATTERN = r"^\s*\d+(\.\d+)?\s*(µs|us|ms|s|min)\s*$"
+DURATION_PATTERN = r"^\s*\d+(\.\d+)?\s*(µs|us|ms|s|min|h)\s*$"
 """What :func:`parse_seconds` accepts, for the JSON Schema."""
 
 
@@ -34,7 +34,7 @@ def parse_bytes(text: object) -> int:
 
 def parse_seconds(text: object) -> float:
     """``"200 µs"`` -> 0.0002."""
-    number, unit = _split(text, tuple(SECONDS), "a time", "200 µs, 50 ms, 2 s or 1 min")
+    number, unit = _split(text, tuple(SECONDS), "a time", "200 µs, 50 ms, 2 s, 5 min or 1 h")
     return number * SECONDS[unit]
 
 

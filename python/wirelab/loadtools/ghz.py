@@ -172,7 +172,7 @@ def drive(
 
 def _progress(phase: str) -> Progress:
     """ghz reports no counts while it runs."""
-    return Progress(phase=phase, calls=0, errors=0, elapsed_s=0.0)
+    return Progress(phase=phase, calls=0, errors=0, elapsed_s=0.0, in_flight=0)
 
 
 def shorter(window: Window, warmup: GhzReport | None) -> Window:

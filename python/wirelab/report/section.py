@@ -62,8 +62,8 @@ class Table:
 
     @cached_property
     def long(self) -> bool:
-        """True where a row does not fit a phone; there it becomes a list of its values. ToolOptions
-        for every value of the table."""
+        """True where a row does not fit a phone; there it becomes a list of its values. Kept,
+        because the template reads it for every value."""
         return sum(map(self._width, range(len(self.columns)))) > PHONE
 
     def _width(self, column: int) -> int:

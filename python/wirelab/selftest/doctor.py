@@ -75,7 +75,7 @@ def _engine() -> Finding:
                 Call(),
                 Amount(calls=100, max_s=5.0),
                 interruption=interruption,
-                on_progress=lambda _: None,
+                on_progress=None,
             )
     except WirelabError as error:
         return Finding("engine", "no", error.message, error.remedy)

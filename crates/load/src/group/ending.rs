@@ -98,6 +98,9 @@ impl Group {
             recorder.ended(offset, !call.failed);
             let response = call.done.saturating_sub(call.waiting.intended);
             self.recorder.over_time.record(offset, response);
+            if let Some(watched) = &self.watched {
+                watched.record(response);
+            }
         }
         if call.sent > 0 {
             recorder.under_way_ns += u128::from(span.share_of(call.sent, call.done));

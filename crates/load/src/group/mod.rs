@@ -21,6 +21,7 @@ use crate::reactor::poll::Poll;
 use crate::record::call_log::CallLines;
 use crate::record::error::ErrorKind;
 use crate::record::events::Events;
+use crate::record::over_time::Watched;
 use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
 use crate::record::report::Report;
@@ -100,6 +101,8 @@ pub(crate) struct Group {
     pub(crate) periods: Option<Periods>,
     /// Whether the window waits for its calls to become stationary.
     pub(crate) warms_up: bool,
+    /// Response times for whoever watches the run.
+    pub(crate) watched: Option<Arc<Watched>>,
 }
 
 /// Listens to what a session says; a macro because it borrows parts of the
@@ -144,7 +147,13 @@ impl Group {
             totals: Totals::default(),
             periods: None,
             warms_up: true,
+            watched: None,
         }
+    }
+
+    /// Calls that are under way.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.calls.in_flight()
     }
 
     /// The window as this group knows it in this thread.

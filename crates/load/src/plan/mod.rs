@@ -40,6 +40,9 @@ pub struct Plan {
     /// Milliseconds between progress lines; 0: none.
     #[serde(default = "progress_default")]
     pub progress_ms: u64,
+    /// Progress lines have percentiles, which costs each call a few instructions more.
+    #[serde(default)]
+    pub progress_times: bool,
     /// A new file for a line per call that was sent, warm-up and drain
     /// included: CSV, times in nanoseconds of CLOCK_REALTIME, in which
     /// packets are stamped.

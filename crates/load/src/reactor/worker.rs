@@ -157,6 +157,8 @@ fn publish(groups: &[Group], poller: &Poller, tally: &Tally) {
         groups.iter().map(|group| group.totals.errors).sum(),
         Relaxed,
     );
+    let in_flight = groups.iter().map(|group| group.in_flight() as u64);
+    tally.in_flight.store(in_flight.sum(), Relaxed);
     tally.spin_ns.store(poller.spin_ns, Relaxed);
 }
 

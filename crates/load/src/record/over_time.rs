@@ -1,5 +1,7 @@
 //! Response times over the window: a small histogram for each of at most 128 intervals.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use crate::reactor::clock::seconds;
 use crate::record::result::TimePoint;
 
@@ -117,6 +119,56 @@ impl OverTime {
     }
 }
 
+/// Response times of one thread's calls so far, for whoever watches the run. One thread writes.
+pub(crate) struct Watched(Box<[AtomicU32]>);
+
+impl Watched {
+    #[inline]
+    pub(crate) fn record(&self, response_ns: u64) {
+        let count = &self.0[bucket(response_ns)];
+        // A store, not an addition: there is one writer.
+        count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+}
+
+impl Default for Watched {
+    fn default() -> Watched {
+        Watched((0..BUCKETS).map(|_| AtomicU32::new(0)).collect())
+    }
+}
+
+/// What [`Watched`] of all threads held when they were last read.
+pub(crate) struct Seen(Vec<u32>);
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen(vec![0; BUCKETS])
+    }
+}
+
+impl Seen {
+    /// Percentiles, in nanoseconds, of the calls since the last time; None of too few calls.
+    pub(crate) fn percentiles<'a, const N: usize>(
+        &mut self,
+        threads: impl Iterator<Item = &'a Watched> + Clone,
+        quantiles: [f64; N],
+    ) -> [Option<u64>; N] {
+        let now = |at: usize| {
+            let counts = threads.clone().map(|watched| watched.0[at].load(Relaxed));
+            counts.fold(0_u32, u32::wrapping_add)
+        };
+        let now: Vec<u32> = (0..BUCKETS).map(now).collect();
+        let grown = now.iter().zip(&self.0);
+        let recent: Vec<u32> = grown.map(|(now, seen)| now.wrapping_sub(*seen)).collect();
+        self.0 = now;
+        let calls = total(&recent) as f64;
+        quantiles.map(|quantile| {
+            // One call above it: a glance, no result.
+            (calls * (1.0 - quantile) >= 1.0 - 1e-9).then(|| value_at(&recent, quantile))
+        })
+    }
+}
+
 /// From which interval to before which each point reaches.
 fn parts(intervals: &[&[u32]], quantile: f64) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
@@ -182,6 +234,20 @@ mod tests {
         let mut times = OverTime::default();
         (0..calls).for_each(|at| times.record(at * MS, 1_000 * (1 + at)));
         times
+    }
+
+    #[test]
+    fn who_watches_sees_the_calls_since_the_last_look() {
+        let (threads, mut seen) = ([Watched::default(), Watched::default()], Seen::default());
+        let look = |seen: &mut Seen| seen.percentiles(threads.iter(), [0.5, 0.99]);
+        assert_eq!(look(&mut seen), [None, None]);
+        (0..100).for_each(|at| threads[at % 2].record(MS));
+        let [p50, p99] = look(&mut seen);
+        assert!(is_near(p50.unwrap(), MS) && is_near(p99.unwrap(), MS));
+        (0..10).for_each(|_| threads[0].record(50 * MS));
+        let [p50, p99] = look(&mut seen);
+        assert!(is_near(p50.unwrap(), 50 * MS) && p99.is_none());
+        assert_eq!(look(&mut seen), [None, None]);
     }
 
     fn is_near(found: u64, expected: u64) -> bool {

@@ -30,6 +30,15 @@ pub struct Progress {
     pub calls: u64,
     /// Calls failed in the phase so far.
     pub errors: u64,
+    /// Calls that are under way.
+    pub in_flight: u64,
+    /// Median response time of the calls since the last line that ended within the window,
+    /// nanoseconds; absent where the plan does not ask for it, and of too few calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_ns: Option<u64>,
+    /// The same of 99 in 100 calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<u64>,
 }
 
 /// A failure of the lab, not of what it measures.

@@ -7,6 +7,7 @@ use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::codec::{Expected, Mismatch};
 use wirelab_wire::{Encoding, gzip, zstd};
 
+use super::rejection::printable;
 use super::{Expectation, MESSAGE_BYTES_MAX, Rejection, Validator};
 use crate::record::error::ErrorKind;
 use crate::request::tokens::Tokens;
@@ -114,7 +115,7 @@ fn read(
 fn rejected(mismatch: Mismatch) -> Rejection {
     match mismatch {
         Mismatch::Fault { code, text, .. } => {
-            let reason = format!("fault {code}: {}", text.escape_debug());
+            let reason = format!("fault {code}: {}", printable(&text));
             Rejection::new(ErrorKind::Application, reason)
         }
         other => Rejection::new(ErrorKind::Wrong, other.to_string()),

@@ -7,6 +7,7 @@ use wirelab_wire::codec::Mismatch;
 use wirelab_wire::giop::SystemException;
 
 use super::content::plain;
+use super::rejection::printable;
 use super::{Expectation, Framing, Rejection, UNKNOWN, Validator};
 use crate::record::error::{ErrorCode, ErrorKind};
 use crate::request::tokens::Tokens;
@@ -65,7 +66,7 @@ impl Validator {
         };
         match self.text_of_error(state) {
             Some(text) => Rejection {
-                reason: format!("{}: {}", rejection.reason, text.escape_debug()),
+                reason: format!("{}: {}", rejection.reason, printable(&text)),
                 ..rejection
             },
             None => rejection.with_body(&state.kept),

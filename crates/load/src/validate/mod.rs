@@ -22,8 +22,9 @@ use wirelab_wire::{ContentType, Encoding, Head};
 
 use crate::record::error::ErrorKind;
 use crate::validate::expect::Declared;
-use crate::validate::reply::ReplyState;
+use crate::validate::reply::{ReplyState, Seen};
 
+use rejection::printable;
 pub(crate) use rejection::{MESSAGE_BYTES_MAX, Rejection};
 
 /// No length has been learned yet.
@@ -56,6 +57,12 @@ pub(crate) enum Expectation {
         always: bool,
     },
 }
+
+/// The field that says where a redirection leads.
+const LOCATION: &str = "location";
+
+/// Letters of it that are shown.
+const LOCATION_LETTERS_MAX: usize = 200;
 
 /// What makes a reply right.
 #[derive(Debug)]
@@ -137,7 +144,8 @@ impl Validator {
             None => (200..300).contains(&head.status),
         };
         if !expected {
-            return state.fail(ErrorKind::Application, refusal(&head));
+            let reason = refusal(&head, state.seen.as_deref());
+            return state.fail(ErrorKind::Application, reason);
         }
         if self
             .content_type
@@ -166,8 +174,12 @@ impl Validator {
         }
     }
 
-    /// A field of a name that is expected.
+    /// A field of a name that is watched.
     pub(crate) fn field(&self, state: &mut ReplyState, name: &str, value: &[u8]) {
+        if name == LOCATION {
+            let seen = state.seen.get_or_insert_default();
+            seen.location = Some(String::from_utf8_lossy(value).into_owned());
+        }
         if let Expectation::Declared(declared) = &self.expectation {
             declared.field(state.seen.get_or_insert_default(), name, value);
         }
@@ -185,21 +197,31 @@ impl Validator {
         matches!(self.expectation, Expectation::Counted)
     }
 
-    /// Names of the fields that must be seen.
+    /// Names of the fields that must be seen: of services that are not of the lab.
     pub(crate) fn watched(&self) -> impl Iterator<Item = &str> {
-        let declared = match &self.expectation {
-            Expectation::Declared(declared) => Some(declared),
-            _ => None,
+        let (declared, location) = match &self.expectation {
+            Expectation::Declared(declared) => (Some(declared), Some(LOCATION)),
+            Expectation::Counted => (None, Some(LOCATION)),
+            _ => (None, None),
         };
-        declared.into_iter().flat_map(|declared| declared.watched())
+        let declared = declared.into_iter().flat_map(|declared| declared.watched());
+        declared.chain(location)
     }
 }
 
-/// How a reply that is none is named. GIOP has exceptions instead of numbers.
-fn refusal(head: &Head) -> String {
+/// How a reply that is none is named. GIOP has exceptions instead of numbers. A redirection says
+/// where to (RFC 9110, section 10.2.2).
+fn refusal(head: &Head, seen: Option<&Seen>) -> String {
     match (head.byte_order, head.status) {
         (Some(_), end::SYSTEM_EXCEPTION) => "GIOP system exception".into(),
         (Some(_), _) => "GIOP user exception".into(),
+        (None, status @ 300..=399) => match seen.and_then(|seen| seen.location.as_ref()) {
+            Some(location) => {
+                let shown: String = location.chars().take(LOCATION_LETTERS_MAX).collect();
+                format!("HTTP status {status}, Location: {}", printable(&shown))
+            }
+            None => format!("HTTP status {status}"),
+        },
         (None, status) => format!("HTTP status {status}"),
     }
 }

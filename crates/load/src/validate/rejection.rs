@@ -29,19 +29,37 @@ impl Rejection {
         Rejection { code, ..self }
     }
 
-    /// With the start of a text, escaped.
+    /// With the start of a text.
     pub(super) fn with_text(mut self, text: &str) -> Rejection {
         let shown: String = text.chars().take(SHOWN_BYTES).collect();
-        self.reason = format!("{}: {}", self.reason, shown.escape_debug());
+        self.reason = format!("{}: {}", self.reason, printable(&shown));
         self
     }
 
-    /// With the start of the body that came with it, escaped.
+    /// With the start of the body that came with it.
     pub(super) fn with_body(mut self, body: &[u8]) -> Rejection {
         if !body.is_empty() {
             let shown = &body[..body.len().min(SHOWN_BYTES)];
-            self.reason = format!("{}: {}", self.reason, shown.escape_ascii());
+            self.reason = format!("{}: {}", self.reason, printable_bytes(shown));
         }
         self
     }
+}
+
+/// A text as it is, but for what is no letter, number, sign or space: `\n`, `\u{1b}`.
+pub(super) fn printable(text: &str) -> String {
+    let shown = |letter: char| match letter {
+        '"' | '\'' | '\\' => letter.to_string(),
+        _ => letter.escape_debug().to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// The same of bytes, which are text but for the ones shown as `\xff`.
+fn printable_bytes(bytes: &[u8]) -> String {
+    let shown = |chunk: std::str::Utf8Chunk| {
+        let other: String = chunk.invalid().escape_ascii().to_string();
+        printable(chunk.valid()) + &other
+    };
+    bytes.utf8_chunks().map(shown).collect()
 }

@@ -46,6 +46,8 @@ pub(crate) struct Seen {
     pub(super) headers: u64,
     /// The first expected field that came with another value.
     pub(super) other: Option<(usize, String)>,
+    /// Where a redirection leads.
+    pub(super) location: Option<String>,
     pub(super) digest: Sha256,
 }
 

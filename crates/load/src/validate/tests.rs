@@ -230,7 +230,7 @@ fn an_error_shows_what_the_service_said_escaped() {
     validator.body(&mut state, b"<b>\x00oops", None);
     let rejection = validator.end(&mut state, End::default(), None).unwrap_err();
     assert_eq!(rejection.kind, ErrorKind::Application);
-    assert_eq!(rejection.reason, "HTTP status 500: <b>\\x00oops");
+    assert_eq!(rejection.reason, "HTTP status 500: <b>\\0oops");
 }
 
 #[test]

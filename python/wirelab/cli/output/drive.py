@@ -18,6 +18,8 @@ WIDTH = 80
 """Columns, also where a terminal has more."""
 EXAMPLES_MAX = 3
 """Failures that are shown in words, of each kind."""
+COUNTS_APART = 0.01
+"""Share by which calls and rate may differ without a word."""
 FAILED_TIMES = (
     "all calls: a failed one counts with the time until its error was answered, its connection "
     "ended or its time was up"
@@ -73,6 +75,12 @@ def _show_amount(result: Json) -> None:
     calls = counted(result["calls"], "call")
     _say(f"  {calls} in {seconds}, {result['errors']:,} failed")
     _say(f"  {result['rate_per_s']:,.6g} good calls/s{planned_text}")
+    ended, good = result["ended_in_window"], result["rate_per_s"] * result["window_s"]
+    if abs(good - result["ok"]) > COUNTS_APART * max(result["ok"], 1):
+        _say(
+            f"  {ended:,} calls ended within the window, and the rate is of the good ones among "
+            f"them; {result['calls']:,} began in it"
+        )
 
 
 def _show_errors(result: Json) -> None:
@@ -88,6 +96,8 @@ def _show_errors(result: Json) -> None:
         ]
         for example in words[:EXAMPLES_MAX]:
             _say(f"      e.g. {sanitize(example)}", "red")
+    if result["errors_by_kind"].get("timeout") and not result["ok"]:
+        _say(f"    received in the meantime: {format_bytes(result['bytes_received'])}", "red")
 
 
 def _show_replies(replies: Json | None) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wirelab.cli import thresholds as verdicts
 from wirelab.cli.error_handling import folded, out
-from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
+from wirelab.errors import EXIT_FAILED, UsageError
 from wirelab.format.sanitize import sanitize
 from wirelab.run import directory as run_directory
 from wirelab.run import finished
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from wirelab.run.finished import Run
     from wirelab.trial.record import Trial
 
-_MET = {"holds": "not met", "does not hold": "met", "undecided": "perhaps met"}
-"""What a verdict means for a condition that must not be met."""
 RETRY = "--retry-failed, with the same --out, measures failed trials again"
 EXPORTS = (".csv", ".parquet", ".json", ".jsonl", ".openmetrics", ".hlog")
 """What the name of an export ends in."""
@@ -51,18 +50,11 @@ def show(
         print(json.dumps(summary, indent=1))
     else:
         _print(run, page, threshold, [trial for trial in run.failed if trial.id not in reported])
-        _print_judged(judged)
-    if junit is not None:
-        _write_junit(run, judged, junit)
+        verdicts.show_verdicts(judged, out.width)
+    verdicts.write_junit(run.folder.name, judged, junit)
     if run.failed or not run.trials:
         return EXIT_FAILED
-    return _exit_code(judged) if conditions else EXIT_OK
-
-
-def _exit_code(judged: Sequence[Judged]) -> int:
-    from wirelab.explain import thresholds
-
-    return thresholds.exit_code(judged)
+    return verdicts.exit_code(judged)
 
 
 def _judged(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
@@ -72,24 +64,6 @@ def _judged(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
     from wirelab.statistics.cell import cells
 
     return thresholds.judge(conditions, cells(run.trials))
-
-
-def _print_judged(judged: Sequence[Judged]) -> None:
-    styles = {"holds": "", "does not hold": "failed:", "undecided": "yellow"}
-    for one in judged:
-        point(
-            f"Fail if {one.condition.text}: {_MET[one.verdict]} by {one.name} ({one.reason}).",
-            style=styles[one.verdict],
-        )
-
-
-def _write_junit(run: Run, judged: Sequence[Judged], file: Path) -> None:
-    from wirelab.explain import thresholds
-
-    try:
-        run_directory.write_whole(file, thresholds.junit(run.folder.name, judged))
-    except OSError as error:
-        raise UsageError(f"--junit {file} cannot be written: {error.strerror}") from error
 
 
 def point(text: str, mark: str = "•", style: str = "") -> None:
@@ -141,7 +115,7 @@ def accept_picture(file: Path) -> None:
     """Raises :class:`UsageError` for a file that cannot be the picture."""
     if file.suffix != ".svg":
         raise UsageError(f"--picture {file} is no SVG file", "give a name that ends in .svg")
-    accept_folder("--picture", file)
+    verdicts.accept_folder("--picture", file)
 
 
 def accept_export(file: Path) -> None:
@@ -151,15 +125,7 @@ def accept_export(file: Path) -> None:
             f"--export {file}: there is no such format",
             f"give a name that ends in {', '.join(EXPORTS[:-1])} or {EXPORTS[-1]}",
         )
-    accept_folder("--export", file)
-
-
-def accept_folder(option: str, file: Path) -> None:
-    """Raises :class:`UsageError` for a file whose folder does not exist."""
-    if not file.parent.is_dir():
-        raise UsageError(
-            f"{option} {file}: there is no folder {file.parent}", "make it first, or name another"
-        )
+    verdicts.accept_folder("--export", file)
 
 
 def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:

@@ -58,18 +58,20 @@ def read_curve(log: Path, tag: str = "response") -> Curve | None:
         return None
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith(f"Tag={tag},"):
-            return _curve(log, line.rsplit(",", 1)[-1].strip())
+            return decoded_curve(line.rsplit(",", 1)[-1].strip(), str(log))
     return None
 
 
-def _curve(log: Path, encoded: str) -> Curve:
+def decoded_curve(encoded: str, where: str) -> Curve:
+    """The percentile curve of one histogram in its compressed form. Raises
+    :class:`UnreadableHistogram`, which names ``where`` it is from."""
     try:
         histogram = HdrHistogram.decode(encoded)
         count = int(histogram.get_total_count())
         shown = [p for p in PERCENTILES if percentile_printable(count, p)]
         values = _values(histogram, shown)
     except Exception as error:  # the decoder raises whatever the bytes provoke
-        raise UnreadableHistogram(f"{log}: {error}") from error
+        raise UnreadableHistogram(f"{where}: {error}") from error
     return tuple((p, value) for p, value in zip(shown, values, strict=True) if value > 0.0)
 
 
