@@ -37,14 +37,16 @@ fn resolve_workload(workload: &mut Workload) -> Result<(), Fault> {
         message,
         body_base64,
         expect,
+        data,
         ..
     } = workload
     else {
         return Ok(());
     };
-    // Taken out: the engine's load part knows prepared bytes and descriptions only.
-    let (message, proto) = (message.take(), proto.take());
-    if message.is_some() && body_base64.is_some() {
+    // Taken out: the engine's load part knows prepared bytes and descriptions only, and a message
+    // that has the values of rows to come.
+    let (given, proto) = (message.take(), proto.take());
+    if given.is_some() && body_base64.is_some() {
         return Err(refused(
             "message and body_base64 are both given",
             "give one of them",
@@ -53,7 +55,7 @@ fn resolve_workload(workload: &mut Workload) -> Result<(), Fault> {
     let of_reply = expect
         .as_ref()
         .is_some_and(|expect| expect.message.is_some());
-    if message.is_none() && !of_reply {
+    if given.is_none() && !of_reply {
         return Ok(());
     }
     let pool = match (proto, &descriptors_base64) {
@@ -73,9 +75,12 @@ fn resolve_workload(workload: &mut Workload) -> Result<(), Fault> {
         }
     };
     let method = find(&pool, method)?;
-    if let Some(message) = message {
-        let bytes = encode(&method, &message)?;
-        *body_base64 = Some(BASE64.encode(bytes));
+    match given {
+        Some(given) if data.is_none() => {
+            let bytes = encode(&method, &given)?;
+            *body_base64 = Some(BASE64.encode(bytes));
+        }
+        given => *message = given,
     }
     *descriptors_base64 = Some(BASE64.encode(pool.encode_to_vec()));
     Ok(())

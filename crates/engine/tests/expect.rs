@@ -174,8 +174,7 @@ fn the_first_ten_different_failures_are_kept() {
     assert_eq!((group["errors"].as_u64(), examples.len()), (Some(20), 10));
     for (at, example) in examples.iter().enumerate() {
         let number = at + 1;
-        let words =
-            format!("wrong: JSON: $.id: expected 0, found {number}: {{\"id\": {number}}}");
+        let words = format!("wrong: JSON: $.id: expected 0, found {number}: {{\"id\": {number}}}");
         assert_eq!(example, &json!(words));
     }
 }

@@ -591,12 +591,18 @@ class HttpWorkload(
     count_replies: bool = False
     """Count how good replies differ from each other (`replies` of the result). Where `expect`
     is given they are not."""
+    data: Data | None = None
+    """Values that differ from call to call, in the place of `${column}` in path, header values
+    and body. A body that is JSON stays JSON: there a string that is nothing but a placeholder
+    becomes the value with its type."""
     expect: Expect | None = None
     """What makes a reply right; absent: any 2xx is."""
     headers: tuple[tuple[str, str], ...] = ()
     """Further header fields."""
     method: str
     """`GET`, `POST`, …"""
+    name: str | None = None
+    """How results name its calls; absent: by the path."""
     path: str
     """Path and query."""
 
@@ -610,12 +616,15 @@ class GrpcWorkload(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """A gRPC method with a message given as JSON or as prepared bytes."""
+    """A gRPC method with a message given as JSON or as prepared bytes. Each call has a deadline
+    (`grpc-timeout`), the group's `timeout_s`, unless `metadata` has one."""
 
     body_base64: str | None = None
     """The request as protobuf bytes, base64, instead of `message`."""
     count_replies: bool = False
     """As of kind `http`."""
+    data: Data | None = None
+    """As of kind `http`, in `message` and in values of `metadata`."""
     descriptors_base64: str | None = None
     """Instead of `proto`, a `FileDescriptorSet` as protobuf bytes, base64."""
     expect: Expect | None = None
@@ -628,6 +637,8 @@ class GrpcWorkload(
     """gRPC metadata to add."""
     method: str
     """`/package.Service/Method`."""
+    name: str | None = None
+    """How results name its calls; absent: by the method."""
     proto: str | None = None
     """Path of the .proto file that defines it; needed for `message`, also of `expect`."""
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_vali
 from wirelab.errors import UsageError
 from wirelab.experiment.expect import Expect
 from wirelab.experiment.fields import Json, Model, Time, time_default
+from wirelab.experiment.messages import Data
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.stack import targets
 from wirelab.stack.external import ExternalStack
@@ -31,6 +33,7 @@ REQUEST_KEYS = ("method", "path", "headers", "grpc")
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+NO_REQUEST = "write one of body, body_file and json, or method, path, grpc or data"
 HttpMethod = Annotated[str, Field(pattern=r"^[A-Z]{1,20}$")]
 HttpPath = Annotated[str, Field(pattern=r"^/[\x21-\x7e]*$")]
 GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
@@ -330,7 +333,7 @@ class ExternalService(Model):
         found = found or self._problem_of_tls()
         return found and f"service {self.name}: {found}"
 
-    def expectation(self, message: ExternalMessage) -> Expect | None:
+    def expectation(self, message: _OwnRequest) -> Expect | None:
         """What makes a reply to that message right."""
         return message.expect or self.expect
 
@@ -350,11 +353,14 @@ class ExternalService(Model):
     def problem_with(self, message: ExternalMessage) -> str:
         """Why it cannot be sent the message, or its replies cannot be what that expects; empty
         where they can."""
-        found = self._of_expectation(message.expect)
         described = self.grpc is not None and self.grpc.proto is not None
-        if self.kind == "grpc" and message.is_json and not described:
-            found = "json needs grpc.proto of the service, the file that describes the message"
-        return found and f"message {message.name} to {self.name}: {found}"
+        for request in message.requests:
+            found = self._of_expectation(request.expect)
+            if self.kind == "grpc" and request.is_json and not described:
+                found = "json needs grpc.proto of the service, the file that describes the message"
+            if found:
+                return f"message {request.name} to {self.name}: {found}"
+        return ""
 
     def _of_expectation(self, expect: Expect | None) -> str:
         if expect is None:
@@ -396,13 +402,25 @@ class ExternalService(Model):
             files["key"] = str(self._folder / tls.key)
         return {**files, **({"server_name": name} if name else {})}
 
-    def workload(self, message: ExternalMessage) -> Json:
-        """The object ``workload`` of a group in the engine's plan."""
+    def workload(self, message: ExternalMessage, seed: int = 0) -> Json:
+        """The object ``workload`` of a group in the engine's plan; ``seed`` is that of what is
+        random in it."""
+        if not message.mix:
+            return self._workload(message, seed)
+        parts = [
+            {"weight": part.weight, "workload": {**self._workload(part, seed), "name": part.name}}
+            for part in message.mix
+        ]
+        return {"kind": "mix", "parts": parts, "seed": seed}
+
+    def _workload(self, message: _OwnRequest, seed: int) -> Json:
         expect = self.expectation(message)
-        judged = {"expect": expect.plan} if expect else {"count_replies": True}
+        judged: Json = {"expect": expect.plan} if expect else {"count_replies": True}
+        if message.data is not None:
+            judged["data"] = message.data.plan(seed)
         return {**(self._grpc if self.kind == "grpc" else self._http)(message), **judged}
 
-    def _http(self, message: ExternalMessage) -> Json:
+    def _http(self, message: _OwnRequest) -> Json:
         request = self.http or HttpRequest()
         sent = message if message.has_body or message.is_http_request else request
         headers = message.headers_over(request.headers)
@@ -420,7 +438,7 @@ class ExternalService(Model):
             "body_base64": base64.b64encode(sent.content).decode(),
         }
 
-    def _grpc(self, message: ExternalMessage) -> Json:
+    def _grpc(self, message: _OwnRequest) -> Json:
         request = self.grpc
         path = request.path if request else self.server.path if self.server else ""
         if message.grpc is not None:
@@ -444,11 +462,11 @@ def hidden(values: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-class ExternalMessage(_WithBody):
-    """A message to services of the user's own, by name: the content of the request that a service
+class _OwnRequest(_WithBody):
+    """What is sent to services of the user's own: the content of the request that a service
     declares, or a request of its own."""
 
-    name: Name
+    name: Name = Field(description="in results")
     method: HttpMethod | None = Field(
         None, description="of HTTP, in place of the service's; default: GET, with a body POST"
     )
@@ -464,13 +482,16 @@ class ExternalMessage(_WithBody):
     expect: Expect | None = Field(
         None, description="what makes a reply right; default: that of the service"
     )
+    data: Data | None = Field(
+        None,
+        description="rows whose values go where ${column} stands in path, header values and "
+        "content, also in those of the service",
+    )
 
-    @model_validator(mode="after")
-    def _has_a_request(self) -> ExternalMessage:
-        is_request = self.has_body or self.is_http_request or self.headers or self.grpc
-        if not is_request and self.name != REQUEST:
-            raise ValueError("write one of body, body_file and json, or method, path or grpc")
-        return self
+    @property
+    def is_request(self) -> bool:
+        """Whether it says more than its name."""
+        return bool(self.has_body or self.is_http_request or self.headers or self.grpc or self.data)
 
     @property
     def is_http_request(self) -> bool:
@@ -490,13 +511,79 @@ class ExternalMessage(_WithBody):
         return {n: v for n, v in headers.items() if n.lower() not in own} | self.headers
 
     @property
+    def problem(self) -> str:
+        """Why content or rows cannot be had; empty where they can."""
+        return super().problem or (self.data.problem if self.data else "")
+
+    def point(self) -> Json:
+        """What the name does not say of it, as results have it."""
+        named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
+        if self.headers:
+            named["headers"] = hidden(self.headers)
+        if self.has_body:
+            named["sha256"] = hashlib.sha256(self.content).hexdigest()
+        if self.expect is not None:
+            named["expect"] = self.expect.plan
+        if self.data is not None:
+            named["data"] = self.data.point()
+        return named
+
+
+class ExternalPart(_OwnRequest):
+    """One part of a mix."""
+
+    weight: float = Field(1.0, gt=0, le=1e9, description="its share over the sum of all weights")
+
+    @model_validator(mode="after")
+    def _has_a_request(self) -> ExternalPart:
+        if not self.is_request:
+            raise ValueError(NO_REQUEST)
+        return self
+
+
+class ExternalMessage(_OwnRequest):
+    """A message to services of the user's own, by name, or a mix of them."""
+
+    mix: tuple[ExternalPart, ...] = Field(
+        (), max_length=1_000, description="parts, one of which each arrival is, by their weights"
+    )
+
+    @model_validator(mode="after")
+    def _has_a_request(self) -> ExternalMessage:
+        if self.mix and self.is_request:
+            raise ValueError("a mix has its requests and data in its parts")
+        names = Counter(part.name for part in self.mix)
+        if twice := next((name for name, count in names.items() if count > 1), None):
+            raise ValueError(f"two parts are called {twice}: give them different names")
+        if not self.mix and not self.is_request and self.name != REQUEST:
+            raise ValueError(NO_REQUEST)
+        return self
+
+    def is_for(self, service: ExternalService) -> bool:
+        """Whether the service can be sent it; of a mix each part."""
+        if not self.mix:
+            return super().is_for(service)
+        return all(part.is_for(service) for part in self.mix)
+
+    @property
+    def requests(self) -> tuple[ExternalMessage | ExternalPart, ...]:
+        """The parts of a mix; without one itself."""
+        return self.mix or (self,)
+
+    @property
+    def problem(self) -> str:
+        """As of a part, of the first that has one."""
+        problems = (part.problem for part in self.mix)
+        return next(filter(None, problems), "") if self.mix else super().problem
+
+    @property
     def contract(self) -> str:
         """In place of a contract's name."""
         return CONTRACT
 
     @property
     def bytes(self) -> int:
-        """Size of its content; 0 where the service names the request."""
+        """Size of its content; 0 where the service names the request, and of a mix."""
         return len(self.content) if not self.problem else 0
 
     @property
@@ -525,15 +612,11 @@ class ExternalMessage(_WithBody):
         return self.problem
 
     def point(self) -> Json:
-        """What the name does not say of it, as results have it."""
-        named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
-        if self.headers:
-            named["headers"] = hidden(self.headers)
-        if self.has_body:
-            named["sha256"] = hashlib.sha256(self.content).hexdigest()
-        if self.expect is not None:
-            named["expect"] = self.expect.plan
-        return named
+        """As of a part; of a mix the parts."""
+        if not self.mix:
+            return super().point()
+        parts = [{"name": p.name, "weight": p.weight, **p.point()} for p in self.mix]
+        return {"mix": parts}
 
 
 OWN_REQUEST = ExternalMessage(name=REQUEST)

@@ -81,7 +81,7 @@ class Cell:
         """The object ``workload`` of the probe in the engine's plan."""
         if isinstance(self.message, ExternalMessage):
             assert self.external is not None  # the matrix pairs them
-            return self.external.workload(self.message)
+            return self.external.workload(self.message, seed)
         return self.message.workload(seed)
 
 
@@ -290,7 +290,9 @@ def _accept_external(service: ExternalService, message: Message | ExternalMessag
         raise StackError(service.problem, "correct its declaration")
     if isinstance(message, ExternalMessage) and (problem := service.problem_with(message)):
         raise StackError(problem, "correct its declaration")
-    own = isinstance(message, ExternalMessage) and (message.has_body or message.grpc is not None)
+    own = isinstance(message, ExternalMessage) and all(
+        request.has_body or request.grpc is not None for request in message.requests
+    )
     if not own and not service.has_request:
         raise StackError(
             f"service {service.name} names no request",

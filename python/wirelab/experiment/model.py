@@ -69,7 +69,12 @@ Service = Annotated[
 
 def _kind_of_message(given: object) -> str:
     if isinstance(given, dict):
-        return "own" if {"body", "body_file", "json", *REQUEST_KEYS} & set(given) else "of the lab"
+        parts = given.get("mix")
+        if isinstance(parts, (list, tuple)) and parts:
+            return _kind_of_message(parts[0])
+        keys = {"body", "body_file", "json", *REQUEST_KEYS}
+        is_own = keys & set(given) or ("data" in given and "name" in given)
+        return "own" if is_own and not {"operation", "steps"} & set(given) else "of the lab"
     return "own" if isinstance(given, ExternalMessage) else "of the lab"
 
 

@@ -140,7 +140,7 @@ def words(name: str, size: str) -> str:
     """``Hello 150 kB``; the name alone where the requests have one size, or the contract's own."""
     operation = OPERATIONS.get(name.partition(" with ")[0])
     is_sized = operation.is_sized if operation else not name.endswith(_SEVERAL)
-    if operation and operation.size_default == 0 and size == format_bytes(0):
+    if size == format_bytes(0) and (operation is None or operation.size_default == 0):
         return name
     return f"{name} {size}" if is_sized else name
 

@@ -95,6 +95,8 @@ impl Document {
             stack,
             // Never sent: the calls are the examination's own.
             workload: Workload::Http {
+                name: None,
+                data: None,
                 method: "GET".into(),
                 path: "/".into(),
                 headers: Vec::new(),

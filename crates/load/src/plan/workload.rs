@@ -49,6 +49,9 @@ pub enum Workload {
     },
     /// Anything over HTTP.
     Http {
+        /// How results name its calls; absent: by the path.
+        #[serde(default)]
+        name: Option<String>,
         /// `GET`, `POST`, …
         method: String,
         /// Path and query.
@@ -66,9 +69,18 @@ pub enum Workload {
         /// `expect` is given they are not.
         #[serde(default)]
         count_replies: bool,
+        /// Values that differ from call to call, in the place of `${column}` in path, header
+        /// values and body. A body that is JSON stays JSON: there a string that is nothing but
+        /// a placeholder becomes the value with its type.
+        #[serde(default)]
+        data: Option<Data>,
     },
-    /// A gRPC method with a message given as JSON or as prepared bytes.
+    /// A gRPC method with a message given as JSON or as prepared bytes. Each call has a deadline
+    /// (`grpc-timeout`), the group's `timeout_s`, unless `metadata` has one.
     Grpc {
+        /// How results name its calls; absent: by the method.
+        #[serde(default)]
+        name: Option<String>,
         /// `/package.Service/Method`.
         method: String,
         /// Path of the .proto file that defines it; needed for `message`, also of `expect`.
@@ -95,6 +107,9 @@ pub enum Workload {
         /// As of kind `http`.
         #[serde(default)]
         count_replies: bool,
+        /// As of kind `http`, in `message` and in values of `metadata`.
+        #[serde(default)]
+        data: Option<Data>,
     },
     /// Calls of one contract in a fixed order, values of replies carried into later requests.
     /// Arrivals, failures and the window are as with kind `sequence`.

@@ -14,6 +14,9 @@ use crate::record::result::Fault;
 /// Bytes of a file at most.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
+/// Bytes that the requests of all rows may take.
+pub(crate) const ROW_BYTES_MAX: usize = 256 << 20;
+
 /// Rows at most.
 const ROWS_MAX: usize = 1_000_000;
 

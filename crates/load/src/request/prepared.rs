@@ -34,9 +34,16 @@ pub(crate) struct Part {
     pub(crate) rows: Option<PartRows>,
 }
 
+/// A request, and what its reply must say.
+pub(crate) type PreparedRow = (Request, Option<Arc<Expected>>);
+
+/// What makes the head of a row's request: path, fields, length of the body.
+type Head<'a> = (&'a str, &'a [(String, String)], usize);
+
 /// Requests for rows of data, without an authority yet.
 pub(crate) struct PartRows {
-    pub(crate) rows: Vec<(Request, Arc<Expected>)>,
+    /// Of a service that is not of the lab without what it must say: that is the same for all.
+    pub(crate) rows: Vec<PreparedRow>,
     pub(crate) per: RowPer,
 }
 
@@ -136,10 +143,11 @@ impl PartRows {
         check: impl Fn(&Request) -> Result<(), Fault>,
     ) -> Result<Script, Fault> {
         // Equal heads, equal ids.
-        let mut heads: HashMap<(&str, usize), u64> = HashMap::new();
+        let mut heads: HashMap<Head, u64> = HashMap::new();
         let rows = self.rows.iter().map(|(request, expected)| {
             let next = heads.len() as u64;
-            let head = (request.path.as_str(), request.body.len());
+            let fields = request.fields.as_slice();
+            let head = (request.path.as_str(), fields, request.body.len());
             let number = *heads.entry(head).or_insert(next);
             let request = Request {
                 id: OWN_PATH | head_id(step, 0) | number,
@@ -149,7 +157,7 @@ impl PartRows {
             check(&request)?;
             Ok(RowRequest {
                 request: Arc::new(request),
-                expected: Arc::clone(expected),
+                expected: expected.clone(),
             })
         });
         let rows = rows.collect::<Result<Arc<[_]>, Fault>>()?;

@@ -65,7 +65,8 @@ pub(crate) struct RowRequests {
 #[derive(Debug)]
 pub(crate) struct RowRequest {
     pub(crate) request: Arc<Request>,
-    pub(crate) expected: Arc<Expected>,
+    /// None: the same of all rows.
+    pub(crate) expected: Option<Arc<Expected>>,
 }
 
 impl RowRequests {
@@ -81,10 +82,12 @@ impl RowRequests {
     pub(crate) fn request(&mut self, call: &mut Call) -> &Arc<Request> {
         let row = &self.rows[self.picker.pick(call.waiting.user)];
         call.step = self.step;
-        let varied = call.reply.varied.get_or_insert_default();
-        varied.request = None;
-        varied.expected = Some(Due::Shared(Arc::clone(&row.expected)));
-        varied.read = None;
+        if let Some(expected) = &row.expected {
+            let varied = call.reply.varied.get_or_insert_default();
+            varied.request = None;
+            varied.expected = Some(Due::Shared(Arc::clone(expected)));
+            varied.read = None;
+        }
         &row.request
     }
 }

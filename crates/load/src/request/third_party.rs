@@ -8,11 +8,13 @@ use wirelab_stack::{Binding, Stack, Work};
 use wirelab_wire::{ContentType, Request};
 
 use crate::fault;
-use crate::plan::{Expect, Workload};
+use crate::plan::{Data, Expect, Group, Workload};
 use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
+use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format};
-use crate::request::prepared::Part;
+use crate::request::placeholders::{Within, filled};
+use crate::request::prepared::{Part, PartRows, PreparedRow};
 use crate::request::steps::Step;
 use crate::validate::expect::{self as expected, Declared};
 use crate::validate::{Expectation, Framing, Validator};
@@ -21,29 +23,98 @@ fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T,
     Err(fault::plan(message, remedy))
 }
 
-/// One request to a third party's service.
-fn third_party(request: Request, name: &str, validator: Validator) -> Part {
-    Part {
-        requests: vec![request],
+/// Requests to a third party's service: one, or one for each row of `data`, which `request` makes.
+fn third_party(
+    data: Option<&Data>,
+    name: &str,
+    validator: Validator,
+    request: impl Fn(Option<&Row>) -> Result<Request, Fault>,
+) -> Result<Part, Fault> {
+    let rows = match data {
+        Some(data) => Some(PartRows {
+            rows: of_rows(&data::read(&data.rows)?, &request)?,
+            per: data.per,
+        }),
+        None => None,
+    };
+    let first = match &rows {
+        Some(rows) => rows.rows[0].0.clone(),
+        None => request(None)?,
+    };
+    Ok(Part {
+        requests: vec![first],
         steps: vec![Step {
             operation: 0,
             name: name.to_owned(),
             validator: Arc::new(validator),
         }],
         builder: None,
-        rows: None,
+        rows,
+    })
+}
+
+fn of_rows(
+    rows: &[Row],
+    request: impl Fn(Option<&Row>) -> Result<Request, Fault>,
+) -> Result<Vec<PreparedRow>, Fault> {
+    let (mut bytes, mut made) = (0, Vec::with_capacity(rows.len()));
+    for row in rows {
+        let request = request(Some(row))?;
+        let fields = request.fields.iter();
+        let head: usize = fields.map(|(name, value)| name.len() + value.len()).sum();
+        bytes += request.path.len() + head + request.body.len();
+        if bytes > ROW_BYTES_MAX {
+            return refuse(
+                format!(
+                    "data: the requests of {} rows take more than 256 MiB",
+                    rows.len()
+                ),
+                "use fewer rows, which are taken again after the last, or smaller requests",
+            );
+        }
+        made.push((request, None));
     }
+    Ok(made)
+}
+
+/// A text with the values of a row, where there is one.
+fn with_values(text: &str, row: Option<&Row>, within: Within) -> Result<String, Fault> {
+    row.map_or_else(|| Ok(text.to_owned()), |row| filled(text, row, within))
+}
+
+fn fields_with_values(
+    fields: &[(String, String)],
+    row: Option<&Row>,
+) -> Result<Vec<(String, String)>, Fault> {
+    let fields = fields.iter();
+    fields
+        .map(|(name, value)| Ok((name.clone(), with_values(value, row, Within::Text)?)))
+        .collect()
+}
+
+/// Where the values of a body go; a body that is no text has none.
+fn body_with_values(body: &[u8], row: Option<&Row>) -> Result<Vec<u8>, Fault> {
+    let (Some(row), Ok(text)) = (row, std::str::from_utf8(body)) else {
+        return Ok(body.to_vec());
+    };
+    let within = match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        Ok(_) => Within::Json,
+        Err(_) => Within::Text,
+    };
+    Ok(filled(text, row, within)?.into_bytes())
 }
 
 /// Anything over HTTP.
 pub(super) fn of_http(stack: &Stack, workload: &Workload) -> Result<Part, Fault> {
     let Workload::Http {
+        name,
         method,
         path,
         headers,
         body_base64,
         expect,
         count_replies,
+        data,
     } = workload
     else {
         unreachable!("asked for HTTP workloads only")
@@ -65,24 +136,31 @@ pub(super) fn of_http(stack: &Stack, workload: &Workload) -> Result<Part, Fault>
     let expectation = expectation(expect.as_deref(), *count_replies, None)?;
     let mut validator = Validator::new(Framing::Whole, expectation, stack.work == Work::Decode);
     validator.status = expect.as_ref().and_then(|expect| expect.status);
-    let mut body = decode_base64(body_base64)?;
-    if let (false, (_, Some(name))) = (body.is_empty(), encoding(stack.compression)) {
-        fields.push(("content-encoding".into(), name.into()));
-        body = compress(stack.compression, &body).unwrap_or(body);
-    }
-    let request = Request {
-        method: method.clone(),
-        path: path.clone(),
-        fields,
-        body: body.into(),
-        ..Request::default()
+    let body = decode_base64(body_base64)?;
+    let request = |row: Option<&Row>| {
+        let mut fields = fields_with_values(&fields, row)?;
+        let mut body = body_with_values(&body, row)?;
+        if let (false, (_, Some(name))) = (body.is_empty(), encoding(stack.compression)) {
+            fields.push(("content-encoding".into(), name.into()));
+            body = compress(stack.compression, &body).unwrap_or(body);
+        }
+        Ok(Request {
+            method: method.clone(),
+            path: with_values(path, row, Within::Path)?,
+            fields,
+            body: body.into(),
+            ..Request::default()
+        })
     };
-    Ok(third_party(request, path, validator))
+    let name = name.as_deref().unwrap_or(path);
+    third_party(data.as_ref(), name, validator, request)
 }
 
 /// A gRPC method, its message as bytes.
-pub(super) fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Part, Fault> {
+pub(super) fn of_grpc(group: &Group, workload: &Workload) -> Result<Part, Fault> {
+    let stack = &group.stack;
     let Workload::Grpc {
+        name,
         method,
         body_base64,
         metadata,
@@ -90,6 +168,7 @@ pub(super) fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Part, Fault>
         descriptors_base64,
         expect,
         count_replies,
+        data,
         ..
     } = workload
     else {
@@ -101,19 +180,13 @@ pub(super) fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Part, Fault>
             "use binding grpc, or workload http",
         );
     }
-    if message.is_some() {
+    if message.is_some() && data.is_none() {
         return Err(fault::internal("a JSON message was not turned into bytes"));
     }
     let path = match method.starts_with('/') {
         true => method.clone(),
         false => format!("/{method}"),
     };
-    let message = decode_base64(body_base64.as_deref().unwrap_or(""))?;
-    let mut body = Vec::new();
-    BodyWriter::new(stack, message_format(stack)).wrap(&message, &mut body);
-    let mut request = head::grpc(stack, &path);
-    request.body = body.into();
-    request.fields.extend(lower_case(metadata));
     if let Some(of_http) = expect.as_deref().and_then(of_http_only) {
         return refuse(
             format!("expect.{of_http}: a reply of gRPC has none"),
@@ -124,14 +197,58 @@ pub(super) fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Part, Fault>
         (Some(expect), Some(described)) if expect.message.is_some() => {
             Some(expected::method(described, &path)?)
         }
+        (_, Some(described)) if message.is_some() => Some(expected::method(described, &path)?),
         _ => None,
     };
     let expectation = expectation(expect.as_deref(), *count_replies, of_method.as_ref())?;
+    let template = message.as_ref().map(ToString::to_string);
+    let prepared = decode_base64(body_base64.as_deref().unwrap_or(""))?;
+    let mut metadata = lower_case(metadata);
+    if !metadata.iter().any(|(name, _)| name == TIMEOUT) {
+        metadata.push((TIMEOUT.into(), timeout(group.timeout_s)));
+    }
+    let request = |row: Option<&Row>| {
+        let message = match (&template, &of_method) {
+            (Some(template), Some(method)) => {
+                let text = with_values(template, row, Within::Json)?;
+                expected::encoded(method, &text).map_err(|fault| named(fault, row))?
+            }
+            _ => prepared.clone(),
+        };
+        let mut body = Vec::new();
+        BodyWriter::new(stack, message_format(stack)).wrap(&message, &mut body);
+        let mut request = head::grpc(stack, &path);
+        request.body = body.into();
+        request.fields.extend(fields_with_values(&metadata, row)?);
+        Ok(request)
+    };
     let mut validator = Validator::new(Framing::Grpc, expectation, stack.work == Work::Decode);
     // gRPC answers with 200 whatever came of the call: errors are in grpc-status.
     validator.status = Some(200);
     validator.content_type = Some(ContentType::Grpc);
-    Ok(third_party(request, &path, validator))
+    let name = name.as_deref().unwrap_or(&path);
+    third_party(data.as_ref(), name, validator, request)
+}
+
+/// The deadline of a call (gRPC over HTTP/2, Requests).
+const TIMEOUT: &str = "grpc-timeout";
+
+/// As metadata: at most eight digits and a unit.
+fn timeout(seconds: f64) -> String {
+    let milliseconds = (seconds * 1e3).ceil();
+    if milliseconds <= 99_999_999.0 {
+        return format!("{milliseconds:.0}m");
+    }
+    format!("{:.0}S", seconds.ceil().min(99_999_999.0))
+}
+
+/// With the place of the row.
+fn named(fault: Fault, row: Option<&Row>) -> Fault {
+    let place = row.map_or_else(String::new, |row| format!("data: {}: ", row.place));
+    Fault {
+        message: place + &fault.message,
+        ..fault
+    }
 }
 
 /// What is known of replies of a service that is not of the lab.

@@ -15,7 +15,7 @@ use crate::fault;
 use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
 use crate::record::result::Fault;
 use crate::request::body::BodyWriter;
-use crate::request::data::{self, Row};
+use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, media_type, message_format};
 use crate::request::prepared::{Part, PartRows, Prepared};
 use crate::request::request_generator::RequestGenerator;
@@ -66,7 +66,7 @@ fn part(group: &Group, workload: &Workload) -> Result<Part, Fault> {
             data,
         } => of_steps(group, contract, steps, data.as_ref()),
         Workload::Http { .. } => third_party::of_http(&group.stack, workload),
-        Workload::Grpc { .. } => third_party::of_grpc(&group.stack, workload),
+        Workload::Grpc { .. } => third_party::of_grpc(group, workload),
         Workload::Mix { .. } => refuse(
             "a mix within a mix",
             "list all parts in one mix, each with its share as its weight",
@@ -221,9 +221,6 @@ fn of_sequence(
     )
 }
 
-/// Bytes that the requests of all rows may take.
-const ROW_BYTES_MAX: usize = 256 << 20;
-
 /// Steps of a sequence at most.
 const STEPS_MAX: usize = 100;
 
@@ -246,7 +243,7 @@ fn with_rows(group: &Group, call: &Call, data: &Data) -> Result<Part, Fault> {
             request.body = writer.body(call).map_err(unsupported)?.into();
         }
         let expected = Expected::of(format, call).map_err(unsupported)?;
-        Ok((request, Arc::new(expected)))
+        Ok((request, Some(Arc::new(expected))))
     });
     // A fault of raw is visible in its content only.
     let always = stack.binding == Binding::Raw;

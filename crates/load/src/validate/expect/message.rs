@@ -1,6 +1,7 @@
 //! Messages of gRPC compared with a part of them that must be there, as proto3 JSON.
 
 use base64::Engine as _;
+use prost::Message as _;
 use prost_reflect::{
     DescriptorPool, DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDescriptor,
     ReflectMessage, SerializeOptions,
@@ -126,6 +127,26 @@ fn camel_case(name: &str) -> String {
         letter => Some(letter),
     });
     letters.collect()
+}
+
+/// A request of the method, given as proto3 JSON, as bytes.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn encoded(method: &MethodDescriptor, json: &str) -> Result<Vec<u8>, Fault> {
+    let input = method.input();
+    let name = input.full_name().to_owned();
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let message = DynamicMessage::deserialize(input, &mut reader);
+    let message = message.and_then(|message| reader.end().map(|()| message));
+    message
+        .map(|message| message.encode_to_vec())
+        .map_err(|error| {
+            fault::plan(
+                format!("message: not a {name}: {error}"),
+                "write it as proto3 JSON",
+            )
+        })
 }
 
 /// The method of that path, described by a `FileDescriptorSet` in base64.

@@ -18,7 +18,7 @@ use crate::record::result::Fault;
 use crate::validate::reply::{ReplyState, Seen};
 use json::JsonPattern;
 use message::MessagePattern;
-pub(crate) use message::method;
+pub(crate) use message::{encoded, method};
 
 /// Fields that a plan may expect: as many as the bits that say which have come.
 const HEADERS_MAX: usize = 64;
