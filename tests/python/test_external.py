@@ -459,9 +459,10 @@ def test_credentials_are_not_in_records(tmp_path: Path) -> None:
         env={"TOKEN": secret},
         http={"path": "/", "headers": {"authorization": secret}},
     )
-    messages = [{"name": "other", "path": "/x", "headers": {"x-key": secret}}]
+    other = {"name": "other", "path": "/x", "headers": {"x-key": secret}}
+    messages = [other, {"name": "mixed", "mix": [other, {**other, "name": "again"}]}]
     run = _run(tmp_path / "run", service, messages=messages)
-    assert _only(run).result.ok == 50
+    assert [trial.result.ok for trial in run.trials] == [50, 50]
     kept = [path for path in run.folder.rglob("*") if path.is_file()]
     holding = {path.name for path in kept if secret.encode() in path.read_bytes()}
     assert holding == {"experiment.yaml", "manifest.json"}  # the file as it was written

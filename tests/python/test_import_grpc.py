@@ -28,6 +28,7 @@ import "names.proto";
 service Greeter {
   rpc SayHello (HelloRequest) returns (HelloReply);
   rpc SayHellos (HelloRequest) returns (stream HelloReply);
+  rpc Listen (stream HelloRequest) returns (HelloReply);
 }
 message HelloRequest { Name name = 1; HelloRequest again = 2; int64 count = 3; }
 message HelloReply { string text = 1; }
@@ -73,7 +74,7 @@ def _compiled(folder: Path, *files: str) -> Path:
     return out
 
 
-def test_a_file_has_one_message_per_unary_method(importer: Importer) -> None:
+def test_a_file_has_one_message_per_method(importer: Importer) -> None:
     file = ROOT / "contracts" / "petclinic.proto"
     done = importer("grpc", file)
     assert done.code == 0
@@ -88,7 +89,7 @@ def test_imports_are_found_in_their_folders(importer: Importer, protos: Path) ->
     done = importer("grpc", protos / "greet.proto", "--import", protos / "more")
     assert done.code == 0
     assert done.messages["say-hello"]["json"] == {"count": 1, "name": {"first": "text"}}
-    assert "greet.Greeter/SayHellos: streams are not measured" in done.out
+    assert "greet.Greeter/Listen: the client sends a stream" in done.out
     described = done.content["services"][0]["grpc"]
     assert (importer.folder / described["proto"]).is_file()
     assert (importer.folder / described["include"][0]).is_dir()
@@ -149,7 +150,11 @@ class _Server:
         self._response = kind("ServerReflectionResponse")
         handlers = [
             grpc.method_handlers_generic_handler(
-                "greet.Greeter", {"SayHello": grpc.unary_unary_rpc_method_handler(self._hello)}
+                "greet.Greeter",
+                {
+                    "SayHello": grpc.unary_unary_rpc_method_handler(self._hello),
+                    "SayHellos": grpc.unary_stream_rpc_method_handler(self._hellos),
+                },
             )
         ]
         if version:
@@ -172,6 +177,9 @@ class _Server:
         assert b"\x0a\x04text" in request
         assert b"\x18\x01" in request
         return b"\x0a\x02hi"
+
+    def _hellos(self, request: bytes, context: Any) -> Iterator[bytes]:
+        yield from (self._hello(request, context), self._hello(request, context))
 
     def _reflect(self, requests: Iterator[Any], context: Any) -> Iterator[Any]:
         for request in requests:
@@ -214,16 +222,53 @@ def test_a_server_with_reflection_is_measured_as_it_was_written(
     done = importer("grpc", address)
     assert done.code == 0, done.err
     assert done.files == ["greeter.binpb", "greeter.yaml"]
-    assert list(done.messages) == ["say-hello"]
+    assert list(done.messages) == ["say-hello", "say-hellos"]
     assert done.content["services"][0]["url"] == f"grpc://{address}"
     assert main(["run", "greeter.yaml", "--out", "results"]) == 0
     lines = (importer.folder / "results" / "trials.jsonl").read_text().splitlines()
     trials = [record for line in lines if "point" in (record := json.loads(line))]
-    assert len(trials) == 4
+    assert len(trials) == 8
     for trial in trials:
         assert trial["status"] == "measured"
         assert trial["result"]["ok"] > 0
         assert trial["result"]["errors"] == 0
+
+
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+def test_a_server_describes_itself_to_run_and_drive(
+    importer: Importer,
+    serving: Callable[[str | None], str],
+    version: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without a file that describes its messages."""
+    address = serving(version)
+    message = {"name": {"first": "text"}, "count": 1}
+    url = f"grpc://{address}/greet.Greeter/SayHello"
+    assert main(["drive", url, "--data", json.dumps(message), "--calls", "5"]) == 0
+    assert "5 calls" in capsys.readouterr().out
+    assert main(["drive", url, "--data", '{"nam": 1}', "--calls", "5"]) == 2
+    assert "not a greet.HelloRequest" in " ".join(capsys.readouterr().err.split())
+    service = {
+        "name": "greeter",
+        "url": f"grpc://{address}",
+        "grpc": {"method": "greet.Greeter/SayHello", "reflect": True, "json": message},
+        "expect": {"message": {"text": "hi"}},
+    }
+    content = {"name": "greet", "repeats": 1, "services": [service], "window": {"calls": 20}}
+    content["loads"] = [{"closed": {"users": 1}}]
+    (importer.folder / "greet.yaml").write_text(json.dumps(content))
+    assert main(["run", str(importer.folder / "greet.yaml"), "--out", "reflected"]) == 0
+    (line,) = (importer.folder / "reflected" / "trials.jsonl").read_text().splitlines()
+    assert json.loads(line)["result"]["ok"] == 20
+
+
+def test_a_server_that_does_not_describe_itself_ends_the_run(
+    serving: Callable[[str | None], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"grpc://{serving(None)}/greet.Greeter/SayHello"
+    assert main(["drive", url, "--data", "{}", "--calls", "5"]) == 2
+    assert "has no reflection" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_server_without_reflection_is_refused(

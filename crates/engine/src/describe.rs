@@ -1,7 +1,7 @@
 //! `describe`: the methods of a .proto, a descriptor set or a running server, as JSON.
 
 mod examples;
-mod reflection;
+pub(crate) mod reflection;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -53,7 +53,7 @@ struct Service {
 #[derive(Serialize)]
 struct Method {
     name: String,
-    /// Whether either side sends a stream.
+    /// Whether the client sends a stream, which is no single request.
     streams: bool,
     /// A request with every field set, as proto3 JSON.
     example: serde_json::Value,
@@ -116,7 +116,7 @@ fn of_service(service: &ServiceDescriptor) -> Result<Service, Fault> {
 fn of_method(method: &MethodDescriptor) -> Result<Method, Fault> {
     Ok(Method {
         name: method.name().to_owned(),
-        streams: method.is_client_streaming() || method.is_server_streaming(),
+        streams: method.is_client_streaming(),
         example: examples::request(&method.input())
             .map_err(|error| proto::refused(format!("{}: {error}", method.full_name()), ""))?,
     })

@@ -3,11 +3,14 @@
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
+use prost_reflect::DescriptorPool;
 use wirelab_contract::print_error;
-use wirelab_load::plan::Plan;
+use wirelab_load::plan::{Group, Plan};
 use wirelab_load::result::{Event, Fault, FaultKind};
+use wirelab_load::target::Target;
 use wirelab_load::{Prepared, prepare};
 
+use crate::describe::reflection;
 use crate::{interrupt, proto};
 
 /// A plan is small; a larger document is a mistake or an attack.
@@ -82,10 +85,37 @@ fn refused(message: String) -> Fault {
 }
 
 fn prepare_all(plan: &Plan) -> Result<Vec<Prepared>, Fault> {
-    plan.groups
-        .iter()
-        .map(|group| prepare(&proto::resolve(group)?).map_err(|fault| named(&group.name, fault)))
+    let reflect = |group: &Group| described(group, plan.allow_any_target);
+    let groups = plan.groups.iter();
+    groups
+        .map(|group| {
+            let resolved = proto::resolve(group, &reflect);
+            let prepared = resolved.and_then(|group| prepare(&group));
+            prepared.map_err(|fault| named(&group.name, fault))
+        })
         .collect()
+}
+
+/// What the group's server says that it has, where it may be called at all.
+fn described(group: &Group, any_target: bool) -> Result<DescriptorPool, Fault> {
+    let remedy = "name the .proto as proto (--proto FILE)";
+    let refused = |message: String| Fault {
+        kind: FaultKind::Plan,
+        message,
+        remedy: remedy.into(),
+    };
+    if group.tls.is_some() {
+        return Err(refused(
+            "a server with TLS is not asked to describe itself".into(),
+        ));
+    }
+    let target = Target::parse(&group.target, any_target);
+    match target.map_err(|error| refused(error.to_string()))? {
+        Target::Tcp(address) => reflection::fetch(&address.to_string()),
+        _ => Err(refused(
+            "a Unix socket is not asked to describe itself".into(),
+        )),
+    }
 }
 
 fn named(group: &str, fault: Fault) -> Fault {

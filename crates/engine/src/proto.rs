@@ -9,29 +9,37 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 use wirelab_load::plan::{Group, Workload};
 use wirelab_load::result::{Fault, FaultKind};
 
+/// Asks a server to describe itself.
+pub(crate) type Reflect<'a> = &'a dyn Fn(&Group) -> Result<DescriptorPool, Fault>;
+
 /// The group with every JSON message turned into prepared bytes, and with the description of
 /// every method whose reply is expected to have some content.
 ///
 /// # Errors
 /// When the .proto does not parse, or has no such method, or the message is
-/// not of its type.
-pub(crate) fn resolve(group: &Group) -> Result<Group, Fault> {
+/// not of its type; those of `reflect`.
+pub(crate) fn resolve(group: &Group, reflect: Reflect) -> Result<Group, Fault> {
     let mut resolved = group.clone();
     match &mut resolved.workload {
         Workload::Mix { parts, .. } => {
             for part in parts {
-                resolve_workload(&mut part.workload)?;
+                resolve_workload(&mut part.workload, group, reflect)?;
             }
         }
-        workload => resolve_workload(workload)?,
+        workload => resolve_workload(workload, group, reflect)?,
     }
     Ok(resolved)
 }
 
-fn resolve_workload(workload: &mut Workload) -> Result<(), Fault> {
+fn resolve_workload(
+    workload: &mut Workload,
+    group: &Group,
+    described_by_server: Reflect,
+) -> Result<(), Fault> {
     let Workload::Grpc {
         method,
         proto,
+        reflect,
         include,
         descriptors_base64,
         message,
@@ -58,19 +66,20 @@ fn resolve_workload(workload: &mut Workload) -> Result<(), Fault> {
     if given.is_none() && !of_reply {
         return Ok(());
     }
-    let pool = match (proto, &descriptors_base64) {
-        (Some(_), Some(_)) => {
-            return Err(refused(
-                "proto and descriptors_base64 are both given",
-                "give one of them",
-            ));
-        }
-        (Some(proto), None) => compile(&proto, include)?,
-        (None, Some(described)) => described_by(described)?,
-        (None, None) => {
+    let pool = match (proto, &descriptors_base64, *reflect) {
+        (Some(proto), None, false) => compile(&proto, include)?,
+        (None, Some(described), false) => described_by(described)?,
+        (None, None, true) => described_by_server(group)?,
+        (None, None, false) => {
             return Err(refused(
                 "message needs the .proto that defines it",
                 "name it as proto (--proto FILE)",
+            ));
+        }
+        _ => {
+            return Err(refused(
+                "more than one of proto, descriptors_base64 and reflect is given",
+                "give one of them",
             ));
         }
     };

@@ -181,7 +181,10 @@ class MessageOptions:
         "--cookies", is_flag=True, help="Ask once, and send the cookies that came in every call."
     )
     proto: Path | None = option(
-        "--proto", metavar="FILE", type=PATH, help=".proto file of the method."
+        "--proto",
+        metavar="FILE",
+        type=PATH,
+        help=".proto file of the method. [default: the server describes itself by reflection]",
     )
     imports: Sequence[Path] = option(
         "--import", metavar="DIR", type=PATH, multiple=True, help="Import folder of --proto."

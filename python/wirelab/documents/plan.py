@@ -641,6 +641,9 @@ class GrpcWorkload(
     """How results name its calls; absent: by the method."""
     proto: str | None = None
     """Path of the .proto file that defines it; needed for `message`, also of `expect`."""
+    reflect: bool = False
+    """Instead of `proto`, the server itself describes it (gRPC server reflection), once before
+    the load and without TLS."""
 
 
 class StepsWorkload(

@@ -269,10 +269,11 @@ def _grpc(server: Server, call: Call) -> Json:
         raise UsageError(
             "--method belongs to http:// and https:// targets", "gRPC's method is in the URL"
         )
-    if call.body is None and call.proto is None:
+    if call.body is None and call.message is None and call.proto is None:
         raise UsageError(
             "a gRPC call needs its message",
-            "give --proto FILE with --data JSON, or the protobuf bytes with --body FILE",
+            "give it as --data JSON, with --proto FILE where the server does not describe itself, "
+            "or as protobuf bytes with --body FILE",
         )
     workload: Json = {
         "kind": "grpc",
@@ -283,6 +284,8 @@ def _grpc(server: Server, call: Call) -> Json:
     if call.proto is not None:
         workload["proto"] = str(call.proto.resolve())
         workload["include"] = [str(folder.resolve()) for folder in call.imports]
+    elif call.body is None:
+        workload["reflect"] = True
     if call.body is not None:
         workload["body_base64"] = base64.b64encode(call.body).decode()
     else:

@@ -118,6 +118,9 @@ class GrpcRequest(_WithBody):
     proto: str | None = Field(
         None, description=".proto file or descriptor set, from the experiment file's folder"
     )
+    reflect: bool = Field(
+        False, description="in place of proto: the server describes itself (server reflection)"
+    )
     include: tuple[str, ...] = Field((), description="folders of files that it imports")
     metadata: dict[str, str] = Field(default_factory=dict, description="key: value")
 
@@ -126,10 +129,15 @@ class GrpcRequest(_WithBody):
         """``/package.Service/Method``."""
         return f"/{self.method.removeprefix('/')}"
 
+    @property
+    def is_described(self) -> bool:
+        """Whether messages can be given as JSON."""
+        return self.proto is not None or self.reflect
+
     def described(self) -> Json:
         """The part of the engine's workload that describes the method."""
         if self.proto is None:
-            return {}
+            return {"reflect": True} if self.reflect else {}
         return {
             "proto": str((self._folder / self.proto).resolve()),
             "include": [str((self._folder / folder).resolve()) for folder in self.include],
@@ -148,8 +156,10 @@ class GrpcRequest(_WithBody):
         """Why the request cannot be made; empty where it can."""
         if self.proto is not None and not (self._folder / self.proto).is_file():
             return f"grpc.proto: {self._folder / self.proto}: no such file"
-        if self.proto is None and self.is_json:
-            return "grpc.json needs grpc.proto, the file that describes the message"
+        if self.proto is not None and self.reflect:
+            return "grpc.proto and grpc.reflect are both given: leave one out"
+        if self.is_json and not self.is_described:
+            return "grpc.json needs grpc.proto, the file that describes the message, or reflect"
         return super().problem
 
 
@@ -353,11 +363,14 @@ class ExternalService(Model):
     def problem_with(self, message: ExternalMessage) -> str:
         """Why it cannot be sent the message, or its replies cannot be what that expects; empty
         where they can."""
-        described = self.grpc is not None and self.grpc.proto is not None
+        described = self.grpc is not None and self.grpc.is_described
         for request in message.requests:
             found = self._of_expectation(request.expect)
             if self.kind == "grpc" and request.is_json and not described:
-                found = "json needs grpc.proto of the service, the file that describes the message"
+                found = (
+                    "json needs grpc.proto of the service, the file that describes the message, "
+                    "or grpc.reflect"
+                )
             if found:
                 return f"message {request.name} to {self.name}: {found}"
         return ""
@@ -366,8 +379,9 @@ class ExternalService(Model):
         if expect is None:
             return ""
         found = expect.foreign_key(self.kind) or expect.problem
-        if not found and "message" in expect.keys and (self.grpc is None or not self.grpc.proto):
-            return "expect.message needs grpc.proto, the file that describes it"
+        described = self.grpc is not None and self.grpc.is_described
+        if not found and "message" in expect.keys and not described:
+            return "expect.message needs grpc.proto, the file that describes it, or grpc.reflect"
         return found
 
     def point(self) -> Json:

@@ -53,7 +53,7 @@ class _Answer(msgspec.Struct):
 
 
 def read(source: str, include: tuple[str, ...], *, any_target: bool) -> Imported:
-    """The unary methods of a file or a server. Raises :class:`UsageError`."""
+    """The methods with one request of a file or a server. Raises :class:`UsageError`."""
     if Path(source).exists() or re.search(r"\.(proto|binpb|pb|protoset|desc)$", source):
         return _of_file(source, include)
     return _of_server(source, any_target)
@@ -121,7 +121,7 @@ def _operations(
         for method in service.methods:
             path = f"{service.name}/{method.name}"
             if method.streams:
-                left_out.append(LeftOut(path, "streams are not measured"))
+                left_out.append(LeftOut(path, "the client sends a stream, which is not measured"))
                 continue
             request = {"grpc": path, "json": method.example}
             found.append(Operation(slug(method.name), request, origin))

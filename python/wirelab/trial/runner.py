@@ -233,11 +233,16 @@ def _authority(external: ExternalService | None) -> Json:
 def _shown(plan: Json) -> Json:
     """The plan as it is kept: values of headers and metadata, which may be credentials, hashed."""
     for group in plan["groups"]:
-        workload = group["workload"]
-        for key in ("headers", "metadata"):
-            if key in workload:
-                workload[key] = [list(pair) for pair in hidden(dict(workload[key])).items()]
+        _hide(group["workload"])
     return plan
+
+
+def _hide(workload: Json) -> None:
+    for part in workload.get("parts", ()):
+        _hide(part["workload"])
+    for key in ("headers", "metadata"):
+        if key in workload:
+            workload[key] = [list(pair) for pair in hidden(dict(workload[key])).items()]
 
 
 class TrialRunner:

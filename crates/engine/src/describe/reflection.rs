@@ -39,7 +39,7 @@ const OFF: &str = "start it with reflection, or name what describes it: wirelab 
 ///
 /// # Errors
 /// When the server cannot be reached, has no reflection, or answers something else.
-pub(super) fn fetch(address: &str) -> Result<DescriptorPool, Fault> {
+pub(crate) fn fetch(address: &str) -> Result<DescriptorPool, Fault> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -89,6 +89,10 @@ pub enum Workload {
         /// Instead of `proto`, a `FileDescriptorSet` as protobuf bytes, base64.
         #[serde(default)]
         descriptors_base64: Option<String>,
+        /// Instead of `proto`, the server itself describes it (gRPC server reflection), once before
+        /// the load and without TLS.
+        #[serde(default)]
+        reflect: bool,
         /// Import folders for `proto`.
         #[serde(default)]
         include: Vec<String>,
