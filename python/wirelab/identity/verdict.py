@@ -67,7 +67,7 @@ def judge(examination: Examination, gaps: Gaps) -> Verdict:
 
 def _cell(exam: Exam, gaps: tuple[Gap, ...]) -> Cell:
     found = [
-        f"{finding.name}: {finding.call} was to say {finding.expected}, and said {finding.found}"
+        f"{finding.name}: {finding.call}: expected {finding.expected}, found {finding.found}"
         for finding in unknown_findings(gaps, exam.findings)
     ]
     closed = [

@@ -173,17 +173,17 @@ def _in_order(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     if None in cells or not orders:
         missing = "; ".join(str(selector.changed(level)) for selector in finding.over)
         return Part(level, None, "undecided", f"not measured: {missing}")
-    found = sum(_occurs(finding.order, order) for order in orders)
+    found = sum(_has_in_order(order, finding.order) for order in orders)
     outcome: Outcome = (
         "holds" if found == len(orders) else "undecided" if found else "does not hold"
     )
     return Part(level, None, outcome, f"in {of_all(found, len(orders), 'trial')}")
 
 
-def _occurs(selector: Sequence[str], order: Sequence[str]) -> bool:
-    """True where all that is wanted is there in its order, whatever is between."""
-    events = iter(order)
-    return all(event in events for event in selector)
+def _has_in_order(packets: Sequence[str], expected: Sequence[str]) -> bool:
+    """True where all that is expected is there in its order, whatever is between."""
+    remaining = iter(packets)
+    return all(packet in remaining for packet in expected)
 
 
 def _interval(

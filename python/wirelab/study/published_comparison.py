@@ -118,7 +118,7 @@ def _line(
 
 
 def _pair(
-    words: str,
+    label: str,
     rows: Sequence[Printed],
     selector: CellSelector,
     trials: Sequence[Trial],
@@ -132,7 +132,7 @@ def _pair(
     cell = selector.find(trials)
     interval = cell.interval(figure) if cell else None
     return Pair(
-        words,
+        label,
         mean.value if mean else None,
         least.value if least else None,
         most.value if most else None,
