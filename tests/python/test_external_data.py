@@ -31,9 +31,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         line = json.dumps([self.command, self.path, self.headers.get("x-id"), body]) + "\\n"
         seen.write(line)
         seen.flush()
+        reply = b""
+        if self.path == "/orders":
+            order = json.loads(body)
+            number = int(order["n"]) + 100
+            reply = json.dumps({"order": {"id": number, "tag": order.get("tag", "")}}).encode()
         self.send_response(200)
-        self.send_header("content-length", "0")
+        self.send_header("content-length", str(len(reply)))
         self.end_headers()
+        self.wfile.write(reply)
     do_POST = do_GET
 seen = open("seen.jsonl", "a")
 address = os.environ["HOST"], int(os.environ["PORT"])
@@ -176,13 +182,89 @@ def test_a_stream_of_grpc_is_one_call_to_its_end(tmp_path: Path) -> None:
     assert "grpc-status 14: no more" in broken.result.error_examples[0]
 
 
+def _ordering(**first: Any) -> dict[str, Any]:
+    place = {"name": "place", "path": "/orders", "json": {"n": "${n}"}, **first}
+    read = {
+        "name": "read",
+        "path": "/orders/${id}",
+        "headers": {"x-id": "${tag}"},
+        "carry": [{"from": "$.order.id", "to": "id"}, {"from": "$..tag", "to": "tag"}],
+    }
+    pay = {
+        "name": "pay",
+        "path": "/payments",
+        "json": {"order": "${id}", "row": "${n}"},
+        "carry": [{"from": "$.order.id", "to": "id", "step": 0}],
+    }
+    data = {"random": {"count": 5, "fields": {"n": {"integer": [1, 5]}}}}
+    return {"name": "ordering", "steps": [place, read, pay], "data": data}
+
+
+def test_values_of_replies_go_into_later_requests(tmp_path: Path) -> None:
+    trial = _run(tmp_path, HTTP, [_ordering()], window={"calls": 20, "max": "10 s"})
+    assert trial.result.errors == 0
+    assert trial.result.sequences is not None
+    assert trial.result.sequences.count == 20
+    assert {one.operation for one in trial.result.operations} == {"place", "read", "pay"}
+    seen = _seen(tmp_path)
+    placed = [json.loads(body)["n"] for _, path, _, body in seen if path == "/orders"]
+    read = [int(path.rpartition("/")[2]) for _, path, *_ in seen if path.startswith("/orders/")]
+    paid = [json.loads(body) for _, path, _, body in seen if path == "/payments"]
+    assert Counter(read) == Counter(number + 100 for number in placed)
+    assert all(one["order"] == one["row"] + 100 for one in paid)
+    assert len(placed) == len(read) == len(paid) == 20
+
+
+def test_a_reply_without_the_value_ends_its_sequence(tmp_path: Path) -> None:
+    missing = _ordering(path="/elsewhere")
+    trial = _run(tmp_path, HTTP, [missing], window={"calls": 10, "max": "10 s"})
+    assert trial.result.ok == 0
+    assert "the reply is no JSON" in trial.result.error_examples[0]
+    assert {path for _, path, *_ in _seen(tmp_path)} == {"/elsewhere"}
+
+
+def test_a_value_that_is_none_of_a_header_fails_its_call(tmp_path: Path) -> None:
+    line_end = _ordering(json={"n": "${n}", "tag": "a\r\nx-evil: 1"})
+    trial = _run(tmp_path, HTTP, [line_end], window={"calls": 10, "max": "10 s"})
+    assert trial.result.errors > 0
+    assert "is no value of a header" in trial.result.error_examples[0]
+    assert all(headers is None or "evil" not in headers for _, _, headers, _ in _seen(tmp_path))
+
+
+def test_fields_of_messages_go_into_later_messages(tmp_path: Path) -> None:
+    grpc = {"method": "shop.Orders/Place", "proto": "shop.proto"}
+    steps = [
+        {"name": "first", "json": {"item": "pen", "count": 7}},
+        {"name": "second", "json": {"count": "${n}"}, "carry": [{"from": "$.count", "to": "n"}]},
+    ]
+    message = {"name": "twice", "steps": steps}
+    trial = _run(tmp_path, GRPC, [message], grpc=grpc, window={"calls": 10, "max": "10 s"})
+    assert trial.result.errors == 0
+    requests = Counter(request for request, *_ in _seen(tmp_path))
+    assert requests == {"0a0370656e1007": 10, "1002": 10}  # the reply's count is 2
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        ({"path": "/${id}"}, "there is no column"),
+        ({"path": "/", "carry": [{"from": "id", "to": "id"}]}, "is no JSONPath"),
+        ({"path": "/", "carry": [{"from": "$.id", "to": "id", "step": 5}]}, "no earlier step"),
+    ],
+)
+def test_steps_that_cannot_be_are_refused(step: dict[str, Any], words: str, tmp_path: Path) -> None:
+    steps = [{"name": "a", "path": "/"}, {"name": "b", **step}]
+    with pytest.raises(EngineRefused, match=words):
+        _run(tmp_path, HTTP, [{"name": "m", "steps": steps}])
+
+
 @pytest.mark.parametrize(
     ("rows", "message", "words"),
     [
         (ROWS, {"path": "/${ids}"}, r"rows.csv, line 2: there is no column \"ids\""),
         ("id\n1\n2,3\n", {"path": "/${id}"}, "rows.csv, line 3: 2 values for 1 fields"),
         ("id\n", {"path": "/${id}"}, "there are no rows"),
-        ('id\n"a\nb"\n', {"headers": {"x-a": "${id}"}}, "x-a"),
+        ('id\n"a\nb"\n', {"headers": {"x-a": "${id}"}}, "line 2: .* is no value of a header"),
     ],
 )
 def test_a_bad_row_is_refused_with_file_and_line(

@@ -20,21 +20,30 @@ pub(crate) type Reflect<'a> = &'a dyn Fn(&Group) -> Result<DescriptorPool, Fault
 /// not of its type; those of `reflect`.
 pub(crate) fn resolve(group: &Group, reflect: Reflect) -> Result<Group, Fault> {
     let mut resolved = group.clone();
-    match &mut resolved.workload {
-        Workload::Mix { parts, .. } => {
-            for part in parts {
-                resolve_workload(&mut part.workload, group, reflect)?;
-            }
-        }
-        workload => resolve_workload(workload, group, reflect)?,
-    }
+    resolve_workload(&mut resolved.workload, group, reflect)?;
     Ok(resolved)
 }
 
-fn resolve_workload(
+fn resolve_workload(workload: &mut Workload, group: &Group, reflect: Reflect) -> Result<(), Fault> {
+    match workload {
+        Workload::Mix { parts, .. } => {
+            let mut parts = parts.iter_mut();
+            parts.try_for_each(|part| resolve_workload(&mut part.workload, group, reflect))
+        }
+        Workload::Requests { steps, .. } => {
+            let mut steps = steps.iter_mut();
+            steps.try_for_each(|step| resolve_method(&mut step.request, group, reflect, true))
+        }
+        workload => resolve_method(workload, group, reflect, false),
+    }
+}
+
+/// `in_sequence`: values come into its message later, and go out of its reply.
+fn resolve_method(
     workload: &mut Workload,
     group: &Group,
     described_by_server: Reflect,
+    in_sequence: bool,
 ) -> Result<(), Fault> {
     let Workload::Grpc {
         method,
@@ -63,7 +72,8 @@ fn resolve_workload(
     let of_reply = expect
         .as_ref()
         .is_some_and(|expect| expect.message.is_some());
-    if given.is_none() && !of_reply {
+    let is_described = in_sequence && (proto.is_some() || *reflect || descriptors_base64.is_some());
+    if given.is_none() && !of_reply && !is_described {
         return Ok(());
     }
     let pool = match (proto, &descriptors_base64, *reflect) {
@@ -85,7 +95,7 @@ fn resolve_workload(
     };
     let method = find(&pool, method)?;
     match given {
-        Some(given) if data.is_none() => {
+        Some(given) if data.is_none() && !in_sequence => {
             let bytes = encode(&method, &given)?;
             *body_base64 = Some(BASE64.encode(bytes));
         }

@@ -299,6 +299,19 @@ class ChoiceRandomValue(
     """The values."""
 
 
+class RequestStep(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """One request of a sequence to a service that is not of the lab."""
+
+    carry: tuple[Carry, ...] = ()
+    """Values of earlier replies for this request: `from` is a JSONPath (RFC 9535) into the
+    reply, of gRPC its first message as proto3 JSON, and `to` the name of the placeholder that
+    the first value found replaces."""
+    request: Workload
+    """Of kind `http` or `grpc`, without `data`."""
+
+
 class FileRows(
     msgspec.Struct,
     frozen=True,
@@ -666,6 +679,24 @@ class StepsWorkload(
     """The calls in their order, at most 100."""
 
 
+class RequestsWorkload(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="requests",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Requests to a service that is not of the lab in a fixed order, values of replies carried
+    into later requests. Arrivals, failures and the window are as with kind `sequence`."""
+
+    data: Data | None = None
+    """Values that differ from sequence to sequence, as of kind `http`."""
+    steps: tuple[RequestStep, ...]
+    """The requests in their order, at most 100."""
+
+
 class MixWorkload(
     msgspec.Struct,
     frozen=True,
@@ -706,6 +737,12 @@ Wait = Literal["sleep", "adaptive", "spin"]
 """How threads wait. Time spent spinning is reported apart (`spin_s` of the result)."""
 
 Workload = (
-    ContractWorkload | SequenceWorkload | HttpWorkload | GrpcWorkload | StepsWorkload | MixWorkload
+    ContractWorkload
+    | SequenceWorkload
+    | HttpWorkload
+    | GrpcWorkload
+    | StepsWorkload
+    | RequestsWorkload
+    | MixWorkload
 )
 """What is called."""

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_vali
 from wirelab.errors import UsageError
 from wirelab.experiment.expect import Expect
 from wirelab.experiment.fields import Json, Model, Time, time_default
-from wirelab.experiment.messages import Data
+from wirelab.experiment.messages import Carry, Data
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.stack import targets
 from wirelab.stack.external import ExternalStack
@@ -419,6 +419,16 @@ class ExternalService(Model):
     def workload(self, message: ExternalMessage, seed: int = 0) -> Json:
         """The object ``workload`` of a group in the engine's plan; ``seed`` is that of what is
         random in it."""
+        if message.steps:
+            steps: list[Json] = [
+                {
+                    "request": {**self._workload(step, seed), "name": step.name},
+                    "carry": [c.model_dump(mode="json", exclude_none=True) for c in step.carry],
+                }
+                for step in message.steps
+            ]
+            data: Json = {"data": message.data.plan(seed)} if message.data else {}
+            return {"kind": "requests", "steps": steps, **data}
         if not message.mix:
             return self._workload(message, seed)
         parts = [
@@ -543,6 +553,29 @@ class _OwnRequest(_WithBody):
         return named
 
 
+class ExternalStep(_OwnRequest):
+    """One request of several in a fixed order."""
+
+    carry: tuple[Carry, ...] = Field(
+        (),
+        description="values of earlier replies: from is a JSONPath into the reply, to the name of "
+        "a ${placeholder} of this request",
+    )
+
+    @model_validator(mode="after")
+    def _has_no_data(self) -> ExternalStep:
+        if self.data is not None:
+            raise ValueError("data belongs next to steps: a row is for all of them")
+        if not self.is_request:
+            raise ValueError(NO_REQUEST)
+        return self
+
+    def point(self) -> Json:
+        """With what it carries."""
+        carried = [carry.model_dump(mode="json", exclude_none=True) for carry in self.carry]
+        return {**super().point(), **({"carry": carried} if carried else {})}
+
+
 class ExternalPart(_OwnRequest):
     """One part of a mix."""
 
@@ -556,8 +589,11 @@ class ExternalPart(_OwnRequest):
 
 
 class ExternalMessage(_OwnRequest):
-    """A message to services of the user's own, by name, or a mix of them."""
+    """A message to services of the user's own, by name, or several of them: a mix, or steps."""
 
+    steps: tuple[ExternalStep, ...] = Field(
+        (), max_length=100, description="requests in this order; a user makes all of them"
+    )
     mix: tuple[ExternalPart, ...] = Field(
         (), max_length=1_000, description="parts, one of which each arrival is, by their weights"
     )
@@ -566,29 +602,34 @@ class ExternalMessage(_OwnRequest):
     def _has_a_request(self) -> ExternalMessage:
         if self.mix and self.is_request:
             raise ValueError("a mix has its requests and data in its parts")
-        names = Counter(part.name for part in self.mix)
+        own = self.has_body or self.is_http_request or self.headers or self.grpc or self.expect
+        if self.steps and (self.mix or own):
+            raise ValueError("steps have their requests and what is expected in themselves")
+        names = Counter(part.name for part in (*self.mix, *self.steps))
         if twice := next((name for name, count in names.items() if count > 1), None):
             raise ValueError(f"two parts are called {twice}: give them different names")
-        if not self.mix and not self.is_request and self.name != REQUEST:
+        several = self.mix or self.steps
+        if not several and not self.is_request and self.name != REQUEST:
             raise ValueError(NO_REQUEST)
         return self
 
     def is_for(self, service: ExternalService) -> bool:
-        """Whether the service can be sent it; of a mix each part."""
-        if not self.mix:
+        """Whether the service can be sent it; of several each."""
+        several = (*self.mix, *self.steps)
+        if not several:
             return super().is_for(service)
-        return all(part.is_for(service) for part in self.mix)
+        return all(part.is_for(service) for part in several)
 
     @property
-    def requests(self) -> tuple[ExternalMessage | ExternalPart, ...]:
-        """The parts of a mix; without one itself."""
-        return self.mix or (self,)
+    def requests(self) -> tuple[ExternalMessage | ExternalPart | ExternalStep, ...]:
+        """The parts or steps; without any itself."""
+        return self.mix or self.steps or (self,)
 
     @property
     def problem(self) -> str:
-        """As of a part, of the first that has one."""
-        problems = (part.problem for part in self.mix)
-        return next(filter(None, problems), "") if self.mix else super().problem
+        """As of one request, of the first that has one."""
+        problems = (part.problem for part in (*self.mix, *self.steps))
+        return next(filter(None, problems), "") or super().problem
 
     @property
     def contract(self) -> str:
@@ -626,7 +667,10 @@ class ExternalMessage(_OwnRequest):
         return self.problem
 
     def point(self) -> Json:
-        """As of a part; of a mix the parts."""
+        """As of one request; of several those."""
+        if self.steps:
+            steps = [{"name": step.name, **step.point()} for step in self.steps]
+            return {"steps": steps, **super().point()}
         if not self.mix:
             return super().point()
         parts = [{"name": p.name, "weight": p.weight, **p.point()} for p in self.mix]

@@ -69,12 +69,12 @@ Service = Annotated[
 
 def _kind_of_message(given: object) -> str:
     if isinstance(given, dict):
-        parts = given.get("mix")
+        parts = given.get("mix") or given.get("steps")
         if isinstance(parts, (list, tuple)) and parts:
             return _kind_of_message(parts[0])
         keys = {"body", "body_file", "json", *REQUEST_KEYS}
         is_own = keys & set(given) or ("data" in given and "name" in given)
-        return "own" if is_own and not {"operation", "steps"} & set(given) else "of the lab"
+        return "own" if is_own and not {"operation", "sequence"} & set(given) else "of the lab"
     return "own" if isinstance(given, ExternalMessage) else "of the lab"
 
 

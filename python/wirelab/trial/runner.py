@@ -240,6 +240,9 @@ def _shown(plan: Json) -> Json:
 def _hide(workload: Json) -> None:
     for part in workload.get("parts", ()):
         _hide(part["workload"])
+    for step in workload.get("steps", ()):
+        if "request" in step:
+            _hide(step["request"])
     for key in ("headers", "metadata"):
         if key in workload:
             workload[key] = [list(pair) for pair in hidden(dict(workload[key])).items()]

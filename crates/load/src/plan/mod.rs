@@ -16,7 +16,7 @@ use wirelab_stack::Stack;
 pub use data::{Data, RandomValue, RowPer, Rows};
 pub use expect::{Expect, SizeRange};
 pub use load::{Distribution, Load, Stage, Warmup, Window};
-pub use workload::{Carry, MixPart, SequenceStep, Workload};
+pub use workload::{Carry, MixPart, RequestStep, SequenceStep, Workload};
 
 /// Everything one engine process does in one trial.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

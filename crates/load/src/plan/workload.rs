@@ -126,6 +126,15 @@ pub enum Workload {
         #[serde(default)]
         data: Option<Data>,
     },
+    /// Requests to a service that is not of the lab in a fixed order, values of replies carried
+    /// into later requests. Arrivals, failures and the window are as with kind `sequence`.
+    Requests {
+        /// The requests in their order, at most 100.
+        steps: Vec<RequestStep>,
+        /// Values that differ from sequence to sequence, as of kind `http`.
+        #[serde(default)]
+        data: Option<Data>,
+    },
     /// Several workloads in one group. Each arrival is one of the parts, chosen at random
     /// by weight; a sequence is one arrival with all its calls. The n-th arrival of a user
     /// draws the n-th number of that user's own stream, so that the same seed gives the
@@ -150,6 +159,19 @@ pub struct SequenceStep {
     #[serde(default)]
     pub bytes: u64,
     /// Values of earlier replies that go into this request.
+    #[serde(default)]
+    pub carry: Vec<Carry>,
+}
+
+/// One request of a sequence to a service that is not of the lab.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestStep {
+    /// Of kind `http` or `grpc`, without `data`.
+    pub request: Workload,
+    /// Values of earlier replies for this request: `from` is a JSONPath (RFC 9535) into the
+    /// reply, of gRPC its first message as proto3 JSON, and `to` the name of the placeholder
+    /// that the first value found replaces.
     #[serde(default)]
     pub carry: Vec<Carry>,
 }

@@ -24,7 +24,7 @@ const ROWS_MAX: usize = 1_000_000;
 const TEXT_BYTES_MAX: u64 = 64 << 20;
 
 /// One row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Row {
     /// Where it begins: `owners.csv, line 3`.
     pub(crate) place: String,
@@ -41,6 +41,11 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
+    /// A value that fits most fields, for what is not known yet.
+    pub(crate) fn sample() -> Cell {
+        Cell::Json(Value::from(1))
+    }
+
     /// The value for a field that now holds `like`. What does not fit stays text, for the
     /// field to refuse.
     pub(crate) fn value(&self, like: &Value) -> Value {

@@ -179,3 +179,13 @@ pub(crate) fn grpc(stack: &Stack, path: &str) -> Request {
         ..Request::default()
     }
 }
+
+/// Marks ids of heads with a path of their own.
+pub(crate) const OWN_PATH: u64 = 1 << 63;
+
+/// Sessions remember heads by the request's id: equal heads, equal ids. Heads
+/// differ by step, and by the body's length where they tell it.
+pub(crate) fn head_id(step: usize, length: usize) -> u64 {
+    // Bodies are far below 2^40 bytes, which leaves 24 bits for the step.
+    (step as u64) << 40 | length as u64
+}

@@ -6,6 +6,7 @@ pub(crate) mod data;
 pub(crate) mod forward;
 pub(crate) mod head;
 pub(crate) mod mix;
+pub(crate) mod own_sequence;
 pub(crate) mod placeholders;
 pub(crate) mod prepared;
 pub(crate) mod request_generator;

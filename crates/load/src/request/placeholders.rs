@@ -13,7 +13,9 @@ use crate::request::data::{Cell, Row};
 pub(crate) enum Within {
     /// In a path or query: anything that has a meaning there is percent-encoded.
     Path,
-    /// In a header, or in a body that is no JSON: as it is.
+    /// In a header: as it is, and nothing that would end the header.
+    Header,
+    /// In a body that is no JSON: as it is.
     Text,
     /// In JSON. A string that is nothing but a placeholder becomes the value with its type, and
     /// text of CSV that reads as a number, true, false or null is that.
@@ -38,6 +40,19 @@ pub(crate) fn filled(text: &str, row: &Row, within: Within) -> Result<String, Fa
         done.push_str(before);
         rest = end;
         match within {
+            Within::Header => {
+                let value = plain(cell);
+                if value.chars().any(char::is_control) {
+                    let what =
+                        format!("{name:?} is no value of a header: {}", value.escape_debug());
+                    return refuse(
+                        row,
+                        &what,
+                        "leave out line ends and other control characters",
+                    );
+                }
+                done.push_str(&value);
+            }
             Within::Text => done.push_str(&plain(cell)),
             Within::Path => encode(&plain(cell), &mut done),
             Within::Json => {

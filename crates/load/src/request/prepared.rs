@@ -8,9 +8,11 @@ use wirelab_wire::codec::Expected;
 
 use crate::plan::RowPer;
 use crate::record::result::Fault;
+use crate::request::head::{OWN_PATH, head_id};
 use crate::request::mix::Chooser;
+use crate::request::own_sequence::OwnSequence;
 use crate::request::rows::{RowPicker, RowRequest, RowRequests};
-use crate::request::script::{Mix, MixPart, OWN_PATH, RequestBuilder, Script, Varying, head_id};
+use crate::request::script::{Mix, MixPart, RequestBuilder, Script, Varying};
 use crate::request::steps::Step;
 
 /// The requests of a group's workload, and what makes their replies right.
@@ -32,6 +34,8 @@ pub(crate) struct Part {
     pub(crate) builder: Option<RequestBuilder>,
     /// Whole requests, one for each row of data; of `requests` only the number counts then.
     pub(crate) rows: Option<PartRows>,
+    /// Requests made call by call, of a service that is not of the lab.
+    pub(crate) own: Option<OwnSequence>,
 }
 
 /// A request, and what its reply must say.
@@ -126,9 +130,10 @@ impl Part {
             check(&request)?;
             requests.push(Arc::new(request));
         }
-        Ok(match &self.builder {
-            None => Script::Same(requests.remove(0)),
-            Some(builder) => {
+        Ok(match (&self.builder, &self.own) {
+            (_, Some(own)) => Script::Own(Box::new(own.clone().placed(first, authority, requests))),
+            (None, None) => Script::Same(requests.remove(0)),
+            (Some(builder), None) => {
                 Script::Varying(Box::new(Varying::new(first, builder.clone(), requests)))
             }
         })

@@ -9,8 +9,9 @@ use wirelab_wire::codec::{Expected, MessageFormat};
 
 use crate::request::body::BodyWriter;
 use crate::request::calls::Call;
-use crate::request::head;
+use crate::request::head::{self, OWN_PATH, head_id};
 use crate::request::mix::Chooser;
+use crate::request::own_sequence::OwnSequence;
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowRequests;
 use crate::request::sequences::{Next, Sequences};
@@ -27,6 +28,8 @@ pub(crate) enum Script {
     Varying(Box<Varying>),
     /// One request for each row of data.
     Rows(Box<RowRequests>),
+    /// Requests in a fixed order to a service that is not of the lab.
+    Own(Box<OwnSequence>),
     /// Of several kinds, chosen at random for each arrival.
     Mix(Box<Mix>),
 }
@@ -90,6 +93,7 @@ impl Script {
             Script::Same(request) => request,
             Script::Varying(varying) => varying.request(call, sequences, tokens),
             Script::Rows(rows) => rows.request(call),
+            Script::Own(own) => own.request(call, sequences),
             Script::Mix(mix) => {
                 let part = mix.part_of(&mut call.waiting);
                 call.step = part.first;
@@ -101,7 +105,7 @@ impl Script {
     /// The caches of a new connection, where there are such.
     pub(crate) fn tokens(&self) -> Option<Box<Tokens>> {
         match self {
-            Script::Same(_) | Script::Rows(_) => None,
+            Script::Same(_) | Script::Rows(_) | Script::Own(_) => None,
             Script::Varying(varying) => {
                 let documents = varying.builder.documents?;
                 Some(Box::new(Tokens::new(documents.cache)))
@@ -117,6 +121,7 @@ impl Script {
         match self {
             Script::Same(_) | Script::Rows(_) => Next::Arrival,
             Script::Varying(varying) => varying.after(call, sequences),
+            Script::Own(own) => own.after(call, sequences),
             Script::Mix(mix) => mix.part_of(&mut call.waiting).script.after(call, sequences),
         }
     }
@@ -124,7 +129,7 @@ impl Script {
     /// A call must be made again: nothing comes of it but its memory.
     pub(crate) fn take_back(&mut self, call: &mut Call) {
         match self {
-            Script::Same(_) | Script::Rows(_) => {}
+            Script::Same(_) | Script::Rows(_) | Script::Own(_) => {}
             Script::Varying(varying) => varying.recycle(call),
             Script::Mix(mix) => mix.part_of(&mut call.waiting).script.take_back(call),
         }
@@ -137,6 +142,7 @@ impl Script {
             Script::Same(_) => {}
             Script::Varying(varying) => varying.builder.generator.number(users, numbers),
             Script::Rows(rows) => rows.number(numbers),
+            Script::Own(own) => own.number(numbers),
             Script::Mix(mix) => {
                 mix.chooser.number(users, numbers);
                 for part in &mut mix.parts {
@@ -152,6 +158,7 @@ impl Script {
     pub(crate) fn unsent(&mut self, waiting: &mut Waiting, sequences: &Sequences) -> (usize, bool) {
         match self {
             Script::Same(_) | Script::Rows(_) => (0, false),
+            Script::Own(own) => (own.unsent(waiting, sequences), true),
             Script::Varying(varying) => {
                 let step = varying.first + sequences.step(waiting.sequence);
                 (step, varying.builder.generator.is_sequence())
@@ -244,9 +251,8 @@ impl Varying {
         });
         let varied = call.reply.varied.get_or_insert_default();
         **varied = Varied {
-            request: None,
             expected,
-            read: None,
+            ..Varied::default()
         };
         varied.request.insert(request)
     }
@@ -316,14 +322,4 @@ impl Varying {
             ..call.waiting
         })
     }
-}
-
-/// Marks ids of heads with a path of their own.
-pub(crate) const OWN_PATH: u64 = 1 << 63;
-
-/// Sessions remember heads by the request's id: equal heads, equal ids. Heads
-/// differ by step, and by the body's length where they tell it.
-pub(crate) fn head_id(step: usize, length: usize) -> u64 {
-    // Bodies are far below 2^40 bytes, which leaves 24 bits for the step.
-    (step as u64) << 40 | length as u64
 }

@@ -10,6 +10,9 @@ use crate::request::sequences::{Sequence, Sequences};
 use crate::schedule::waiting::{Numbers, Waiting};
 use crate::validate::Validator;
 
+/// Steps of a sequence at most.
+pub(crate) const STEPS_MAX: usize = 100;
+
 /// One kind of call.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {

@@ -4,58 +4,187 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use prost_reflect::MethodDescriptor;
-use wirelab_stack::{Binding, Stack, Work};
+use wirelab_stack::{Binding, Work};
 use wirelab_wire::{ContentType, Request};
 
 use crate::fault;
-use crate::plan::{Data, Expect, Group, Workload};
+use crate::plan::{Carry, Data, Expect, Group, RequestStep, RowPer, Workload};
 use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
-use crate::request::data::{self, ROW_BYTES_MAX, Row};
+use crate::request::data::{self, Cell, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format};
+use crate::request::own_sequence::{OwnSequence, Template};
 use crate::request::placeholders::{Within, filled};
 use crate::request::prepared::{Part, PartRows, PreparedRow};
-use crate::request::steps::Step;
+use crate::request::rows::RowPicker;
+use crate::request::steps::{CarriedField, STEPS_MAX, Step};
 use crate::validate::expect::{self as expected, Declared};
+use crate::validate::kept_values::KeptValue;
 use crate::validate::{Expectation, Framing, Validator};
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
     Err(fault::plan(message, remedy))
 }
 
-/// Requests to a third party's service: one, or one for each row of `data`, which `request` makes.
-fn third_party(
-    data: Option<&Data>,
-    name: &str,
+/// One request to a third party's service, and what makes its replies right.
+struct OwnRequest {
+    name: String,
     validator: Validator,
-    request: impl Fn(Option<&Row>) -> Result<Request, Fault>,
+    template: Template,
+    /// Of gRPC, where it is described.
+    method: Option<MethodDescriptor>,
+}
+
+impl OwnRequest {
+    /// That request alone, or once for each row of `data`.
+    fn part(self, data: Option<&Data>) -> Result<Part, Fault> {
+        let make = &*self.template.0;
+        let rows = match data {
+            Some(data) => Some(PartRows {
+                rows: of_rows(&data::read(&data.rows)?, make)?,
+                per: data.per,
+            }),
+            None => None,
+        };
+        let first = match &rows {
+            Some(rows) => rows.rows[0].0.clone(),
+            None => make(None)?,
+        };
+        Ok(Part {
+            requests: vec![first],
+            steps: vec![Step {
+                operation: 0,
+                name: self.name,
+                validator: Arc::new(self.validator),
+            }],
+            builder: None,
+            rows,
+            own: None,
+        })
+    }
+}
+
+/// Requests in a fixed order, values of replies carried into later ones.
+pub(super) fn of_requests(
+    group: &Group,
+    steps: &[RequestStep],
+    data: Option<&Data>,
 ) -> Result<Part, Fault> {
-    let rows = match data {
-        Some(data) => Some(PartRows {
-            rows: of_rows(&data::read(&data.rows)?, &request)?,
-            per: data.per,
-        }),
-        None => None,
+    if !(1..=STEPS_MAX).contains(&steps.len()) {
+        return refuse(
+            format!("steps: there are {}", steps.len()),
+            format!("give 1 to {STEPS_MAX} steps"),
+        );
+    }
+    let (rows, picker) = match data {
+        Some(data) => {
+            let rows = data::read(&data.rows)?;
+            let picker = RowPicker::new(data.per, rows.len());
+            (rows, picker)
+        }
+        None => (vec![Row::default()], RowPicker::new(RowPer::Call, 1)),
     };
-    let first = match &rows {
-        Some(rows) => rows.rows[0].0.clone(),
-        None => request(None)?,
-    };
+    let mut requests: Vec<OwnRequest> = Vec::new();
+    let (mut samples, mut carried) = (Vec::new(), Vec::new());
+    for (at, step) in steps.iter().enumerate() {
+        let named = |fault: Fault| Fault {
+            message: format!("steps[{at}]: {}", fault.message),
+            ..fault
+        };
+        let request = of_step(group, &step.request).map_err(named)?;
+        let mut columns = rows[0].clone();
+        for carry in &step.carry {
+            let field = keep(&mut requests, at, carry, carried.len()).map_err(named)?;
+            columns
+                .values
+                .push((Arc::from(field.to.as_str()), Cell::sample()));
+            carried.push(field);
+        }
+        samples.push((request.template.0)(Some(&columns)).map_err(named)?);
+        requests.push(request);
+    }
+    let mut templates = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut recorded = Vec::new();
+    for request in requests {
+        templates.push(request.template);
+        let place = names.iter().position(|name| *name == request.name);
+        let operation = place.unwrap_or_else(|| {
+            names.push(request.name.clone());
+            names.len() - 1
+        });
+        let step = Step {
+            operation,
+            name: request.name,
+            validator: Arc::new(request.validator),
+        };
+        recorded.push(step.numbered(recorded.len()));
+    }
     Ok(Part {
-        requests: vec![first],
-        steps: vec![Step {
-            operation: 0,
-            name: name.to_owned(),
-            validator: Arc::new(validator),
-        }],
+        requests: samples,
+        steps: recorded,
         builder: None,
-        rows,
+        rows: None,
+        own: Some(OwnSequence::new(templates, carried, rows, picker)),
+    })
+}
+
+fn of_step(group: &Group, request: &Workload) -> Result<OwnRequest, Fault> {
+    match request {
+        Workload::Http { data: None, .. } => http(group, request),
+        Workload::Grpc { data: None, .. } => grpc(group, request),
+        Workload::Http { .. } | Workload::Grpc { .. } => refuse(
+            "data belongs to the whole sequence",
+            "give data next to steps",
+        ),
+        _ => refuse(
+            "a step is no request to a service of your own",
+            "use kind http or grpc",
+        ),
+    }
+}
+
+/// A value that goes into the request of step `to_step`; its step keeps it from now on.
+fn keep(
+    earlier: &mut [OwnRequest],
+    to_step: usize,
+    carry: &Carry,
+    field: usize,
+) -> Result<CarriedField, Fault> {
+    let from_step = carry.step.map(|step| step as usize);
+    let Some(from_step) = from_step
+        .or(to_step.checked_sub(1))
+        .filter(|step| *step < to_step)
+    else {
+        return refuse(
+            "carry: there is no earlier step of that number",
+            "name a step before this one, counted from 0",
+        );
+    };
+    let from = &mut earlier[from_step];
+    let message = match (from.validator.framing, &from.method) {
+        (Framing::Whole, _) => None,
+        (Framing::Grpc, Some(method)) => Some(method.output()),
+        (Framing::Grpc, None) => {
+            return refuse(
+                format!("carry: nothing describes the reply to steps[{from_step}]"),
+                "name its .proto file as proto",
+            );
+        }
+    };
+    let kept = KeptValue::new(field, &carry.from, message)?;
+    from.validator.kept.push(kept);
+    Ok(CarriedField {
+        from_step,
+        from: carry.from.clone(),
+        to_step,
+        to: carry.to.clone(),
     })
 }
 
 fn of_rows(
     rows: &[Row],
-    request: impl Fn(Option<&Row>) -> Result<Request, Fault>,
+    request: &dyn Fn(Option<&Row>) -> Result<Request, Fault>,
 ) -> Result<Vec<PreparedRow>, Fault> {
     let (mut bytes, mut made) = (0, Vec::with_capacity(rows.len()));
     for row in rows {
@@ -88,7 +217,7 @@ fn fields_with_values(
 ) -> Result<Vec<(String, String)>, Fault> {
     let fields = fields.iter();
     fields
-        .map(|(name, value)| Ok((name.clone(), with_values(value, row, Within::Text)?)))
+        .map(|(name, value)| Ok((name.clone(), with_values(value, row, Within::Header)?)))
         .collect()
 }
 
@@ -105,7 +234,15 @@ fn body_with_values(body: &[u8], row: Option<&Row>) -> Result<Vec<u8>, Fault> {
 }
 
 /// Anything over HTTP.
-pub(super) fn of_http(stack: &Stack, workload: &Workload) -> Result<Part, Fault> {
+pub(super) fn of_http(group: &Group, workload: &Workload) -> Result<Part, Fault> {
+    let Workload::Http { data, .. } = workload else {
+        unreachable!("asked for HTTP workloads only")
+    };
+    http(group, workload)?.part(data.as_ref())
+}
+
+fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
+    let stack = &group.stack;
     let Workload::Http {
         name,
         method,
@@ -114,7 +251,7 @@ pub(super) fn of_http(stack: &Stack, workload: &Workload) -> Result<Part, Fault>
         body_base64,
         expect,
         count_replies,
-        data,
+        ..
     } = workload
     else {
         unreachable!("asked for HTTP workloads only")
@@ -137,28 +274,44 @@ pub(super) fn of_http(stack: &Stack, workload: &Workload) -> Result<Part, Fault>
     let mut validator = Validator::new(Framing::Whole, expectation, stack.work == Work::Decode);
     validator.status = expect.as_ref().and_then(|expect| expect.status);
     let body = decode_base64(body_base64)?;
-    let request = |row: Option<&Row>| {
+    let name = name.clone().unwrap_or_else(|| path.clone());
+    let (method, path, compression) = (method.clone(), path.clone(), stack.compression);
+    let request = move |row: Option<&Row>| {
         let mut fields = fields_with_values(&fields, row)?;
         let mut body = body_with_values(&body, row)?;
-        if let (false, (_, Some(name))) = (body.is_empty(), encoding(stack.compression)) {
+        if let (false, (_, Some(name))) = (body.is_empty(), encoding(compression)) {
             fields.push(("content-encoding".into(), name.into()));
-            body = compress(stack.compression, &body).unwrap_or(body);
+            body = compress(compression, &body).unwrap_or(body);
         }
         Ok(Request {
             method: method.clone(),
-            path: with_values(path, row, Within::Path)?,
+            path: with_values(&path, row, Within::Path)?,
             fields,
             body: body.into(),
             ..Request::default()
         })
     };
-    let name = name.as_deref().unwrap_or(path);
-    third_party(data.as_ref(), name, validator, request)
+    Ok(OwnRequest {
+        name,
+        validator,
+        template: Template(Arc::new(request)),
+        method: None,
+    })
 }
 
 /// A gRPC method, its message as bytes.
 pub(super) fn of_grpc(group: &Group, workload: &Workload) -> Result<Part, Fault> {
-    let stack = &group.stack;
+    let Workload::Grpc { data, message, .. } = workload else {
+        unreachable!("asked for gRPC workloads only")
+    };
+    if message.is_some() && data.is_none() {
+        return Err(fault::internal("a JSON message was not turned into bytes"));
+    }
+    grpc(group, workload)?.part(data.as_ref())
+}
+
+fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
+    let stack = group.stack.clone();
     let Workload::Grpc {
         name,
         method,
@@ -168,7 +321,6 @@ pub(super) fn of_grpc(group: &Group, workload: &Workload) -> Result<Part, Fault>
         descriptors_base64,
         expect,
         count_replies,
-        data,
         ..
     } = workload
     else {
@@ -180,9 +332,6 @@ pub(super) fn of_grpc(group: &Group, workload: &Workload) -> Result<Part, Fault>
             "use binding grpc, or workload http",
         );
     }
-    if message.is_some() && data.is_none() {
-        return Err(fault::internal("a JSON message was not turned into bytes"));
-    }
     let path = match method.starts_with('/') {
         true => method.clone(),
         false => format!("/{method}"),
@@ -193,12 +342,9 @@ pub(super) fn of_grpc(group: &Group, workload: &Workload) -> Result<Part, Fault>
             "use grpc_status, headers, message, sha256 and bytes",
         );
     }
-    let of_method = match (expect, descriptors_base64) {
-        (Some(expect), Some(described)) if expect.message.is_some() => {
-            Some(expected::method(described, &path)?)
-        }
-        (_, Some(described)) if message.is_some() => Some(expected::method(described, &path)?),
-        _ => None,
+    let of_method = match descriptors_base64 {
+        Some(described) => Some(expected::method(described, &path)?),
+        None => None,
     };
     let expectation = expectation(expect.as_deref(), *count_replies, of_method.as_ref())?;
     let template = message.as_ref().map(ToString::to_string);
@@ -207,7 +353,13 @@ pub(super) fn of_grpc(group: &Group, workload: &Workload) -> Result<Part, Fault>
     if !metadata.iter().any(|(name, _)| name == TIMEOUT) {
         metadata.push((TIMEOUT.into(), timeout(group.timeout_s)));
     }
-    let request = |row: Option<&Row>| {
+    let name = name.clone().unwrap_or_else(|| path.clone());
+    let mut validator = Validator::new(Framing::Grpc, expectation, stack.work == Work::Decode);
+    // gRPC answers with 200 whatever came of the call: errors are in grpc-status.
+    validator.status = Some(200);
+    validator.content_type = Some(ContentType::Grpc);
+    let described = of_method.clone();
+    let request = move |row: Option<&Row>| {
         let message = match (&template, &of_method) {
             (Some(template), Some(method)) => {
                 let text = with_values(template, row, Within::Json)?;
@@ -216,18 +368,18 @@ pub(super) fn of_grpc(group: &Group, workload: &Workload) -> Result<Part, Fault>
             _ => prepared.clone(),
         };
         let mut body = Vec::new();
-        BodyWriter::new(stack, message_format(stack)).wrap(&message, &mut body);
-        let mut request = head::grpc(stack, &path);
+        BodyWriter::new(&stack, message_format(&stack)).wrap(&message, &mut body);
+        let mut request = head::grpc(&stack, &path);
         request.body = body.into();
         request.fields.extend(fields_with_values(&metadata, row)?);
         Ok(request)
     };
-    let mut validator = Validator::new(Framing::Grpc, expectation, stack.work == Work::Decode);
-    // gRPC answers with 200 whatever came of the call: errors are in grpc-status.
-    validator.status = Some(200);
-    validator.content_type = Some(ContentType::Grpc);
-    let name = name.as_deref().unwrap_or(&path);
-    third_party(data.as_ref(), name, validator, request)
+    Ok(OwnRequest {
+        name,
+        validator,
+        template: Template(Arc::new(request)),
+        method: described,
+    })
 }
 
 /// The deadline of a call (gRPC over HTTP/2, Requests).

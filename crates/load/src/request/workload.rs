@@ -21,7 +21,7 @@ use crate::request::prepared::{Part, PartRows, Prepared};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
-use crate::request::steps::{CarriedField, Step, Steps};
+use crate::request::steps::{CarriedField, STEPS_MAX, Step, Steps};
 use crate::request::third_party;
 use crate::request::tokens::DocumentSource;
 use crate::validate::{Expectation, Framing, Validator};
@@ -65,8 +65,9 @@ fn part(group: &Group, workload: &Workload) -> Result<Part, Fault> {
             steps,
             data,
         } => of_steps(group, contract, steps, data.as_ref()),
-        Workload::Http { .. } => third_party::of_http(&group.stack, workload),
+        Workload::Http { .. } => third_party::of_http(group, workload),
         Workload::Grpc { .. } => third_party::of_grpc(group, workload),
+        Workload::Requests { steps, data } => third_party::of_requests(group, steps, data.as_ref()),
         Workload::Mix { .. } => refuse(
             "a mix within a mix",
             "list all parts in one mix, each with its share as its weight",
@@ -161,6 +162,7 @@ fn fixed(group: &Group, call: &Call) -> Result<Part, Fault> {
         steps: vec![step(group, operation, 0, expectation)],
         builder,
         rows: None,
+        own: None,
     })
 }
 
@@ -221,9 +223,6 @@ fn of_sequence(
     )
 }
 
-/// Steps of a sequence at most.
-const STEPS_MAX: usize = 100;
-
 /// One request for each row of data.
 fn with_rows(group: &Group, call: &Call, data: &Data) -> Result<Part, Fault> {
     let (stack, operation) = (&group.stack, call.operation());
@@ -256,6 +255,7 @@ fn with_rows(group: &Group, call: &Call, data: &Data) -> Result<Part, Fault> {
             rows: rows.collect::<Result<_, Fault>>()?,
             per: data.per,
         }),
+        own: None,
     })
 }
 
@@ -471,6 +471,7 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Part, Fault> {
             routes,
         }),
         rows: None,
+        own: None,
     })
 }
 

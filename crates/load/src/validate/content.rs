@@ -7,6 +7,7 @@ use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::codec::{Expected, Mismatch};
 use wirelab_wire::{Encoding, gzip, zstd};
 
+use super::kept_values;
 use super::rejection::printable;
 use super::{Expectation, MESSAGE_BYTES_MAX, Rejection, Validator};
 use crate::record::error::ErrorKind;
@@ -29,7 +30,13 @@ impl Validator {
         };
         let verdict = plain(message, encoding)
             .map_err(|reason| Rejection::new(ErrorKind::Wrong, reason))
-            .and_then(|message| self.check_plain(state, index, &message, tokens));
+            .and_then(|message| {
+                self.check_plain(state, index, &message, tokens)?;
+                match index {
+                    0 => kept_values::take(&self.kept, state, &message),
+                    _ => Ok(()),
+                }
+            });
         if let Err(rejection) = verdict {
             state.reject(rejection);
         }

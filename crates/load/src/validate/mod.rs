@@ -9,6 +9,7 @@ mod body;
 mod content;
 mod end;
 pub(crate) mod expect;
+pub(crate) mod kept_values;
 mod rejection;
 pub(crate) mod reply;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use wirelab_wire::{ContentType, Encoding, Head};
 
 use crate::record::error::ErrorKind;
 use crate::validate::expect::Declared;
+use crate::validate::kept_values::KeptValue;
 use crate::validate::reply::{ReplyState, Seen};
 
 use rejection::printable;
@@ -87,6 +89,8 @@ pub(crate) struct Validator {
     pub(crate) accepts_repeats: bool,
     /// Number of its step among those of the group.
     pub(crate) step: usize,
+    /// Values of a reply that later requests need.
+    pub(crate) kept: Vec<KeptValue>,
     learned: AtomicU64,
 }
 
@@ -103,6 +107,7 @@ impl Validator {
             decode,
             accepts_repeats: false,
             step: 0,
+            kept: Vec::new(),
             learned: AtomicU64::new(UNKNOWN),
         }
     }
@@ -111,6 +116,7 @@ impl Validator {
     #[inline]
     fn decodes(&self, state: &ReplyState) -> bool {
         match &self.expectation {
+            _ if !self.kept.is_empty() => true,
             Expectation::Anything => false,
             Expectation::Counted => state.is_comparable(),
             Expectation::Declared(declared) => match self.framing {

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
+use serde_json::Value;
 use sha2::Sha256;
 use wirelab_contract::Reply;
 use wirelab_wire::codec::Expected;
@@ -59,6 +60,8 @@ pub(crate) struct Varied {
     pub(crate) expected: Option<Due>,
     /// Its content, where that was read.
     pub(crate) read: Option<Reply>,
+    /// Values for later requests, each with the number of the field that it is for.
+    pub(crate) values: Vec<(usize, Value)>,
 }
 
 /// What a reply must say: made for one call, or shared by all calls of a row.

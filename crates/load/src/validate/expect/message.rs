@@ -129,6 +129,15 @@ fn camel_case(name: &str) -> String {
     letters.collect()
 }
 
+/// A reply of a type as proto3 JSON.
+///
+/// # Errors
+/// When it is none, or has no such form.
+pub(crate) fn as_json(of: &MessageDescriptor, message: &[u8]) -> Result<String, String> {
+    let decoded = DynamicMessage::decode(of.clone(), message);
+    text(&decoded.map_err(|error| format!("not a {}: {error}", of.full_name()))?)
+}
+
 /// A request of the method, given as proto3 JSON, as bytes.
 ///
 /// # Errors

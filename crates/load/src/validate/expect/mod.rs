@@ -18,6 +18,7 @@ use crate::record::result::Fault;
 use crate::validate::reply::{ReplyState, Seen};
 use json::JsonPattern;
 use message::MessagePattern;
+pub(super) use message::as_json;
 pub(crate) use message::{encoded, method};
 
 /// Fields that a plan may expect: as many as the bits that say which have come.

@@ -1,0 +1,100 @@
+//! Values of replies of services that are not of the lab, for later requests.
+
+use prost_reflect::MessageDescriptor;
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use super::expect;
+use super::rejection::Rejection;
+use crate::fault;
+use crate::record::error::ErrorKind;
+use crate::record::result::Fault;
+use crate::validate::reply::ReplyState;
+
+/// A value of a reply.
+#[derive(Debug)]
+pub(crate) struct KeptValue {
+    /// Number of the field that it is for.
+    field: usize,
+    path: JsonPath,
+    text: String,
+    /// Of gRPC: what the reply is.
+    message: Option<MessageDescriptor>,
+}
+
+impl KeptValue {
+    /// # Errors
+    /// When `path` is no JSONPath (RFC 9535).
+    pub(crate) fn new(
+        field: usize,
+        path: &str,
+        message: Option<MessageDescriptor>,
+    ) -> Result<KeptValue, Fault> {
+        let parsed = JsonPath::parse(path).map_err(|error| {
+            fault::plan(
+                format!("carry: {path:?} is no JSONPath: {error}"),
+                "write it as RFC 9535 has it, such as $.id or $.items[0].name",
+            )
+        })?;
+        Ok(KeptValue {
+            field,
+            path: parsed,
+            text: path.to_owned(),
+            message,
+        })
+    }
+}
+
+/// Takes the values out of a good reply: of each path the first that it finds.
+///
+/// # Errors
+/// When the reply is no JSON, or a path finds nothing in it.
+pub(super) fn take(
+    kept: &[KeptValue],
+    state: &mut ReplyState,
+    reply: &[u8],
+) -> Result<(), Rejection> {
+    let Some(first) = kept.first() else {
+        return Ok(());
+    };
+    let wrong = |reason: String| Rejection::new(ErrorKind::Wrong, reason).with_body(reply);
+    let text = match &first.message {
+        Some(message) => expect::as_json(message, reply).map_err(wrong)?.into_bytes(),
+        None => reply.to_vec(),
+    };
+    let json: Value = serde_json::from_slice(&text)
+        .map_err(|error| wrong(format!("carry: the reply is no JSON: {error}")))?;
+    let varied = state.varied.get_or_insert_default();
+    varied.values.clear();
+    for value in kept {
+        let found = value.path.query(&json).first();
+        let found = found.ok_or_else(|| wrong(format!("carry: {} finds nothing", value.text)))?;
+        varied.values.push((value.field, found.clone()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_value_of_each_path_is_taken() {
+        let paths = ["$.items[*].id", "$.user.name"];
+        let kept = paths.iter().enumerate();
+        let kept: Vec<KeptValue> = kept
+            .map(|(at, path)| KeptValue::new(at, path, None).unwrap())
+            .collect();
+        let mut state = ReplyState::default();
+        let reply = br#"{"items": [{"id": 7}, {"id": 8}], "user": {"name": "Ada"}}"#;
+        take(&kept, &mut state, reply).unwrap();
+        let values = &state.varied.as_ref().unwrap().values;
+        assert_eq!(*values, [(0, json!(7)), (1, json!("Ada"))]);
+        let missing = take(&kept, &mut state, b"{}").unwrap_err();
+        assert_eq!(missing.reason, "carry: $.items[*].id finds nothing: {}");
+        assert!(take(&kept, &mut state, b"<html>").is_err());
+        assert!(KeptValue::new(0, "items", None).is_err());
+    }
+}
