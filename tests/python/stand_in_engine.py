@@ -56,7 +56,7 @@ def drive() -> int:
     start = time.monotonic_ns()
     while time.monotonic_ns() - start < SECONDS * 1e9 and not stopped.is_set():
         elapsed_s = (time.monotonic_ns() - start) / 1e9
-        say(event="progress", phase="measure", elapsed_s=elapsed_s, calls=1, errors=0)
+        say(event="progress", phase="measure", elapsed_s=elapsed_s, calls=1, errors=0, in_flight=1)
         stopped.wait(0.02)
     window = (time.monotonic_ns() - start) / 1e9
     group = {
