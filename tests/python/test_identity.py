@@ -95,6 +95,7 @@ def test_the_embedded_services_pass(
         ("soap@go", "calendar"),
         ("grpc@go", "transfer"),
         ("rest@java", "transfer"),
+        ("rest@java?compression=gzip", "petclinic"),
         ("soap@java", "charging"),
         ("soap@java?codec=soap-encoded", "charging"),
         ("grpc@java", "calendar"),

@@ -74,7 +74,8 @@ public final class BodyFilter implements Filter {
     }
 
     private void send(HttpServletRequest request, HttpServletResponse response, byte[] body) throws IOException {
-        if (coding != Coding.NONE) {
+        // A reply without content, as of status 204, has nothing to be coded.
+        if (coding != Coding.NONE && body.length > 0) {
             response.setHeader("Vary", "Accept-Encoding");
             if (coding.isAccepted(Collections.list(request.getHeaders("Accept-Encoding")))) {
                 response.setHeader("Content-Encoding", coding.token());
