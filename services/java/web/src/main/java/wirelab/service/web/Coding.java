@@ -3,6 +3,7 @@ package wirelab.service.web;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Locale;
@@ -50,7 +51,17 @@ enum Coding {
         return packed.toByteArray();
     }
 
+    /**
+     * What is packed, unpacked. Closing it does not close {@code packed}: Tomcat reads the next
+     * request by the same stream, and a decoder's finalizer closes it when that request has begun.
+     */
     InputStream decode(InputStream packed) throws IOException {
-        return this == ZSTD ? new ZstdInputStream(packed) : new GZIPInputStream(packed, 8192);
+        InputStream kept = new FilterInputStream(packed) {
+            @Override
+            public void close() {
+                // Its owner closes it.
+            }
+        };
+        return this == ZSTD ? new ZstdInputStream(kept) : new GZIPInputStream(kept, 8192);
     }
 }
