@@ -316,6 +316,25 @@ def test_what_a_killed_lab_has_left_is_ended_before_the_next_trial() -> None:
         own.kill()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="process namespaces need root")
+def test_what_a_lab_of_another_process_namespace_has_started_is_not_ours_to_end() -> None:
+    """There the lab's process id is another one, so that it only looks dead from here."""
+    mark = {process_tree.MARK: f"{os.getpid()}.1.1"}
+    command = ["unshare", "--pid", "--fork", "sleep", "30"]
+    with subprocess.Popen(command, env={**os.environ, **mark}) as outer:
+        children = Path(f"/proc/{outer.pid}/task/{outer.pid}/children")
+        deadline = time.monotonic() + 5
+        while not (inner := children.read_text().split()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        (pid,) = map(int, inner)
+        try:
+            process_tree.sweep()
+            assert outer.wait(timeout=5) == -signal.SIGKILL  # it is of our namespace itself
+            os.kill(pid, 0)
+        finally:
+            os.kill(pid, signal.SIGKILL)
+
+
 def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
     trial = _only(_run(tmp_path, {"name": "own", "command": ["no-such-program"], "http": {}}))
     assert "there is no program no-such-program" in trial.reason

@@ -244,6 +244,32 @@ def test_fields_of_messages_go_into_later_messages(tmp_path: Path) -> None:
     assert requests == {"0a0370656e1007": 10, "1002": 10}  # the reply's count is 2
 
 
+def test_a_carried_value_may_be_of_any_type(tmp_path: Path) -> None:
+    """The reply's number goes into a text: what type a value has is known when it comes."""
+    grpc = {"method": "shop.Orders/Place", "proto": "shop.proto"}
+    carry = [{"from": "$.count", "to": "n"}]
+    steps = [
+        {"name": "first", "json": {"item": "pen", "count": 7}},
+        {"name": "second", "json": {"item": "no. ${n}"}, "carry": carry},
+        {"name": "third", "json": {"item": "${n}"}, "carry": [{**carry[0], "step": 0}]},
+    ]
+    trial = _run(tmp_path, GRPC, [{"name": "thrice", "steps": steps}], grpc=grpc)
+    requests = {request for request, *_ in _seen(tmp_path)}
+    assert "0a056e6f2e2032" in requests  # no. 2
+    assert trial.result.ok > 0
+    # A number is no text of proto3 JSON: the third call fails, and says so.
+    assert any("not a shop.Order" in text for text in trial.result.error_examples)
+
+
+def test_a_bad_row_of_steps_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("n\n1\nmany\n")
+    grpc = {"method": "shop.Orders/Place", "proto": "shop.proto"}
+    steps = [{"name": "a", "json": {"count": "${n}"}}, {"name": "b", "json": {}}]
+    message = {"name": "m", "steps": steps, "data": {"file": "rows.csv"}}
+    with pytest.raises(EngineRefused, match=r"steps\[0\]: data: .*rows.csv, line 3"):
+        _run(tmp_path, GRPC, [message], grpc=grpc)
+
+
 @pytest.mark.parametrize(
     ("step", "words"),
     [

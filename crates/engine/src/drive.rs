@@ -1,5 +1,6 @@
 //! `drive`: a plan in, JSON lines out.
 
+use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
@@ -85,10 +86,17 @@ fn refused(message: String) -> Fault {
 }
 
 fn prepare_all(plan: &Plan) -> Result<Vec<Prepared>, Fault> {
-    let reflect = |group: &Group| described(group, plan.allow_any_target);
     let groups = plan.groups.iter();
     groups
         .map(|group| {
+            // Asked once for all messages of a group.
+            let server = RefCell::new(None);
+            let reflect = |group: &Group| {
+                if server.borrow().is_none() {
+                    server.replace(Some(described(group, plan.allow_any_target)?));
+                }
+                Ok(server.borrow().clone().expect("it has answered"))
+            };
             let resolved = proto::resolve(group, &reflect);
             let prepared = resolved.and_then(|group| prepare(&group));
             prepared.map_err(|fault| named(&group.name, fault))
@@ -99,21 +107,16 @@ fn prepare_all(plan: &Plan) -> Result<Vec<Prepared>, Fault> {
 /// What the group's server says that it has, where it may be called at all.
 fn described(group: &Group, any_target: bool) -> Result<DescriptorPool, Fault> {
     let remedy = "name the .proto as proto (--proto FILE)";
-    let refused = |message: String| Fault {
-        kind: FaultKind::Plan,
-        message,
-        remedy: remedy.into(),
-    };
     if group.tls.is_some() {
-        return Err(refused(
-            "a server with TLS is not asked to describe itself".into(),
-        ));
+        let message = "a server with TLS is not asked to describe itself";
+        return Err(proto::refused(message, remedy));
     }
     let target = Target::parse(&group.target, any_target);
-    match target.map_err(|error| refused(error.to_string()))? {
+    match target.map_err(|error| proto::refused(error.to_string(), remedy))? {
         Target::Tcp(address) => reflection::fetch(&address.to_string()),
-        _ => Err(refused(
-            "a Unix socket is not asked to describe itself".into(),
+        Target::Unix(_) => Err(proto::refused(
+            "a Unix socket is not asked to describe itself",
+            remedy,
         )),
     }
 }

@@ -4,20 +4,18 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use prost::Message as _;
-use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
+use prost_reflect::{DescriptorPool, MethodDescriptor};
 use wirelab_load::plan::{Group, Workload};
 use wirelab_load::result::{Fault, FaultKind};
 
 /// Asks a server to describe itself.
 pub(crate) type Reflect<'a> = &'a dyn Fn(&Group) -> Result<DescriptorPool, Fault>;
 
-/// The group with every JSON message turned into prepared bytes, and with the description of
-/// every method whose reply is expected to have some content.
+/// The group with the description of every method whose message is given as JSON, or whose reply
+/// is expected to have some content.
 ///
 /// # Errors
-/// When the .proto does not parse, or has no such method, or the message is
-/// not of its type; those of `reflect`.
+/// When the .proto does not parse, or has no such method; those of `reflect`.
 pub(crate) fn resolve(group: &Group, reflect: Reflect) -> Result<Group, Fault> {
     let mut resolved = group.clone();
     resolve_workload(&mut resolved.workload, group, reflect)?;
@@ -38,7 +36,7 @@ fn resolve_workload(workload: &mut Workload, group: &Group, reflect: Reflect) ->
     }
 }
 
-/// `in_sequence`: values come into its message later, and go out of its reply.
+/// `in_sequence`: values of its reply may go into later requests.
 fn resolve_method(
     workload: &mut Workload,
     group: &Group,
@@ -54,14 +52,12 @@ fn resolve_method(
         message,
         body_base64,
         expect,
-        data,
         ..
     } = workload
     else {
         return Ok(());
     };
-    // Taken out: the engine's load part knows prepared bytes and descriptions only, and a message
-    // that has the values of rows to come.
+    // Taken out: the engine's load part reads no .proto.
     let (given, proto) = (message.take(), proto.take());
     if given.is_some() && body_base64.is_some() {
         return Err(refused(
@@ -93,14 +89,8 @@ fn resolve_method(
             ));
         }
     };
-    let method = find(&pool, method)?;
-    match given {
-        Some(given) if data.is_none() && !in_sequence => {
-            let bytes = encode(&method, &given)?;
-            *body_base64 = Some(BASE64.encode(bytes));
-        }
-        given => *message = given,
-    }
+    find(&pool, method)?;
+    *message = given;
     *descriptors_base64 = Some(BASE64.encode(pool.encode_to_vec()));
     Ok(())
 }
@@ -195,17 +185,4 @@ fn find(pool: &DescriptorPool, path: &str) -> Result<MethodDescriptor, Fault> {
             format!("it has {}", known.join(", ")),
         )
     })
-}
-
-fn encode(method: &MethodDescriptor, message: &serde_json::Value) -> Result<Vec<u8>, Fault> {
-    let input = method.input();
-    let name = input.full_name().to_owned();
-    DynamicMessage::deserialize(input, message)
-        .map(|message| message.encode_to_vec())
-        .map_err(|error| {
-            refused(
-                format!("message: not a {name}: {error}"),
-                "write it as proto3 JSON",
-            )
-        })
 }

@@ -123,9 +123,13 @@ def new_mark(number: int) -> str:
 
 
 def sweep() -> None:
-    """Ends what services of labs that were killed have left."""
+    """Ends what services of labs that were killed have left, of this process namespace: process
+    ids of another one have another meaning."""
     table = _processes()
+    own = _namespace(os.getpid())
     for pid in table:
+        if _namespace(pid) != own:
+            continue
         lab, _, rest = _mark(pid).partition(".")
         start = rest.partition(".")[0]
         if not (lab.isdigit() and start.isdigit()):
@@ -133,6 +137,14 @@ def sweep() -> None:
         owner = table.get(int(lab))
         if owner is None or owner.start != int(start):
             _kill(pid)
+
+
+def _namespace(pid: int) -> str:
+    """Of process ids (pid_namespaces(7)); empty where it is not ours to see."""
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        return ""
 
 
 def _kill(pid: int) -> None:

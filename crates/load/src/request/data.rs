@@ -41,11 +41,6 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// A value that fits most fields, for what is not known yet.
-    pub(crate) fn sample() -> Cell {
-        Cell::Json(Value::from(1))
-    }
-
     /// The value for a field that now holds `like`. What does not fit stays text, for the
     /// field to refuse.
     pub(crate) fn value(&self, like: &Value) -> Value {

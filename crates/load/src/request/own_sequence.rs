@@ -12,7 +12,7 @@ use crate::request::calls::Call;
 use crate::request::data::{Cell, Row};
 use crate::request::head::{OWN_PATH, head_id};
 use crate::request::rows::RowPicker;
-use crate::request::sequences::{Next, Sequences};
+use crate::request::sequences::{Ended, Next, Sequences};
 use crate::request::steps::CarriedField;
 use crate::schedule::waiting::{Numbers, Waiting};
 
@@ -108,6 +108,8 @@ impl OwnSequence {
             Ok(request) => {
                 self.made += 1;
                 let varied = call.reply.varied.get_or_insert_default();
+                // A call before in the same place may have failed after its values were read.
+                varied.values.clear();
                 varied.request.insert(Arc::new(Request {
                     // Every head may be another one.
                     id: OWN_PATH | head_id(self.first, 0) | self.made,
@@ -123,26 +125,18 @@ impl OwnSequence {
     }
 
     pub(crate) fn after(&self, call: &mut Call, sequences: &mut Sequences) -> Next {
-        let step = call.step - self.first;
-        let Waiting {
-            arrival, sequence, ..
-        } = call.waiting;
-        if call.failed || step + 1 == self.templates.len() {
-            sequences.end(sequence);
-            return Next::Over {
-                arrival,
-                failed: call.failed,
-            };
-        }
-        let state = sequences.of(&mut call.waiting.sequence);
-        state.step += 1;
-        if let Some(varied) = call.reply.varied.as_mut() {
+        let ended = Ended {
+            is_last: call.step + 1 == self.first + self.templates.len(),
+            failed: call.failed,
+            done: call.done,
+        };
+        let next = sequences.after(&mut call.waiting, ended);
+        if let Next::Another(_) = next
+            && let Some(varied) = call.reply.varied.as_mut()
+        {
+            let state = sequences.of(&mut call.waiting.sequence);
             state.values.append(&mut varied.values);
         }
-        Next::Another(Waiting {
-            intended: call.done,
-            hops: 0,
-            ..call.waiting
-        })
+        next
     }
 }

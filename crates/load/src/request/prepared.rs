@@ -13,7 +13,7 @@ use crate::request::mix::Chooser;
 use crate::request::own_sequence::OwnSequence;
 use crate::request::rows::{RowPicker, RowRequest, RowRequests};
 use crate::request::script::{Mix, MixPart, RequestBuilder, Script, Varying};
-use crate::request::steps::Step;
+use crate::request::steps::{Step, joined};
 
 /// The requests of a group's workload, and what makes their replies right.
 pub struct Prepared {
@@ -73,7 +73,7 @@ impl Prepared {
             return Ok(Prepared::only(parts.remove(0)));
         }
         Ok(Prepared {
-            steps: joined(&mut parts),
+            steps: joined(parts.iter_mut().flat_map(|part| part.steps.drain(..))),
             parts,
             chooser: Some(chooser),
         })
@@ -170,20 +170,4 @@ impl PartRows {
         let requests = RowRequests::new(step, rows, picker);
         Ok(Script::Rows(Box::new(requests)))
     }
-}
-
-/// The steps of all parts in one list. Steps of one operation are recorded together.
-fn joined(parts: &mut [Part]) -> Vec<Step> {
-    let mut names: Vec<String> = Vec::new();
-    let mut steps: Vec<Step> = Vec::new();
-    for step in parts.iter_mut().flat_map(|part| part.steps.drain(..)) {
-        let place = names.iter().position(|name| *name == step.name);
-        let operation = place.unwrap_or_else(|| {
-            names.push(step.name.clone());
-            names.len() - 1
-        });
-        let step = step.numbered(steps.len());
-        steps.push(Step { operation, ..step });
-    }
-    steps
 }

@@ -14,7 +14,7 @@ use crate::request::mix::Chooser;
 use crate::request::own_sequence::OwnSequence;
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowRequests;
-use crate::request::sequences::{Next, Sequences};
+use crate::request::sequences::{Ended, Next, Sequences};
 use crate::request::tokens::{DocumentSource, PreparedDocument, Tokens};
 use crate::schedule::waiting::{NO_PART, Numbers, Waiting};
 use crate::validate::reply::{Due, Varied};
@@ -298,28 +298,21 @@ impl Varying {
         if !self.builder.generator.is_sequence() {
             return Next::Arrival;
         }
-        let Waiting {
-            arrival, sequence, ..
-        } = call.waiting;
-        if call.failed || call.step + 1 == self.first + self.templates.len() {
-            sequences.end(sequence);
-            return Next::Over {
-                arrival,
-                failed: call.failed,
-            };
-        }
+        let ended = Ended {
+            is_last: call.step + 1 == self.first + self.templates.len(),
+            failed: call.failed,
+            done: call.done,
+        };
+        let next = sequences.after(&mut call.waiting, ended);
         // Reached only after a good reply: `carried` is never taken from an error.
-        let state = sequences.of(&mut call.waiting.sequence);
-        state.step += 1;
-        let varied = call.reply.varied.as_mut();
-        if let Some(reply) = varied.and_then(|varied| varied.read.take()) {
-            let ended = call.step - self.first;
-            self.builder.generator.take(ended, state, &reply);
+        if let Next::Another(_) = next
+            && let Some(varied) = call.reply.varied.as_mut()
+            && let Some(reply) = varied.read.take()
+        {
+            let state = sequences.of(&mut call.waiting.sequence);
+            let step = call.step - self.first;
+            self.builder.generator.take(step, state, &reply);
         }
-        Next::Another(Waiting {
-            intended: call.done,
-            hops: 0,
-            ..call.waiting
-        })
+        next
     }
 }

@@ -34,6 +34,15 @@ pub(crate) enum Next {
     },
 }
 
+/// A call of a sequence that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    /// It is the last of its sequence.
+    pub(crate) is_last: bool,
+    pub(crate) failed: bool,
+    pub(crate) done: u64,
+}
+
 /// A slab of sequences.
 #[derive(Debug, Default)]
 pub(crate) struct Sequences {
@@ -60,6 +69,23 @@ impl Sequences {
     pub(crate) fn step(&self, number: u32) -> usize {
         let sequence = self.sequences.get(number as usize);
         sequence.map_or(0, |sequence| sequence.step)
+    }
+
+    /// What comes after a call of a sequence; one that goes on is at its next step then.
+    #[inline]
+    pub(crate) fn after(&mut self, waiting: &mut Waiting, call: Ended) -> Next {
+        let arrival = waiting.arrival;
+        if call.failed || call.is_last {
+            self.end(waiting.sequence);
+            let failed = call.failed;
+            return Next::Over { arrival, failed };
+        }
+        self.of(&mut waiting.sequence).step += 1;
+        Next::Another(Waiting {
+            intended: call.done,
+            hops: 0,
+            ..*waiting
+        })
     }
 
     /// Forgets it.

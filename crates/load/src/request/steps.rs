@@ -3,15 +3,47 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use wirelab_contract::{Call as Typed, Operation, Reply};
 
+use crate::fault;
+use crate::record::result::Fault;
+use crate::request::data::Cell;
 use crate::request::rows::RowPicker;
 use crate::request::sequences::{Sequence, Sequences};
 use crate::schedule::waiting::{Numbers, Waiting};
 use crate::validate::Validator;
 
 /// Steps of a sequence at most.
-pub(crate) const STEPS_MAX: usize = 100;
+const STEPS_MAX: usize = 100;
+
+/// # Errors
+/// When a sequence cannot have so many steps.
+pub(crate) fn check_count(steps: usize) -> Result<(), Fault> {
+    match (1..=STEPS_MAX).contains(&steps) {
+        true => Ok(()),
+        false => Err(fault::plan(
+            format!("steps: there are {steps}"),
+            format!("give 1 to {STEPS_MAX} steps"),
+        )),
+    }
+}
+
+/// Steps in one list. Those of one operation are recorded together.
+pub(crate) fn joined(parts: impl Iterator<Item = Step>) -> Vec<Step> {
+    let mut names: Vec<String> = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
+    for step in parts {
+        let place = names.iter().position(|name| *name == step.name);
+        let operation = place.unwrap_or_else(|| {
+            names.push(step.name.clone());
+            names.len() - 1
+        });
+        let step = step.numbered(steps.len());
+        steps.push(Step { operation, ..step });
+    }
+    steps
+}
 
 /// One kind of call.
 #[derive(Debug, Clone)]
@@ -53,6 +85,13 @@ pub(crate) struct CarriedField {
     pub(crate) from: String,
     pub(crate) to_step: usize,
     pub(crate) to: String,
+}
+
+impl CarriedField {
+    /// What stands for its value while that is not known: null fits every field of proto3 JSON.
+    pub(crate) fn sample(&self) -> (Arc<str>, Cell) {
+        (Arc::from(self.to.as_str()), Cell::Json(Value::Null))
+    }
 }
 
 impl Steps {

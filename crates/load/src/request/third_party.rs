@@ -11,13 +11,13 @@ use crate::fault;
 use crate::plan::{Carry, Data, Expect, Group, RequestStep, RowPer, Workload};
 use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
-use crate::request::data::{self, Cell, ROW_BYTES_MAX, Row};
+use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format};
 use crate::request::own_sequence::{OwnSequence, Template};
 use crate::request::placeholders::{Within, filled};
 use crate::request::prepared::{Part, PartRows, PreparedRow};
 use crate::request::rows::RowPicker;
-use crate::request::steps::{CarriedField, STEPS_MAX, Step};
+use crate::request::steps::{self, CarriedField, Step, joined};
 use crate::validate::expect::{self as expected, Declared};
 use crate::validate::kept_values::KeptValue;
 use crate::validate::{Expectation, Framing, Validator};
@@ -70,12 +70,7 @@ pub(super) fn of_requests(
     steps: &[RequestStep],
     data: Option<&Data>,
 ) -> Result<Part, Fault> {
-    if !(1..=STEPS_MAX).contains(&steps.len()) {
-        return refuse(
-            format!("steps: there are {}", steps.len()),
-            format!("give 1 to {STEPS_MAX} steps"),
-        );
-    }
+    steps::check_count(steps.len())?;
     let (rows, picker) = match data {
         Some(data) => {
             let rows = data::read(&data.rows)?;
@@ -92,37 +87,35 @@ pub(super) fn of_requests(
             ..fault
         };
         let request = of_step(group, &step.request).map_err(named)?;
-        let mut columns = rows[0].clone();
+        let first = carried.len();
         for carry in &step.carry {
             let field = keep(&mut requests, at, carry, carried.len()).map_err(named)?;
-            columns
-                .values
-                .push((Arc::from(field.to.as_str()), Cell::sample()));
             carried.push(field);
         }
-        samples.push((request.template.0)(Some(&columns)).map_err(named)?);
+        // With every row, so that one that does not fit is refused before the load.
+        let mut made = rows.iter().map(|row| {
+            let mut row = row.clone();
+            row.values
+                .extend(carried[first..].iter().map(CarriedField::sample));
+            (request.template.0)(Some(&row)).map_err(named)
+        });
+        let sample = made.next().expect("there is a row")?;
+        made.try_for_each(|request| request.map(drop))?;
+        samples.push(sample);
         requests.push(request);
     }
     let mut templates = Vec::new();
-    let mut names: Vec<String> = Vec::new();
-    let mut recorded = Vec::new();
-    for request in requests {
+    let recorded = requests.into_iter().map(|request| {
         templates.push(request.template);
-        let place = names.iter().position(|name| *name == request.name);
-        let operation = place.unwrap_or_else(|| {
-            names.push(request.name.clone());
-            names.len() - 1
-        });
-        let step = Step {
-            operation,
+        Step {
+            operation: 0,
             name: request.name,
             validator: Arc::new(request.validator),
-        };
-        recorded.push(step.numbered(recorded.len()));
-    }
+        }
+    });
     Ok(Part {
         requests: samples,
-        steps: recorded,
+        steps: joined(recorded),
         builder: None,
         rows: None,
         own: Some(OwnSequence::new(templates, carried, rows, picker)),
@@ -299,14 +292,11 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
     })
 }
 
-/// A gRPC method, its message as bytes.
+/// A gRPC method, its message as bytes or as JSON with its description.
 pub(super) fn of_grpc(group: &Group, workload: &Workload) -> Result<Part, Fault> {
-    let Workload::Grpc { data, message, .. } = workload else {
+    let Workload::Grpc { data, .. } = workload else {
         unreachable!("asked for gRPC workloads only")
     };
-    if message.is_some() && data.is_none() {
-        return Err(fault::internal("a JSON message was not turned into bytes"));
-    }
     grpc(group, workload)?.part(data.as_ref())
 }
 
@@ -346,6 +336,9 @@ fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
         Some(described) => Some(expected::method(described, &path)?),
         None => None,
     };
+    if message.is_some() && of_method.is_none() {
+        return Err(fault::internal("nothing describes a message in JSON"));
+    }
     let expectation = expectation(expect.as_deref(), *count_replies, of_method.as_ref())?;
     let template = message.as_ref().map(ToString::to_string);
     let prepared = decode_base64(body_base64.as_deref().unwrap_or(""))?;

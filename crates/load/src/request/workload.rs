@@ -21,7 +21,7 @@ use crate::request::prepared::{Part, PartRows, Prepared};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
-use crate::request::steps::{CarriedField, STEPS_MAX, Step, Steps};
+use crate::request::steps::{self, CarriedField, Step, Steps};
 use crate::request::third_party;
 use crate::request::tokens::DocumentSource;
 use crate::validate::{Expectation, Framing, Validator};
@@ -266,12 +266,7 @@ fn of_steps(
     steps: &[SequenceStep],
     data: Option<&Data>,
 ) -> Result<Part, Fault> {
-    if !(1..=STEPS_MAX).contains(&steps.len()) {
-        return refuse(
-            format!("steps: there are {}", steps.len()),
-            format!("give 1 to {STEPS_MAX} steps"),
-        );
-    }
+    steps::check_count(steps.len())?;
     if group.stack.reply == Reply::OneWay {
         return refuse(
             "reply=one-way: a sequence carries values of replies into requests",

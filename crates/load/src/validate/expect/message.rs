@@ -68,8 +68,7 @@ impl MessagePattern {
 
     /// The message as JSON.
     pub(super) fn shown(&self, message: &[u8]) -> Option<String> {
-        let decoded = DynamicMessage::decode(self.of.clone(), message).ok()?;
-        text(&decoded).ok()
+        as_json(&self.of, message).ok()
     }
 }
 
