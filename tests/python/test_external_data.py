@@ -316,6 +316,10 @@ def test_a_row_that_is_no_message_is_refused_with_its_line(tmp_path: Path) -> No
         ({"name": "m", "mix": [{"name": "a", "path": p} for p in ("/", "/b")]}, "called a"),
         ({"name": "m", "path": "/", "data": {"file": "gone.csv"}}, "gone.csv"),
         ({"name": "m", "path": "/", "data": {}}, "either file or random"),
+        (
+            {"name": "m", "mix": [{"name": "a", "path": "/", "wieght": 3}]},
+            r"messages\[0\].mix\[0\].wieght: unknown key. Did you mean 'weight'\? Known are body,",
+        ),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_when_it_is_read(

@@ -88,7 +88,7 @@ def _path(details: ErrorDetails) -> documents.Path:
 def _message(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -> str:
     kind, given = details["type"], details["input"]
     if kind == "extra_forbidden":
-        return f"unknown key. {did_you_mean(str(path[-1]), _keys(path[:-1], model))}"
+        return f"unknown key. {did_you_mean(str(path[-1]), _keys(details['loc'][:-1], model))}"
     if kind == "missing":
         return "this key is missing; add it"
     if kind == "literal_error":
@@ -114,11 +114,15 @@ def _message(details: ErrorDetails, path: documents.Path, model: type[BaseModel]
     return f"{message}; given is {given!r}"
 
 
-def _keys(path: documents.Path, model: type[BaseModel]) -> list[str]:
-    """The keys that the mapping at that place may have."""
-    for part in path:
-        if isinstance(part, str) and part in model.model_fields:
-            model = _inner(model.model_fields[part].annotation) or model
+def _keys(place: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
+    """The keys that the mapping at pydantic's place may have."""
+    annotation: Any = None
+    for part in place:
+        if part in BRANCHES:
+            model = _tagged(annotation, part) or model
+        elif isinstance(part, str) and part in model.model_fields:
+            annotation = model.model_fields[part].annotation
+            model = _inner(annotation) or model
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -128,3 +132,11 @@ def _inner(annotation: Any) -> type[BaseModel] | None:
         return annotation
     arguments = getattr(annotation, "__args__", ())
     return next(filter(None, map(_inner, arguments)), None)
+
+
+def _tagged(annotation: Any, branch: int | str) -> type[BaseModel] | None:
+    """The model of that branch of a union inside an annotation."""
+    if any(getattr(one, "tag", None) == branch for one in getattr(annotation, "__metadata__", ())):
+        return _inner(annotation)
+    arguments = getattr(annotation, "__args__", ())
+    return next(filter(None, (_tagged(argument, branch) for argument in arguments)), None)

@@ -16,9 +16,10 @@ from typing import Literal
 from xml.etree import ElementTree as xml
 
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_OK, UnitError, UsageError
-from wirelab.explain.figures import named, only_a_bound
+from wirelab.explain.figures import NAMED, named, only_a_bound
 from wirelab.format.numbers import quantity
 from wirelab.format.units import parse_bytes, parse_seconds
+from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import Figure
@@ -214,7 +215,13 @@ def _figure(name: str) -> Figure | None:
         )
     if name == MEMORY:
         return Figure(MEMORY, "resident memory", "B", "lower", _memory)
-    return named(ALIASES.get(name, name))
+    full = ALIASES.get(name, name)
+    if full not in NAMED:
+        # Gaps between events of a packet order are a study's.
+        long = (one for one in NAMED if not re.fullmatch(r"gap_\d+", one))
+        known = (*PERCENTILES, *ALIASES, ERRORS, *long)
+        raise UsageError(f"--fail-if: there is no figure {name!r}", did_you_mean(name, known))
+    return named(full)
 
 
 def _memory(trial: Trial) -> float | None:
