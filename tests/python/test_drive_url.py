@@ -263,6 +263,15 @@ def test_the_page_shows_the_run_and_escapes_what_came(
     assert "HTTP status 400" in file.read_text(encoding="utf-8")
 
 
+def test_a_page_that_cannot_be_written_costs_no_result(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = _drive(capsys, url, "--calls", "5", "--report", str(tmp_path))
+    assert code == 2
+    assert "5 calls" in out
+    assert "--report" in err
+
+
 def test_a_terminal_sees_a_line_per_second_and_a_pipe_none(url: str) -> None:
     shown = _on_terminal([*COMMAND, "drive", url, "--duration", "2500ms"])
     assert "measure 1 s: " in shown

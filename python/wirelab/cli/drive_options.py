@@ -145,14 +145,15 @@ def run(options: Options) -> int:
         "hints": [*followed, *notes],
     }
     judged = _judged(conditions, options.target, outcome)
-    if output.report is not None:
-        _write_report(options.target, result, outcome, judged, output.report)
     if output.as_json:
         result["conditions"] = [one.to_json() for one in judged]
         print(json.dumps({"target": options.target, **result}, indent=1))
     else:
         drive_output.show(options.target, result)
         show_verdicts(judged, min(out.width, drive_output.WIDTH))
+    # After the result is printed: a full disk must not cost it.
+    if output.report is not None:
+        _write_report(options.target, result, outcome, judged, output.report)
     write_junit(options.target, judged, options.thresholds.junit)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
