@@ -113,16 +113,23 @@ def test_the_example_of_grpc_go(greeter: str, tmp_path: Path) -> None:
 def test_the_reflection_of_grpc_go_makes_an_experiment(
     reflecting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One message per unary method, which the server answers as they were written."""
+    """One message per unary and per server-streaming method, answered as they were written."""
     monkeypatch.chdir(tmp_path)
     assert main(["import", "grpc", reflecting, "--out", "echo.yaml"]) == 0
     names = [one["name"] for one in yaml.safe_load(Path("echo.yaml").read_text())["messages"]]
-    assert sorted(names) == ["say-hello", "unary-echo"]
+    assert sorted(names) == ["say-hello", "server-streaming-echo", "unary-echo"]
     assert main(["run", "echo.yaml", "--out", "results"]) == 0
     lines = Path("results/trials.jsonl").read_text().splitlines()
     trials = [record for line in lines if "point" in (record := json.loads(line))]
-    assert len(trials) == 8
-    assert all(trial["result"]["ok"] and not trial["result"]["errors"] for trial in trials)
+    unary = [trial for trial in trials if trial["point"]["operation"] != "server-streaming-echo"]
+    assert len(unary) == 8
+    assert all(trial["result"]["ok"] and not trial["result"]["errors"] for trial in unary)
+    # The example's server leaves the stream unimplemented, which is no success.
+    streamed = [trial for trial in trials if trial not in unary]
+    assert len(streamed) == 4
+    for trial in streamed:
+        assert trial["result"]["ok"] == 0
+        assert all("status 12" in text for text in trial["result"]["error_examples"]), trial
 
 
 def test_an_error_of_the_example_of_grpc_go(greeter: str, tmp_path: Path) -> None:
