@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes CONTRACTpb/ from contracts/CONTRACT.proto, for every contract served.
+# Makes CONTRACTpb/ from contracts/CONTRACT.proto, for every contract served, and the code of the
+# survey's kit from its own .proto.
 #
 #   generate.sh           writes the code
 #   generate.sh --check   fails when the committed code is not what would be written
@@ -18,6 +19,7 @@ contracts="transfer charging calendar records petclinic"
 
 service=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$service/../.." && pwd)
+kit="$root/python/wirelab/survey/kit"
 tools="$root/.cache/go-tools/$protoc_gen_go-$protoc_gen_go_grpc"
 
 fail() {
@@ -59,11 +61,25 @@ write_into() {
     done
 }
 
+# The kit's code into $1/grpc/protos.
+write_kit_into() {
+    $protoc --proto_path="$kit/grpc/protos" \
+        --plugin="protoc-gen-go=$tools/protoc-gen-go" \
+        --plugin="protoc-gen-go-grpc=$tools/protoc-gen-go-grpc" \
+        --go_out="$1" --go_opt=module=survey \
+        --go-grpc_out="$1" --go-grpc_opt=module=survey survey.proto
+    for file in "$1"/grpc/protos/*.go; do
+        sed -e '/^\/\/ .*[[:space:]]protoc  *v[0-9]/d' "$file" >"$file.tmp"
+        mv "$file.tmp" "$file"
+    done
+}
+
 [ $# -eq 0 ] || [ "$*" = "--check" ] || fail "unknown option '$*': the only one is --check"
 protoc=$(find_protoc)
 install_generators
 if [ $# -eq 0 ]; then
     write_into "$service"
+    write_kit_into "$kit"
     exit 0
 fi
 fresh=$(mktemp -d)
@@ -73,3 +89,6 @@ for contract in $contracts; do
     diff -ru "$service/${contract}pb" "$fresh/${contract}pb" >&2 ||
         fail "services/go/${contract}pb is stale: run 'make generate' and commit it"
 done
+write_kit_into "$fresh"
+diff -ru --exclude=survey.proto "$kit/grpc/protos" "$fresh/grpc/protos" >&2 ||
+    fail "the survey's kit is stale: run 'make generate' and commit it"

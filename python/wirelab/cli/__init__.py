@@ -63,6 +63,11 @@ COMMANDS = (
     ),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
+    Entry(
+        "survey",
+        "survey",
+        "Ask people which of two libraries is easier, and evaluate their answers.",
+    ),
     Entry("schema", "schema", "Print the JSON Schema of a document, for editors and programs."),
 )
 """Every command, in the order in which they are listed."""

@@ -1,0 +1,149 @@
+"""What ``wirelab survey score`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wirelab.cli.error_handling import folded, out
+from wirelab.errors import EXIT_OK, UsageError
+from wirelab.format.console import Line
+from wirelab.format.counting import counted
+from wirelab.format.units import format_seconds
+from wirelab.statistics.interval import Interval
+from wirelab.survey.answers import read_answers
+from wirelab.survey.questionnaire import questionnaire
+from wirelab.survey.score import Contrast, Outcome, Score, score
+
+PARTICIPANTS_MIN = 2
+P_MIN = 0.001
+ALPHA = 0.05
+TITLES = {"http": "HTTP", "grpc": "gRPC"}
+NAME_WIDTH = 26
+
+
+def run(files: Sequence[Path], *, as_json: bool) -> int:
+    """Reads, evaluates and prints. Raises :class:`WirelabError`."""
+    answers = read_answers(files)
+    if len(answers.complete) < PARTICIPANTS_MIN:
+        raise UsageError(
+            f"{counted(len(answers.complete), 'participant')} did both tasks",
+            f"a comparison needs {PARTICIPANTS_MIN} at least",
+        )
+    found = score(answers)
+    if as_json:
+        print(json.dumps(msgspec.to_builtins(found), indent=1))
+        return EXIT_OK
+    for line in _lines(found):
+        out.print(folded(line.text, out.width) if not line.style else line.text, style=line.style)
+    return EXIT_OK
+
+
+def _lines(found: Score) -> Iterator[Line]:
+    began = ", ".join(f"{count} began with {TITLES[name]}" for name, count in found.began.items())
+    yield Line(f"{counted(found.participants, 'participant')}: {began}.")
+    if found.left_out:
+        yield Line(f"{counted(found.left_out, 'participant')} did one task only: left out.")
+    yield Line("")
+    yield Line(_verdict(found.total))
+    yield Line("")
+    yield from _table(found)
+    yield Line("")
+    yield from (Line(text) for text in _order(found))
+    yield Line("")
+    for outcome in found.outcomes:
+        yield Line(_outcome(outcome))
+    if found.time_ratio is not None:
+        yield Line(f"Time with gRPC over time with HTTP, same person: {_ratio(found.time_ratio)}.")
+
+
+def _verdict(total: Contrast) -> str:
+    """The result in one sentence."""
+    difference = total.difference
+    if total.p_value >= ALPHA:
+        return (
+            f"The sums do not differ beyond chance: HTTP minus gRPC {_signed(difference)} of "
+            f"{questionnaire().sum_max} points, p = {_p(total.p_value)}."
+        )
+    better, worse = ("HTTP", "gRPC") if difference.estimate > 0 else ("gRPC", "HTTP")
+    return (
+        f"{better} is rated more usable than {worse}: HTTP minus gRPC {_signed(difference)} of "
+        f"{questionnaire().sum_max} points, p = {_p(total.p_value)}."
+    )
+
+
+def _table(found: Score) -> Iterator[Line]:
+    """The sum and every item: means, difference with its 95 % interval, p."""
+    head = f"{'points, more is better':<{NAME_WIDTH}}   HTTP   gRPC  difference, 95 %            p"
+    yield Line(head, "bold")
+    for contrast in (found.total, *found.items):
+        http, grpc = contrast.means
+        name = contrast.name if contrast is not found.total else "sum of all, 0 to 36"
+        yield Line(
+            f"{name:<{NAME_WIDTH}} {http.estimate:6.2f} {grpc.estimate:6.2f}"
+            f"  {_bounds(contrast.difference):<21} {_p(contrast.p_value):>7}",
+            "none",
+        )
+    yield Line("p: permutation of signs; of items, adjusted for all of them (Holm).", "dim")
+
+
+def _order(found: Score) -> Iterator[str]:
+    effects = found.without_order
+    if effects is None:
+        yield (
+            "The effect of the order cannot be separated: both orders need two participants at "
+            "least."
+        )
+        return
+    yield f"With the order's effect removed, HTTP minus gRPC is {_signed(effects.treatment)}."
+    yield f"Being second changes the sum by {_signed(effects.period)}."
+    if effects.carry_over_p < ALPHA:
+        yield (
+            f"Sums of both tasks depend on what came first (p = {_p(effects.carry_over_p)}): only "
+            "the first task of every participant compares the libraries."
+        )
+
+
+def _outcome(outcome: Outcome) -> str:
+    parts = ", ".join(
+        f"part {place} solved by {share.estimate:.0%} ({_percent(share)})"
+        for place, share in enumerate(outcome.solved, start=1)
+    )
+    if outcome.seconds_median is None:
+        return f"{TITLES[outcome.task]}: {parts}; nobody solved both."
+    return (
+        f"{TITLES[outcome.task]}: {parts}; median time of those who solved both "
+        f"{format_seconds(outcome.seconds_median)}."
+    )
+
+
+def _bounds(interval: Interval) -> str:
+    if interval.bounds is None:
+        return f"{interval.estimate:+.2f}"
+    return f"{interval.estimate:+.2f} [{interval.bounds[0]:+.1f}, {interval.bounds[1]:+.1f}]"
+
+
+def _signed(interval: Interval) -> str:
+    if interval.bounds is None:
+        return f"{interval.estimate:+.1f}"
+    low, high = interval.bounds
+    return f"{interval.estimate:+.1f} (95 % interval {low:+.1f} to {high:+.1f})"
+
+
+def _ratio(interval: Interval) -> str:
+    if interval.bounds is None:
+        return f"{interval.estimate:.2f}"
+    low, high = interval.bounds
+    return f"{interval.estimate:.2f} (95 % interval {low:.2f} to {high:.2f})"
+
+
+def _percent(share: Interval) -> str:
+    low, high = share.bounds or (0.0, 1.0)
+    return f"{low:.0%} to {high:.0%}"
+
+
+def _p(value: float) -> str:
+    return "<0.001" if value < P_MIN else f"{value:.3f}"
