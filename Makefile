@@ -66,7 +66,7 @@ test-java:
 # The lab builds the Go service by itself, as it does for a user.
 test-python: setup
 	@.ci/need go
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --durations=30
 
 # -- checks ----------------------------------------------------------------
 
