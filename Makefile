@@ -21,7 +21,7 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
-	ground-truth many-users fuzz clean
+	facts ground-truth many-users fuzz clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -135,6 +135,10 @@ bench: setup ## the engine beside wrk, h2load, ab and ghz; reading beside tshark
 
 ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
 	$(BIN)/python -m bench.ground_truth
+
+facts: setup ## what `wirelab facts` shows as measured, anew (2 minutes; after `make test`)
+	@.ci/need go java
+	$(BIN)/python -m tools.measure_facts
 
 many-users: setup ## 10,000 users against every service of the lab (10 minutes)
 	@.ci/need go java

@@ -64,6 +64,11 @@ COMMANDS = (
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
     Entry(
+        "facts",
+        "facts",
+        "Show what stacks offer besides speed: contract, code, security, browsers, streaming.",
+    ),
+    Entry(
         "survey",
         "survey",
         "Ask people which of two libraries is easier, and evaluate their answers.",

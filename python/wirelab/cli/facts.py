@@ -1,0 +1,31 @@
+"""``wirelab facts``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.options import AS_JSON, PATH
+
+
+@click.command()
+@click.argument(
+    "stacks",
+    nargs=-1,
+    metavar="[STACK]…",
+    help="Bindings or stacks, e.g. grpc or rest@go?codec=json. [default: all]",
+)
+@click.option("--list", "listed", is_flag=True, help="List the stacks and end.")
+@click.option("--csv", type=PATH, metavar="FILE", help="Write every fact with source and date.")
+@click.option("--page", type=PATH, metavar="FILE", help="Write a page that opens offline.")
+@AS_JSON
+@exit_with_code
+def facts(
+    stacks: tuple[str, ...], listed: bool, csv: Path | None, page: Path | None, as_json: bool
+) -> int:
+    """Show what stacks offer besides speed: contract, code, security, browsers, streaming."""
+    from wirelab.cli.output.facts import run
+
+    return run(stacks, listed=listed, csv_file=csv, page_file=page, as_json=as_json)

@@ -1,0 +1,242 @@
+"""Soft facts: what a stack offers besides its speed, each with its source and date.
+
+After tables 4.6 and 4.7 of jagannathan2022. Statements come from data/facts.yaml, measured facts
+from data/facts_measured.json (`make facts`) and data/engine_tax.json (`make bench`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import msgspec
+
+from wirelab.errors import UsageError
+from wirelab.stack import manifests
+from wirelab.stack.reference import Stack
+
+Kind = Literal["stated", "measured", "unknown"]
+UNKNOWN = "unknown"
+TEXT_CODECS = frozenset(
+    {"json", "text", "xml", "soap-literal", "soap-rpc", "soap-encoded", "token-xml"}
+)
+MANIFEST = "services/{language}/service.json"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was read."""
+
+    title: str
+    address: str
+    """A URL, or a path in the repository."""
+    read: date
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One cell of the table."""
+
+    stack: str
+    feature: str
+    value: str
+    kind: Kind
+    source: str
+    address: str
+    date: str
+    """ISO 8601; empty where nothing is known."""
+
+
+class _Statement(msgspec.Struct, frozen=True, rename={"of": "for"}):
+    of: str
+    """A binding, or ``binding?codec=NAME``."""
+    value: str
+    source: str
+
+
+class _Measured(msgspec.Struct, frozen=True):
+    feature: str
+    unit: str
+
+
+class _Feature(msgspec.Struct, frozen=True):
+    name: str
+    about: str
+    stated: tuple[_Statement, ...]
+    measured: tuple[_Measured, ...] = ()
+    offered: str = ""
+    """An axis of the manifest whose values are what this lab's service offers."""
+    encoding: bool = False
+    """The codec and whether it is text are added."""
+    bytes: bool = False
+    """Bytes per call of the bench are added."""
+
+
+class _Document(msgspec.Struct, frozen=True):
+    sources: dict[str, Source]
+    features: tuple[_Feature, ...]
+
+
+class _Row(msgspec.Struct, frozen=True):
+    stack: str
+    feature: str
+    value: str
+
+
+class _Measurements(msgspec.Struct, frozen=True):
+    date: str
+    revision: str | None
+    command: str
+    rows: tuple[_Row, ...]
+
+
+def stacks() -> list[Stack]:
+    """Every binding and codec of every language that serves the contract transfer."""
+    found = {
+        Stack.parse(f"{served.binding}@{language}?codec={codec}"): None
+        for language, manifest in manifests.load().by_language.items()
+        for served in manifest.serves
+        if "transfer" in served.contracts
+        for codec in served.codecs
+    }
+    return sorted(found, key=lambda stack: (stack.axes["binding"], stack.axes["codec"]))
+
+
+def features() -> list[tuple[str, str]]:
+    """Name and meaning of every feature, in the order of the table."""
+    return [(feature.name, feature.about) for feature in _document().features]
+
+
+def facts(references: Sequence[str] = ()) -> list[Fact]:
+    """All facts of these stacks, of all where none is named; at least one per stack and feature.
+
+    A reference is a stack, or a binding for all of its stacks. Raises :class:`UsageError`.
+    """
+    chosen = stacks() if not references else _chosen(references)
+    return [
+        fact for stack in chosen for feature in _document().features for fact in _of(stack, feature)
+    ]
+
+
+def _chosen(references: Sequence[str]) -> list[Stack]:
+    every = stacks()
+    bindings = sorted({stack.axes["binding"] for stack in every})
+    found: dict[Stack, None] = {}
+    for reference in references:
+        if reference in bindings:
+            found |= {stack: None for stack in every if stack.axes["binding"] == reference}
+            continue
+        stack = Stack.parse(reference)
+        if stack not in every:
+            raise UsageError(
+                f"there are no facts about {reference}",
+                "name a binding, or a stack with codec as its only axis: wirelab facts --list",
+            )
+        found[stack] = None
+    return list(found)
+
+
+def _of(stack: Stack, feature: _Feature) -> Iterator[Fact]:
+    """What was stated, then what was measured, else "unknown"."""
+    found = [*_stated(stack, feature), *_measured(stack, feature)]
+    if found:
+        yield from found
+    else:
+        yield Fact(str(stack), feature.name, UNKNOWN, "unknown", "no source was read", "", "")
+
+
+def _stated(stack: Stack, feature: _Feature) -> Iterator[Fact]:
+    if (statement := _statement(stack, feature)) is not None:
+        source = _document().sources[statement.source]
+        yield Fact(
+            str(stack),
+            feature.name,
+            statement.value,
+            "stated",
+            source.title,
+            source.address,
+            source.read.isoformat(),
+        )
+
+
+def _statement(stack: Stack, feature: _Feature) -> _Statement | None:
+    """That of the codec before that of the binding."""
+    binding, codec = stack.axes["binding"], stack.axes["codec"]
+    by = {statement.of: statement for statement in feature.stated}
+    return by.get(f"{binding}?codec={codec}", by.get(binding))
+
+
+def _measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
+    name, document = str(stack), _measurements()
+    source = f"measured by `{document.command}` at {document.revision}"
+    path = "python/wirelab/data/facts_measured.json"
+    for one in feature.measured:
+        for row in document.rows:
+            if (row.stack, row.feature) == (name, one.feature):
+                value = f"{one.unit}: {row.value}"
+                yield Fact(name, feature.name, value, "measured", source, path, document.date)
+    if feature.offered:
+        values = _offered(stack, feature.offered)
+        where = MANIFEST.format(language=stack.axes["language"])
+        value = f"the lab's service: {', '.join(values)}"
+        source = "its manifest, examined by `wirelab verify`"
+        yield Fact(name, feature.name, value, "measured", source, where, document.date)
+    if feature.encoding:
+        codec = stack.axes["codec"]
+        form = "text" if codec in TEXT_CODECS else "binary"
+        value = f"{codec}: {form}"
+        where = "contracts/vectors/encodings.json"
+        yield Fact(name, feature.name, value, "measured", "golden vectors", where, document.date)
+    if feature.bytes:
+        yield from _bytes_per_call(stack, feature)
+
+
+def _offered(stack: Stack, axis: str) -> Sequence[str]:
+    manifest = manifests.load().by_language[stack.axes["language"]]
+    for served in manifest.serves:
+        if served.binding == stack.axes["binding"] and stack.axes["codec"] in served.codecs:
+            values: Sequence[str] = getattr(served, axis)
+            return values
+    raise AssertionError(f"{stack} is served by nobody")
+
+
+def _bytes_per_call(stack: Stack, feature: _Feature) -> Iterator[Fact]:
+    """Of the engine's own bench, which runs on the services in Rust."""
+    document = _bench()
+    codec, binding = stack.axes["codec"], stack.axes["binding"]
+    for row in document["stacks"]:
+        if (row["binding"], row["codec"]) == (binding, codec):
+            value = (
+                f"{row['bytes_per_call']:,} bytes sent and received per call of Submit with 200 B "
+                "(service in Rust, connection kept)"
+            )
+            source = f"measured by `{document['command']}` at {document['machine']['revision']}"
+            path = "python/wirelab/data/engine_tax.json"
+            day = document["taken"][:10]
+            yield Fact(str(stack), feature.name, value, "measured", source, path, day)
+
+
+@cache
+def _document() -> _Document:
+    import yaml
+
+    return msgspec.convert(yaml.safe_load(_text("facts.yaml")), _Document)
+
+
+@cache
+def _measurements() -> _Measurements:
+    return msgspec.json.decode(_text("facts_measured.json"), type=_Measurements)
+
+
+@cache
+def _bench() -> Any:
+    return json.loads(_text("engine_tax.json"))
+
+
+def _text(name: str) -> str:
+    return resources.files("wirelab").joinpath("data", name).read_text(encoding="utf-8")

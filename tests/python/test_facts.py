@@ -1,0 +1,111 @@
+"""Soft facts: a cell for every stack and feature, each with its source and date."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from dataclasses import fields
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from wirelab import facts
+from wirelab.cli import main
+from wirelab.stack.reference import Stack
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_stack_has_a_cell_for_every_feature() -> None:
+    cells = {(fact.stack, fact.feature) for fact in facts.facts()}
+    names = [name for name, _ in facts.features()]
+    assert cells == set(itertools.product(map(str, facts.stacks()), names))
+    assert len(facts.stacks()) >= 20
+    assert {stack.axes["language"] for stack in facts.stacks()} == {"rust", "go", "java"}
+
+
+def test_every_fact_has_a_source_that_was_read_on_a_day() -> None:
+    for fact in facts.facts():
+        if fact.kind == "unknown":
+            assert (fact.value, fact.address, fact.date) == (facts.UNKNOWN, "", ""), fact
+            continue
+        assert fact.source, fact
+        assert date.fromisoformat(fact.date) <= datetime.now(UTC).date(), fact
+        if not fact.address.startswith("https://"):
+            assert (ROOT / fact.address).exists(), fact
+
+
+def test_an_unknown_cell_is_the_only_one_of_its_feature() -> None:
+    found = facts.facts()
+    unknown = {(fact.stack, fact.feature) for fact in found if fact.kind == "unknown"}
+    known = {(fact.stack, fact.feature) for fact in found if fact.kind != "unknown"}
+    assert unknown
+    assert not unknown & known
+
+
+def test_measured_facts_are_those_of_the_services() -> None:
+    """Of every stack the service was asked; wrong types are refused wherever one was sent."""
+    found = [fact for fact in facts.facts() if fact.kind == "measured"]
+    assert {fact.stack for fact in found if fact.feature == "browser"} == set(
+        map(str, facts.stacks())
+    )
+    wrong = [fact for fact in found if fact.value.startswith("wrong type: ")]
+    assert len(wrong) >= 15
+    assert all("refused" in fact.value for fact in wrong)
+    lines = [fact for fact in found if "generated lines" in fact.value]
+    assert {Stack.parse(fact.stack).axes["binding"] for fact in lines} >= {"grpc", "rest", "iiop"}
+    assert all(int(fact.value.rpartition(" ")[2]) > 50 for fact in lines)
+
+
+def test_a_page_cannot_call_grpc_without_tls_and_can_call_rest() -> None:
+    answers = {
+        fact.stack: fact.value.rpartition(": ")[2]
+        for fact in facts.facts()
+        if fact.feature == "browser" and fact.kind == "measured"
+    }
+    for stack, answer in answers.items():
+        http = Stack.parse(stack).axes["binding"] in ("rest", "soap")
+        assert answer == ("answered" if http else "no answer"), stack
+
+
+def test_a_binding_stands_for_its_stacks() -> None:
+    assert {fact.stack for fact in facts.facts(["grpc"])} == {
+        str(stack) for stack in facts.stacks() if stack.axes["binding"] == "grpc"
+    }
+
+
+def test_the_table_fits_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["facts"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines if "://" not in line) <= 80
+    assert sum(line == str(stack) for line in lines for stack in facts.stacks()) == len(
+        facts.stacks()
+    )
+
+
+def test_csv_json_and_page_hold_the_same_facts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, page = tmp_path / "f.csv", tmp_path / "f.html"
+    assert main(["facts", "soap", "--csv", str(table), "--page", str(page)]) == 0
+    assert capsys.readouterr().out == ""
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert list(rows[0]) == [field.name for field in fields(facts.Fact)]
+    assert main(["facts", "soap", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == rows
+    text = page.read_text(encoding="utf-8")
+    assert all(name.capitalize() in text for name, _ in facts.features())
+    assert "WS-Security" in text
+
+
+def test_what_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["facts", "rest@go?codec=json&compression=gzip"]) == 2
+    assert "wirelab facts --list" in capsys.readouterr().err
+    assert main(["facts", "nosuch"]) == 2
+    assert main(["facts", "--list"]) == 0
+    assert "grpc@go" in capsys.readouterr().out
