@@ -32,6 +32,8 @@ class CellSelector:
     """Of a closed load."""
     rate: float | None = None
     """Of an open load, calls per second."""
+    background: str | None = None
+    """Names of the groups next to the probe, joined by ``+``; ``none``."""
     link: str | None = None
     chunk: int | None = None
     """Size of a chunk in streams, bytes."""
@@ -81,6 +83,7 @@ class CellSelector:
             "bytes": point.bytes,
             "users": point.load.users,
             "rate": point.load.rate,
+            "background": "+".join(group.name for group in point.load.background) or "none",
             "link": point.link,
             "chunk": point.options.get("chunk_bytes"),
             "placement": point.options.get("placement", "pinned"),
@@ -98,7 +101,7 @@ class CellSelector:
         if len(found) > 1:
             raise UsageError(
                 f"{self} names {len(found)} cells of this run",
-                "name its users, link, chunk, placement or capture too",
+                "name its users, background, link, chunk, placement or capture too",
             )
         return found[0] if found else None
 
@@ -109,6 +112,7 @@ class CellSelector:
         named = {name: value for name, value in loads.items() if value is not None}
         parts += [level_words(named)] if named else []
         parts += [f"chunks of {format_bytes(self.chunk)}"] if self.chunk is not None else []
+        parts += [f"next to {self.background}"] if self.background is not None else []
         parts += [*filter(None, (self.link, self.placement))]
         return ", ".join([*parts, f"capture {self.capture}"] if self.capture else parts)
 

@@ -288,6 +288,11 @@ class PublishedMap(Model):
     stacks: dict[str, str]
     operations: dict[str, Words]
     load: dict[str, str] = Field(default_factory=dict)
+    load_names: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="what the study calls a load by what it is here: for each property of a cell "
+        "that the column `load` has too, its names by the lab's; rows of others are left",
+    )
     links: dict[str, str] = Field(
         default_factory=dict, description="the study's links by the lab's; rows of others are left"
     )
@@ -310,6 +315,7 @@ class PublishedMap(Model):
             and (not self.experiments or row.experiment in self.experiments)
             and self.language in ("", row.language)
             and (not self.links or row.link in self.links)
+            and all(row.load.get(name, "") in words for name, words in self.load_names.items())
         )
 
 

@@ -85,6 +85,7 @@ def _line(
 ) -> Line:
     first = rows[0]
     level: dict[str, Any] = {ours: int(first.load[theirs]) for theirs, ours in names.load.items()}
+    level |= {name: words[first.load[name]] for name, words in names.load_names.items()}
     if names.links:
         level["link"] = names.links[first.link]
     changes = {**names.operations[first.operation], **level}
