@@ -43,6 +43,10 @@ from wirelab.trial.record import Point
 
 OVERHEAD_S = 0.35
 """Seconds per trial besides warm-up and window: two process starts, collecting, syncing."""
+JAVA_START_S = 4.0
+"""Seconds more until a virtual machine has started its service; 3 to 7 on one core."""
+PREPARED_S = 0.003
+"""Seconds of a call that prepares a service, on a machine that is not warm yet."""
 LINK_S = 3.0
 """Seconds more to make a link and to measure it."""
 
@@ -164,7 +168,9 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     bounds = experiment.warmup_of(trial.cell.load, cold=axes["start"] == "cold")
     warmup = bounds.min if axes["caller"] == "engine" else bounds.max
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
-    return float(length) + warmup + OVERHEAD_S + link
+    start = JAVA_START_S if axes["language"] == "java" else 0.0
+    prepared = PREPARED_S * sum(step.calls for step in experiment.prepare)
+    return float(length) + warmup + OVERHEAD_S + link + start + prepared
 
 
 def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
