@@ -159,7 +159,7 @@ def _ask_http(stack: Stack, address: str, request: Fields) -> str:
         headers["SOAPAction"] = f'"{NAMESPACE}#Submit"'
     connection = http.client.HTTPConnection(address, timeout=TIMEOUT_S)
     try:
-        path = "/transfer" if soap else "/transfer/submit"
+        path = "/transfer/soap" if soap else "/transfer/submit"
         connection.request("POST", path, body(request), headers)
         reply = connection.getresponse()
         reply.read()
@@ -240,7 +240,11 @@ GENERATED: Mapping[str, Sequence[str]] = {
         _PROST,
         "target/debug/build/wirelab-services-*/out/wirelab.transfer.v1.rs",
     ),
-    "rest@rust?codec=protobuf": (_PROST,),
+    # Every codec of the Rust services reads and writes the types that prost made.
+    "rest@rust": (_PROST,),
+    "soap@rust": (_PROST,),
+    "iiop@rust": (_PROST,),
+    "raw@rust": (_PROST,),
 }
 CONTRACTS: Mapping[str, str] = {
     "grpc": "contracts/transfer.proto",
@@ -330,7 +334,7 @@ def main() -> None:
     """Writes the file."""
     document = {
         "date": datetime.now(UTC).date().isoformat(),
-        "revision": machine.git_revision(),
+        "revision": (machine.git_revision() or "unknown")[:7],
         "command": "make facts",
         "rows": list(measured()),
     }
