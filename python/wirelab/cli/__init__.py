@@ -61,6 +61,7 @@ COMMANDS = (
         "run",
         "Print the results of a run or a reproduction again and write its report anew.",
     ),
+    Entry("diff", "diff", "Compare two finished runs, cell by cell."),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
     Entry(

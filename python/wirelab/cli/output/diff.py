@@ -1,0 +1,153 @@
+"""What ``wirelab diff`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from wirelab.cli.error_handling import folded, out
+from wirelab.compare.finished_runs import CellDifference, RunDifference, difference
+from wirelab.errors import EXIT_OK, UsageError
+from wirelab.format.console import Line
+from wirelab.format.counting import counted
+from wirelab.format.numbers import digits
+from wirelab.run import directory, finished
+from wirelab.stack.suggestions import did_you_mean
+from wirelab.statistics.cell import point_key
+from wirelab.statistics.comparison import THRESHOLD
+from wirelab.statistics.figure import CODEC, FIGURES, RUNTIME, Figure
+from wirelab.trial.labels import Names
+from wirelab.trial.record import Point
+
+SHOWN = ("rate", "response_p50", "response_p99", "service_cpu")
+KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC)}
+NOT_INTERLEAVED = (
+    "The runs were not interleaved: what the machine did between them is part of every "
+    "difference, and no interval knows it."
+)
+STYLES = {"higher": "yellow", "lower": "yellow", "equivalent": "green", "undecided": "dim"}
+LISTED_MAX = 5
+"""Cells of one run alone that are named."""
+
+
+def run(
+    first: Path,
+    second: Path,
+    figures: Sequence[str],
+    threshold: float | None,
+    *,
+    everything: bool,
+    as_json: bool,
+) -> int:
+    """Returns the exit code. Raises :class:`WirelabError`."""
+    chosen = [_figure(name) for name in figures or SHOWN]
+    manifests = directory.read_manifest(first), directory.read_manifest(second)
+    if threshold is None:
+        declared = manifests[0].threshold
+        threshold = THRESHOLD if declared is None else declared
+    runs = finished.read(first), finished.read(second)
+    found = difference(*runs, manifests, chosen, threshold)
+    if not found.cells:
+        raise UsageError(
+            f"{first} and {second} have no measured cell in common",
+            "a cell is one stack, message, load and link; wirelab report prints those of a run",
+        )
+    if as_json:
+        print(json.dumps(_json(found, threshold), indent=1))
+        return EXIT_OK
+    for line in _lines(found, threshold, everything=everything):
+        out.print(line.text if line.style else folded(line.text, out.width), style=line.style)
+    return EXIT_OK
+
+
+def _figure(name: str) -> Figure:
+    if name not in KNOWN:
+        raise UsageError(f"there is no figure {name!r}", did_you_mean(name, KNOWN))
+    return KNOWN[name]
+
+
+def _lines(found: RunDifference, threshold: float, *, everything: bool) -> Iterator[Line]:
+    yield Line(NOT_INTERLEAVED)
+    for condition in found.conditions:
+        yield Line(f"• {condition}")
+    yield Line("")
+    every = (*(one.point for one in found.cells), *found.only_first, *found.only_second)
+    names = Names.of(every)
+    yield Line(_summary(found, threshold))
+    yield Line("")
+    shown = found.cells if everything else found.found
+    for _, group in groupby(shown, key=lambda one: point_key(one.point)):
+        of_cell = list(group)
+        yield Line(_name(of_cell[0].point, names), "bold")
+        for one in of_cell:
+            yield _line(one)
+    if not everything and (hidden := len(found.cells) - len(found.found)):
+        yield Line(f"{counted(hidden, 'figure')} without a difference: --all shows them.", "dim")
+    yield from _alone("only in the first run", found.only_first, names)
+    yield from _alone("only in the second run", found.only_second, names)
+    yield from _alone("without a measured trial in one of them", found.without_figures, names)
+
+
+def _summary(found: RunDifference, threshold: float) -> str:
+    verdicts = [one.comparison.verdict for one in found.cells]
+    parts = [
+        f"{count} {verdict}"
+        for verdict in ("higher", "lower", "equivalent", "undecided")
+        if (count := verdicts.count(verdict))
+    ]
+    cells = len({point_key(one.point) for one in found.cells})
+    return (
+        f"{counted(len(verdicts), 'figure')} of {counted(cells, 'cell')}, second run over first: "
+        f"{', '.join(parts)}. Differences up to {threshold:.1%} are of no interest."
+    )
+
+
+def _line(one: CellDifference) -> Line:
+    comparison = one.comparison
+    interval = comparison.ratio
+    if interval.bounds is None:
+        span = "no interval"
+    else:
+        span = f"{digits(interval.bounds[0])} to {digits(interval.bounds[1])}"
+    text = (
+        f"  {one.figure.title:<30} {digits(interval.estimate):>7}  {span:<18} {comparison.verdict}"
+    )
+    return Line(text, STYLES[comparison.verdict])
+
+
+def _name(point: Point, names: Names) -> str:
+    return f"{names.stacks[point.stack]}: {names.setting(point)}"
+
+
+def _alone(where: str, points: Sequence[Point], names: Names) -> Iterator[Line]:
+    if not points:
+        return
+    yield Line("")
+    yield Line(f"{counted(len(points), 'cell')} {where}:", "bold")
+    for point in points[:LISTED_MAX]:
+        yield Line(f"  {_name(point, names)}")
+    if (more := len(points) - LISTED_MAX) > 0:
+        yield Line(f"  and {more} more")
+
+
+def _json(found: RunDifference, threshold: float) -> dict[str, object]:
+    return {
+        "warning": NOT_INTERLEAVED,
+        "threshold": threshold,
+        "conditions": found.conditions,
+        "cells": [
+            {
+                "point": msgspec.to_builtins(one.point),
+                "figure": one.figure.name,
+                "comparison": one.comparison.to_json(),
+            }
+            for one in found.cells
+        ],
+        "only_first": [msgspec.to_builtins(point) for point in found.only_first],
+        "only_second": [msgspec.to_builtins(point) for point in found.only_second],
+        "without_figures": [msgspec.to_builtins(point) for point in found.without_figures],
+    }

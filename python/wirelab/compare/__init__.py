@@ -1,0 +1,1 @@
+"""Comparisons between runs. Pure: nothing here starts a trial."""

@@ -1,0 +1,110 @@
+"""Two finished runs side by side, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from wirelab.run.finished import Run
+from wirelab.run.manifest import Manifest
+from wirelab.statistics.cell import Cell, cells, point_key
+from wirelab.statistics.comparison import Comparison, family, ratio
+from wirelab.statistics.figure import Figure
+from wirelab.statistics.interval import StatisticsError
+from wirelab.trial.record import Point
+
+MACHINE = ("cpu", "cores", "memory_bytes", "kernel", "governor")
+"""What of a machine must be alike for two runs to be of one machine."""
+
+
+@dataclass(frozen=True)
+class CellDifference:
+    """One figure of a cell that both runs have."""
+
+    point: Point
+    figure: Figure
+    comparison: Comparison
+    """The second run over the first."""
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """What two runs have in common, and how it differs."""
+
+    cells: tuple[CellDifference, ...]
+    """Judged together: a difference that the family does not uphold (Holm) is undecided."""
+    only_first: tuple[Point, ...]
+    only_second: tuple[Point, ...]
+    without_figures: tuple[Point, ...]
+    """Of both, but a run has no trial with any of the figures."""
+    conditions: tuple[str, ...]
+    """What else differs: machine, revision, engine, libraries."""
+
+    @property
+    def found(self) -> tuple[CellDifference, ...]:
+        """Those with a difference."""
+        return tuple(one for one in self.cells if one.comparison.found)
+
+
+def difference(
+    first: Run,
+    second: Run,
+    manifests: tuple[Manifest, Manifest],
+    figures: Sequence[Figure],
+    threshold: float,
+) -> RunDifference:
+    """Welch's comparison of every figure of every shared cell, second over first.
+
+    The runs were not interleaved, so that a difference may be one of the machine between them:
+    no interval knows that.
+    """
+    before = {point_key(cell.point): cell for cell in cells(first.trials)}
+    after = {point_key(cell.point): cell for cell in cells(second.trials)}
+    shared = [(cell, after[key]) for key, cell in before.items() if key in after]
+    compared = [one for pair in shared for one in _compared(*pair, figures, threshold)]
+    verdicts = family([one.comparison for one in compared])
+    seen = {point_key(one.point) for one in compared}
+    return RunDifference(
+        tuple(replace(one, comparison=v) for one, v in zip(compared, verdicts, strict=True)),
+        tuple(cell.point for key, cell in before.items() if key not in after),
+        tuple(cell.point for key, cell in after.items() if key not in before),
+        tuple(cell.point for cell, _ in shared if point_key(cell.point) not in seen),
+        tuple(_conditions(*manifests)),
+    )
+
+
+def _compared(
+    before: Cell, after: Cell, figures: Sequence[Figure], threshold: float
+) -> Iterator[CellDifference]:
+    for figure in figures:
+        try:
+            found = ratio(after.values(figure), before.values(figure), threshold)
+        except StatisticsError:
+            continue
+        yield CellDifference(before.point, figure, found)
+
+
+def _conditions(first: Manifest, second: Manifest) -> Iterator[str]:
+    for name in MACHINE:
+        pair = first.machine.get(name), second.machine.get(name)
+        if pair[0] != pair[1]:
+            yield f"{name}: {_shown(pair[0])}, then {_shown(pair[1])}"
+    if first.git_revision != second.git_revision:
+        yield f"revision: {_short(first.git_revision)}, then {_short(second.git_revision)}"
+    if first.engine.sha256 != second.engine.sha256:
+        yield "engine: not the same binary"
+    for name in sorted({*first.versions, *second.versions}):
+        old, new = first.versions.get(name), second.versions.get(name)
+        if old != new:
+            yield f"{name}: {_shown(old)}, then {_shown(new)}"
+    if first.experiment_sha256 != second.experiment_sha256:
+        yield "experiment: not the same file; only cells of both are compared"
+
+
+def _shown(value: Any) -> str:
+    return "unknown" if value is None else str(value)
+
+
+def _short(revision: str | None) -> str:
+    return "unknown" if revision is None else revision[:9]
