@@ -6,7 +6,7 @@ work only when it runs: no command waits for the imports of another.
 Exit codes: 0 done, and what was tested holds; 1 done but trials or all calls failed, what was
 tested does not hold, or a wrapped tool failed or cannot be trusted; 2 wrong usage; 3 the lab
 failed; 4 nothing more could be written; 5 what was tested is undecided; 130 interrupted. Tests
-are `dissect --test`, `run --test-findings`, `verify` and `doctor --self-test`.
+are `dissect --test`, `run --test-findings`, `verify`, `compare` and `doctor --self-test`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,11 @@ COMMANDS = (
         "report",
         "run",
         "Print the results of a run or a reproduction again and write its report anew.",
+    ),
+    Entry(
+        "compare",
+        "compare",
+        "Measure two services in pairs until it is known whether B is worse than A.",
     ),
     Entry("diff", "diff", "Compare two finished runs, cell by cell."),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),

@@ -1,1 +1,4 @@
-"""Comparisons between runs. Pure: nothing here starts a trial."""
+"""Comparisons: of two finished runs, and of two services that are measured in pairs.
+
+Only :mod:`wirelab.compare.pairs` starts trials; the rest is pure.
+"""

@@ -110,6 +110,8 @@ class Schedule:
     """Combinations that cannot exist."""
     unavailable: tuple[str, ...] = ()
     """Callers that could not be had on this machine."""
+    cells: tuple[Cell, ...] = ()
+    """What is measured, in the order of the experiment file."""
 
 
 class Impossible(StackError):
@@ -135,7 +137,7 @@ def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
         found.setdefault(_digest(cell.point), cell)
     skipped = tuple(refused)
     _accept(experiment, found.values(), skipped)
-    return Schedule(tuple(_ordered(experiment, found)), skipped)
+    return Schedule(tuple(_ordered(experiment, found)), skipped, cells=tuple(found.values()))
 
 
 def impossible(experiment: Experiment, catalogue: Catalogue) -> list[Impossible]:

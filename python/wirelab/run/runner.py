@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -45,12 +45,14 @@ def run(
     retry_failed: bool = False,
     postgres: str = "",
     any_target: bool = False,
+    enough: Callable[[Sequence[Trial]], bool] | None = None,
 ) -> Run:
     """Runs what ``out`` does not hold yet. ``source`` is the text of the experiment file.
     With ``unverified`` services that have not proven their identity are measured too, with
     ``retry_failed`` trials that ``out`` holds as failed are measured again. ``postgres`` is
     the URL of a server that already runs, for ``store=postgres``; the lab starts its own else.
-    With ``any_target`` hosts that the experiment allows are loaded beyond this machine.
+    With ``any_target`` hosts that the experiment allows are loaded beyond this machine. The run
+    ends early once ``enough`` is true of the trials so far.
 
     Trials that fail are journalled and the run goes on. Raises :class:`ExperimentError`,
     :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`, and
@@ -90,7 +92,7 @@ def run(
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))
         _prepare(lab, planned, directory, done, progress)
-        _measure_all(lab, planned, directory, done, progress)
+        _measure_all(lab, planned, directory, done, progress, enough or (lambda _: False))
     return read(out)
 
 
@@ -206,13 +208,20 @@ def _prepare(
 
 
 def _measure_all(
-    lab: Lab, planned: Schedule, directory: RunDirectory, done: set[str], progress: Progress
+    lab: Lab,
+    planned: Schedule,
+    directory: RunDirectory,
+    done: set[str],
+    progress: Progress,
+    enough: Callable[[Sequence[Trial]], bool],
 ) -> None:
     todo = [trial for trial in planned.trials if trial.id not in done]
     lengths = [planning.seconds(lab.experiment, trial) for trial in todo]
     progress.begin(lengths, len(done), at_most=lab.experiment.window.calls is not None)
     try:
         for trial in todo:
+            if enough(directory.journal.trials):
+                break
             lab.interruption.check()
             progress.trial(trial)
             progress.finished(_one(lab, trial, directory))

@@ -1,0 +1,140 @@
+"""``wirelab compare``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.options import (
+    AS_JSON,
+    DIRECTORY,
+    PATH,
+    DirectoryOptions,
+    GroupedCommand,
+    option,
+    option_group,
+)
+
+PAIRS_MAX = 60
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """Two commands in place of two services, and what is asked of URLs and commands."""
+
+    a: str | None = option("--a", metavar="COMMAND", help="Starts the first service; see {port}.")
+    b: str | None = option("--b", metavar="COMMAND", help="Starts the second one.")
+    path: str = option(
+        "--path", metavar="PATH", default="/", show_default=True, help="Request of commands."
+    )
+    ready: str | None = option(
+        "--ready", metavar="PATH", help="Commands are ready once this answers. [default: TCP]"
+    )
+    operation: str = option(
+        "--operation",
+        metavar="NAME",
+        default="Hello",
+        show_default=True,
+        help="Of services of the lab.",
+    )
+    size: str | None = option(
+        "--bytes", metavar="SIZE", help="Its size, e.g. 150kB. [default: 14 B of Hello]"
+    )
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How both are called."""
+
+    users: int | None = option(
+        "--users", type=click.IntRange(1, 10_000), help="Users without a pause. [default: 8]"
+    )
+    rate: float | None = option(
+        "--rate", type=click.FloatRange(0.001, 1e7), metavar="N", help="Calls per second, Poisson."
+    )
+    duration: str = option(
+        "--duration", metavar="TIME", default="2s", show_default=True, help="Of a window."
+    )
+    link: str = option("--link", metavar="PROFILE", default="loopback", show_default=True)
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """What is compared, and when to stop."""
+
+    figure: str = option(
+        "--figure",
+        metavar="NAME",
+        default="rate",
+        show_default=True,
+        help="Such as rate, response_p50, response_p99, service_cpu.",
+    )
+    threshold: float = option(
+        "--threshold",
+        type=click.FloatRange(0.0, 1.0),
+        metavar="SHARE",
+        default=0.03,
+        show_default=True,
+        help="Both are equivalent where the interval lies within this share of 1.",
+    )
+    pairs_max: int = option(
+        "--pairs",
+        type=click.IntRange(2, 1000),
+        default=PAIRS_MAX,
+        show_default=True,
+        help="Pairs of trials at most.",
+    )
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is written besides."""
+
+    markdown: Path | None = option(
+        "--markdown", type=PATH, metavar="FILE", help="Write the result for a pull request."
+    )
+    junit: Path | None = option("--junit", type=PATH, metavar="FILE", help="Write JUnit XML.")
+    bmf: Path | None = option(
+        "--bmf", type=PATH, metavar="FILE", help="Write Bencher Metric Format (JSON)."
+    )
+    unverified: bool = option(
+        "--unverified", is_flag=True, help="Also services that did not pass `verify`."
+    )
+    any_target: bool = option(
+        "--any-target", is_flag=True, help="Also hosts that FILE allows (allow_targets)."
+    )
+
+
+@click.command(cls=GroupedCommand)
+@click.argument(
+    "services",
+    nargs=-1,
+    metavar="[A B | FILE]",
+    help="Two stacks or URLs, or an experiment file of two cells.",
+)
+@option_group("service", ServiceOptions, "Services")
+@option_group("load", LoadOptions, "Load")
+@option_group("question", QuestionOptions, "Question")
+@option_group("output", OutputOptions, "Output")
+@DIRECTORY
+@AS_JSON
+@exit_with_code
+def compare(
+    services: tuple[str, ...],
+    service: ServiceOptions,
+    load: LoadOptions,
+    question: QuestionOptions,
+    output: OutputOptions,
+    directory: DirectoryOptions,
+    as_json: bool,
+) -> int:
+    """Measure two services in pairs until it is known whether B is worse than A.
+
+    Exit code 0: B is better or equivalent. 1: worse. 5: not known after --pairs.
+    """
+    from wirelab.cli.output.compare import run
+
+    return run(services, service, load, question, output, directory, as_json=as_json)

@@ -1,0 +1,107 @@
+"""The verdict on two services that were measured in pairs: does the second one pass?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from wirelab.statistics.cell import point_key
+from wirelab.statistics.figure import Figure
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.sequential import Verdict, judge
+from wirelab.trial.record import Trial
+
+Outcome = Literal["better", "worse", "equivalent", "undecided"]
+FAILED_MAX = 3
+"""Pairs without a figure after which the comparison ends."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The figures of both services, pair by pair."""
+
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+    failed: tuple[str, ...]
+    """Why the other pairs have none."""
+    errors: tuple[int, int]
+    """Calls that failed, of a and of b."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What is known of b over a."""
+
+    figure: Figure
+    threshold: float
+    pairs: Pairs
+    verdict: Verdict
+
+    @property
+    def outcome(self) -> Outcome:
+        """For whom b replaces a."""
+        if self.verdict.outcome in ("equivalent", "undecided"):
+            return "equivalent" if self.verdict.outcome == "equivalent" else "undecided"
+        return "better" if self.verdict.outcome == self.figure.better else "worse"
+
+    @property
+    def ratio(self) -> Interval:
+        """Of b over a; no estimate where no pair has a figure."""
+        return self.verdict.ratio
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        low, high = self.ratio.bounds or (None, None)
+        return {
+            "outcome": self.outcome,
+            "figure": self.figure.name,
+            "unit": self.figure.unit,
+            "threshold": self.threshold,
+            "ratio": {"estimate": self.ratio.estimate, "low": low, "high": high},
+            "method": self.ratio.method,
+            "pairs": len(self.pairs.a),
+            "a": self.pairs.a,
+            "b": self.pairs.b,
+            "errors": {"a": self.pairs.errors[0], "b": self.pairs.errors[1]},
+            "failed": self.pairs.failed,
+        }
+
+
+def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pairs:
+    """The complete pairs of a run of two cells, which are named by
+    :func:`wirelab.statistics.cell.point_key`: the trials with the same repeat."""
+    found: dict[int, dict[str, Trial]] = {}
+    errors = dict.fromkeys(cells, 0)
+    for trial in trials:
+        key = point_key(trial.point)
+        found.setdefault(trial.repeat, {})[key] = trial
+        if trial.status == "measured":
+            errors[key] += trial.result.errors
+    a, b, failed = [], [], []
+    for repeat, both in sorted(found.items()):
+        if len(both) < len(cells):
+            continue
+        first, second = (both[key] for key in cells)
+        reasons = [one.reason for one in (first, second) if one.status != "measured"]
+        values = None if reasons else (figure.of(first), figure.of(second))
+        if values is not None and values[0] and values[1]:
+            a.append(values[0])
+            b.append(values[1])
+        else:
+            failed.append(reasons[0] if reasons else f"pair {repeat} has no {figure.title}")
+    return Pairs(tuple(a), tuple(b), tuple(failed), (errors[cells[0]], errors[cells[1]]))
+
+
+def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, threshold: float) -> Gate:
+    """The verdict so far, at any moment."""
+    found = pairs(trials, cells, figure)
+    if not found.a:
+        nothing = Interval(float("nan"), None, None, 0, "none", "no pair has been measured")
+        return Gate(figure, threshold, found, Verdict("undecided", nothing))
+    return Gate(figure, threshold, found, judge(found.a, found.b, threshold))
+
+
+def is_enough(made: Gate) -> bool:
+    """Whether more pairs are of no use: the answer is known, or pairs fail."""
+    return made.verdict.decided or len(made.pairs.failed) >= FAILED_MAX

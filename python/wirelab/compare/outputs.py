@@ -1,0 +1,110 @@
+"""The verdict of a comparison in the formats that pull requests and dashboards read."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as xml
+from math import exp, log, sqrt
+from typing import Any
+
+from wirelab.compare.gate import Gate
+from wirelab.format.numbers import digits, quantity
+from wirelab.format.sanitize import sanitize
+
+WORDS = {
+    "better": "better than",
+    "worse": "worse than",
+    "equivalent": "equivalent to",
+    "undecided": "not known to differ from, nor to be equivalent to,",
+}
+
+
+def sentence(made: Gate, names: tuple[str, str]) -> str:
+    """The result, with its interval, in one sentence."""
+    first, second = (sanitize(name) for name in names)
+    interval = made.ratio
+    if interval.bounds is None:
+        known = f"no interval: {interval.reason}"
+    else:
+        low, high = interval.bounds
+        known = f"ratio {digits(interval.estimate)}, 95 % interval {digits(low)} to {digits(high)}"
+    return (
+        f"{second} is {WORDS[made.outcome]} {first} in {made.figure.title} ({known}; "
+        f"{len(made.pairs.a)} pairs)."
+    )
+
+
+def markdown(made: Gate, names: tuple[str, str]) -> str:
+    """For a pull request."""
+    marks = {"better": "✅", "worse": "❌", "equivalent": "✅", "undecided": "❔"}
+    first, second = (sanitize(name).replace("|", r"\|") for name in names)
+    a, b = (_shown(values, made) for values in (made.pairs.a, made.pairs.b))
+    low, high = made.ratio.bounds or (None, None)
+    span = "–" if low is None or high is None else f"{digits(low)} to {digits(high)}"
+    ratio = digits(made.ratio.estimate) if made.pairs.a else "–"
+    method = (
+        "Measured in random pairs on fresh processes, looked at after every pair with an "
+        "anytime-valid confidence sequence; "
+        f"differences up to {made.threshold:.1%} count as equivalent."
+    )
+    lines = [
+        f"### {marks[made.outcome]} {made.figure.title}: {made.outcome}",
+        "",
+        sentence(made, names),
+        "",
+        f"| | {first} | {second} | ratio | 95 % interval | pairs |",
+        "|---|---|---|---|---|---|",
+        f"| {made.figure.title} | {a} | {b} | {ratio} | {span} | {len(made.pairs.a)} |",
+        "",
+        method,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def junit(made: Gate, names: tuple[str, str]) -> str:
+    """One test case; an undecided one is ``skipped``, as the format has no other word."""
+    root = xml.Element(
+        "testsuite",
+        name="wirelab compare",
+        tests="1",
+        failures=str(int(made.outcome == "worse")),
+        skipped=str(int(made.outcome == "undecided")),
+        errors="0",
+    )
+    name = f"{sanitize(names[1])} against {sanitize(names[0])}"
+    case = xml.SubElement(root, "testcase", classname=name, name=made.figure.name)
+    reason = sentence(made, names)
+    if made.outcome == "worse":
+        xml.SubElement(case, "failure", message=reason)
+    elif made.outcome == "undecided":
+        xml.SubElement(case, "skipped", message=reason)
+    else:
+        xml.SubElement(case, "system-out").text = reason
+    xml.indent(root)
+    return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def bencher(made: Gate, names: tuple[str, str]) -> str:
+    """Bencher Metric Format: per service the measure with its value and limits, here one standard
+    deviation of the trials."""
+    document: dict[str, Any] = {}
+    for name, values in zip(names, (made.pairs.a, made.pairs.b), strict=True):
+        if values:
+            logs = [log(value) for value in values]
+            mean = sum(logs) / len(logs)
+            spread = sqrt(sum((one - mean) ** 2 for one in logs) / max(1, len(logs) - 1))
+            document[name] = {
+                made.figure.name.replace("_", "-"): {
+                    "value": exp(mean),
+                    "lower_value": exp(mean - spread),
+                    "upper_value": exp(mean + spread),
+                }
+            }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _shown(values: tuple[float, ...], made: Gate) -> str:
+    """The geometric mean in its unit."""
+    if not values:
+        return "–"
+    return quantity(exp(sum(map(log, values)) / len(values)), made.figure.unit)

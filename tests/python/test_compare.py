@@ -1,0 +1,141 @@
+"""A comparison in pairs: its verdict, its formats, and real runs that stop by themselves."""
+
+from __future__ import annotations
+
+import json
+import math
+import xml.etree.ElementTree as xml
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.python.synthetic_run import GRPC, REST, World, failed, trials
+from wirelab.cli import main
+from wirelab.compare import outputs
+from wirelab.compare.gate import FAILED_MAX, gate, is_enough, pairs
+from wirelab.statistics.cell import cells, point_key
+from wirelab.statistics.figure import RATE, SERVICE_CPU
+from wirelab.trial.record import Trial
+
+WORLD = World(sizes=(14,), loads=({"kind": "closed", "users": 8},), repeats=12)
+NAMES = ("rest@rust", "grpc@rust")
+
+
+def keys(every: list[Trial]) -> tuple[str, str]:
+    by = {cell.point.stack: point_key(cell.point) for cell in cells(every)}
+    return by[REST], by[GRPC]
+
+
+def test_a_difference_is_worse_or_better_by_its_figure() -> None:
+    """gRPC takes 84 µs per call, REST 60."""
+    every = trials(WORLD)
+    rest, grpc = keys(every)
+    assert gate(every, (rest, grpc), SERVICE_CPU, 0.03).outcome == "worse"
+    assert gate(every, (grpc, rest), SERVICE_CPU, 0.03).outcome == "better"
+    found = gate(every, (rest, grpc), RATE, 0.03)
+    assert found.outcome == "worse"
+    assert found.verdict.outcome == "lower"
+    low, high = found.ratio.bounds or (math.nan, math.nan)
+    assert low < high < 1.0
+
+
+def test_equal_services_are_equivalent() -> None:
+    every = trials(replace(WORLD, repeats=40, call_us={REST: 60.0, GRPC: 60.0}, spread=0.01))
+    found = gate(every, keys(every), SERVICE_CPU, 0.05)
+    assert found.outcome == "equivalent"
+    assert is_enough(found)
+
+
+def test_a_pair_without_its_other_half_is_not_counted() -> None:
+    every = trials(WORLD)
+    alone = [trial for trial in every if trial.repeat != 3 or trial.point.stack == REST]
+    assert len(pairs(alone, keys(every), RATE).a) == WORLD.repeats - 1
+    assert gate([], keys(every), RATE, 0.03).outcome == "undecided"
+
+
+def test_pairs_that_fail_end_the_comparison() -> None:
+    every = trials(WORLD)
+    broken = [failed(one, "the service broke") if one.point.stack == GRPC else one for one in every]
+    found = gate(broken, keys(every), RATE, 0.03)
+    assert len(found.pairs.failed) == WORLD.repeats >= FAILED_MAX
+    assert found.outcome == "undecided"
+    assert is_enough(found)
+    assert "no interval" in outputs.sentence(found, NAMES)
+
+
+def test_the_formats_say_the_same() -> None:
+    every = trials(WORLD)
+    found = gate(every, keys(every), RATE, 0.03)
+    page = outputs.markdown(found, ("a|b", "grpc@rust"))
+    assert page.startswith("### ❌ successful calls: worse")
+    assert r"a\|b" in page
+    suite = xml.fromstring(outputs.junit(found, NAMES))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "1", "0")
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert failure.get("message") == outputs.sentence(found, NAMES)
+    document = json.loads(outputs.bencher(found, NAMES))
+    rate = document["grpc@rust"]["rate"]
+    assert rate["lower_value"] < rate["value"] < rate["upper_value"]
+    assert document["rest@rust"]["rate"]["value"] > rate["value"]
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_real_difference_stops_early_and_fails_the_gate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A text of 3 MB against one of 14 B makes fewer calls, whatever the machine does."""
+    text = (
+        "name: sizes\nservices: [rest@rust]\n"
+        "messages: [{operation: Hello, bytes: 14 B}, {operation: Hello, bytes: 3 MB}]\n"
+        "loads: [closed: {users: 2}]\nwindow: {duration: 200 ms}\n"
+        "warmup: {min: 50 ms, max: 100 ms}\n"
+    )
+    file = tmp_path / "sizes.yaml"
+    file.write_text(text, encoding="utf-8")
+    markdown = tmp_path / "result.md"
+    out = tmp_path / "run"
+    command = ["compare", str(file), "--pairs", "20", "--out", str(out), "--unverified"]
+    assert main([*command, "--markdown", str(markdown)]) == 1
+    assert "is worse than" in " ".join(capsys.readouterr().out.split())
+    lines = (out / "trials.jsonl").read_text(encoding="utf-8").splitlines()
+    made = [line for line in lines if '"point"' in line]
+    assert 10 <= len(made) < 40
+    assert markdown.read_text(encoding="utf-8").startswith("### ❌")
+    # The same command goes on where nothing is left to do.
+    assert main([*command, "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["pairs"] == len(made) // 2
+    assert len(lines) == len((out / "trials.jsonl").read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_two_commands_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both are Python's own server; two pairs decide nothing."""
+    server = "python3 -m http.server {port} --bind 127.0.0.1"
+    command = ["compare", "--a", server, "--b", server, "--pairs", "2", "--duration", "200ms"]
+    assert main([*command, "--users", "2", "--out", str(tmp_path / "run")]) == 5
+    assert "not known to differ" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("rest@rust",), "cannot be read"),
+        (("rest@rust", "grpc@rust", "soap@rust"), "3 services given"),
+        ((), "0 services given"),
+        (("--a", "true"), "--a and --b are two commands"),
+        (("rest@rust", "grpc@rust", "--users", "1", "--rate", "5"), "are two loads"),
+        (("rest@rust", "grpc@rust", "--figure", "rat"), "Did you mean 'rate'?"),
+        (("rest@rust", "rest@rust"), "the same as services[0]"),
+        (("--a", "'", "--b", "true"), "No closing quotation"),
+    ],
+)
+def test_questions_that_cannot_be_asked_are_refused(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert main(["compare", *words, "--out", str(out)]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not out.exists()
