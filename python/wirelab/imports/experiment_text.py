@@ -18,6 +18,7 @@ from wirelab.experiment import loading
 from wirelab.format.counting import counted
 from wirelab.format.sanitize import sanitize
 from wirelab.imports.operation import Imported, LeftOut, Operation, slug
+from wirelab.run.directory import write_whole
 from wirelab.stack import targets
 
 WIDTH = 96
@@ -63,7 +64,7 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
     try:
         for one, content in (*files.items(), (path, text.encode())):
             written.append(one)
-            _replace(one, content)
+            write_whole(one, content)
     except OSError:
         for one in written:
             one.with_name(f".{one.name}.new").unlink(missing_ok=True)
@@ -75,12 +76,6 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
         *(path, tuple(files), place.url, len(imported.operations), imported.left_out, secrets),
         *(place.is_local, place.is_placeholder),
     )
-
-
-def _replace(path: Path, content: bytes) -> None:
-    new = path.with_name(f".{path.name}.new")
-    new.write_bytes(content)
-    new.replace(path)
 
 
 def _check(text: str, path: Path) -> None:
