@@ -1,0 +1,122 @@
+"""The action for pull requests: a workflow that is legal, and a script that fails the job."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTION = ROOT / "action"
+STAND_IN = """#!/bin/bash
+printf '%s\\n' "$@" >"$SEEN"
+while [ $# -gt 0 ]; do [ "$1" = --markdown ] && page=$2; shift; done
+[ -n "$OUTCOME" ] && printf '### x successful calls: %s\\n' "$OUTCOME" >"$page"
+exit "$CODE"
+"""
+"""In place of wirelab: what it was asked, and the outcome that the test wants."""
+
+
+def run(tmp_path: Path, arguments: str, outcome: str, code: int, **env: str) -> tuple[int, str]:
+    """The script's exit code and what it printed."""
+    program = tmp_path / "wirelab"
+    program.write_text(STAND_IN, encoding="utf-8")
+    program.chmod(0o755)
+    done = subprocess.run(
+        ["bash", ACTION / "compare.sh"],
+        env={
+            "PATH": os.environ["PATH"],
+            "ARGUMENTS": arguments,
+            "WIRELAB": str(program),
+            "SEEN": str(tmp_path / "seen"),
+            "OUTCOME": outcome,
+            "CODE": str(code),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            **env,
+        },
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "undecided", "expected"),
+    [
+        ("better", 0, "pass", 0),
+        ("equivalent", 0, "fail", 0),
+        ("worse", 1, "pass", 1),
+        ("undecided", 5, "pass", 0),
+        ("undecided", 5, "fail", 5),
+        ("", 2, "pass", 2),
+        ("", 3, "pass", 3),
+    ],
+)
+def test_the_job_fails_where_the_second_service_is_worse(
+    outcome: str, code: int, undecided: str, expected: int, tmp_path: Path
+) -> None:
+    found, printed = run(tmp_path, "a b", outcome, code, UNDECIDED=undecided)
+    assert found == expected, printed
+    assert (tmp_path / "output").read_text() == f"outcome={outcome}\n"
+    assert ("::error::" in printed) == (outcome == "worse")
+    assert ("::warning::" in printed) == (outcome == "undecided" and undecided == "pass")
+    if outcome:
+        assert (tmp_path / "summary").read_text().endswith(f": {outcome}\n")
+
+
+def test_arguments_are_split_as_by_a_shell_and_not_run(tmp_path: Path) -> None:
+    arguments = "--a './old --port {port}' --b \"$(touch pwned)\" --path '/a b'"
+    assert run(tmp_path, arguments, "better", 0)[0] == 0
+    seen = (tmp_path / "seen").read_text().splitlines()
+    assert seen[:7] == [
+        "compare",
+        "--a",
+        "./old --port {port}",
+        "--b",
+        "$(touch pwned)",
+        "--path",
+        "/a b",
+    ]
+
+
+def test_a_misspelt_input_is_refused(tmp_path: Path) -> None:
+    code, printed = run(tmp_path, "a b", "better", 0, UNDECIDED="maybe")
+    assert code == 2
+    assert "neither fail nor pass" in printed
+
+
+def test_every_input_is_used() -> None:
+    action = yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))
+    text = (ACTION / "action.yml").read_text(encoding="utf-8")
+    assert all(f"inputs.{name}" in text for name in action["inputs"])
+
+
+def test_actionlint_accepts_the_example(tmp_path: Path) -> None:
+    if shutil.which("go") is None:
+        pytest.skip("no go in PATH: actionlint is a Go program")
+    # The action is looked for where the example names it.
+    folder = tmp_path / ".github" / "workflows"
+    folder.mkdir(parents=True)
+    shutil.copy(ACTION / "example.yml", folder)
+    shutil.copytree(ACTION, tmp_path / "new" / "action")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True, timeout=30)
+    built = tmp_path / "actionlint"
+    package = "github.com/rhysd/actionlint/cmd/actionlint"
+    go = ROOT / "tests" / "interop" / "go"
+    subprocess.run(["go", "build", "-o", built, package], cwd=go, check=True, timeout=300)
+    done = subprocess.run(
+        [built, folder / "example.yml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
