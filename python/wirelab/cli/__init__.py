@@ -67,6 +67,7 @@ COMMANDS = (
         "Measure two services in pairs until it is known whether B is worse than A.",
     ),
     Entry("diff", "diff", "Compare two finished runs, cell by cell."),
+    Entry("history", "history", "Find where the figures of many runs changed."),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
     Entry(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.output.diff import figure_named
 from wirelab.compare import outputs
 from wirelab.compare.pairs import Answer, Question, compare, of_services
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
@@ -15,8 +16,6 @@ from wirelab.format.counting import counted
 from wirelab.format.numbers import quantity
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
-from wirelab.stack.suggestions import did_you_mean
-from wirelab.statistics.figure import CODEC, FIGURES, RUNTIME, Figure
 
 if TYPE_CHECKING:
     from wirelab.cli.compare import (
@@ -34,7 +33,6 @@ EXIT_BY_OUTCOME = {
     "undecided": EXIT_UNDECIDED,
 }
 STYLES = {"better": "green", "equivalent": "green", "worse": "red", "undecided": "yellow"}
-KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC)}
 USERS = 8
 HELLO, HELLO_SIZE = "Hello", "14 B"
 
@@ -53,7 +51,7 @@ def run(
     directory.check()
     asked = Question(
         _experiment(services, service, load),
-        _figure(question.figure),
+        figure_named(question.figure),
         question.threshold,
         question.pairs_max,
     )
@@ -73,12 +71,6 @@ def run(
     else:
         _show(answer)
     return EXIT_BY_OUTCOME[answer.gate.outcome]
-
-
-def _figure(name: str) -> Figure:
-    if name not in KNOWN:
-        raise UsageError(f"there is no figure {name!r}", did_you_mean(name, KNOWN))
-    return KNOWN[name]
 
 
 def _experiment(services: tuple[str, ...], service: ServiceOptions, load: LoadOptions) -> str:

@@ -44,7 +44,7 @@ def run(
     as_json: bool,
 ) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    chosen = [_figure(name) for name in figures or SHOWN]
+    chosen = [figure_named(name) for name in figures or SHOWN]
     manifests = directory.read_manifest(first), directory.read_manifest(second)
     if threshold is None:
         declared = manifests[0].threshold
@@ -64,7 +64,8 @@ def run(
     return EXIT_OK
 
 
-def _figure(name: str) -> Figure:
+def figure_named(name: str) -> Figure:
+    """Any figure of a run. Raises :class:`UsageError`."""
     if name not in KNOWN:
         raise UsageError(f"there is no figure {name!r}", did_you_mean(name, KNOWN))
     return KNOWN[name]

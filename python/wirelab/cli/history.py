@@ -1,0 +1,52 @@
+"""``wirelab history``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.options import AS_JSON, PATH
+
+
+@click.command()
+@click.argument(
+    "runs",
+    type=PATH,
+    nargs=-1,
+    required=True,
+    metavar="RUN…",
+    help="Run directories, or folders that hold some.",
+)
+@click.option(
+    "--figure",
+    "figures",
+    multiple=True,
+    metavar="NAME",
+    help="Such as rate, response_p99, service_cpu. May be repeated. [default: rate]",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0.002, 0.5),
+    default=0.01,
+    show_default=True,
+    metavar="P",
+    help="Chance of a change that is none, per series.",
+)
+@click.option(
+    "--picture", type=PATH, metavar="FILE", help="Draw the series with most changes (SVG)."
+)
+@AS_JSON
+@exit_with_code
+def history(
+    runs: tuple[Path, ...],
+    figures: tuple[str, ...],
+    alpha: float,
+    picture: Path | None,
+    as_json: bool,
+) -> int:
+    """Find where the figures of many runs changed."""
+    from wirelab.cli.output.history import run
+
+    return run(runs, figures, alpha, picture, as_json=as_json)
