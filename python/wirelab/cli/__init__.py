@@ -66,6 +66,7 @@ COMMANDS = (
         "compare",
         "Measure two services in pairs until it is known whether B is worse than A.",
     ),
+    Entry("limit", "limit", "Find the highest rate at which a service meets an objective."),
     Entry("diff", "diff", "Compare two finished runs, cell by cell."),
     Entry("history", "history", "Find where the figures of many runs changed."),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),

@@ -79,17 +79,11 @@ def _experiment(services: tuple[str, ...], service: ServiceOptions, load: LoadOp
     if commands:
         if services or len(commands) != 2:
             raise UsageError("--a and --b are two commands", "give both, and no other service")
-        given = [_command(name, text, service) for name, text in zip("ab", commands, strict=True)]
+        named = zip("ab", commands, strict=True)
+        given = [command_service(name, text, service.path, service.ready) for name, text in named]
         return of_services(given, _load(load))
     if len(services) == 1:
-        file = Path(services[0])
-        try:
-            return file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(
-                f"{file} cannot be read: {getattr(error, 'strerror', error)}",
-                "give two services, or an experiment file of two cells",
-            ) from error
+        return file_text(Path(services[0]), "give two services, or an experiment file of two cells")
     if len(services) != 2:
         raise UsageError(
             f"{counted(len(services), 'service')} given",
@@ -97,14 +91,29 @@ def _experiment(services: tuple[str, ...], service: ServiceOptions, load: LoadOp
         )
     keys = _load(load)
     if not any("://" in one for one in services):
-        message: dict[str, Any] = {"operation": service.operation}
-        if service.size is not None or service.operation == HELLO:
-            message["bytes"] = service.size or HELLO_SIZE
-        keys["messages"] = [message]
+        keys["messages"] = [lab_message(service.operation, service.size)]
     return of_services(services, keys)
 
 
-def _command(name: str, text: str, service: ServiceOptions) -> dict[str, Any]:
+def file_text(file: Path, remedy: str) -> str:
+    """Of an experiment file. Raises :class:`UsageError`."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"{file} cannot be read: {reason}", remedy) from error
+
+
+def lab_message(operation: str, size: str | None) -> dict[str, Any]:
+    """An operation of the lab's contracts."""
+    message: dict[str, Any] = {"operation": operation}
+    if size is not None or operation == HELLO:
+        message["bytes"] = size or HELLO_SIZE
+    return message
+
+
+def command_service(name: str, text: str, path: str, ready: str | None) -> dict[str, Any]:
+    """A command as a service of an experiment. Raises :class:`UsageError`."""
     try:
         command = shlex.split(text)
     except ValueError as error:
@@ -115,10 +124,10 @@ def _command(name: str, text: str, service: ServiceOptions) -> dict[str, Any]:
         "name": name,
         "command": command,
         "cwd": str(Path.cwd()),
-        "http": {"path": service.path},
+        "http": {"path": path},
     }
-    if service.ready is not None:
-        declared["ready"] = {"http": service.ready}
+    if ready is not None:
+        declared["ready"] = {"http": ready}
     return declared
 
 

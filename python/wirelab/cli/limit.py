@@ -1,0 +1,97 @@
+"""``wirelab limit``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.options import (
+    AS_JSON,
+    DIRECTORY,
+    DirectoryOptions,
+    GroupedCommand,
+    option,
+    option_group,
+)
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """A command in place of a service, and what is asked of it."""
+
+    command: str | None = option(
+        "--command", metavar="COMMAND", help="Starts the service; {port} in it is replaced."
+    )
+    path: str = option(
+        "--path", metavar="PATH", default="/", show_default=True, help="Request of a command."
+    )
+    ready: str | None = option(
+        "--ready", metavar="PATH", help="The command is ready once this answers. [default: TCP]"
+    )
+    operation: str = option(
+        "--operation",
+        metavar="NAME",
+        default="Hello",
+        show_default=True,
+        help="Of a service of the lab.",
+    )
+    size: str | None = option(
+        "--bytes", metavar="SIZE", help="Its size, e.g. 150kB. [default: 14 B of Hello]"
+    )
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How the limit is looked for."""
+
+    duration: str = option(
+        "--duration", metavar="TIME", default="3s", show_default=True, help="Of a window."
+    )
+    link: str = option("--link", metavar="PROFILE", default="loopback", show_default=True)
+    probes_max: int = option(
+        "--probes",
+        type=click.IntRange(6, 200),
+        default=40,
+        show_default=True,
+        help="Trials of the search at most.",
+    )
+    no_curve: bool = option(
+        "--no-curve", is_flag=True, help="Leave out the curve from half to 1.5 times the limit."
+    )
+
+
+@click.command(cls=GroupedCommand)
+@click.argument(
+    "service",
+    required=False,
+    metavar="[SERVICE | FILE]",
+    help="A stack, a URL, or an experiment file of one cell.",
+)
+@click.option(
+    "--objective",
+    metavar="CONDITIONS",
+    required=True,
+    help="What must hold in a trial, such as 'p99<50ms, errors<0.1%'.",
+)
+@option_group("declared", ServiceOptions, "Service")
+@option_group("search", SearchOptions, "Search")
+@DIRECTORY
+@AS_JSON
+@exit_with_code
+def limit(
+    service: str | None,
+    objective: str,
+    declared: ServiceOptions,
+    search: SearchOptions,
+    directory: DirectoryOptions,
+    as_json: bool,
+) -> int:
+    """Find the highest rate at which a service meets an objective.
+
+    Calls arrive at random (Poisson) whether or not replies come. Every trial is on a fresh process.
+    """
+    from wirelab.cli.output.limit import run
+
+    return run(service, objective, declared, search, directory, as_json=as_json)

@@ -1,0 +1,75 @@
+"""The limit of a service whose capacity is known, found by real trials; and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from wirelab.cli import main
+from wirelab.compare.limit import Objective
+from wirelab.errors import UsageError
+
+SERVER = Path(__file__).parent / "queue_server.py"
+COMMAND = f"{sys.executable} {SERVER} {{port}} 2 10"
+CAPACITY = 200.0
+"""Two workers of 10 ms each."""
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_the_capacity_of_a_queue_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In windows of a second and a half, within 15 %: `make limit-truth` has the 3 %."""
+    out = tmp_path / "limit"
+    command = ["limit", "--command", COMMAND, "--objective", "p50<100ms, errors<1%"]
+    command += ["--duration", "1500ms", "--probes", "10", "--out", str(out)]
+    assert main([*command, "--no-curve", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["limit_per_s"] == pytest.approx(CAPACITY, rel=0.15)
+    assert document["low_per_s"] < document["limit_per_s"] < document["high_per_s"]
+    probes = document["probes"]
+    assert 6 <= len(probes) <= 10
+    assert all(probe["met"] for probe in probes if probe["rate_per_s"] < 0.7 * CAPACITY)
+    assert not any(probe["met"] for probe in probes if probe["rate_per_s"] > 1.5 * CAPACITY)
+    # The same command measures no probe twice; the curve comes on top.
+    files = sorted(out.glob("probe-*/trials.jsonl"))
+    before = [file.stat().st_mtime_ns for file in files]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert [file.stat().st_mtime_ns for file in files] == before
+    assert "p50<100ms, errors<1% holds up to" in " ".join(shown.split())
+    assert "150%" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_an_objective_is_read() -> None:
+    objective = Objective.parse("p99<50ms, errors<0.1%, rate>100")
+    assert [one.text for one in objective.conditions] == ["p99<50ms", "errors<0.1%", "rate>100"]
+    assert [one.above for one in objective.conditions] == [True, True, False]
+
+
+@pytest.mark.parametrize("text", ["", "p99", "p99<", "p99<50", "nosuch<5ms", "errors<-x"])
+def test_what_is_no_objective_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Objective.parse(text)
+    assert "--fail-if" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "no service given"),
+        (("rest@rust", "--command", "true"), "--command is a service"),
+        (("nosuch.yaml",), "cannot be read"),
+    ],
+)
+def test_services_that_are_none_are_refused(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "limit"
+    assert main(["limit", *words, "--objective", "p99<1s", "--out", str(out)]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not out.exists()
