@@ -29,7 +29,7 @@ USERS = 16
 """Of the closed load whose rate says where to look."""
 CURVE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
 """Rates of the overload curve, as shares of the limit."""
-CURVE_REPEATS = 2
+CURVE_REPEATS = 1
 DIGITS = 4
 """Significant digits of a rate."""
 KEPT_UP = "kept up"
