@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from wirelab.compare.capacity import LEAST, MOST, SPAN, Probe, Search, range_around
+from wirelab.comparisons.capacity import LEAST, MOST, SPAN, Probe, Search, range_around
 from wirelab.statistics.interval import OutOfRange
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, failed, trials
 from wirelab.cli import main
-from wirelab.compare import outputs
-from wirelab.compare.gate import FAILED_MAX, gate, is_enough, pairs
+from wirelab.comparisons import outputs
+from wirelab.comparisons.gate import FAILED_MAX, gate, is_enough, pairs
 from wirelab.statistics.cell import cells, point_key
 from wirelab.statistics.figure import RATE, SERVICE_CPU
 from wirelab.trial.record import Trial

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.cli import main
-from wirelab.compare.limit import Objective
+from wirelab.comparisons.limit import Objective
 from wirelab.errors import UsageError
 
 SERVER = Path(__file__).parent / "queue_server.py"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.diff import figure_named
-from wirelab.compare import outputs
-from wirelab.compare.pairs import Answer, Question, compare, of_services
+from wirelab.comparisons import outputs
+from wirelab.comparisons.pairs import Answer, Question, compare, of_services
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.counting import counted
 from wirelab.format.numbers import quantity

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from wirelab.cli.error_handling import folded, out
-from wirelab.compare.finished_runs import CellDifference, RunDifference, difference
+from wirelab.comparisons.finished_runs import CellDifference, RunDifference, difference
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted

@@ -10,7 +10,7 @@ import msgspec
 
 from wirelab.cli.error_handling import folded, out
 from wirelab.cli.output.diff import figure_named
-from wirelab.compare.history import RUNS_MIN, Series, folders, history, ordered
+from wirelab.comparisons.history import RUNS_MIN, Series, folders, history, ordered
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted

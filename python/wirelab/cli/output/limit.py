@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.compare import command_service, file_text, lab_message
-from wirelab.compare.limit import LimitAnswer, LimitQuestion, Objective, limit
-from wirelab.compare.pairs import of_services
+from wirelab.comparisons.limit import LimitAnswer, LimitQuestion, Objective, limit
+from wirelab.comparisons.pairs import of_services
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from wirelab.checks.load import client_bound
-from wirelab.compare.capacity import MOST, Probe, Search, range_around
+from wirelab.comparisons.capacity import MOST, Probe, Search, range_around
 from wirelab.errors import LabError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning

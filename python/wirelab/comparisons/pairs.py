@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from wirelab.compare.gate import Gate, gate, is_enough
+from wirelab.comparisons.gate import Gate, gate, is_enough
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning

@@ -1,4 +1,4 @@
 """Comparisons: of two finished runs, and of two services that are measured in pairs.
 
-Only :mod:`wirelab.compare.pairs` starts trials; the rest is pure.
+Only :mod:`wirelab.comparisons.pairs` starts trials; the rest is pure.
 """

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as xml
 from math import exp, log, sqrt
 from typing import Any
 
-from wirelab.compare.gate import Gate
+from wirelab.comparisons.gate import Gate
 from wirelab.format.numbers import digits, quantity
 from wirelab.format.sanitize import sanitize
 
