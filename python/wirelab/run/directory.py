@@ -88,8 +88,10 @@ def write_whole(path: Path, content: str | bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         unfinished.rename(path)
-    except OSError:
+    except OSError as error:
         unfinished.unlink(missing_ok=True)
+        # Messages name the file that was asked for.
+        error.filename, error.filename2 = str(path), None
         raise
 
 
