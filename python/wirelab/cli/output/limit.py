@@ -89,7 +89,9 @@ def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
             "yellow",
         )
     if not answer.search.done or high / low > 1.25:
-        yield Line("The answers vary much from trial to trial: a longer --duration helps.")
+        yield Line(
+            "The answers vary much from trial to trial: a longer --duration or more --probes help."
+        )
     yield Line(f"Users without a pause reached {digits(answer.closed_rate)} a second.", "dim")
     if answer.curve:
         yield Line("")
