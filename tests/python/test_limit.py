@@ -22,13 +22,13 @@ CAPACITY = 200.0
 def test_the_capacity_of_a_queue_is_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In windows of two seconds, where a queue of 60 ms means 6 % too many: within 15 %."""
+    """In windows of two seconds, where a queue of 60 ms means 6 % too many, and 400 arrivals vary by 5 %: within 25 %."""
     out = tmp_path / "limit"
     command = ["limit", "--command", COMMAND, "--objective", "p50<60ms, errors<1%"]
     command += ["--duration", "2s", "--probes", "8", "--out", str(out)]
     assert main([*command, "--no-curve", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["limit_per_s"] == pytest.approx(CAPACITY, rel=0.15)
+    assert document["limit_per_s"] == pytest.approx(CAPACITY, rel=0.25)
     assert document["low_per_s"] < document["limit_per_s"] < document["high_per_s"]
     probes = document["probes"]
     assert 6 <= len(probes) <= 8
