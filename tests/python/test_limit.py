@@ -22,7 +22,8 @@ CAPACITY = 200.0
 def test_the_capacity_of_a_queue_is_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In windows of two seconds, where a queue of 60 ms means 6 % too many, and 400 arrivals vary by 5 %: within 25 %."""
+    """In windows of two seconds a queue of 60 ms means 6 % too many, and the 400 arrivals of a
+    window vary by 5 %: within 25 %."""
     out = tmp_path / "limit"
     command = ["limit", "--command", COMMAND, "--objective", "p50<60ms, errors<1%"]
     command += ["--duration", "2s", "--probes", "8", "--out", str(out)]
