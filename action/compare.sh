@@ -32,5 +32,5 @@ if [ "$code" -eq 5 ] && [ "${UNDECIDED:-pass}" = pass ]; then
     echo "::warning::undecided: more pairs may tell (--pairs)"
     exit 0
 fi
-[ "$code" -eq 1 ] && echo "::error::the second service is worse"
+[ "$code" -eq 1 ] && echo "::error::the second service does not pass: ${outcome:-no result}"
 exit "$code"

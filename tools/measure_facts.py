@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -138,20 +139,41 @@ BODIES: Mapping[str, tuple[str, Callable[[Fields], str | bytes]]] = {
 """By codec: the media type and the body."""
 
 
-def strictness(stack: Stack, address: str) -> Iterator[Row]:
-    """What becomes of each wrong request; nothing where this tool cannot write the codec."""
+@dataclass(frozen=True)
+class Answer:
+    """Of a service."""
+
+    outcome: str
+    """``accepted``, or why not."""
+    body: bytes = b""
+
+
+def answers(stack: Stack, address: str) -> Iterator[Row]:
+    """The form of a reply, and what becomes of each wrong request; nothing where this tool cannot
+    write the codec."""
     codec = stack.axes["codec"]
     if stack.axes["binding"] not in ("rest", "soap", "grpc") or codec not in BODIES:
         return
     ask = _ask_grpc if stack.axes["binding"] == "grpc" else _ask_http
     found = {name: ask(stack, address, request) for name, request in REQUESTS.items()}
-    if found.pop("valid") != "accepted":
+    valid = found.pop("valid")
+    if valid.outcome != "accepted":
         raise SystemExit(f"{stack}: a valid request was not accepted")
-    for name, outcome in found.items():
-        yield {"feature": name, "value": outcome}
+    yield {"feature": "form", "value": "text" if _is_text(valid.body) else "binary"}
+    for name, answer in found.items():
+        yield {"feature": name, "value": answer.outcome}
 
 
-def _ask_http(stack: Stack, address: str, request: Fields) -> str:
+def _is_text(body: bytes) -> bool:
+    """UTF-8 without control characters but white space."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return all(one.isprintable() or one.isspace() for one in text)
+
+
+def _ask_http(stack: Stack, address: str, request: Fields) -> Answer:
     media, body = BODIES[stack.axes["codec"]]
     soap = stack.axes["binding"] == "soap"
     headers = {"Content-Type": media, "Accept": media}
@@ -162,20 +184,20 @@ def _ask_http(stack: Stack, address: str, request: Fields) -> str:
         path = "/transfer/soap" if soap else "/transfer/submit"
         connection.request("POST", path, body(request), headers)
         reply = connection.getresponse()
-        reply.read()
+        content = reply.read()
     finally:
         connection.close()
-    return "accepted" if reply.status == 200 else f"refused, status {reply.status}"
+    outcome = "accepted" if reply.status == 200 else f"refused, status {reply.status}"
+    return Answer(outcome, content)
 
 
-def _ask_grpc(stack: Stack, address: str, request: Fields) -> str:
+def _ask_grpc(stack: Stack, address: str, request: Fields) -> Answer:
     with grpc.insecure_channel(address) as channel:
         call = channel.unary_unary("/wirelab.transfer.v1.Transfer/Submit")
         try:
-            call(protobuf(request), timeout=TIMEOUT_S)
+            return Answer("accepted", call(protobuf(request), timeout=TIMEOUT_S))
         except grpc.RpcError as error:
-            return f"refused, {error.code().name}"
-    return "accepted"
+            return Answer(f"refused, {error.code().name}")
 
 
 class _Page(BaseHTTPRequestHandler):
@@ -309,6 +331,8 @@ def counted(stack: Stack) -> Iterator[Row]:
 def measured() -> Iterator[Row]:
     """All rows of all stacks."""
     chromium = shutil.which("chromium")
+    if chromium is None:
+        raise SystemExit("no chromium in PATH: a page's reach is measured in it")
     catalogue = manifests.load()
     programs = Programs(catalogue)
     with Interruption() as interruption, Scratch() as scratch:
@@ -322,10 +346,10 @@ def measured() -> Iterator[Row]:
             with Service(program, configuration, options, interruption=interruption) as service:
                 rows = list(counted(stack))
                 address = service.ready.address
-                rows += strictness(stack, address)
-                if chromium is not None:
-                    answer = browser(chromium, address, scratch.folder / "profile")
-                    rows.append({"feature": "browser", "value": answer})
+                rows.append({"feature": "security", "value": ", ".join(offer.served.security)})
+                rows += answers(stack, address)
+                answer = browser(chromium, address, scratch.folder / "profile")
+                rows.append({"feature": "browser", "value": answer})
             print(stack, len(rows), file=sys.stderr)
             yield from ({"stack": str(stack), **row} for row in rows)
 

@@ -53,6 +53,7 @@ def run(tmp_path: Path, arguments: str, outcome: str, code: int, **env: str) -> 
         ("better", 0, "pass", 0),
         ("equivalent", 0, "fail", 0),
         ("worse", 1, "pass", 1),
+        ("failed", 1, "pass", 1),
         ("undecided", 5, "pass", 0),
         ("undecided", 5, "fail", 5),
         ("", 2, "pass", 2),
@@ -65,7 +66,7 @@ def test_the_job_fails_where_the_second_service_is_worse(
     found, printed = run(tmp_path, "a b", outcome, code, UNDECIDED=undecided)
     assert found == expected, printed
     assert (tmp_path / "output").read_text() == f"outcome={outcome}\n"
-    assert ("::error::" in printed) == (outcome == "worse")
+    assert ("::error::" in printed) == (code == 1)
     assert ("::warning::" in printed) == (outcome == "undecided" and undecided == "pass")
     if outcome:
         assert (tmp_path / "summary").read_text().endswith(f": {outcome}\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.synthetic_run import GRPC, REST, World, failed, trials
+from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result
 from wirelab.cli import main
 from wirelab.comparisons import outputs
 from wirelab.comparisons.gate import FAILED_MAX, gate, is_enough, pairs
@@ -59,9 +59,25 @@ def test_pairs_that_fail_end_the_comparison() -> None:
     broken = [failed(one, "the service broke") if one.point.stack == GRPC else one for one in every]
     found = gate(broken, keys(every), RATE, 0.03)
     assert len(found.pairs.failed) == WORLD.repeats >= FAILED_MAX
-    assert found.outcome == "undecided"
+    assert found.outcome == "failed"
     assert is_enough(found)
-    assert "no interval" in outputs.sentence(found, NAMES)
+    assert "the service broke" in outputs.sentence(found, NAMES)
+    assert found.to_json()["ratio"]["estimate"] is None
+    assert xml.fromstring(outputs.junit(found, NAMES)).get("errors") == "1"
+
+
+def test_a_service_whose_calls_fail_is_worse_whatever_the_others_cost() -> None:
+    """Every tenth call of gRPC fails, and those that end well are as fast as before."""
+    every = [
+        with_result(one, errors=one.result.calls // 10) if one.point.stack == GRPC else one
+        for one in trials(replace(WORLD, call_us={REST: 84.0, GRPC: 42.0}))
+    ]
+    rest, grpc = keys(every)
+    assert gate(every, (rest, grpc), SERVICE_CPU, 0.03).outcome == "worse"
+    assert gate(every, (grpc, rest), SERVICE_CPU, 0.03).outcome != "better"
+    assert "failed, of rest@rust 0 of" in outputs.sentence(
+        gate(every, (rest, grpc), SERVICE_CPU, 0.03), NAMES
+    )
 
 
 def test_the_formats_say_the_same() -> None:
@@ -96,7 +112,7 @@ def test_a_real_difference_stops_early_and_fails_the_gate(
     file.write_text(text, encoding="utf-8")
     markdown = tmp_path / "result.md"
     out = tmp_path / "run"
-    command = ["compare", str(file), "--pairs", "20", "--out", str(out), "--unverified"]
+    command = ["compare", str(file), "--pairs", "20", "--out", str(out)]
     assert main([*command, "--markdown", str(markdown)]) == 1
     assert "is worse than" in " ".join(capsys.readouterr().out.split())
     lines = (out / "trials.jsonl").read_text(encoding="utf-8").splitlines()

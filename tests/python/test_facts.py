@@ -58,9 +58,24 @@ def test_measured_facts_are_those_of_the_services() -> None:
             assert "refused" in fact.value, fact
     lines = [fact for fact in found if "generated lines" in fact.value]
     assert {Stack.parse(fact.stack).axes["binding"] for fact in lines} >= {"grpc", "rest", "iiop"}
-    assert all(int(fact.value.rpartition(" ")[2]) >= 0 for fact in lines)
     by = {fact.stack: int(fact.value.rpartition(" ")[2]) for fact in lines}
     assert by["grpc@java"] > by["iiop@java"] > by["rest@java"] == 0
+
+
+def test_replies_are_text_or_not_by_their_codec() -> None:
+    forms = {
+        Stack.parse(fact.stack).axes["codec"]: fact.value.rpartition(": ")[2]
+        for fact in facts.facts()
+        if fact.feature == "message format" and fact.kind == "measured"
+    }
+    assert forms == {
+        "json": "text",
+        "xml": "text",
+        "soap-literal": "text",
+        "cbor": "binary",
+        "msgpack": "binary",
+        "protobuf": "binary",
+    }
 
 
 def test_a_page_cannot_call_grpc_without_tls_and_can_call_rest() -> None:

@@ -153,8 +153,10 @@ fn a_call_that_hangs_counts_with_the_timeout_and_leaves_good_percentiles_alone()
         let p99 = |which: &str| driven.times(which)["percentiles_ns"]["p99"].as_u64();
         assert!(p99("response") >= Some(SHORT_NS), "{}", driven.group);
         assert!(p99("response_good") < Some(SHORT_NS), "{}", driven.group);
-        // The least of a histogram of three digits is the lower end of its bucket.
-        assert!(driven.ns("response_failed", "min_ns") >= SHORT_NS / 1000 * 999);
+        // The least of a histogram of three digits is the lower end of its bucket; the log of
+        // calls, with which it agrees, has the time itself.
+        let failed = driven.calls.iter().filter(|(_, well)| !well);
+        assert!(failed.map(|(ns, _)| *ns).min() >= Some(SHORT_NS));
         let example = &driven.group["error_examples"][0];
         assert_eq!(example, "timeout: no complete reply within 0.4 s");
     }

@@ -31,6 +31,8 @@ SATURATED = 0.90
 """Share of its cores from which on a side is taken for the limit."""
 SLOT_S = 0.1
 """Seconds of one entry of the engine's series."""
+KEPT_UP = "kept up"
+"""Name of the check that as many calls ended as arrived."""
 BOUND = "bound"
 """Name of the check that tells which side was the limit."""
 
@@ -328,7 +330,7 @@ def _kept_up(trial: Trial) -> Check | None:
             "that the load lets be under way, did not keep up, and a longer window has longer "
             "response times"
         )
-    return Check.judged("kept up", behind <= allowed, reason)
+    return Check.judged(KEPT_UP, behind <= allowed, reason)
 
 
 def _counters(trial: Trial) -> Check:

@@ -9,11 +9,14 @@ import click
 
 from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options import (
+    ACCEPT,
     AS_JSON,
     DIRECTORY,
     PATH,
+    AcceptOptions,
     DirectoryOptions,
     GroupedCommand,
+    RequestOptions,
     option,
     option_group,
 )
@@ -22,27 +25,11 @@ PAIRS_MAX = 60
 
 
 @dataclass(frozen=True)
-class ServiceOptions:
-    """Two commands in place of two services, and what is asked of URLs and commands."""
+class ServiceOptions(RequestOptions):
+    """Two commands in place of two services, and what is asked of them."""
 
     a: str | None = option("--a", metavar="COMMAND", help="Starts the first service; see {port}.")
     b: str | None = option("--b", metavar="COMMAND", help="Starts the second one.")
-    path: str = option(
-        "--path", metavar="PATH", default="/", show_default=True, help="Request of commands."
-    )
-    ready: str | None = option(
-        "--ready", metavar="PATH", help="Commands are ready once this answers. [default: TCP]"
-    )
-    operation: str = option(
-        "--operation",
-        metavar="NAME",
-        default="Hello",
-        show_default=True,
-        help="Of services of the lab.",
-    )
-    size: str | None = option(
-        "--bytes", metavar="SIZE", help="Its size, e.g. 150kB. [default: 14 B of Hello]"
-    )
 
 
 @dataclass(frozen=True)
@@ -100,12 +87,6 @@ class OutputOptions:
     bmf: Path | None = option(
         "--bmf", type=PATH, metavar="FILE", help="Write Bencher Metric Format (JSON)."
     )
-    unverified: bool = option(
-        "--unverified", is_flag=True, help="Also services that did not pass `verify`."
-    )
-    any_target: bool = option(
-        "--any-target", is_flag=True, help="Also hosts that FILE allows (allow_targets)."
-    )
 
 
 @click.command(cls=GroupedCommand)
@@ -120,6 +101,7 @@ class OutputOptions:
 @option_group("question", QuestionOptions, "Question")
 @option_group("output", OutputOptions, "Output")
 @DIRECTORY
+@ACCEPT
 @AS_JSON
 @exit_with_code
 def compare(
@@ -129,12 +111,13 @@ def compare(
     question: QuestionOptions,
     output: OutputOptions,
     directory: DirectoryOptions,
+    accept: AcceptOptions,
     as_json: bool,
 ) -> int:
     """Measure two services in pairs until it is known whether B is worse than A.
 
-    Exit code 0: B is better or equivalent. 1: worse. 5: not known after --pairs.
+    Exit code 0: B is better or equivalent. 1: worse, or pairs failed. 5: not known after --pairs.
     """
     from wirelab.cli.output.compare import run
 
-    return run(services, service, load, question, output, directory, as_json=as_json)
+    return run(services, service, load, question, output, directory, accept, as_json=as_json)

@@ -8,37 +8,24 @@ import click
 
 from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options import (
+    ACCEPT,
     AS_JSON,
     DIRECTORY,
+    AcceptOptions,
     DirectoryOptions,
     GroupedCommand,
+    RequestOptions,
     option,
     option_group,
 )
 
 
 @dataclass(frozen=True)
-class ServiceOptions:
+class ServiceOptions(RequestOptions):
     """A command in place of a service, and what is asked of it."""
 
     command: str | None = option(
         "--command", metavar="COMMAND", help="Starts the service; {port} in it is replaced."
-    )
-    path: str = option(
-        "--path", metavar="PATH", default="/", show_default=True, help="Request of a command."
-    )
-    ready: str | None = option(
-        "--ready", metavar="PATH", help="The command is ready once this answers. [default: TCP]"
-    )
-    operation: str = option(
-        "--operation",
-        metavar="NAME",
-        default="Hello",
-        show_default=True,
-        help="Of a service of the lab.",
-    )
-    size: str | None = option(
-        "--bytes", metavar="SIZE", help="Its size, e.g. 150kB. [default: 14 B of Hello]"
     )
 
 
@@ -78,6 +65,7 @@ class SearchOptions:
 @option_group("declared", ServiceOptions, "Service")
 @option_group("search", SearchOptions, "Search")
 @DIRECTORY
+@ACCEPT
 @AS_JSON
 @exit_with_code
 def limit(
@@ -86,12 +74,14 @@ def limit(
     declared: ServiceOptions,
     search: SearchOptions,
     directory: DirectoryOptions,
+    accept: AcceptOptions,
     as_json: bool,
 ) -> int:
     """Find the highest rate at which a service meets an objective.
 
     Calls arrive at random (Poisson) whether or not replies come. Every trial is on a fresh process.
+    Exit code 1: it is not met at any rate that was tried. 5: it is met at all of them.
     """
     from wirelab.cli.output.limit import run
 
-    return run(service, objective, declared, search, directory, as_json=as_json)
+    return run(service, objective, declared, search, directory, accept, as_json=as_json)

@@ -136,3 +136,44 @@ class DirectoryOptions:
 
 
 DIRECTORY = option_group("directory", DirectoryOptions, OPTIONS)
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """What is asked of services that a command line names."""
+
+    path: str = option(
+        "--path", metavar="PATH", default="/", show_default=True, help="Request of a command."
+    )
+    ready: str | None = option(
+        "--ready", metavar="PATH", help="A command is ready once this answers. [default: TCP]"
+    )
+    operation: str = option(
+        "--operation",
+        metavar="NAME",
+        default="Hello",
+        show_default=True,
+        help="Of a service of the lab.",
+    )
+    size: str | None = option(
+        "--bytes", metavar="SIZE", help="Its size, e.g. 150kB. [default: 14 B of Hello]"
+    )
+
+
+@dataclass(frozen=True)
+class AcceptOptions:
+    """Which services are measured."""
+
+    unverified: bool = option(
+        "--unverified",
+        is_flag=True,
+        help="Also measure services that did not pass `verify`; marks the results.",
+    )
+    any_target: bool = option(
+        "--any-target",
+        is_flag=True,
+        help="Also load hosts beyond this machine that the file allows (allow_targets).",
+    )
+
+
+ACCEPT = option_group("accept", AcceptOptions, OPTIONS)

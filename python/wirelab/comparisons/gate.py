@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from wirelab.statistics.cell import point_key
+from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.sequential import Verdict, judge
 from wirelab.trial.record import Trial
 
-Outcome = Literal["better", "worse", "equivalent", "undecided"]
+Outcome = Literal["better", "worse", "equivalent", "undecided", "failed"]
 FAILED_MAX = 3
 """Pairs without a figure after which the comparison ends."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Of all measured trials of a service."""
+
+    made: int = 0
+    failed: int = 0
+
+    @property
+    def failed_share(self) -> Interval:
+        """With its interval; nothing is known of no calls."""
+        if not self.made:
+            return Interval(0.0, 0.0, 1.0, 0, "none", "no calls")
+        return binomial_interval(self.failed, self.made)
 
 
 @dataclass(frozen=True)
@@ -25,8 +41,14 @@ class Pairs:
     b: tuple[float, ...]
     failed: tuple[str, ...]
     """Why the other pairs have none."""
-    errors: tuple[int, int]
-    """Calls that failed, of a and of b."""
+    calls: tuple[Calls, Calls]
+    """Of a and of b."""
+
+    @property
+    def fails_more(self) -> bool:
+        """Whether calls of b fail more often than those of a: both 95 % intervals lie apart."""
+        a, b = (calls.failed_share.bounds or (0.0, 1.0) for calls in self.calls)
+        return b[0] > a[1]
 
 
 @dataclass(frozen=True)
@@ -40,7 +62,12 @@ class Gate:
 
     @property
     def outcome(self) -> Outcome:
-        """For whom b replaces a."""
+        """For whom b replaces a. *failed*: pairs could not be measured. A service whose calls fail
+        more often is worse, whatever its other calls cost."""
+        if len(self.pairs.failed) >= FAILED_MAX:
+            return "failed"
+        if self.pairs.fails_more:
+            return "worse"
         if self.verdict.outcome in ("equivalent", "undecided"):
             return "equivalent" if self.verdict.outcome == "equivalent" else "undecided"
         return "better" if self.verdict.outcome == self.figure.better else "worse"
@@ -58,12 +85,16 @@ class Gate:
             "figure": self.figure.name,
             "unit": self.figure.unit,
             "threshold": self.threshold,
-            "ratio": {"estimate": self.ratio.estimate, "low": low, "high": high},
+            "ratio": {
+                "estimate": self.ratio.estimate if self.pairs.a else None,
+                "low": low,
+                "high": high,
+            },
             "method": self.ratio.method,
             "pairs": len(self.pairs.a),
             "a": self.pairs.a,
             "b": self.pairs.b,
-            "errors": {"a": self.pairs.errors[0], "b": self.pairs.errors[1]},
+            "calls": {name: asdict(one) for name, one in zip("ab", self.pairs.calls, strict=True)},
             "failed": self.pairs.failed,
         }
 
@@ -72,12 +103,13 @@ def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pa
     """The complete pairs of a run of two cells, which are named by
     :func:`wirelab.statistics.cell.point_key`: the trials with the same repeat."""
     found: dict[int, dict[str, Trial]] = {}
-    errors = dict.fromkeys(cells, 0)
+    calls = dict.fromkeys(cells, Calls())
     for trial in trials:
         key = point_key(trial.point)
         found.setdefault(trial.repeat, {})[key] = trial
         if trial.status == "measured":
-            errors[key] += trial.result.errors
+            made = calls[key].made + trial.result.calls
+            calls[key] = Calls(made, calls[key].failed + trial.result.errors)
     a, b, failed = [], [], []
     for repeat, both in sorted(found.items()):
         if len(both) < len(cells):
@@ -90,7 +122,7 @@ def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pa
             b.append(values[1])
         else:
             failed.append(reasons[0] if reasons else f"pair {repeat} has no {figure.title}")
-    return Pairs(tuple(a), tuple(b), tuple(failed), (errors[cells[0]], errors[cells[1]]))
+    return Pairs(tuple(a), tuple(b), tuple(failed), (calls[cells[0]], calls[cells[1]]))
 
 
 def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, threshold: float) -> Gate:
@@ -104,4 +136,4 @@ def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, thresh
 
 def is_enough(made: Gate) -> bool:
     """Whether more pairs are of no use: the answer is known, or pairs fail."""
-    return made.verdict.decided or len(made.pairs.failed) >= FAILED_MAX
+    return made.verdict.decided or made.outcome == "failed"

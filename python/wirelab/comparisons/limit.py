@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from wirelab.checks.load import client_bound
+from wirelab.checks.load import KEPT_UP, client_bound
 from wirelab.comparisons.capacity import MOST, Probe, Search, range_around
 from wirelab.errors import LabError, UsageError
 from wirelab.experiment import loading as experiment_file
@@ -29,10 +29,8 @@ USERS = 16
 """Of the closed load whose rate says where to look."""
 CURVE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
 """Rates of the overload curve, as shares of the limit."""
-CURVE_REPEATS = 1
 DIGITS = 4
 """Significant digits of a rate."""
-KEPT_UP = "kept up"
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -71,14 +69,26 @@ class Objective:
 
 
 @dataclass(frozen=True)
+class Acceptance:
+    """What of :func:`wirelab.run.runner.run` a user may allow."""
+
+    unverified: bool = False
+    any_target: bool = False
+    retry_failed: bool = False
+
+
+@dataclass(frozen=True)
 class LimitQuestion:
     """What is asked."""
 
     text: str
     """An experiment of one cell; its loads and repeats are not used."""
+    name: str
+    """Its file, from whose folder paths in it start."""
     objective: Objective
     probes_max: int = MOST
     curve: bool = True
+    accept: Acceptance = Acceptance()
 
 
 @dataclass(frozen=True)
@@ -100,35 +110,26 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
     """Searches, then measures the curve; goes on where an earlier call of the same folder stopped.
 
     Raises what :func:`wirelab.run.runner.run` raises, :class:`UsageError` where the experiment has
-    more than one cell, and :class:`LabError` where trials fail or the limit lies outside of the
-    range."""
-    values = documents.read(question.text, "limit").values
-    closed = _measured(values, [{"closed": {"users": USERS}}], folder / "closed", progress)
-    rate = _only(closed).result.rate_per_s
+    more than one cell, and :class:`LabError` where a trial fails."""
+    bench = _Bench(question, folder, progress)
+    (closed,) = bench.measured([{"closed": {"users": USERS}}], "closed")
+    rate = closed.result.rate_per_s
     if rate <= 0.0:
         raise LabError("no call was answered by users without a pause", "look at the service's log")
     search = Search(*range_around(rate), probes_max=question.probes_max)
     engine_bound = False
     while not search.done:
         asked = float(f"{search.next_rate:.{DIGITS}g}")
-        name = f"probe-{len(search.probes) + 1:02}"
-        trial = _only(_measured(values, [_open(asked)], folder / name, progress))
+        (trial,) = bench.measured([_open(asked)], f"probe-{len(search.probes) + 1:02}")
         is_met = question.objective.is_met(trial)
         engine_bound |= not is_met and client_bound(trial)
         search = search.after(Probe(asked, is_met))
-    if search.at_edge:
-        raise LabError(
-            f"the limit lies {search.at_edge} the range from {search.least:,.0f} to "
-            f"{search.most:,.0f} calls a second",
-            "give another --objective: at these rates it is always or never met",
-        )
     found = search.interval
     curve: tuple[Trial, ...] = ()
-    if question.curve:
+    if question.curve and not search.at_edge:
         rates = [float(f"{share * found.estimate:.{DIGITS}g}") for share in CURVE]
-        loads = [_open(one) for one in rates]
-        made = _measured(values, loads, folder / "curve", progress, CURVE_REPEATS)
-        curve = tuple(sorted(made, key=lambda trial: (trial.point.load.rate or 0.0, trial.repeat)))
+        made = bench.measured([_open(one) for one in rates], "curve")
+        curve = tuple(sorted(made, key=lambda trial: trial.point.load.rate or 0.0))
     return LimitAnswer(found, search, rate, engine_bound, curve, folder)
 
 
@@ -152,29 +153,36 @@ def _open(rate: float) -> dict[str, Any]:
     return {"poisson": {"rate": rate, "in_flight_max": IN_FLIGHT_MAX}}
 
 
-def _measured(
-    values: dict[str, Any],
-    loads: Sequence[dict[str, Any]],
-    folder: Path,
-    progress: Progress,
-    repeats: int = 1,
-) -> tuple[Trial, ...]:
-    """The trials of that folder, measured where they are not there yet."""
-    source = yaml.safe_dump({**values, "loads": list(loads), "repeats": repeats}, sort_keys=False)
-    experiment = experiment_file.parse(source, "the search")
-    cells = len(planning.schedule(experiment, manifests.load()).cells)
-    if cells != len(loads):
-        raise UsageError(
-            f"the experiment has {counted(cells // len(loads), 'cell')} at one load",
-            "a limit is that of one service with one message and one link",
+@dataclass(frozen=True)
+class _Bench:
+    """Measures the question's cell at other loads."""
+
+    question: LimitQuestion
+    folder: Path
+    progress: Progress
+
+    def measured(self, loads: Sequence[dict[str, Any]], name: str) -> tuple[Trial, ...]:
+        """One trial of each load, measured where the run directory of that name lacks it."""
+        written = documents.read(self.question.text, self.question.name).values
+        values = {**written, "loads": list(loads), "repeats": 1}
+        source = yaml.safe_dump(values, sort_keys=False)
+        experiment = experiment_file.parse(source, self.question.name)
+        cells = len(planning.schedule(experiment, manifests.load()).cells)
+        if cells != len(loads):
+            raise UsageError(
+                f"the experiment has {counted(cells // len(loads), 'cell')} at one load",
+                "a limit is that of one service with one message and one link",
+            )
+        folder = self.folder / name
+        run = running.run(
+            experiment,
+            folder,
+            source=source,
+            progress=self.progress,
+            **asdict(self.question.accept),
         )
-    run = running.run(experiment, folder, source=source, progress=progress, unverified=True)
-    for trial in run.trials:
-        if trial.status != "measured":
-            raise LabError(f"a trial failed: {trial.reason}", f"its files are in {folder}")
-    return tuple(run.trials)
-
-
-def _only(trials: Sequence[Trial]) -> Trial:
-    (trial,) = trials
-    return trial
+        trials = {trial.id: trial for trial in run.trials}
+        for trial in trials.values():
+            if trial.status != "measured":
+                raise LabError(f"a trial failed: {trial.reason}", f"its files are in {folder}")
+        return tuple(trials.values())

@@ -8,6 +8,7 @@ from math import exp, log, sqrt
 from typing import Any
 
 from wirelab.comparisons.gate import Gate
+from wirelab.format.counting import of_all
 from wirelab.format.numbers import digits, quantity
 from wirelab.format.sanitize import sanitize
 
@@ -22,6 +23,12 @@ WORDS = {
 def sentence(made: Gate, names: tuple[str, str]) -> str:
     """The result, with its interval, in one sentence."""
     first, second = (sanitize(name) for name in names)
+    if made.outcome == "failed":
+        count, reason = len(made.pairs.failed), sanitize(made.pairs.failed[0])
+        return f"{second} is not compared with {first}: {count} pairs failed ({reason})."
+    if made.pairs.fails_more:
+        a, b = (of_all(calls.failed, calls.made, "call") for calls in made.pairs.calls)
+        return f"{second} is worse than {first}: {b} failed, of {first} {a}."
     interval = made.ratio
     if interval.bounds is None:
         known = f"no interval: {interval.reason}"
@@ -36,7 +43,7 @@ def sentence(made: Gate, names: tuple[str, str]) -> str:
 
 def markdown(made: Gate, names: tuple[str, str]) -> str:
     """For a pull request."""
-    marks = {"better": "✅", "worse": "❌", "equivalent": "✅", "undecided": "❔"}
+    marks = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
     first, second = (sanitize(name).replace("|", r"\|") for name in names)
     a, b = (_shown(values, made) for values in (made.pairs.a, made.pairs.b))
     low, high = made.ratio.bounds or (None, None)
@@ -69,13 +76,14 @@ def junit(made: Gate, names: tuple[str, str]) -> str:
         tests="1",
         failures=str(int(made.outcome == "worse")),
         skipped=str(int(made.outcome == "undecided")),
-        errors="0",
+        errors=str(int(made.outcome == "failed")),
     )
     name = f"{sanitize(names[1])} against {sanitize(names[0])}"
     case = xml.SubElement(root, "testcase", classname=name, name=made.figure.name)
     reason = sentence(made, names)
-    if made.outcome == "worse":
-        xml.SubElement(case, "failure", message=reason)
+    if made.outcome in ("worse", "failed"):
+        tag = "failure" if made.outcome == "worse" else "error"
+        xml.SubElement(case, tag, message=reason)
     elif made.outcome == "undecided":
         xml.SubElement(case, "skipped", message=reason)
     else:

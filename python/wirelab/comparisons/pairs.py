@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -23,8 +22,6 @@ from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
 from wirelab.trial.record import Trial
 
-NAMES = ("a", "b")
-
 
 @dataclass(frozen=True)
 class Question:
@@ -32,6 +29,8 @@ class Question:
 
     text: str
     """An experiment of two cells."""
+    name: str
+    """Its file, from whose folder paths in it start."""
     figure: Figure
     threshold: float
     """Share up to which a difference is none."""
@@ -48,11 +47,6 @@ class Answer:
     run: running.Run
 
 
-def of_services(services: Sequence[dict[str, Any] | str], load: dict[str, Any]) -> str:
-    """The text of an experiment of two services; ``load`` has its other keys."""
-    return yaml.safe_dump({"name": "compare", "services": list(services), **load}, sort_keys=False)
-
-
 def compare(
     question: Question,
     folder: Path,
@@ -60,15 +54,16 @@ def compare(
     progress: Progress | None = None,
     any_target: bool = False,
     unverified: bool = False,
+    retry_failed: bool = False,
 ) -> Answer:
     """Runs pairs until their confidence sequence decides, or ``pairs_max`` are made; goes on where
     an earlier call of the same folder stopped. Raises what :func:`wirelab.run.runner.run` raises,
     and :class:`UsageError` where the experiment has not two cells."""
-    values = documents.read(question.text, "compare").values
+    values = documents.read(question.text, question.name).values
     source = yaml.safe_dump({**values, "repeats": question.pairs_max}, sort_keys=False)
-    experiment = experiment_file.parse(source, "the comparison")
+    experiment = experiment_file.parse(source, question.name)
     planned = planning.schedule(experiment, manifests.load())
-    if len(planned.cells) != len(NAMES):
+    if len(planned.cells) != 2:
         raise UsageError(
             f"the experiment has {counted(len(planned.cells), 'cell')}",
             "a comparison is of two: two services with one message, one load and one link",
@@ -85,6 +80,7 @@ def compare(
         progress=progress,
         any_target=any_target,
         unverified=unverified,
+        retry_failed=retry_failed,
         enough=lambda trials: is_enough(so_far(trials)),
     )
     names = Names.of(cell.point for cell in planned.cells)

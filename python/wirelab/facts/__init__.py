@@ -22,10 +22,6 @@ from wirelab.stack.reference import Stack
 
 Kind = Literal["stated", "measured", "unknown"]
 UNKNOWN = "unknown"
-TEXT_CODECS = frozenset(
-    {"json", "text", "xml", "soap-literal", "soap-rpc", "soap-encoded", "token-xml"}
-)
-MANIFEST = "services/{language}/service.json"
 
 
 @dataclass(frozen=True)
@@ -69,10 +65,6 @@ class _Feature(msgspec.Struct, frozen=True):
     about: str
     stated: tuple[_Statement, ...]
     measured: tuple[_Measured, ...] = ()
-    offered: str = ""
-    """An axis of the manifest whose values are what this lab's service offers."""
-    encoding: bool = False
-    """The codec and whether it is text are added."""
     bytes: bool = False
     """Bytes per call of the bench are added."""
 
@@ -180,29 +172,8 @@ def _measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
             if (row.stack, row.feature) == (name, one.feature):
                 value = f"{one.unit}: {row.value}"
                 yield Fact(name, feature.name, value, "measured", source, path, document.date)
-    if feature.offered:
-        values = _offered(stack, feature.offered)
-        where = MANIFEST.format(language=stack.axes["language"])
-        value = f"the lab's service: {', '.join(values)}"
-        source = "its manifest, examined by `wirelab verify`"
-        yield Fact(name, feature.name, value, "measured", source, where, document.date)
-    if feature.encoding:
-        codec = stack.axes["codec"]
-        form = "text" if codec in TEXT_CODECS else "binary"
-        value = f"{codec}: {form}"
-        where = "contracts/vectors/encodings.json"
-        yield Fact(name, feature.name, value, "measured", "golden vectors", where, document.date)
     if feature.bytes:
         yield from _bytes_per_call(stack, feature)
-
-
-def _offered(stack: Stack, axis: str) -> Sequence[str]:
-    manifest = manifests.load().by_language[stack.axes["language"]]
-    for served in manifest.serves:
-        if served.binding == stack.axes["binding"] and stack.axes["codec"] in served.codecs:
-            values: Sequence[str] = getattr(served, axis)
-            return values
-    raise AssertionError(f"{stack} is served by nobody")
 
 
 def _bytes_per_call(stack: Stack, feature: _Feature) -> Iterator[Fact]:

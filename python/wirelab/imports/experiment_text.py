@@ -60,15 +60,8 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
         raise UsageError(f"{path.parent}: no such folder", "make it, or name another --out")
     text = _text(imported, place, path)
     _check(text, path)
-    written: list[Path] = []
-    try:
-        for one, content in (*files.items(), (path, text.encode())):
-            written.append(one)
-            write_whole(one, content)
-    except OSError:
-        for one in written:
-            one.with_name(f".{one.name}.new").unlink(missing_ok=True)
-        raise
+    for one, content in (*files.items(), (path, text.encode())):
+        write_whole(one, content)
     secrets = tuple(
         f"{one.name}: {secret}" for one in imported.operations for secret in one.secrets
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.diff import figure_named
+from wirelab.cli.output.named_services import ExperimentText, command, of_file, of_services
 from wirelab.comparisons import outputs
-from wirelab.comparisons.pairs import Answer, Question, compare, of_services
+from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import counted, of_all
 from wirelab.format.numbers import quantity
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
@@ -24,17 +23,23 @@ if TYPE_CHECKING:
         QuestionOptions,
         ServiceOptions,
     )
-    from wirelab.cli.options import DirectoryOptions
+    from wirelab.cli.options import AcceptOptions, DirectoryOptions
 
 EXIT_BY_OUTCOME = {
     "better": EXIT_OK,
     "equivalent": EXIT_OK,
     "worse": EXIT_FAILED,
+    "failed": EXIT_FAILED,
     "undecided": EXIT_UNDECIDED,
 }
-STYLES = {"better": "green", "equivalent": "green", "worse": "red", "undecided": "yellow"}
+STYLES = {
+    "better": "green",
+    "equivalent": "green",
+    "worse": "red",
+    "failed": "red",
+    "undecided": "yellow",
+}
 USERS = 8
-HELLO, HELLO_SIZE = "Hello", "14 B"
 
 
 def run(
@@ -44,13 +49,16 @@ def run(
     question: QuestionOptions,
     output: OutputOptions,
     directory: DirectoryOptions,
+    accept: AcceptOptions,
     *,
     as_json: bool,
 ) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
     directory.check()
+    experiment = _experiment(services, service, load)
     asked = Question(
-        _experiment(services, service, load),
+        experiment.text,
+        experiment.name,
         figure_named(question.figure),
         question.threshold,
         question.pairs_max,
@@ -61,8 +69,9 @@ def run(
         asked,
         folder,
         progress=OnConsole(err),
-        any_target=output.any_target,
-        unverified=output.unverified,
+        any_target=accept.any_target,
+        unverified=accept.unverified,
+        retry_failed=directory.retry_failed,
     )
     _write(answer, output)
     if as_json:
@@ -73,62 +82,25 @@ def run(
     return EXIT_BY_OUTCOME[answer.gate.outcome]
 
 
-def _experiment(services: tuple[str, ...], service: ServiceOptions, load: LoadOptions) -> str:
-    """The text of the experiment: that of a file, or of two services."""
+def _experiment(
+    services: tuple[str, ...], service: ServiceOptions, load: LoadOptions
+) -> ExperimentText:
+    """That of a file, or of two services."""
     commands = [one for one in (service.a, service.b) if one is not None]
     if commands:
         if services or len(commands) != 2:
             raise UsageError("--a and --b are two commands", "give both, and no other service")
         named = zip("ab", commands, strict=True)
-        given = [command_service(name, text, service.path, service.ready) for name, text in named]
-        return of_services(given, _load(load))
+        given = [command(f"--{name}", name, text, service) for name, text in named]
+        return of_services("compare", given, service, _load(load))
     if len(services) == 1:
-        return file_text(Path(services[0]), "give two services, or an experiment file of two cells")
+        return of_file(services[0], "give two services, or an experiment file of two cells")
     if len(services) != 2:
         raise UsageError(
             f"{counted(len(services), 'service')} given",
             "wirelab compare A B, wirelab compare FILE, or --a COMMAND --b COMMAND",
         )
-    keys = _load(load)
-    if not any("://" in one for one in services):
-        keys["messages"] = [lab_message(service.operation, service.size)]
-    return of_services(services, keys)
-
-
-def file_text(file: Path, remedy: str) -> str:
-    """Of an experiment file. Raises :class:`UsageError`."""
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"{file} cannot be read: {reason}", remedy) from error
-
-
-def lab_message(operation: str, size: str | None) -> dict[str, Any]:
-    """An operation of the lab's contracts."""
-    message: dict[str, Any] = {"operation": operation}
-    if size is not None or operation == HELLO:
-        message["bytes"] = size or HELLO_SIZE
-    return message
-
-
-def command_service(name: str, text: str, path: str, ready: str | None) -> dict[str, Any]:
-    """A command as a service of an experiment. Raises :class:`UsageError`."""
-    try:
-        command = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--{name}: {error}", "quote it as a shell would need it") from error
-    if not command:
-        raise UsageError(f"--{name} is empty", "give the command that starts the service")
-    declared: dict[str, Any] = {
-        "name": name,
-        "command": command,
-        "cwd": str(Path.cwd()),
-        "http": {"path": path},
-    }
-    if ready is not None:
-        declared["ready"] = {"http": ready}
-    return declared
+    return of_services("compare", services, service, _load(load))
 
 
 def _load(load: LoadOptions) -> dict[str, Any]:
@@ -149,9 +121,10 @@ def _show(answer: Answer) -> None:
             middle = sorted(values)[len(values) // 2]
             out.print(f"{name:<28} {quantity(middle, made.figure.unit):>12}  median of the pairs")
     out.print(folded(outputs.sentence(made, answer.names), out.width), STYLES[made.outcome])
-    for which, count in zip(answer.names, made.pairs.errors, strict=True):
-        if count:
-            out.print(folded(f"{counted(count, 'call')} of {which} failed.", out.width), "yellow")
+    for which, calls in zip(answer.names, made.pairs.calls, strict=True):
+        if calls.failed:
+            text = f"{of_all(calls.failed, calls.made, 'call')} of {which} failed."
+            out.print(folded(text, out.width), "yellow")
     for reason in dict.fromkeys(made.pairs.failed):
         out.print(folded(f"A pair has no figure: {reason}", out.width), "red")
 

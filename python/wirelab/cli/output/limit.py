@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import err, folded, out
-from wirelab.cli.output.compare import command_service, file_text, lab_message
-from wirelab.comparisons.limit import LimitAnswer, LimitQuestion, Objective, limit
-from wirelab.comparisons.pairs import of_services
-from wirelab.errors import EXIT_OK, UsageError
+from wirelab.cli.output.named_services import ExperimentText, command, of_file, of_services
+from wirelab.comparisons.limit import Acceptance, LimitAnswer, LimitQuestion, Objective, limit
+from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import digits, quantity
@@ -21,7 +19,9 @@ from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
     from wirelab.cli.limit import SearchOptions, ServiceOptions
-    from wirelab.cli.options import DirectoryOptions
+    from wirelab.cli.options import AcceptOptions, DirectoryOptions
+
+EXIT_BY_EDGE = {"": EXIT_OK, "below": EXIT_FAILED, "above": EXIT_UNDECIDED}
 
 
 def run(
@@ -30,30 +30,36 @@ def run(
     declared: ServiceOptions,
     search: SearchOptions,
     directory: DirectoryOptions,
+    accept: AcceptOptions,
     *,
     as_json: bool,
 ) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
     directory.check()
+    experiment = _experiment(service, declared, search)
     question = LimitQuestion(
-        _experiment(service, declared, search),
+        experiment.text,
+        experiment.name,
         Objective.parse(objective),
         search.probes_max,
         not search.no_curve,
+        Acceptance(accept.unverified, accept.any_target, directory.retry_failed),
     )
     folder = directory.folder("limit")
     err.print(f"run directory: {folder}")
     answer = limit(question, folder, OnConsole(err))
     if as_json:
         print(json.dumps(_json(answer, objective), indent=1))
-        return EXIT_OK
-    for line in _lines(answer, question.objective):
-        out.print(line.text if line.style else folded(line.text, out.width), style=line.style)
-    return EXIT_OK
+    else:
+        for line in _lines(answer, question.objective):
+            out.print(line.text if line.style else folded(line.text, out.width), style=line.style)
+    return EXIT_BY_EDGE[answer.search.at_edge]
 
 
-def _experiment(service: str | None, declared: ServiceOptions, search: SearchOptions) -> str:
-    """The text of an experiment of one cell."""
+def _experiment(
+    service: str | None, declared: ServiceOptions, search: SearchOptions
+) -> ExperimentText:
+    """An experiment of one cell."""
     keys: dict[str, Any] = {
         # Replaced by the search.
         "loads": [{"closed": {"users": 1}}],
@@ -63,20 +69,23 @@ def _experiment(service: str | None, declared: ServiceOptions, search: SearchOpt
     if declared.command is not None:
         if service is not None:
             raise UsageError("--command is a service, and so is the argument", "give one of them")
-        named = command_service("service", declared.command, declared.path, declared.ready)
-        return of_services([named], keys)
+        named = command("--command", "service", declared.command, declared)
+        return of_services("limit", [named], declared, keys)
     if service is None:
         raise UsageError("no service given", "name a stack, a URL, a file, or --command")
-    if "://" in service:
-        return of_services([service], keys)
-    if "@" in service:
-        message = lab_message(declared.operation, declared.size)
-        return of_services([service], {**keys, "messages": [message]})
-    return file_text(Path(service), "name a stack, a URL, or an experiment file of one cell")
+    if "://" in service or "@" in service:
+        return of_services("limit", [service], declared, keys)
+    return of_file(service, "name a stack, a URL, or an experiment file of one cell")
 
 
 def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
-    found = answer.limit
+    found, edge = answer.limit, answer.search.at_edge
+    if edge:
+        rates = [probe.rate for probe in answer.search.probes]
+        how, rate = ("not even", min(rates)) if edge == "below" else ("still", max(rates))
+        yield Line(f"{objective.text} holds {how} at {digits(rate)} calls a second.", "yellow")
+        yield Line("The limit lies beyond the rates that were tried.")
+        return
     low, high = found.bounds or (0.0, 0.0)
     yield Line(
         f"{objective.text} holds up to {digits(found.estimate)} calls a second "
@@ -122,10 +131,12 @@ def _time(trials: list[Trial], percentile: str) -> str:
 
 def _json(answer: LimitAnswer, objective: str) -> dict[str, Any]:
     low, high = answer.limit.bounds or (None, None)
+    if answer.search.at_edge:
+        low = high = None
     return {
         "directory": str(answer.folder),
         "objective": objective,
-        "limit_per_s": answer.limit.estimate,
+        "limit_per_s": None if answer.search.at_edge else answer.limit.estimate,
         "low_per_s": low,
         "high_per_s": high,
         "engine_bound": answer.engine_bound,

@@ -1,0 +1,70 @@
+"""Services that a command line names, as the text of an experiment."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from wirelab.cli.options import RequestOptions
+
+HELLO, HELLO_SIZE = "Hello", "14 B"
+
+
+@dataclass(frozen=True)
+class ExperimentText:
+    """An experiment, and where it is from."""
+
+    text: str
+    name: str
+    """Its file, from whose folder paths in it start; else the working folder's."""
+
+
+def of_file(file: str, remedy: str) -> ExperimentText:
+    """Raises :class:`UsageError`."""
+    try:
+        return ExperimentText(Path(file).read_text(encoding="utf-8"), file)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"{file} cannot be read: {reason}", remedy) from error
+
+
+def of_services(
+    name: str,
+    services: Sequence[str | dict[str, Any]],
+    request: RequestOptions,
+    keys: dict[str, Any],
+) -> ExperimentText:
+    """Of stacks, URLs or declared commands; ``keys`` are the experiment's others."""
+    import yaml
+
+    values: dict[str, Any] = {"name": name, "services": list(services), **keys}
+    if all(isinstance(one, str) and "://" not in one for one in services):
+        values["messages"] = [_message(request)]
+    return ExperimentText(yaml.safe_dump(values, sort_keys=False), name)
+
+
+def command(option: str, name: str, text: str, request: RequestOptions) -> dict[str, Any]:
+    """A command as a service of an experiment. Raises :class:`UsageError`."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}", "quote it as a shell would need it") from error
+    if not words:
+        raise UsageError(f"{option} is empty", "give the command that starts the service")
+    declared: dict[str, Any] = {"name": name, "command": words, "http": {"path": request.path}}
+    if request.ready is not None:
+        declared["ready"] = {"http": request.ready}
+    return declared
+
+
+def _message(request: RequestOptions) -> dict[str, Any]:
+    message: dict[str, Any] = {"operation": request.operation}
+    if request.size is not None or request.operation == HELLO:
+        message["bytes"] = request.size or HELLO_SIZE
+    return message
