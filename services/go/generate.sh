@@ -46,13 +46,20 @@ install_generators() {
         GOBIN="$tools" go install "google.golang.org/grpc/cmd/protoc-gen-go-grpc@$protoc_gen_go_grpc"
 }
 
-write_into() {
+# compile FOLDER INTO MODULE FILE...: the .proto files of a folder.
+compile() {
+    folder=$1 into=$2 module=$3
+    shift 3
     # $protoc may be a command of several words.
-    $protoc --proto_path="$root/contracts" \
+    $protoc --proto_path="$folder" \
         --plugin="protoc-gen-go=$tools/protoc-gen-go" \
         --plugin="protoc-gen-go-grpc=$tools/protoc-gen-go-grpc" \
-        --go_out="$1" --go_opt=module=wirelab/services/go \
-        --go-grpc_out="$1" --go-grpc_opt=module=wirelab/services/go \
+        --go_out="$into" --go_opt=module="$module" \
+        --go-grpc_out="$into" --go-grpc_opt=module="$module" "$@"
+}
+
+write_into() {
+    compile "$root/contracts" "$1" wirelab/services/go \
         $(for contract in $contracts; do echo "$contract.proto"; done)
     for file in $(for contract in $contracts; do echo "$1/${contract}pb/*.go"; done); do
         sed -e '/^\/\/ .*[[:space:]]protoc  *v[0-9]/d' \
@@ -63,11 +70,7 @@ write_into() {
 
 # The kit's code into $1/grpc/protos.
 write_kit_into() {
-    $protoc --proto_path="$kit/grpc/protos" \
-        --plugin="protoc-gen-go=$tools/protoc-gen-go" \
-        --plugin="protoc-gen-go-grpc=$tools/protoc-gen-go-grpc" \
-        --go_out="$1" --go_opt=module=survey \
-        --go-grpc_out="$1" --go-grpc_opt=module=survey survey.proto
+    compile "$kit/grpc/protos" "$1" survey survey.proto
     for file in "$1"/grpc/protos/*.go; do
         sed -e '/^\/\/ .*[[:space:]]protoc  *v[0-9]/d' "$file" >"$file.tmp"
         mv "$file.tmp" "$file"

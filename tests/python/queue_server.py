@@ -25,7 +25,7 @@ async def serve(port: int, workers: int, seconds: float) -> None:
             while True:
                 await reader.readuntil(b"\r\n\r\n")
                 arrived = loop.time()
-                # A late wake-up of this process costs the worker no time: it begins when it was free.
+                # Waking up late costs the worker no time: it begins when it was free.
                 done_at = max(arrived, await free.get()) + seconds
                 await asyncio.sleep(max(0.0, done_at - loop.time()))
                 free.put_nowait(done_at)

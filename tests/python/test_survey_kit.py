@@ -6,16 +6,16 @@ import csv
 import re
 import shutil
 import subprocess
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
 import pytest
 from google.protobuf.empty_pb2 import Empty
 
-from tests.interop.driving import free_port
+from tests.interop import driving
 from wirelab.cli import main
 from wirelab.survey.kit import CODE_LENGTH, Kit
 from wirelab.survey.questionnaire import questionnaire
@@ -51,87 +51,57 @@ GRPC_CLIENT = """
 """
 HTTP_ANSWER = 'w.Write([]byte(`{"id": 1969, "name": "Margaret Hamilton"}`))'
 GRPC_ANSWER = 'return &protos.User{Id: 1969, Name: "Margaret Hamilton"}, nil'
-START_S_MAX = 120
-"""A first build of the kit's libraries takes that long at most."""
-
-Run = Callable[[str], subprocess.Popen[bytes]]
 
 
-@pytest.fixture(scope="module")
-def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@dataclass(frozen=True)
+class Checked:
     """A kit whose ports are free ones, so that whatever uses the study's does not matter."""
+
+    folder: Path
+    ports: dict[str, int]
+    """By the study's."""
+
+    def built(self, file: str) -> Path:
+        """What `go run FILE` would run."""
+        binary = self.folder / "built" / file.removesuffix(".go")
+        command = ["go", "build", "-o", binary, file]
+        subprocess.run(command, cwd=self.folder, check=True, timeout=300)
+        return binary
+
+    def running(self, file: str, port: str) -> AbstractContextManager[object]:
+        """The program of that file, from the moment that it listens."""
+        log = self.folder / "built" / "log"
+        return driving.running([str(self.built(file))], log, self.ports[port])
+
+    def output(self, file: str) -> str:
+        """What a client prints."""
+        made = subprocess.run([self.built(file)], capture_output=True, timeout=30, check=True)
+        return made.stdout.decode()
+
+    def solve(self, file: str, old: str, new: str) -> None:
+        """What a participant writes."""
+        source = (self.folder / file).read_text(encoding="utf-8")
+        assert old in source
+        (self.folder / file).write_text(source.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def kit(tmp_path: Path, no_orphans: None) -> Checked:
     if shutil.which("go") is None:
         pytest.skip("no go in PATH: the kit's checks are Go programs")
-    folder = tmp_path_factory.mktemp("survey") / "kit"
+    folder = tmp_path / "kit"
     assert main(["survey", "init", str(folder), "--participants", "4"]) == 0
-    ports = {named: str(free_port()) for named in ("8080", "7070", "9009")}
+    ports = {named: driving.free_port() for named in ("8080", "7070", "9009")}
     for source in folder.glob("*/*.go"):
         text = source.read_text(encoding="utf-8")
         for named, free in ports.items():
             text = text.replace(f":{named}", f":{free}")
         source.write_text(text, encoding="utf-8")
-    return folder
-
-
-@pytest.fixture
-def run(kit: Path, no_orphans: None) -> Iterator[Run]:
-    """Starts what `go run FILE` would; everything is ended afterwards."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(file: str) -> subprocess.Popen[bytes]:
-        started.append(subprocess.Popen([_built(kit, file)], cwd=kit, stdout=subprocess.DEVNULL))
-        return started[-1]
-
-    yield start
-    for child in started:
-        _end(child)
-
-
-def _built(kit: Path, file: str) -> Path:
-    binary = kit / "built" / file.removesuffix(".go")
-    subprocess.run(["go", "build", "-o", binary, file], cwd=kit, check=True, timeout=300)
-    return binary
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    child.kill()
-    child.wait()
-
-
-def _output(kit: Path, client: str) -> str:
-    made = subprocess.run([_built(kit, client)], capture_output=True, timeout=30, check=True)
-    return made.stdout.decode()
-
-
-def _solve(kit: Path, file: str, old: str, new: str) -> None:
-    source = (kit / file).read_text(encoding="utf-8")
-    assert old in source
-    (kit / file).write_text(source.replace(old, new), encoding="utf-8")
-
-
-def _port(kit: Path, task: str) -> int:
-    found = re.search(
-        r'address +(?:string )?= "127\.0\.0\.1:(\d+)"', (kit / task / "main.go").read_text()
-    )
-    assert found is not None
-    return int(found[1])
+    return Checked(folder, ports)
 
 
 def _codes(kit: Path, task: str) -> list[str]:
     return re.findall(r'code\w+ += "(\w+)"', (kit / task / "main.go").read_text(encoding="utf-8"))
-
-
-def _until(text: str, ask: Callable[[], str]) -> str:
-    """What is answered, once it contains the text."""
-    end = time.monotonic() + START_S_MAX
-    while True:
-        try:
-            answer = ask()
-        except (OSError, grpc.RpcError) as error:
-            answer = str(error)
-        if text in answer or time.monotonic() > end:
-            return answer
-        time.sleep(0.1)
 
 
 def test_every_pair_of_participants_has_both_orders() -> None:
@@ -171,33 +141,32 @@ def test_a_kit_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert not (tmp_path / "b").exists()
 
 
-def test_right_solutions_with_http_are_correct(kit: Path, run: Run) -> None:
+def test_right_solutions_with_http_are_correct(kit: Checked) -> None:
     """Before that, the empty ones are not."""
-    code_sent, code_served = _codes(kit, "http")
-    run("http/main.go")
-    server = run("http/server.go")
+    code_sent, code_served = _codes(kit.folder, "http")
+    url = f"http://127.0.0.1:{kit.ports['8080']}"
 
     def check() -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{_port(kit, 'http')}/checkUser") as reply:
+        with urllib.request.urlopen(f"{url}/checkUser") as reply:
             return str(reply.read(), "utf-8")
 
-    assert "Not yet: the reply is not a JSON object" in _until("JSON", check)
-    _end(server)
-    assert "Not yet: your server did not answer" in check()
-    _solve(kit, "http/server.go", "r *http.Request) {\n", "r *http.Request) {\n" + HTTP_ANSWER)
-    run("http/server.go")
-    assert f"Correct! The code of this part is {code_served}." in _until("Correct", check)
-    client = HTTP_CLIENT.replace(":8080", f":{_port(kit, 'http')}")
-    (kit / "http" / "client.go").write_text(client, encoding="utf-8")
-    assert _output(kit, "http/client.go") == f"Correct! The code of this part is {code_sent}.\n"
+    with kit.running("http/main.go", "8080"):
+        assert "Not yet: your server did not answer" in check()
+        with kit.running("http/server.go", "9009"):
+            assert "Not yet: the reply is not a JSON object" in check()
+        kit.solve("http/server.go", "r *http.Request) {\n", "r *http.Request) {\n" + HTTP_ANSWER)
+        with kit.running("http/server.go", "9009"):
+            assert check() == f"Correct! The code of this part is {code_served}.\n"
+        client = HTTP_CLIENT.replace("http://127.0.0.1:8080", url)
+        (kit.folder / "http" / "client.go").write_text(client, encoding="utf-8")
+        assert kit.output("http/client.go") == f"Correct! The code of this part is {code_sent}.\n"
 
 
-def test_right_solutions_with_grpc_are_correct(kit: Path, run: Run) -> None:
+def test_right_solutions_with_grpc_are_correct(kit: Checked) -> None:
     """Checked by a client that is not ours, too."""
-    code_sent, code_served = _codes(kit, "grpc")
-    run("grpc/main.go")
-    server = run("grpc/server.go")
-    with grpc.insecure_channel(f"127.0.0.1:{_port(kit, 'grpc')}") as channel:
+    code_sent, code_served = _codes(kit.folder, "grpc")
+    address = f"127.0.0.1:{kit.ports['7070']}"
+    with kit.running("grpc/main.go", "7070"), grpc.insecure_channel(address) as channel:
         call = channel.unary_unary(
             "/survey.Checker/CheckUser", request_serializer=Empty.SerializeToString
         )
@@ -205,19 +174,17 @@ def test_right_solutions_with_grpc_are_correct(kit: Path, run: Run) -> None:
         def check() -> str:
             return str(call(Empty(), timeout=20), "utf-8", "replace")
 
-        assert "Not yet: " in _until("Not yet", check)
-        _end(server)
-        answer = "return nil, nil"
-        _solve(kit, "grpc/server.go", answer, GRPC_ANSWER)
-        run("grpc/server.go")
-        assert f"Correct! The code of this part is {code_served}." in _until("Correct", check)
-    _solve(
-        kit,
-        "grpc/client.go",
-        "defer connection.Close()\n}\n",
-        "defer connection.Close()\n" + GRPC_CLIENT,
-    )
-    imports = 'import (\n"context"\n"fmt"\n"survey/grpc/protos"\n'
-    imports += '"google.golang.org/protobuf/types/known/emptypb"\n'
-    _solve(kit, "grpc/client.go", "import (\n", imports)
-    assert _output(kit, "grpc/client.go") == f"Correct! The code of this part is {code_sent}.\n"
+        with kit.running("grpc/server.go", "9009"):
+            assert "Not yet: " in check()
+        kit.solve("grpc/server.go", "return nil, nil", GRPC_ANSWER)
+        with kit.running("grpc/server.go", "9009"):
+            assert f"Correct! The code of this part is {code_served}." in check()
+        kit.solve(
+            "grpc/client.go",
+            "defer connection.Close()\n}\n",
+            "defer connection.Close()\n" + GRPC_CLIENT,
+        )
+        imports = 'import (\n"context"\n"fmt"\n"survey/grpc/protos"\n'
+        imports += '"google.golang.org/protobuf/types/known/emptypb"\n'
+        kit.solve("grpc/client.go", "import (\n", imports)
+        assert kit.output("grpc/client.go") == f"Correct! The code of this part is {code_sent}.\n"
