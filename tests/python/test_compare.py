@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+import sys
 import xml.etree.ElementTree as xml
 from dataclasses import replace
 from pathlib import Path
@@ -133,6 +135,31 @@ def test_two_commands_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture
     command = ["compare", "--a", server, "--b", server, "--pairs", "2", "--duration", "200ms"]
     assert main([*command, "--users", "2", "--out", str(tmp_path / "run")]) == 5
     assert "not known to differ" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_paths_in_a_file_start_from_its_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    shutil.copy(Path(__file__).parent / "queue_server.py", folder / "server.py")
+    command = [sys.executable, "server.py", "{port}", "8"]
+    services = [
+        {"name": name, "command": [*command, busy], "cwd": ".", "http": {"path": "/"}}
+        for name, busy in (("quick", "0.1"), ("slow", "20"))
+    ]
+    question = {
+        "name": "queues",
+        "services": services,
+        "loads": [{"closed": {"users": 4}}],
+        "window": {"duration": "200 ms"},
+        "warmup": {"min": "50 ms", "max": "100 ms"},
+    }
+    (folder / "question.yaml").write_text(json.dumps(question), encoding="utf-8")
+    out = str(tmp_path / "run")
+    assert main(["compare", str(folder / "question.yaml"), "--out", out, "--pairs", "8"]) == 1
+    assert "slow is worse than quick" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ class Checked:
     def built(self, file: str) -> Path:
         """What `go run FILE` would run."""
         binary = self.folder / "built" / file.removesuffix(".go")
-        command = ["go", "build", "-o", binary, file]
+        command = ["go", "build", "-o", str(binary), file]
         subprocess.run(command, cwd=self.folder, check=True, timeout=300)
         return binary
 

@@ -82,8 +82,10 @@ def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
     found, edge = answer.limit, answer.search.at_edge
     if edge:
         rates = [probe.rate for probe in answer.search.probes]
-        how, rate = ("not even", min(rates)) if edge == "below" else ("still", max(rates))
-        yield Line(f"{objective.text} holds {how} at {digits(rate)} calls a second.", "yellow")
+        how, rate = (
+            ("does not hold even", min(rates)) if edge == "below" else ("still holds", max(rates))
+        )
+        yield Line(f"{objective.text} {how} at {digits(rate)} calls a second.", "yellow")
         yield Line("The limit lies beyond the rates that were tried.")
         return
     low, high = found.bounds or (0.0, 0.0)
