@@ -66,6 +66,11 @@ COMMANDS = (
         "compare",
         "Measure two services in pairs until it is known whether B is worse than A.",
     ),
+    Entry(
+        "explain",
+        "explain",
+        "Find out why one of two services is slower, by changing one thing at a time.",
+    ),
     Entry("limit", "limit", "Find the highest rate at which a service meets an objective."),
     Entry("diff", "diff", "Compare two finished runs, cell by cell."),
     Entry("history", "history", "Find where the figures of many runs changed."),

@@ -16,36 +16,13 @@ from wirelab.cli.options import (
     AcceptOptions,
     DirectoryOptions,
     GroupedCommand,
-    RequestOptions,
+    LoadOptions,
+    PairOptions,
     option,
     option_group,
 )
 
 PAIRS_MAX = 60
-
-
-@dataclass(frozen=True)
-class ServiceOptions(RequestOptions):
-    """Two commands in place of two services, and what is asked of them."""
-
-    a: str | None = option("--a", metavar="COMMAND", help="Starts the first service; see {port}.")
-    b: str | None = option("--b", metavar="COMMAND", help="Starts the second one.")
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """How both are called."""
-
-    users: int | None = option(
-        "--users", type=click.IntRange(1, 10_000), help="Users without a pause. [default: 8]"
-    )
-    rate: float | None = option(
-        "--rate", type=click.FloatRange(0.001, 1e7), metavar="N", help="Calls per second, Poisson."
-    )
-    duration: str = option(
-        "--duration", metavar="TIME", default="2s", show_default=True, help="Of a window."
-    )
-    link: str = option("--link", metavar="PROFILE", default="loopback", show_default=True)
 
 
 @dataclass(frozen=True)
@@ -96,7 +73,7 @@ class OutputOptions:
     metavar="[A B | FILE]",
     help="Two stacks or URLs, or an experiment file of two cells.",
 )
-@option_group("service", ServiceOptions, "Services")
+@option_group("service", PairOptions, "Services")
 @option_group("load", LoadOptions, "Load")
 @option_group("question", QuestionOptions, "Question")
 @option_group("output", OutputOptions, "Output")
@@ -106,7 +83,7 @@ class OutputOptions:
 @exit_with_code
 def compare(
     services: tuple[str, ...],
-    service: ServiceOptions,
+    service: PairOptions,
     load: LoadOptions,
     question: QuestionOptions,
     output: OutputOptions,

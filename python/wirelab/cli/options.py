@@ -161,6 +161,30 @@ class RequestOptions:
 
 
 @dataclass(frozen=True)
+class PairOptions(RequestOptions):
+    """Two commands in place of two services, and what is asked of them."""
+
+    a: str | None = option("--a", metavar="COMMAND", help="Starts the first service; see {port}.")
+    b: str | None = option("--b", metavar="COMMAND", help="Starts the second one.")
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How both are called."""
+
+    users: int | None = option(
+        "--users", type=click.IntRange(1, 10_000), help="Users without a pause. [default: 8]"
+    )
+    rate: float | None = option(
+        "--rate", type=click.FloatRange(0.001, 1e7), metavar="N", help="Calls per second, Poisson."
+    )
+    duration: str | None = option(
+        "--duration", metavar="TIME", help="Of a window. [default: 2s; of explain 1s]"
+    )
+    link: str = option("--link", metavar="PROFILE", default="loopback", show_default=True)
+
+
+@dataclass(frozen=True)
 class AcceptOptions:
     """Which services are measured."""
 

@@ -32,6 +32,7 @@ from wirelab.experiment.model import (
     Experiment,
     MatrixPoint,
     PlacementChoice,
+    named,
 )
 from wirelab.format.units import format_bytes
 from wirelab.stack import operations
@@ -196,12 +197,12 @@ def _combinations(experiment: Experiment) -> Iterator[Combination]:
 
 
 def _only(experiment: Experiment, places: Iterable[MatrixPoint]) -> Iterator[Combination]:
-    services = {reference: place for place, reference in enumerate(experiment.services)}
+    services = {named(service): place for place, service in enumerate(experiment.services)}
     faults = experiment.faults.given()
     for place in places:
         on = {name: value for name, value in faults.items() if name not in place.faults_off}
         yield Combination(
-            *(services[place.stack], {}, place.message, place.load),
+            *(services[place.stack], place.axes, place.message, place.load),
             *(place.placement, place.link, place.capture, on),
         )
 
@@ -277,15 +278,15 @@ def _served(
 ) -> tuple[Stack, ExternalService | None]:
     """The stack of a combination, and what is to be it where that is no service of the lab."""
     contract = experiment.called[at.message].contract
-    named = experiment.services[at.service]
+    served = experiment.services[at.service]
     service = ("services", at.service)
-    if isinstance(named, ExternalService):
+    if isinstance(served, ExternalService):
         with _reported_at(*service):
-            _accept_external(named, experiment.called[at.message])
+            _accept_external(served, experiment.called[at.message])
         with _reported_at("axes"):
-            return named.stack.with_axes(at.changes), named
+            return served.stack.with_axes(at.changes), served
     with _reported_at(*service):
-        plain = Stack.parse(named)
+        plain = Stack.parse(served)
     with _reported_at("axes"):
         stack = plain.with_axes(at.changes)
     with _reported_at(*("axes",) if at.changes and catalogue.has(plain, contract) else service):

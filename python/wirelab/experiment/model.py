@@ -52,6 +52,10 @@ Reference = Annotated[str, AfterValidator(_reference)]
 """A legal stack reference, canonical."""
 
 
+def _reference_or_name(text: str) -> str:
+    return _reference(text) if "@" in text and "://" not in text else text
+
+
 def _of_url(given: object) -> object:
     """A bare URL is a service that runs there."""
     return {"name": given, "url": given} if isinstance(given, str) and "://" in given else given
@@ -65,6 +69,11 @@ Service = Annotated[
     BeforeValidator(_of_url),
 ]
 """A stack of the lab by its reference, or a service of the user's own."""
+
+
+def named(service: str | ExternalService) -> str:
+    """As ``only`` names a service."""
+    return service if isinstance(service, str) else service.name
 
 
 def _kind_of_message(given: object) -> str:
@@ -204,9 +213,14 @@ def _one_or_more(kind: Any) -> BeforeValidator:
 
 
 class MatrixPoint(Model):
-    """One point of a matrix: a stack, and places in the experiment's lists, from 0."""
+    """One point of a matrix: a service, and places in the experiment's lists, from 0."""
 
-    stack: Reference
+    stack: Annotated[str, AfterValidator(_reference_or_name)] = Field(
+        description="one of services: its reference, or the name of a service of your own"
+    )
+    axes: dict[str, str] = Field(
+        default_factory=dict, description="axis: value, changed at this point"
+    )
     message: int = Field(0, ge=0)
     load: int = Field(0, ge=0)
     link: int = Field(0, ge=0)
@@ -359,7 +373,7 @@ class Experiment(Model):
 
     @model_validator(mode="after")
     def _only_of_the_matrix(self) -> Experiment:
-        services, faults = set(self.services), set(self.faults.given())
+        services, faults = {named(one) for one in self.services}, set(self.faults.given())
         for index, place in enumerate(self.only or ()):
             if place.stack not in services or self.axes:
                 raise ValueError(f"only[{index}].stack must be one of services, without axes")

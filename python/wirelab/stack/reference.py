@@ -31,6 +31,12 @@ class Stack:
         refused with the reason and the nearest legal one."""
         return _legal(text)
 
+    @classmethod
+    def of(cls, axes: Mapping[str, str]) -> Stack:
+        """The stack with these values of every axis, ``binding`` and ``language`` among them.
+        Raises as :meth:`parse`."""
+        return _legal(_reference(axes))
+
     @cached_property
     def axes(self) -> Mapping[str, str]:
         """Every axis with its value, ``binding`` and ``language`` first."""

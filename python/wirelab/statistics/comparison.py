@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wirelab.format.counting import counted
+from wirelab.statistics import linear_contrasts
 from wirelab.statistics.distributions import student_t_tail
 from wirelab.statistics.interval import (
     Interval,
@@ -19,6 +20,7 @@ from wirelab.statistics.interval import (
     UnequalLengths,
     confidence_checked,
 )
+from wirelab.statistics.linear_contrasts import Term
 from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
 from wirelab.statistics.sample import Floats, finite, logarithms
 
@@ -181,6 +183,22 @@ def ratio(
     method = "paired t on logarithms" if paired else "Welch t on logarithms"
     interval = _interval(value, spread.reach(confidence), a_logs.size + b_logs.size, method)
     return _judge(interval, _p_value(value, spread, threshold), spread, threshold, confidence)
+
+
+def contrast(terms: Sequence[Term], threshold: float = THRESHOLD) -> Comparison:
+    """A :func:`wirelab.statistics.linear_contrasts.product` of cells, judged like :func:`ratio`:
+    ``[(1, c), (-1, d), (-1, a), (1, b)]`` is the ratio c / d over the ratio a / b.
+
+    Raises :class:`NoValues`, :class:`NotPositive`, :class:`NotFinite`.
+    """
+    product = linear_contrasts.product(terms)
+    spread = linear_contrasts.log_spread(terms)
+    if spread is None:
+        counts = min(len(values) for _, values in terms)
+        further = max(TRIALS_MIN - counts, 1)
+        return Comparison(product, "undecided", product.reason, threshold, None, further)
+    p = _p_value(log(product.estimate), spread, threshold)
+    return _judge(product, p, spread, threshold, linear_contrasts.CONFIDENCE)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

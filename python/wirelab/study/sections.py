@@ -9,20 +9,14 @@ from pathlib import Path
 import msgspec
 
 from wirelab.errors import UsageError
-from wirelab.explain import figures
 from wirelab.explain.cell_selector import Level, level_words
-from wirelab.explain.explanation import Explanation
-from wirelab.explain.rung_effects import Climbed
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, ranged
-from wirelab.report.charts.intervals import Row, interval_picture
-from wirelab.report.charts.stack_style import look
 from wirelab.report.page import render, save, write_page
 from wirelab.report.section import Section, Table
+from wirelab.report.sections import explanations
 from wirelab.report.source import Source
-from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import Unit
-from wirelab.statistics.interval import Interval
 from wirelab.study import winners
 from wirelab.study.catalogue import Figure as Printed
 from wirelab.study.catalogue import Found
@@ -51,7 +45,7 @@ def sections(made: Reproduction) -> tuple[Section, ...]:
         ),
         _findings(made.judgements),
         *(_winners(study.winners, made.tables, made.lines) if study.winners else ()),
-        *(_explanation(explanation) for explanation in made.explanations),
+        *map(explanations.section, made.explanations),
         *_beside(made.lines),
         *_not_shown(made.found),
         _not_rerun(made),
@@ -273,61 +267,6 @@ def _score(score: Score) -> str:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
-
-
-def _explanation(explanation: Explanation) -> Section:
-    ladder = explanation.ladder
-    title = figures.named(ladder.figure).title
-    also = [f"× {figures.named(name).title}" for name in ladder.also]
-    columns = ("Rung", "Hypothesis", "Changed", f"× {title}", "Share of the gap", *also, "Verdict")
-    rows = [_rung(explanation, step) for step in explanation.climbed]
-    shown = [step for step in explanation.climbed if step.effect is not None]
-    pictures = [
-        interval_picture(
-            [Row(step.rung.label, step.effect.ratio, look(0)) for step in shown if step.effect],
-            f"What each rung changes, {ladder.id}",
-            f"ratio of {title}",
-            "After over before, with 95 % intervals; left of 1 the change costs, right it gains.",
-            reference=1.0,
-        )
-    ]
-    text = (
-        "Each rung changes one thing. It is called a cause only where its interval excludes no "
-        f"effect by more than {100 * ladder.threshold:g} %, judged together with the other rungs "
-        "(Holm). Shares are on the scale of logarithms, on which rungs add up."
-    )
-    return Section(
-        f"{ladder.question} ({ladder.id})",
-        [text],
-        [Table(columns, rows)],
-        pictures if shown else (),
-        points=explanation.sentences,
-    )
-
-
-def _rung(explanation: Explanation, step: Climbed) -> tuple[str, ...]:
-    changed = "; ".join(f"{name}: {a} → {b}" for name, (a, b) in step.rung.changes.items())
-    also = (_ratio(step.also.get(name)) for name in explanation.ladder.also)
-    return (
-        step.rung.label,
-        step.rung.hypothesis,
-        changed,
-        _ratio(step.effect),
-        _share(step.share),
-        *also,
-        step.outcome,
-    )
-
-
-def _ratio(comparison: Comparison | None) -> str:
-    return NONE if comparison is None else ranged(comparison.ratio)
-
-
-def _share(share: Interval | None) -> str:
-    if share is None or share.bounds is None:
-        return NONE
-    low, high = share.bounds
-    return f"{100 * share.estimate:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
 def _beside(lines: Sequence[Line]) -> list[Section]:

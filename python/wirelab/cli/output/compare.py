@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.diff import figure_named
-from wirelab.cli.output.named_services import ExperimentText, command, of_file, of_services
+from wirelab.cli.output.named_services import of_pair
 from wirelab.comparisons import outputs
 from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
-from wirelab.format.counting import counted, of_all
+from wirelab.format.counting import of_all
 from wirelab.format.numbers import quantity
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
 
 if TYPE_CHECKING:
-    from wirelab.cli.compare import (
-        LoadOptions,
-        OutputOptions,
-        QuestionOptions,
-        ServiceOptions,
-    )
-    from wirelab.cli.options import AcceptOptions, DirectoryOptions
+    from wirelab.cli.compare import OutputOptions, QuestionOptions
+    from wirelab.cli.options import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
 
 EXIT_BY_OUTCOME = {
     "better": EXIT_OK,
@@ -39,12 +34,11 @@ STYLES = {
     "failed": "red",
     "undecided": "yellow",
 }
-USERS = 8
 
 
 def run(
     services: tuple[str, ...],
-    service: ServiceOptions,
+    service: PairOptions,
     load: LoadOptions,
     question: QuestionOptions,
     output: OutputOptions,
@@ -55,7 +49,7 @@ def run(
 ) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
     directory.check()
-    experiment = _experiment(services, service, load)
+    experiment = of_pair("compare", services, service, load)
     asked = Question(
         experiment.text,
         experiment.name,
@@ -80,38 +74,6 @@ def run(
     else:
         _show(answer)
     return EXIT_BY_OUTCOME[answer.gate.outcome]
-
-
-def _experiment(
-    services: tuple[str, ...], service: ServiceOptions, load: LoadOptions
-) -> ExperimentText:
-    """That of a file, or of two services."""
-    commands = [one for one in (service.a, service.b) if one is not None]
-    if commands:
-        if services or len(commands) != 2:
-            raise UsageError("--a and --b are two commands", "give both, and no other service")
-        named = zip("ab", commands, strict=True)
-        given = [command(f"--{name}", name, text, service) for name, text in named]
-        return of_services("compare", given, service, _load(load))
-    if len(services) == 1:
-        return of_file(services[0], "give two services, or an experiment file of two cells")
-    if len(services) != 2:
-        raise UsageError(
-            f"{counted(len(services), 'service')} given",
-            "wirelab compare A B, wirelab compare FILE, or --a COMMAND --b COMMAND",
-        )
-    return of_services("compare", services, service, _load(load))
-
-
-def _load(load: LoadOptions) -> dict[str, Any]:
-    if load.users is not None and load.rate is not None:
-        raise UsageError("--users and --rate are two loads", "give one of them")
-    entry: dict[str, Any]
-    if load.rate is not None:
-        entry = {"poisson": {"rate": load.rate, "in_flight_max": 1_000}}
-    else:
-        entry = {"closed": {"users": load.users or USERS}}
-    return {"loads": [entry], "links": load.link, "window": {"duration": load.duration}}
 
 
 def _show(answer: Answer) -> None:

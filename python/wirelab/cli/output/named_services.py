@@ -9,11 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.errors import UsageError
+from wirelab.format.counting import counted
 
 if TYPE_CHECKING:
-    from wirelab.cli.options import RequestOptions
+    from wirelab.cli.options import LoadOptions, PairOptions, RequestOptions
 
 HELLO, HELLO_SIZE = "Hello", "14 B"
+USERS = 8
+"""Of a closed load, unless another number is given."""
+DURATION = "2s"
+DURATIONS = {"explain": "1s"}
+"""Of a window, where a command measures many cells."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,42 @@ def of_services(
     if all(isinstance(one, str) and "://" not in one for one in services):
         values["messages"] = [_message(request)]
     return ExperimentText(yaml.safe_dump(values, sort_keys=False), name)
+
+
+def of_pair(
+    name: str, services: Sequence[str], service: PairOptions, load: LoadOptions
+) -> ExperimentText:
+    """Of two services, or that of a file. Raises :class:`UsageError`."""
+    commands = [one for one in (service.a, service.b) if one is not None]
+    if commands:
+        if services or len(commands) != 2:
+            raise UsageError("--a and --b are two commands", "give both, and no other service")
+        named = zip("ab", commands, strict=True)
+        given = [command(f"--{key}", key, text, service) for key, text in named]
+        return of_services(name, given, service, _load(name, load))
+    if len(services) == 1:
+        return of_file(services[0], "give two services, or an experiment file of two cells")
+    if len(services) != 2:
+        raise UsageError(
+            f"{counted(len(services), 'service')} given",
+            f"wirelab {name} A B, wirelab {name} FILE, or --a COMMAND --b COMMAND",
+        )
+    return of_services(name, services, service, _load(name, load))
+
+
+def _load(name: str, load: LoadOptions) -> dict[str, Any]:
+    if load.users is not None and load.rate is not None:
+        raise UsageError("--users and --rate are two loads", "give one of them")
+    entry: dict[str, Any]
+    if load.rate is not None:
+        entry = {"poisson": {"rate": load.rate, "in_flight_max": 1_000}}
+    else:
+        entry = {"closed": {"users": load.users or USERS}}
+    return {
+        "loads": [entry],
+        "links": load.link,
+        "window": {"duration": load.duration or DURATIONS.get(name, DURATION)},
+    }
 
 
 def command(option: str, name: str, text: str, request: RequestOptions) -> dict[str, Any]:

@@ -1,0 +1,138 @@
+"""What ``wirelab explain`` runs, prints and writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.output.named_services import of_pair
+from wirelab.comparisons.causes import MIXED, CauseQuestion, causes
+from wirelab.comparisons.limit import Acceptance
+from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
+from wirelab.explain.answers import ServiceAnswer, StackAnswer
+from wirelab.format.numbers import quantity
+from wirelab.report import cause_page
+from wirelab.run.directory import write_whole
+from wirelab.run.progress import OnConsole
+
+if TYPE_CHECKING:
+    from wirelab.cli.explain import DepthOptions
+    from wirelab.cli.options import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
+
+BAR = 34
+"""Columns of the widest bar."""
+LABEL = 32
+
+
+def run(
+    services: tuple[str, ...],
+    service: PairOptions,
+    load: LoadOptions,
+    depth: DepthOptions,
+    directory: DirectoryOptions,
+    accept: AcceptOptions,
+    *,
+    as_json: bool,
+) -> int:
+    """Returns the exit code: 1 where trials failed of what was given. Raises
+    :class:`WirelabError`."""
+    directory.check()
+    if len(services) == 2 and len({"://" in one for one in services}) == 2:
+        raise UsageError(*MIXED)
+    experiment = of_pair("explain", services, service, load)
+    question = CauseQuestion(
+        experiment.text,
+        experiment.name,
+        depth.repeats,
+        depth.threshold,
+        Acceptance(accept.unverified, accept.any_target, directory.retry_failed),
+    )
+    folder = directory.folder("explain")
+    err.print(f"run directory: {folder}")
+    answer = causes(question, folder, OnConsole(err))
+    document = to_json(answer)
+    write_whole(folder / "explanation.json", json.dumps(document, indent=1) + "\n")
+    page = cause_page.write(answer, folder)
+    if as_json:
+        print(json.dumps({"directory": str(folder), **document}, indent=1))
+    else:
+        for line in lines(answer):
+            out.print(line)
+        for text in cause_page.sentences(answer):
+            out.print(folded(f"• {text}", out.width))
+        out.print(f"report: {page}")
+    failed = isinstance(answer, StackAnswer) and any(one.failed for one in answer.runs.values())
+    return EXIT_FAILED if failed else EXIT_OK
+
+
+def lines(answer: StackAnswer | ServiceAnswer) -> Iterator[str]:
+    """The waterfall in text, 80 columns wide."""
+    steps = cause_page.steps_of(answer)
+    (a, start), (b, end) = cause_page.totals(answer)
+    edges = [start]
+    for one in steps:
+        edges.append(edges[-1] + one.change.estimate)
+    widest = max(*edges, end, 1.0)
+    yield _line(a, 0.0, start, widest, quantity(start, "ns"))
+    for place, one in enumerate(steps):
+        sign = "+" if one.change.estimate >= 0 else "−"
+        words = f"{sign}{quantity(abs(one.change.estimate), 'ns')}"
+        low, high = sorted((edges[place], edges[place + 1]))
+        yield _line(one.label, low, high, widest, words if one.shown else f"{words} ?")
+    yield _line(b, 0.0, end, widest, quantity(end, "ns"))
+
+
+def _line(label: str, low: float, high: float, widest: float, words: str) -> str:
+    left, right = (round(BAR * max(0.0, value) / widest) for value in (low, high))
+    bar = " " * left + "█" * max(1, right - left)
+    short = label if len(label) <= LABEL else f"{label[: LABEL - 1]}…"
+    return f"{short:<{LABEL}} {bar:<{BAR + 1}}{words:>11}"
+
+
+def to_json(answer: StackAnswer | ServiceAnswer) -> dict[str, Any]:
+    """For ``--json`` and explanation.json."""
+    (a, start), (b, end) = cause_page.totals(answer)
+    common: dict[str, Any] = {
+        "names": [a, b],
+        "time_of_a_call_ns": [start, end],
+        "waterfall": [
+            {
+                "label": one.label,
+                "change_ns": one.change.estimate,
+                "low_ns": one.change.low,
+                "high_ns": one.change.high,
+                "shown": one.shown,
+            }
+            for one in cause_page.steps_of(answer)
+        ],
+        "sentences": list(cause_page.sentences(answer)),
+    }
+    if isinstance(answer, StackAnswer):
+        orders = answer.orders
+        named = {"first": None, "last": None, "interaction": None, "whole": None}
+        if orders is not None:
+            named = {name: getattr(orders, name) for name in named}
+        return {
+            **common,
+            "explanation": answer.explanation.to_json(),
+            "orders": {name: one.to_json() if one else None for name, one in named.items()},
+            "unexplained": answer.rest.to_json() if answer.rest else None,
+        }
+    return {
+        **common,
+        "conditions": [
+            {
+                "id": shift.condition.id,
+                "label": shift.condition.label,
+                "outcome": shift.outcome,
+                "reason": shift.reason,
+                "removed_ns": None if shift.removed is None else shift.removed.estimate,
+                "low_ns": None if shift.removed is None else shift.removed.low,
+                "high_ns": None if shift.removed is None else shift.removed.high,
+            }
+            for shift in answer.shifts
+        ],
+        "not_changed": list(answer.refused),
+    }

@@ -1,0 +1,322 @@
+"""Why one of two services is slower: runs the changes between them, and what they tell.
+
+Two stacks of the lab are connected by stacks that differ in one axis each
+(:mod:`wirelab.explain.path`). Of services of the user's own, what can be changed from outside is
+(:mod:`wirelab.explain.outside`). Every run is an ordinary run directory below the folder, which
+the same command continues.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from wirelab.comparisons.limit import Acceptance
+from wirelab.errors import LabError, StackError, UsageError
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.experiment import yaml_source as documents
+from wirelab.experiment.matrix import Cell
+from wirelab.experiment.model import Experiment
+from wirelab.explain import conditions, figures, outside
+from wirelab.explain import path as paths
+from wirelab.explain.answers import FIGURE, ServiceAnswer, StackAnswer
+from wirelab.explain.cell_selector import CellSelector
+from wirelab.explain.explanation import Explanation, explain
+from wirelab.explain.ladders import Ladder, Rung
+from wirelab.explain.path import Refusal, Step
+from wirelab.explain.phases import phase_gaps
+from wirelab.explain.two_orders import Values, judged, two_orders
+from wirelab.format.counting import counted
+from wirelab.run import runner as running
+from wirelab.run.progress import Progress
+from wirelab.run.runner import Run
+from wirelab.stack import manifests, operations
+from wirelab.stack.manifests import Catalogue
+from wirelab.stack.reference import Stack
+from wirelab.statistics.comparison import Comparison, contrast
+from wirelab.trial.record import Trial
+
+MIXED = (
+    "one service is of the lab, and one is yours: no change leads from one to the other",
+    "explain two stacks of the lab, or two services of your own",
+)
+"""A message and its remedy."""
+PACKET_WINDOW = {"calls": 300, "max": "2 s"}
+PACKET_REPEATS = 3
+"""Trials with a capture: calls vary more than the split of one."""
+
+
+@dataclass(frozen=True)
+class CauseQuestion:
+    """What is asked."""
+
+    text: str
+    """An experiment of two cells; its repeats are not used."""
+    name: str
+    """Its file, from whose folder paths in it start."""
+    repeats: int
+    threshold: float
+    accept: Acceptance
+
+
+def causes(
+    question: CauseQuestion, folder: Path, progress: Progress
+) -> StackAnswer | ServiceAnswer:
+    """Measures what ``folder`` lacks, and explains. Raises what
+    :func:`wirelab.run.runner.run` raises, :class:`UsageError` where the experiment has not two
+    cells that differ in their service alone, and :class:`LabError` where one of both was never
+    measured."""
+    bench = _Bench(question, folder, progress, manifests.load())
+    cells = bench.cells
+    if len(cells) != 2:
+        raise UsageError(
+            f"the experiment has {counted(len(cells), 'cell')}",
+            "an explanation is of two: two services with one message, one load and one link",
+        )
+    own = [cell for cell in cells if cell.external is not None]
+    if len(own) == 1:
+        raise UsageError(*MIXED)
+    return _services(bench) if own else _stacks(bench)
+
+
+def _stacks(bench: _Bench) -> StackAnswer:
+    a, b = (cell.stack for cell in bench.cells)
+    refusal = _refusal(bench.catalogue, bench.cells[0])
+    steps = paths.path(a, b, refusal)
+    stops = [a, *(step.after for step in steps)]
+    ladder = _ladder(steps, bench)
+    runs = {"path": bench.run("path", services=_references(stops))}
+    explanation = explain(runs["path"].trials, ladder)
+    orders, rest = None, None
+    if len(steps) > 1:
+        design = two_orders(a, b, _largest(steps, explanation), refusal)
+        runs["orders"] = bench.run("orders", services=_references(design.stacks))
+        again, threshold = _values(runs["orders"].trials), bench.question.threshold
+        orders = judged(design, again, threshold)
+        names = (a.reference, b.reference)
+        rest = _rest(again, _values(runs["path"].trials), names, threshold)
+    captured, no_packets = bench.captured(services=_references(stops))
+    runs |= {"packets": captured} if captured else {}
+    trials = captured.trials if captured else ()
+    phases = phase_gaps(_of(trials, a.reference), _of(trials, b.reference))
+    return StackAnswer(explanation, steps, orders, rest, phases, no_packets, runs)
+
+
+def _ladder(steps: Sequence[Step], bench: _Bench) -> Ladder:
+    point = bench.cells[0].point
+    cells = [
+        CellSelector(stack.reference, point.operation)
+        for stack in (steps[0].before, *(step.after for step in steps))
+    ]
+    rungs = tuple(
+        Rung(
+            f"step-{place}",
+            step.label,
+            "",
+            cells[place - 1],
+            cells[place],
+            near=False,
+        )
+        for place, step in enumerate(steps, 1)
+    )
+    return Ladder(
+        "explain",
+        "Why do they differ?",
+        cells[0],
+        cells[-1],
+        None,
+        rungs,
+        figure=FIGURE,
+        threshold=bench.question.threshold,
+    )
+
+
+def _refusal(catalogue: Catalogue, cell: Cell) -> Refusal:
+    def reason(stack: Stack) -> str:
+        try:
+            catalogue.manifest(stack, cell.message.contract)
+        except StackError as error:
+            return error.message
+        unable = (operations.refusal(name, stack.axes) for name in cell.message.called)
+        return next(filter(None, unable), "")
+
+    return reason
+
+
+def _largest(steps: Sequence[Step], explanation: Explanation) -> Step:
+    """By its measured effect, whichever way; the first where none was measured."""
+
+    def size(place: int) -> float:
+        effect = explanation.climbed[place].effect
+        if effect is None:
+            return 0.0
+        return max(effect.ratio.estimate, 1.0 / effect.ratio.estimate)
+
+    return steps[max(range(len(steps)), key=size)]
+
+
+def _rest(
+    again: Values, along: Values, names: tuple[str, str], threshold: float
+) -> Comparison | None:
+    """What the steps leave of a whole that was measured apart from them."""
+    a, b = names
+    terms = [(1.0, again, b), (-1.0, again, a), (-1.0, along, b), (1.0, along, a)]
+    if not all(sample.get(name) for _, sample, name in terms):
+        return None
+    return contrast([(weight, sample[name]) for weight, sample, name in terms], threshold)
+
+
+def _services(bench: _Bench) -> ServiceAnswer:
+    design = outside.design(bench.cells, bench.experiment.called, links=os.geteuid() == 0)
+    values = design.experiment(bench.values, bench.question.repeats)
+    runs = {"conditions": bench.run("conditions", **values)}
+    trials = runs["conditions"].trials
+    times, failures = _under(design, trials)
+    gap = conditions.gap(times)
+    if gap is None:
+        reasons = dict.fromkeys(trial.reason for trial in trials if trial.reason)
+        raise LabError(
+            "a service was never measured as given: " + "; ".join(reasons),
+            f"the logs are in {bench.folder / 'conditions' / 'trials'}",
+        )
+    captured, no_packets = bench.captured()
+    runs |= {"packets": captured} if captured else {}
+    names = [cell.stack.reference for cell in bench.cells]
+    taken = captured.trials if captured else ()
+    plain = [_at(design, design.variants[0], side, trials) for side in ("a", "b")]
+    return ServiceAnswer(
+        (names[0], names[1]),
+        gap,
+        conditions.shifts(design.conditions, times, failures),
+        design.refused,
+        {name: (_mean(plain[0], name), _mean(plain[1], name)) for name in CPU},
+        phase_gaps(_of(taken, names[0]), _of(taken, names[1])),
+        no_packets,
+        runs,
+    )
+
+
+CPU = ("service_cpu", "client_cpu")
+
+
+def _under(
+    design: outside.Design, trials: Sequence[Trial]
+) -> tuple[conditions.Times, Mapping[str, str]]:
+    """The times under every condition, and why one has none."""
+    figure = figures.named(FIGURE)
+    times, failures = {}, {}
+    for variant in design.variants:
+        both = [_at(design, variant, side, trials) for side in ("a", "b")]
+        made = [[v for t in one if (v := figure.of(t)) is not None] for one in both]
+        times[variant.condition.id] = (made[0], made[1])
+        failed = [t.reason for one in both for t in one if t.status == "failed"]
+        wrong = [
+            f"{t.result.errors} of {t.result.calls} calls failed"
+            for one in both
+            for t in one
+            if t.status == "measured" and t.result.errors
+        ]
+        if failed or (wrong and variant.condition.id):
+            failures[variant.condition.id] = (failed or wrong)[0]
+    return times, failures
+
+
+def _at(
+    design: outside.Design, variant: outside.Variant, side: str, trials: Sequence[Trial]
+) -> list[Trial]:
+    """The trials of one service under one condition."""
+    place: outside.Place = getattr(variant, side)
+    has_one_user = any(one.a.load for one in design.variants)
+    return [
+        trial
+        for trial in trials
+        if trial.point.stack == place.stack.reference
+        and (trial.point.link == outside.LINK["name"]) == bool(place.link)
+        and (has_one_user and trial.point.load.users == 1) == bool(place.load)
+    ]
+
+
+def _mean(trials: Sequence[Trial], figure: str) -> float | None:
+    found = [v for trial in trials if (v := figures.named(figure).of(trial)) is not None]
+    return sum(found) / len(found) if found else None
+
+
+def _values(trials: Sequence[Trial]) -> Values:
+    figure = figures.named(FIGURE)
+    found: dict[str, list[float]] = {}
+    for trial in trials:
+        value = figure.of(trial) if trial.status == "measured" else None
+        if value is not None:
+            found.setdefault(trial.point.stack, []).append(value)
+    return found
+
+
+def _of(trials: Sequence[Trial], stack: str) -> list[Trial]:
+    return [t for t in trials if t.point.stack == stack and t.status == "measured"]
+
+
+def _references(stacks: Sequence[Stack]) -> list[str]:
+    return [stack.reference for stack in stacks]
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """Runs variations of the question's experiment, each in a folder of its own."""
+
+    question: CauseQuestion
+    folder: Path
+    progress: Progress
+    catalogue: Catalogue
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The experiment as written."""
+        return dict(documents.read(self.question.text, self.question.name).values)
+
+    @property
+    def experiment(self) -> Experiment:
+        """The same, read."""
+        return experiment_file.parse(self.question.text, self.question.name)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """What it measures as written."""
+        return planning.schedule(self.experiment, self.catalogue).cells
+
+    def run(self, part: str, /, **changes: Any) -> Run:
+        """The experiment with these keys in place of its own."""
+        values = {**self.values, "repeats": self.question.repeats, **changes}
+        if "only" not in changes:
+            values = {k: v for k, v in values.items() if k not in ("axes", "only")}
+        source = yaml.safe_dump(values, sort_keys=False)
+        return running.run(
+            experiment_file.parse(source, self.question.name),
+            self.folder / part,
+            source=source,
+            progress=self.progress,
+            **asdict(self.question.accept),
+        )
+
+    def captured(self, **changes: Any) -> tuple[Run | None, str]:
+        """The same with packets captured, or why they cannot be."""
+        if os.geteuid() != 0:
+            return None, "packets need root to be captured"
+        packets = {
+            "capture": "client",
+            "window": PACKET_WINDOW,
+            "repeats": PACKET_REPEATS,
+        }
+        values = self.values
+        if not changes:
+            kept = ("services", "axes", "only")
+            changes = {name: values[name] for name in kept if name in values}
+        try:
+            return self.run("packets", **packets, **changes), ""
+        except LabError as error:
+            return None, error.message

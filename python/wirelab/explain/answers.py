@@ -1,0 +1,54 @@
+"""What an explanation of two services found, with the runs that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wirelab.explain import conditions
+from wirelab.explain.explanation import Explanation
+from wirelab.explain.path import Step
+from wirelab.explain.phases import PhaseGap
+from wirelab.explain.two_orders import Orders
+from wirelab.run.finished import Run
+from wirelab.statistics.comparison import Comparison
+
+FIGURE = "service_mean"
+"""The time of a call, from its first byte sent until its reply was read, on average."""
+
+
+@dataclass(frozen=True)
+class StackAnswer:
+    """Of two stacks of the lab."""
+
+    explanation: Explanation
+    steps: tuple[Step, ...]
+    orders: Orders | None
+    """None for a path of one step."""
+    rest: Comparison | None
+    """The whole measured again over the product of the steps; None for one step."""
+    phases: tuple[PhaseGap, ...]
+    no_packets: str
+    """Why there are no captures; empty where there are."""
+    runs: Mapping[str, Run]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of both, as results name them."""
+        return self.steps[0].before.reference, self.steps[-1].after.reference
+
+
+@dataclass(frozen=True)
+class ServiceAnswer:
+    """Of two services of the user's own."""
+
+    names: tuple[str, str]
+    gap: conditions.Gap
+    shifts: tuple[conditions.Shift, ...]
+    refused: tuple[str, ...]
+    """Conditions that cannot be had, each with its reason."""
+    cpu: Mapping[str, tuple[float | None, float | None]]
+    """``service_cpu`` and ``client_cpu`` per call of both, s; None where it is not known."""
+    phases: tuple[PhaseGap, ...]
+    no_packets: str
+    runs: Mapping[str, Run]

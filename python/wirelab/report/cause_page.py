@@ -1,0 +1,322 @@
+"""The page of an explanation: picture and sentences first, then the run that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from wirelab.explain import conditions, figures
+from wirelab.explain.answers import FIGURE, ServiceAnswer, StackAnswer
+from wirelab.explain.findings_text import factor
+from wirelab.explain.phases import PhaseGap
+from wirelab.format.numbers import NONE, digits, quantity
+from wirelab.report.charts.waterfall import WaterfallStep, waterfall
+from wirelab.report.page import render, save, write_page
+from wirelab.report.section import Picture, Section, Table
+from wirelab.report.sections import explanations
+from wirelab.report.sections.time_split import NAMES
+from wirelab.report.source import Source
+from wirelab.run.finished import Run
+from wirelab.statistics.comparison import Comparison
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.linear_contrasts import total
+from wirelab.trial.record import Trial
+
+TITLE = "Why one is slower"
+
+
+def write(answer: StackAnswer | ServiceAnswer, folder: Path) -> Path:
+    """``report.html`` of the explanation, and that of every run. Raises :class:`StorageError`."""
+    for run in answer.runs.values():
+        write_page(run.folder)
+    source = Source.read(next(iter(answer.runs.values())).folder)
+    a, b = answer.names
+    experiment = {**source.manifest.experiment, "about": f"Why do {a} and {b} differ?"}
+    titled = replace(
+        source, manifest=msgspec.structs.replace(source.manifest, experiment=experiment)
+    )
+    return save(folder, render(titled, first=sections(answer)))
+
+
+def sections(answer: StackAnswer | ServiceAnswer) -> tuple[Section, ...]:
+    """What the page adds to that of a run."""
+    own = _of_stacks(answer) if isinstance(answer, StackAnswer) else _of_services(answer)
+    return (*own, *_phases(answer), *_packets(answer.runs.get("packets")))
+
+
+def sentences(answer: StackAnswer | ServiceAnswer) -> tuple[str, ...]:
+    """What was found, the difference first."""
+    if isinstance(answer, StackAnswer):
+        return (*answer.explanation.sentences, *_orders(answer), *_climbable(answer))
+    return _service_sentences(answer)
+
+
+def waterfall_of(answer: StackAnswer | ServiceAnswer) -> Picture | None:
+    """From the time of a call of the first to that of the second; None where a stop of the path
+    has no time, or where the parts of a call are not known."""
+    steps = steps_of(answer)
+    if not steps:
+        return None
+    start, end = totals(answer)
+    title = "From the time of a call of the first to that of the second"
+    return waterfall(start, steps, end, "ns", title, _CAPTION)
+
+
+def steps_of(answer: StackAnswer | ServiceAnswer) -> list[WaterfallStep]:
+    """Of the path, or of the parts of a call."""
+    if isinstance(answer, StackAnswer):
+        return _path_steps(answer)
+    return _phase_steps(answer.phases)
+
+
+_CAPTION = (
+    "Time per call. Orange adds, green takes away, grey is not shown to differ from nothing; the "
+    "black line is the 95 % interval of the change."
+)
+
+
+def totals(answer: StackAnswer | ServiceAnswer) -> tuple[tuple[str, float], tuple[str, float]]:
+    """Name and mean time of a call of both, ns: of the captured trials where the parts of their
+    calls are what is drawn."""
+    a, b = answer.names
+    if isinstance(answer, ServiceAnswer):
+        if answer.phases:
+            return (
+                (a, sum(phase.a for phase in answer.phases)),
+                (b, sum(phase.b for phase in answer.phases)),
+            )
+        return (a, answer.gap.a), (b, answer.gap.b)
+    means = [_mean(answer.runs["path"].trials, name) or 0.0 for name in (a, b)]
+    return (a, means[0]), (b, means[1])
+
+
+def _path_steps(answer: StackAnswer) -> list[WaterfallStep]:
+    trials = answer.runs["path"].trials
+    made = []
+    for step, climbed in zip(answer.steps, answer.explanation.climbed, strict=True):
+        ends = [_times(trials, stack.reference) for stack in (step.before, step.after)]
+        if not all(ends) or climbed.effect is None:
+            return []
+        change = total([(1.0, ends[1]), (-1.0, ends[0])])
+        made.append(WaterfallStep(step.label, change, climbed.effect.found))
+    return made
+
+
+def _phase_steps(phases: Sequence[PhaseGap]) -> list[WaterfallStep]:
+    return [WaterfallStep(NAMES.get(one.phase, one.phase), one.gap, one.shown) for one in phases]
+
+
+def _times(trials: Iterable[Trial], stack: str) -> list[float]:
+    figure = figures.named(FIGURE)
+    found = (figure.of(t) for t in trials if t.point.stack == stack and t.status == "measured")
+    return [value for value in found if value is not None]
+
+
+def _mean(trials: Iterable[Trial], stack: str) -> float | None:
+    values = _times(trials, stack)
+    return sum(values) / len(values) if values else None
+
+
+def _of_stacks(answer: StackAnswer) -> list[Section]:
+    picture = waterfall_of(answer)
+    return [
+        Section(
+            TITLE,
+            points=sentences(answer),
+            figures=[picture] if picture else (),
+        ),
+        explanations.section(answer.explanation),
+    ]
+
+
+def _orders(answer: StackAnswer) -> list[str]:
+    """The largest step in both orders, and the whole measured apart from its steps."""
+    orders = answer.orders
+    if orders is None:
+        return []
+    made = [f"Cannot be measured {reason}." for reason in orders.refused]
+    if orders.first is not None and orders.last is not None:
+        made.append(
+            f"The largest step, {orders.step.label}, in both orders: changed first "
+            f"{factor(orders.first.ratio)}, changed last {factor(orders.last.ratio)}"
+            + (f"; {_interaction(orders.interaction)}." if orders.interaction else ".")
+        )
+    if answer.rest is not None:
+        made.append(f"{_rest_words(answer.rest)}")
+    return made
+
+
+def _interaction(found: Comparison) -> str:
+    words = f"the interaction is {factor(found.ratio)}"
+    if found.found:
+        return f"{words}: its effect depends on what else was changed"
+    if found.verdict == "equivalent":
+        return f"{words}: none that counts"
+    return f"{words}, which is undecided"
+
+
+def _rest_words(rest: Comparison) -> str:
+    words = (
+        "The whole was measured again in a run of its own; over the product of the steps it is "
+        f"{factor(rest.ratio)}"
+    )
+    if rest.found:
+        return f"{words}: that much stays unexplained."
+    return f"{words}: nothing is shown to stay unexplained."
+
+
+def _climbable(answer: StackAnswer) -> list[str]:
+    """Axes that have no step of their own."""
+    made = []
+    for step in answer.steps:
+        for name, reason in step.forbidden.items():
+            made.append(f"{name} cannot be changed alone here: {reason}.")
+    return made
+
+
+def _service_sentences(answer: ServiceAnswer) -> tuple[str, ...]:
+    a, b = answer.names
+    gap = answer.gap
+    lead = (
+        f"A call of {a} takes {quantity(gap.a, 'ns')}, one of {b} {quantity(gap.b, 'ns')}: "
+        f"{digits(gap.b / gap.a)} times as long."
+    )
+    if not gap.is_found:
+        lead += " Whether they differ is not shown: the interval of the difference holds 0."
+    made = [lead, *(conditions.sentence(shift, gap) for shift in answer.shifts)]
+    if not any(shift.outcome == "cause" for shift in answer.shifts):
+        made.append(
+            "Nothing that can be changed from outside was found to be a cause"
+            + (": what is left are the services themselves." if gap.is_found else ".")
+        )
+    made += _themselves(answer)
+    made += [f"Not changed here: {reason}." for reason in answer.refused]
+    return tuple(made)
+
+
+def _themselves(answer: ServiceAnswer) -> list[str]:
+    """What is known of the insides: CPU and, by the packets, the time at the server."""
+    made = []
+    cpu = answer.cpu["service_cpu"]
+    a, b = answer.names
+    if cpu[0] is not None and cpu[1] is not None:
+        first, second = (quantity(value * 1e9, "ns") for value in cpu if value is not None)
+        made.append(f"CPU of the service per call: {a} {first}, {b} {second}.")
+    else:
+        made.append("CPU per call is known of services that the lab starts, or that name a pid.")
+    if answer.phases:
+        largest = max(answer.phases, key=lambda one: abs(one.gap.estimate))
+        if largest.shown:
+            made.append(
+                f"By the packets the largest part of the difference is at "
+                f"{NAMES.get(largest.phase, largest.phase)}: {conditions.time(largest.gap)}."
+            )
+    else:
+        made.append(f"Where in a call the difference lies is not known: {answer.no_packets}.")
+    return [*made, *_waits(answer)]
+
+
+def _waits(answer: ServiceAnswer) -> list[str]:
+    """What the packets of each service show, by its first captured trial."""
+    run = answer.runs.get("packets")
+    trials = [t for t in (run.trials if run else ()) if t.wire is not None]
+    made = []
+    for name, call_ns in zip(answer.names, (answer.gap.a, answer.gap.b), strict=True):
+        wire = next((t.wire for t in trials if t.point.stack == name), None)
+        if wire is None or not wire.exchanges:
+            continue
+        per_call_ms = call_ns / 1e6
+        shares = {one.cause: one.ms_total / wire.exchanges / per_call_ms for one in wire.findings}
+        found = [
+            f"{cause} ({100 * share:.0f} % of the time of its calls)"
+            for cause, share in shares.items()
+            if share >= conditions.SHARE_MIN
+        ]
+        if found:
+            made.append(f"Waits in the packets of {name}: {', '.join(found)}.")
+    return made
+
+
+def _of_services(answer: ServiceAnswer) -> list[Section]:
+    picture = waterfall_of(answer)
+    rows = [
+        (
+            shift.condition.label,
+            _amount(shift.gap),
+            _amount(shift.removed),
+            "\n".join(filter(None, (shift.outcome, shift.reason))),
+        )
+        for shift in answer.shifts
+    ]
+    table = Table(
+        ("Condition", "Difference under it", "Taken off", "Verdict"),
+        [("as given", _amount(answer.gap.interval), NONE, NONE), *rows],
+        "Second minus first, mean time of a call, with 95 % intervals; the conditions are judged "
+        "together (Holm).",
+    )
+    return [
+        Section(
+            TITLE,
+            points=sentences(answer),
+            tables=[table],
+            figures=[picture] if picture else (),
+        )
+    ]
+
+
+def _amount(interval: Interval | None) -> str:
+    return NONE if interval is None else conditions.time(interval)
+
+
+def _phases(answer: StackAnswer | ServiceAnswer) -> list[Section]:
+    if not answer.phases:
+        return []
+    a, b = answer.names
+    table = Table(
+        ("Part of a call", a, b, "Difference"),
+        [
+            (
+                NAMES.get(one.phase, one.phase),
+                quantity(one.a, "ns"),
+                quantity(one.b, "ns"),
+                conditions.time(one.gap),
+            )
+            for one in answer.phases
+        ],
+        "Means of captured trials; a capture itself costs time.",
+    )
+    return [Section("Where in a call they differ", tables=[table])]
+
+
+def _packets(run: Run | None) -> list[Section]:
+    """What each stop of the path sends per call."""
+    if run is None:
+        return []
+    first: dict[str, Trial] = {}
+    for trial in run.trials:
+        if trial.wire is not None:
+            first.setdefault(trial.point.stack, trial)
+    rows = [(name, *_wire(trial)) for name, trial in first.items()]
+    if not rows:
+        return []
+    table = Table(
+        ("Stack", "Packets per call", "Bytes per call", "Waits found in the packets"),
+        rows,
+        "Of one captured trial each; bytes with the headers of IP and TCP.",
+        numeric=(1, 2),
+    )
+    return [Section("Packets of every step", tables=[table])]
+
+
+def _wire(trial: Trial) -> tuple[str, str, str]:
+    wire = trial.wire
+    assert wire is not None  # asked for of such trials alone
+    packets, size = (wire.per_exchange.get(name) for name in ("packets", "ip_bytes"))
+    return (
+        NONE if packets is None else digits(packets),
+        NONE if size is None else quantity(size, "B"),
+        ", ".join(dict.fromkeys(one.cause for one in wire.findings)) or "none",
+    )

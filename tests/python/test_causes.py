@@ -1,0 +1,255 @@
+"""Why two services differ: known worlds, their conclusions, and real runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.python.synthetic_ladder import trials
+from wirelab.cli import main
+from wirelab.explain import conditions
+from wirelab.explain.cell_selector import CellSelector
+from wirelab.explain.conditions import Condition, Shift, shifts
+from wirelab.explain.explanation import explain
+from wirelab.explain.findings_text import UnfoundedConclusion
+from wirelab.explain.ladders import Ladder, Rung
+from wirelab.explain.path import path
+from wirelab.explain.two_orders import judged, two_orders
+from wirelab.stack.reference import Stack
+from wirelab.statistics.interval import Interval
+
+MS = 1e6
+CLOSE = Condition("connection", "a connection per call")
+LINK = Condition("link", "a round trip of 2 ms")
+SEEDS = 200
+
+A, B = Stack.parse("rest@rust"), Stack.parse("grpc@go")
+STEPS = path(A, B, lambda _: "")
+
+
+def ladder() -> Ladder:
+    cells = [CellSelector(s.reference) for s in (A, *(step.after for step in STEPS))]
+    rungs = tuple(
+        Rung(step.axes[0], step.label, "", cells[i], cells[i + 1], near=False)
+        for i, step in enumerate(STEPS)
+    )
+    return Ladder("path", "Why?", cells[0], cells[-1], None, rungs, figure="service_mean")
+
+
+@pytest.mark.parametrize("cause", ["codec", "language", "nothing"])
+def test_three_worlds_three_conclusions(cause: str) -> None:
+    """The same path; in each world another axis costs half as much again, in one none."""
+    slow = {"codec": "protobuf", "language": "go"}.get(cause)
+
+    def cost(selector: CellSelector) -> float:
+        axes = Stack.parse(selector.stack).axes
+        return 1e-3 * (1.5 if slow is not None and axes[cause] == slow else 1.0)
+
+    wrong = 0
+    for seed in range(SEEDS):
+        found = explain(trials(ladder().cells, cost, seed), ladder())
+        # The time of a call grows on the way to the slow one: towards the goal.
+        wrong += found.causes != (() if cause == "nothing" else (cause,))
+    assert wrong <= 0.1 * SEEDS
+
+
+def test_the_largest_step_in_both_orders_and_its_interaction() -> None:
+    language = STEPS[-1]
+    design = two_orders(A, B, language, lambda _: "")
+    assert [str(one) for one in design.stacks] == ["rest@rust", "rest@go", "grpc@rust", "grpc@go"]
+    random = np.random.default_rng(1)
+
+    def cell(value: float) -> list[float]:
+        return list(value * np.exp(random.normal(0.0, 0.01, 6)))
+
+    additive = {"rest@rust": cell(100), "rest@go": cell(150), "grpc@rust": cell(200)}
+    found = judged(design, {**additive, "grpc@go": cell(300)}, 0.05)
+    assert found.first is not None
+    assert found.last is not None
+    assert found.interaction is not None
+    assert found.first.ratio.estimate == pytest.approx(1.5, rel=0.05)
+    assert found.last.ratio.estimate == pytest.approx(1.5, rel=0.05)
+    assert found.interaction.verdict == "equivalent"
+    together = judged(design, {**additive, "grpc@go": cell(450)}, 0.05)
+    assert together.interaction is not None
+    assert together.interaction.verdict == "higher"
+
+
+def times(
+    a: float, b: float, under: dict[str, tuple[float, float]], seed: int, spread: float = 0.03
+) -> dict[str, tuple[list[float], list[float]]]:
+    random = np.random.default_rng(seed)
+
+    def sample(mean: float) -> list[float]:
+        return list(mean * MS * np.exp(random.normal(0.0, spread, 5)))
+
+    every = {"": (a, b), **under}
+    return {name: (sample(x), sample(y)) for name, (x, y) in every.items()}
+
+
+@pytest.mark.parametrize(
+    ("under", "causes"),
+    [
+        ({"connection": (3.0, 3.0), "link": (3.0, 5.0)}, ["connection"]),
+        ({"connection": (1.5, 3.5), "link": (3.0, 3.1)}, ["link"]),
+        ({"connection": (1.5, 3.5), "link": (3.0, 5.0)}, []),
+    ],
+)
+def test_a_condition_is_a_cause_only_where_it_removes_the_difference(
+    under: dict[str, tuple[float, float]], causes: list[str]
+) -> None:
+    """A delay that both have alike makes their ratio smaller and explains nothing."""
+    wrong = 0
+    for seed in range(SEEDS):
+        found = shifts([CLOSE, LINK], times(1.0, 3.0, under, seed), {})
+        wrong += [one.condition.id for one in found if one.outcome == "cause"] != causes
+    assert wrong <= 0.1 * SEEDS
+
+
+def test_without_a_difference_there_is_no_cause() -> None:
+    named = 0
+    for seed in range(SEEDS):
+        made = times(2.0, 2.0, {"connection": (2.5, 2.5), "link": (4.0, 4.0)}, seed)
+        named += any(one.outcome == "cause" for one in shifts([CLOSE, LINK], made, {}))
+    assert named <= 0.05 * SEEDS
+
+
+def test_a_cause_without_an_interval_that_shows_it_cannot_be_named() -> None:
+    with pytest.raises(UnfoundedConclusion):
+        Shift(CLOSE, "cause", "", None, Interval(1.0, -1.0, 3.0, 8, "t"))
+    with pytest.raises(UnfoundedConclusion):
+        Shift(CLOSE, "cause", "", None, None)
+
+
+def test_a_condition_that_failed_is_not_measured() -> None:
+    made = times(1.0, 3.0, {}, 1)
+    (shift,) = shifts([CLOSE], made, {"connection": "the server refused"})
+    plain = conditions.gap(made)
+    assert shift.outcome == "not measured"
+    assert plain is not None
+    assert "the server refused" in conditions.sentence(shift, plain)
+
+
+SERVER = """
+import http.server, sys, time
+port, host, wait, close = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4] == "close"
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    def setup(self):
+        super().setup()
+        if close:
+            time.sleep(0.02)
+    def do_GET(self):
+        time.sleep(wait)
+        self.send_response(200)
+        self.send_header("content-length", "5")
+        if close:
+            self.send_header("connection", "close")
+            self.close_connection = True
+        self.end_headers()
+        self.wfile.write(b"hello")
+        self.wfile.flush()
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer((host, port), Handler).serve_forever()
+"""
+
+
+def explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], services: list[Any], **keys: Any
+) -> dict[str, Any]:
+    """An experiment of short windows, explained; two repeats, for the known truths are large."""
+    values = {
+        "name": "why",
+        "services": services,
+        "loads": [{"closed": {"users": 1}}],
+        "window": {"duration": "200 ms"},
+        "warmup": {"min": "50 ms", "max": "100 ms"},
+        **keys,
+    }
+    file = tmp_path / "why.yaml"
+    file.write_text(yaml.safe_dump(values))
+    run = tmp_path / "run"
+    code = main(["explain", str(file), "--repeats", "2", "--out", str(run), "--json"])
+    written = capsys.readouterr()
+    assert code == 0, written.err
+    assert (run / "report.html").is_file()
+    document: dict[str, Any] = json.loads(written.out)
+    return document
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Path:
+    script = tmp_path / "server.py"
+    script.write_text(SERVER)
+    return script
+
+
+def service(name: str, script: Path, wait_s: float, policy: str) -> dict[str, Any]:
+    command = [sys.executable, str(script), "{port}", "{host}", str(wait_s), policy]
+    return {"name": name, "command": command, "http": {"path": "/"}}
+
+
+def outcomes(document: dict[str, Any]) -> dict[str, str]:
+    return {one["id"]: one["outcome"] for one in document["conditions"]}
+
+
+def test_a_server_that_closes_is_told_by_a_connection_per_call(
+    tmp_path: Path, server: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both wait 20 ms per connection; one keeps it, the other does not."""
+    keeping = tmp_path / "keeping.py"
+    keeping.write_text(SERVER.replace("if close:\n            time", "if True:\n            time"))
+    services = [service("a", keeping, 0.002, "keep"), service("b", server, 0.002, "close")]
+    found = outcomes(explained(tmp_path, capsys, services))
+    assert found["connection"] == "cause"
+    assert "cause" not in {found[name] for name in found if name != "connection"}
+
+
+def test_a_slow_service_is_told_from_its_network(
+    tmp_path: Path, server: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing from outside removes what a service does itself; its packets show where it is."""
+    services = [service("a", server, 0.002, "keep"), service("b", server, 0.010, "keep")]
+    document = explained(tmp_path, capsys, services)
+    assert "cause" not in outcomes(document).values()
+    said = " ".join(document["sentences"])
+    assert "the services themselves" in said
+    assert "largest part of the difference is at server" in said
+
+
+def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """20 ms before the connection is closed cost every call that reads to the end of it."""
+    kept = "rest@rust?transport=http/1.0&connection=close"
+    late = f"{kept}&end_of_message=until-close&close_delay=20"
+    hello = [{"operation": "Hello", "bytes": "14 B"}]
+    document = explained(tmp_path, capsys, [late, kept], messages=hello)
+    found = document["explanation"]
+    changes = {rung["id"]: rung["changes"] for rung in found["rungs"]}
+    assert [set(changes[cause]) for cause in found["causes"]] == [{"end_of_message"}]
+    assert document["orders"]["whole"]["verdict"] == "lower"
+    assert document["unexplained"]["verdict"] != "lower"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("rest@rust",), "give two services"),
+        (("rest@rust", "rest@rust"), "the same as services"),
+        (("rest@rust", "http://127.0.0.1:9/"), "one service is of the lab"),
+        (("rest@rust", "nonsense@rust"), "no binding"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", *words, "--out", str(tmp_path / "run")]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "run").exists()
