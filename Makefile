@@ -21,7 +21,7 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
-	facts ground-truth many-users fuzz clean
+	facts ground-truth many-users soak fuzz clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -143,6 +143,12 @@ facts: setup ## what `wirelab facts` shows as measured, anew (2 minutes; after `
 many-users: setup ## 10,000 users against every service of the lab (10 minutes)
 	@.ci/need go java
 	WIRELAB_MANY_USERS=1 $(BIN)/python -m pytest -rA tests/python/test_many_users.py
+
+soak: setup ## half an hour of inserts at a steady rate: counts, memory (needs Java and PostgreSQL)
+	@.ci/need go java
+	rm -rf runs/soak
+	$(BIN)/wirelab run experiments/soak.yaml --out runs/soak
+	$(BIN)/python -m tools.soak_page runs/soak
 
 fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
 	@.ci/need rust
