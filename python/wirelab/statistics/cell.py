@@ -45,6 +45,11 @@ class Cell:
         """The figure of every measured trial that has it, in its unit."""
         return [value for trial in self.measured if (value := figure.of(trial)) is not None]
 
+    def by_repeat(self, figure: Figure) -> dict[int, float]:
+        """The same by the trial's repeat, which is its block."""
+        found = ((trial.repeat, figure.of(trial)) for trial in self.measured)
+        return {repeat: value for repeat, value in found if value is not None}
+
     def interval(self, figure: Figure) -> Interval | None:
         """The figure over the trials; None where no trial has it."""
         try:

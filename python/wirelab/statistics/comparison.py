@@ -12,6 +12,7 @@ import numpy as np
 
 from wirelab.format.counting import counted
 from wirelab.statistics import linear_contrasts
+from wirelab.statistics.blocks import Blocks
 from wirelab.statistics.distributions import student_t_tail
 from wirelab.statistics.interval import (
     Interval,
@@ -199,6 +200,17 @@ def contrast(terms: Sequence[Term], threshold: float = THRESHOLD) -> Comparison:
         return Comparison(product, "undecided", product.reason, threshold, None, further)
     p = _p_value(log(product.estimate), spread, threshold)
     return _judge(product, p, spread, threshold, linear_contrasts.CONFIDENCE)
+
+
+def of_blocks(
+    found: Blocks, first: int, second: int, trials: int, threshold: float = THRESHOLD
+) -> Comparison:
+    """:func:`ratio` of two cells that were measured in blocks; ``trials`` are those of both."""
+    value, spread = found.difference(first, second)
+    method = "blocks, moderated t on logarithms"
+    interval = _interval(value, spread.reach(linear_contrasts.CONFIDENCE), trials, method)
+    p = _p_value(value, spread, threshold)
+    return _judge(interval, p, spread, threshold, linear_contrasts.CONFIDENCE)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -160,3 +160,42 @@ def binomial_interval(hits: int, n: int, confidence: float = 0.95) -> Interval:
     low = 0.0 if hits == 0 else beta_quantile(tail, hits, n - hits + 1)
     high = 1.0 if hits == n else beta_quantile(1.0 - tail, hits + 1, n - hits)
     return Interval(hits / n, low, high, n, "Clopper-Pearson")
+
+
+_SHIFT = 8.0
+"""From here on the asymptotic series have a relative error below 1e-12."""
+
+
+def digamma(x: float) -> float:
+    """Derivative of ``ln gamma`` for ``x > 0`` (DLMF 5.5.2 and 5.11.2)."""
+    value = 0.0
+    while x < _SHIFT:
+        value -= 1.0 / x
+        x += 1.0
+    square = 1.0 / (x * x)
+    series = square * (
+        1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))
+    )
+    return value + log(x) - 0.5 / x - series
+
+
+def trigamma(x: float) -> float:
+    """Second derivative of ``ln gamma`` for ``x > 0`` (DLMF 5.15.5 and 5.15.8)."""
+    value = 0.0
+    while x < _SHIFT:
+        value += 1.0 / (x * x)
+        x += 1.0
+    square = 1.0 / (x * x)
+    series = square * (
+        1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66)))
+    )
+    return value + 1.0 / x + 0.5 * square + series / x
+
+
+def trigamma_inverse(value: float) -> float:
+    """``x`` with ``trigamma(x) = value`` for ``value > 0``. Raises :class:`OutOfRange`."""
+    if value <= 0.0:
+        raise OutOfRange(f"trigamma: {value:g} is not above 0")
+    # trigamma lies between 1/x and 1/x + 1/x^2.
+    low, high = 1.0 / value, 0.5 / value * (1.0 + sqrt(1.0 + 4.0 * value))
+    return _root(lambda x: value - trigamma(x), low, max(high, low * (1.0 + 1e-9)))

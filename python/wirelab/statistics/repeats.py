@@ -20,9 +20,10 @@ SHARE_DECIDED = 0.5
 class Spread:
     """Of what the error of a weighted sum of cells' means consists, cell by cell."""
 
-    parts: tuple[tuple[float, int], ...]
+    parts: tuple[tuple[float, float], ...]
     """Variance between the trials of a cell times its squared weight, and the number of its
-    trials, at least 2."""
+    trials, at least 2; no whole number where cells share a part of their variance
+    (:mod:`wirelab.statistics.blocks`)."""
 
     def error(self, further: int = 0) -> tuple[float, float]:
         """Standard error of the sum, and its degrees of freedom by Welch 1947 (Biometrika 34,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 
 from wirelab.explain import figures
+from wirelab.statistics.blocks import Blocks, blocks
 from wirelab.statistics.cell import Cell, cells, setting_key
-from wirelab.statistics.comparison import Comparison, family, ratio
+from wirelab.statistics.comparison import Comparison, family, of_blocks, ratio
 from wirelab.statistics.figure import (
     CLIENT_CPU,
     GOOD_P50,
@@ -125,7 +126,8 @@ def rankings(trials: Iterable[Trial], figure: Figure, threshold: float) -> list[
     for cell in cells(trials):
         settings.setdefault(setting_key(cell.point), []).append(cell)
     shared = [tuple(group) for group in settings.values() if len(group) > 1]
-    return _judged([_ranking(group, figure, threshold) for group in shared])
+    comparer = _Comparer.of([cell for group in shared for cell in group], figure, threshold)
+    return _judged([_ranking(group, comparer) for group in shared])
 
 
 def all_rankings(trials: Sequence[Trial], threshold: float) -> Iterator[Ranking]:
@@ -138,12 +140,12 @@ def all_rankings(trials: Sequence[Trial], threshold: float) -> Iterator[Ranking]
         yield from rankings(struck, figure, threshold)
 
 
-def _ranking(group: tuple[Cell, ...], figure: Figure, threshold: float) -> Ranking:
+def _ranking(group: tuple[Cell, ...], comparer: _Comparer) -> Ranking:
     pairs = tuple(
-        Pair(first, second, _compare(first, second, figure, threshold))
+        Pair(first, second, comparer.compare(first, second))
         for first, second in combinations(group, 2)
     )
-    return Ranking(group[0].point, figure, group, pairs)
+    return Ranking(group[0].point, comparer.figure, group, pairs)
 
 
 def _judged(every: list[Ranking]) -> list[Ranking]:
@@ -176,14 +178,43 @@ def _judged(every: list[Ranking]) -> list[Ranking]:
     ]
 
 
-def _compare(first: Cell, second: Cell, figure: Figure, threshold: float) -> Comparison | None:
-    try:
-        return _ratio(tuple(first.values(figure)), tuple(second.values(figure)), threshold)
-    except NoValues:
-        return None
+@dataclass(frozen=True)
+class _Comparer:
+    """Compares cells of a run in one figure: after their blocks where there are enough of them
+    (:mod:`wirelab.statistics.blocks`), else by Welch's t."""
+
+    figure: Figure
+    threshold: float
+    blocks: Blocks | None
+    places: Mapping[int, int]
+    """The identity of a cell -> its place among the blocks' cells."""
+
+    @classmethod
+    def of(cls, every: Sequence[Cell], figure: Figure, threshold: float) -> _Comparer:
+        rows = tuple(tuple(sorted(cell.by_repeat(figure).items())) for cell in every)
+        places = {id(cell): place for place, cell in enumerate(every)}
+        return cls(figure, threshold, _blocks(rows), places)
+
+    def compare(self, first: Cell, second: Cell) -> Comparison | None:
+        """first / second; None where one of them has no value."""
+        values = [tuple(cell.values(self.figure)) for cell in (first, second)]
+        if self.blocks is not None:
+            ends = [self.places[id(cell)] for cell in (first, second)]
+            trials = sum(map(len, values))
+            return of_blocks(self.blocks, ends[0], ends[1], trials, self.threshold)
+        try:
+            return _ratio(values[0], values[1], self.threshold)
+        except NoValues:
+            return None
+
+
+@lru_cache(maxsize=256)
+def _blocks(rows: tuple[tuple[tuple[int, float], ...], ...]) -> Blocks | None:
+    """Kept, because sentences and tables of one page ask for the same figure of the same cells."""
+    return blocks([dict(row) for row in rows])
 
 
 @lru_cache(maxsize=1 << 16)
 def _ratio(first: tuple[float, ...], second: tuple[float, ...], threshold: float) -> Comparison:
-    """Kept, because sentences and tables of one page compare the same cells."""
+    """Kept for the same reason."""
     return ratio(first, second, threshold)
