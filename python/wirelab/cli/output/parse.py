@@ -29,7 +29,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.statistics.interval import Interval
 
-WINDOWS = Windows(warmup_s=1.5, window_s=0.1, blocks=5)
+WINDOWS = Windows(warmup_s=2.0, window_s=0.1, blocks=5)
 QUICK = Windows(warmup_s=0.4, window_s=0.03, blocks=3)
 REPEATS, REPEATS_QUICK = 5, 3
 WORDS = {"higher": "faster", "lower": "slower"}
