@@ -61,6 +61,14 @@ def _tables(result: Json, published: dict[str, tuple[float, float]]) -> Iterator
         f"{machine['cores']} cores, Linux {machine['kernel']}. Times are means over the "
         f"{len(result['documents'])} messages, with 95 % intervals over processes."
     )
+    processes = sum(one["processes"] for one in result["parsers"])
+    restless = sum(one["not_calm"] for one in result["parsers"])
+    yield ""
+    yield (
+        f"The machine's load average was {result['load_average']:.1f} at the end; trials run one "
+        f"at a time. In {restless} of {processes} processes parses "
+        "still became faster or slower when warm-up reached its bound."
+    )
     yield from ("", "### Every parser", "")
     ratio = f"time to that of {result['against']}"
     yield f"| parser | library | mean | 95 % | std | first parse | {ratio} | verdict |"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -189,6 +190,7 @@ def _json(found: Sequence[Row], against: Parser | None, plan: Plan) -> dict[str,
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.describe(),
+        "load_average": os.getloadavg()[0],
         "against": None if against is None else str(against),
         "repeats": plan.repeats,
         "seed": plan.seed,

@@ -18,15 +18,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use wirelab_contract::print_error;
 
 use formats::Format;
-use parsers::Parser;
-use timing::{Document, Plan};
+use parsers::{Document, Parser};
+use timing::Plan;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(command) = Command::parse(&arguments) else {
-        eprintln!(
+        print_error!(
             "wirelab-parse: usage: PARSER WARMUP_NS WINDOW_NS BLOCKS NAME=FILE... | encode NAME JSON"
         );
         return ExitCode::from(2);
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("wirelab-parse: {error:#}");
+            print_error!("wirelab-parse: {error:#}");
             ExitCode::FAILURE
         }
     }

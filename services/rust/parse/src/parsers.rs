@@ -6,8 +6,13 @@ use anyhow::Result;
 
 use crate::content::{Checksum, Content, Fingerprint};
 use crate::formats::{self, Fields, Format};
-use crate::timing::Document;
 use crate::xml;
+
+/// A document in memory.
+pub(crate) struct Document {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
 
 /// One parser.
 #[derive(Clone, Copy)]

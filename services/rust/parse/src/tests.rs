@@ -1,8 +1,7 @@
 //! All parsers see the same document, and hostile ones are errors.
 
 use crate::formats::{self, Format};
-use crate::parsers::Parser;
-use crate::timing::Document;
+use crate::parsers::{Document, Parser};
 
 const MIXED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!-- comment --><?target data?>

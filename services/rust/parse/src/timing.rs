@@ -6,13 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use crate::parsers::Parser;
-
-/// A document in memory.
-pub(crate) struct Document {
-    pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
-}
+use crate::parsers::{Document, Parser};
 
 /// The bounds of a measurement; the window is for each document, shared by its blocks.
 pub(crate) struct Plan {

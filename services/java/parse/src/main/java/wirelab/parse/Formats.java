@@ -3,6 +3,7 @@ package wirelab.parse;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
+import com.google.protobuf.CodedInputStream;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import org.jacorb.orb.CDRInputStream;
@@ -57,7 +58,7 @@ final class Formats {
 
     /** Protobuf by the classes that protoc makes. */
     static Parser protobuf() {
-        return new MessageParser(ReserveRequest.parser().getClass(), Map.of(
+        return new MessageParser(CodedInputStream.class, Map.of(
                 "reserve", (document, fields) -> {
                     ReserveRequest message = ReserveRequest.parseFrom(document);
                     fields.field("id", message.getId());
