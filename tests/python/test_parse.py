@@ -10,6 +10,7 @@ import pytest
 
 from tools import parsers_page
 from wirelab.cli import main
+from wirelab.cli.output import parse as output
 from wirelab.errors import TrialFailed, UsageError
 from wirelab.parse import catalogue, documents, results, trials
 from wirelab.parse.catalogue import ALL
@@ -169,6 +170,17 @@ def test_rows_have_intervals_and_verdicts_and_hide_no_failure() -> None:
     assert rows[0].std == pytest.approx(1.0)
     assert (rows[1].failures, rows[2].failures) == (("signal SIGKILL",), ("no result within 30 s",))
     assert rows[3].parser.missing
+
+
+def test_a_row_of_the_table_fits_into_80_columns() -> None:
+    first, second = ALL[0], next(parser for parser in ALL if str(parser) == "crimson-dom@java")
+    measured = Trials(
+        {first: [timed(x) for x in (900, 1000)], second: [timed(x) for x in (950, 990, 1120)]}
+    )
+    _, row = results.rows([first, second], measured, first, 0.05)
+    text = output._row_text(row, first)
+    assert text.endswith("undecided")
+    assert len(text) <= 80
 
 
 def test_the_page_has_the_published_figures_next_to_the_measured_ones() -> None:

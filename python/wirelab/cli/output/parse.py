@@ -123,7 +123,7 @@ def _show(
 
 
 def _lines(found: Sequence[Row], against: Parser | None, plan: Plan) -> Iterator[Line]:
-    heading = f"{'parser':<18}{'mean':>9} {'95 %':<12}{'std':>8}{'first':>9}  {'speed':<17}"
+    heading = f"{'parser':<18}{'mean':>9} {'95 %':<10}{'std':>7}{'first':>8} {'speed':<17}"
     yield Line(f"{heading}verdict".rstrip())
     for form, of_form in groupby(_by_format(found), key=lambda row: row.parser.format):
         yield Line(TITLES[form])
@@ -163,8 +163,8 @@ def _row_text(row: Row, against: Parser | None) -> str:
     std = "-" if row.std is None else digits(row.std / divisor)
     first = "-" if row.first is None else quantity(row.first.estimate, "ns")
     text = (
-        f"{name:<18}{quantity(row.parse.estimate, 'ns'):>9} {limits(row.parse, 'ns'):<12}"
-        f"{std:>8}{first:>9}  "
+        f"{name:<18}{quantity(row.parse.estimate, 'ns'):>9} {limits(row.parse, 'ns'):<10}"
+        f"{std:>7}{first:>8} "
     )
     if row.comparison is None:
         return f"{text}{'1' if row.parser == against else ''}".rstrip()
