@@ -21,7 +21,7 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
-	facts ground-truth many-users soak fuzz clean
+	facts parsers ground-truth many-users soak fuzz clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -139,6 +139,11 @@ ground-truth: setup ## the diagnosis beside captures of known causes: precision 
 facts: setup ## what `wirelab facts` shows as measured, anew (2 minutes; after `make test`)
 	@.ci/need go java
 	$(BIN)/python -m tools.measure_facts
+
+parsers: setup ## docs/reference/parsers.md anew: every parser on the messages of elfwing2002 (10 minutes)
+	@.ci/need rust go java
+	$(BIN)/wirelab parse --json > .cache/parsers.json
+	$(BIN)/python -m tools.parsers_page .cache/parsers.json
 
 many-users: setup ## 10,000 users against every service of the lab (10 minutes)
 	@.ci/need go java

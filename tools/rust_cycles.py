@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-CRATES = ("crates/*", "services/rust", "tools/schemagen")
+CRATES = ("crates/*", "services/rust", "services/rust/parse", "tools/schemagen")
 _TESTS = re.compile(r"(^|/)(tests|.*_tests)(\.rs|/)")
 _COMMENT = re.compile(r"//.*?$|/\*.*?\*/", re.DOTALL | re.MULTILINE)
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')

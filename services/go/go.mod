@@ -3,6 +3,7 @@ module wirelab/services/go
 go 1.26.0
 
 require (
+	github.com/beevik/etree v1.8.1
 	github.com/fxamacker/cbor/v2 v2.9.0
 	github.com/jackc/pgx/v5 v5.7.6
 	github.com/klauspost/compress v1.18.0

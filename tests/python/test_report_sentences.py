@@ -149,8 +149,11 @@ def test_settings_that_say_the_same_share_a_sentence() -> None:
     assert "than grpc@rust in 4 of 8 settings (Hello 14 B with 1, 8, 16 and 32 users)" in shown[0]
     most, *_, least = [float(size) for size in re.findall(r"([\d.]+) % more \(", shown[0])]
     assert 5 < least <= most < 50
-    assert any("in 3 of 8 settings (Hello 30 MB with 8, 16 and 32 users)" in one for one in shown)
-    assert any("Hello 30 MB with 1 user" in one for one in shown if one.startswith("Undecided"))
+    equal = [one for one in shown if one.startswith("Equivalent")]
+    assert "calls per second" in equal[0]
+    assert "in 2 of 8 settings (Hello 30 MB with 8 and 16 users)" in equal[0]
+    undecided = [one for one in shown if one.startswith("Undecided")]
+    assert "in 2 of 8 settings (Hello 30 MB with 1 and 32 users)" in undecided[0]
     assert re.search(r"Holm's method upholds \d among all 8 comparisons", shown[-1])
 
 
@@ -162,7 +165,7 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
         loads=tuple(users(n) for n in range(20, 40)),
         call_us={REST: 70.0, GRPC: 70.0},
         spread=0.05,
-        seed=3,
+        seed=6,
     )
     every = trials(world)
     rows = [row for row in to_json(every, 0.0)["comparisons"] if row["figure"] == "rate"]

@@ -76,6 +76,7 @@ COMMANDS = (
     Entry("history", "history", "Find where the figures of many runs changed."),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
+    Entry("parse", "parse", "Time parsers of XML and other formats against each other."),
     Entry(
         "facts",
         "facts",

@@ -1,0 +1,75 @@
+"""``wirelab parse``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.options import AS_JSON, PATH
+
+
+@click.command()
+@click.argument("files", type=PATH, nargs=-1, metavar="[FILE]…")
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    metavar="NAME",
+    help="java, go or rust. May be repeated. [default: all]",
+)
+@click.option(
+    "--parser",
+    "parsers",
+    multiple=True,
+    metavar="NAME",
+    help="Such as woodstox, or json@go. May be repeated. [default: all]",
+)
+@click.option(
+    "--against",
+    metavar="NAME",
+    help="The parser that others are compared with. [default: xerces-sax@java]",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Fresh processes for each parser. [default: 5; 3 with --quick]",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0.0, 10.0),
+    default=0.05,
+    show_default=True,
+    metavar="SHARE",
+    help="Difference that is of no interest.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the order of trials.")
+@click.option("--quick", is_flag=True, help="Shorter warm-up and windows: a first look.")
+@click.option("--documents", is_flag=True, help="Print each document's time too.")
+@click.option("--list", "listed", is_flag=True, help="List the parsers and end.")
+@AS_JSON
+@exit_with_code
+def parse(
+    files: tuple[Path, ...],
+    languages: tuple[str, ...],
+    parsers: tuple[str, ...],
+    against: str | None,
+    repeats: int | None,
+    threshold: float,
+    seed: int,
+    quick: bool,
+    documents: bool,
+    listed: bool,
+    as_json: bool,
+) -> int:
+    """Time parsers of XML and other formats against each other.
+
+    Without FILE: the seven SOAP requests of elfwing2002, appendix C, and the same content as
+    JSON, Protobuf, CBOR and CDR. With FILE: XML files of your own, of up to 64 MiB each.
+    """
+    from wirelab.cli.output.parse import Request, run
+
+    request = Request(files, languages, parsers, against, repeats, threshold, seed, quick)
+    return run(request, documents=documents, listed=listed, as_json=as_json)

@@ -1,0 +1,196 @@
+"""The documents: the seven requests of elfwing2002, appendix C, or XML files of the user's.
+
+A file is checked here before any parser is given it, by expat: that it is well formed, that its
+size and depth are bounded, and that it has no document type declaration, which is where entities
+are declared that name files and hosts, or that grow without bound. The check also computes what
+every parser must have seen, independently of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from xml.parsers import expat
+
+from wirelab.errors import UsageError
+from wirelab.format.sanitize import sanitize
+from wirelab.format.units import format_bytes
+from wirelab.parse.catalogue import FORMATS
+
+FILE_BYTES_MAX = 64 * 1024 * 1024
+DEPTH_MAX = 1000
+"""Elements within elements."""
+FILES_MAX = 20
+SEPARATOR = " "
+"""Between namespace and name in expat; neither can hold a space that it would not report as part
+of the namespace alone."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document with its bytes and its expected fingerprint by format."""
+
+    name: str
+    forms: Mapping[str, bytes]
+    """By format: ``xml``, ``json``, …"""
+    fingerprints: Mapping[str, str]
+
+
+def messages() -> list[Document]:
+    """The seven requests of appendix C, in every format."""
+    folder = resources.files("wirelab.data") / "parse"
+    table = json.loads((folder / "messages.json").read_text(encoding="utf-8"))
+    return [
+        _message(name, entry, (folder / f"{name}.xml").read_bytes())
+        for name, entry in table.items()
+    ]
+
+
+def _message(call: str, entry: Mapping[str, object], xml: bytes) -> Document:
+    forms = {"xml": xml} | {name: bytes.fromhex(str(entry[name])) for name in FORMATS}
+    fields = entry["fields"]
+    assert isinstance(fields, dict)
+    seen = Fingerprint()
+    for field_name, value in fields.items():
+        seen.start(field_name, {})
+        seen.text(str(value))
+        seen.end(field_name)
+    same = dict.fromkeys(FORMATS, seen.hex())
+    return Document(call, forms, {"xml": fingerprint(xml), **same})
+
+
+def files(paths: Sequence[Path]) -> list[Document]:
+    """Files of the user's. Raises :class:`UsageError` for one that cannot be given to parsers."""
+    if len(paths) > FILES_MAX:
+        raise UsageError(f"{len(paths)} files: {FILES_MAX} are the most", "measure them in parts")
+    documents: list[Document] = []
+    for number, path in enumerate(paths, start=1):
+        content = _read(path)
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name)
+        unique = name if all(name != one.name for one in documents) else f"{number}-{name}"
+        try:
+            documents.append(Document(unique, {"xml": content}, {"xml": fingerprint(content)}))
+        except Unfit as unfit:
+            raise UsageError(f"{sanitize(path)}: {unfit}", unfit.remedy) from unfit
+    return documents
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise UsageError(
+            f"{sanitize(path)} cannot be read: {error.strerror}", "name an XML file"
+        ) from error
+    if len(content) > FILE_BYTES_MAX:
+        raise UsageError(
+            f"{sanitize(path)} is larger than {format_bytes(FILE_BYTES_MAX)}",
+            "that is the most that is read: measure a part of it",
+        )
+    return content
+
+
+class Unfit(ValueError):
+    """A document that is not given to parsers."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.remedy = remedy
+
+
+def fingerprint(content: bytes) -> str:
+    """Of what expat sees in a document. Raises :class:`Unfit`."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unfit(
+            f"the text is not UTF-8 at byte {error.start}",
+            "convert it to UTF-8: not every parser here reads other encodings",
+        ) from error
+    seen = Fingerprint()
+    parser = expat.ParserCreate(encoding="utf-8", namespace_separator=SEPARATOR)
+    parser.buffer_text = True
+    parser.XmlDeclHandler = _declared
+    parser.StartDoctypeDeclHandler = _doctype
+    parser.StartElementHandler = seen.start
+    parser.EndElementHandler = seen.end
+    parser.CharacterDataHandler = seen.text
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise Unfit(
+            f"not well formed at line {error.lineno}: {expat.ErrorString(error.code)}",
+            "correct the file: parsers that end with an error are not compared",
+        ) from error
+    return seen.hex()
+
+
+def _declared(version: str, encoding: str | None, _standalone: int) -> None:
+    if version != "1.0":
+        raise Unfit(f"it is XML {sanitize(version)}", "only XML 1.0 is read by every parser here")
+    if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii"):
+        raise Unfit(
+            f"it declares the encoding {sanitize(encoding)}",
+            "convert it to UTF-8: not every parser here reads other encodings",
+        )
+
+
+def _doctype(*_: object) -> None:
+    raise Unfit(
+        "it has a document type declaration (DOCTYPE)",
+        "remove it: entities are never resolved here, for they may name files and hosts",
+    )
+
+
+@dataclass
+class Fingerprint:
+    """SHA-256 over elements, attributes and texts (docs/reference/parsers.md)."""
+
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+    pending: list[str] = field(default_factory=list)
+    depth: int = 0
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """An element begins. Raises :class:`Unfit` for one too deep."""
+        self.depth += 1
+        if self.depth > DEPTH_MAX:
+            raise Unfit(
+                f"its elements are nested deeper than {DEPTH_MAX:,}", "measure a part of it"
+            )
+        self._flush()
+        self._line(f"({_qualified(name)}")
+        for line in sorted(f"{_qualified(key)}={value}" for key, value in attributes.items()):
+            self._line(f"@{line}")
+
+    def text(self, part: str) -> None:
+        """A part of the text between two tags."""
+        self.pending.append(part)
+
+    def end(self, _name: str) -> None:
+        """The open element ends."""
+        self.depth -= 1
+        self._flush()
+        self._line(")")
+
+    def hex(self) -> str:
+        """In hexadecimal digits."""
+        return self.digest.hexdigest()
+
+    def _flush(self) -> None:
+        if self.pending:
+            self._line(f"-{''.join(self.pending)}")
+            self.pending.clear()
+
+    def _line(self, text: str) -> None:
+        self.digest.update(f"{text}\n".encode())
+
+
+def _qualified(name: str) -> str:
+    namespace, _, local = name.rpartition(SEPARATOR)
+    return f"{namespace}}}{local}"

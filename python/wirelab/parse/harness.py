@@ -1,0 +1,149 @@
+"""The programs that time parsers, one per language: built once, started once per trial."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from wirelab import checkout
+from wirelab.errors import BuildError, TrialFailed
+from wirelab.process import services
+from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
+from wirelab.process.interruption import Interruption
+from wirelab.stack.manifests import Manifest, load
+
+
+class Times(msgspec.Struct, frozen=True):
+    """What one document took in one process."""
+
+    name: str
+    fingerprint: str
+    parses: int
+    elapsed_ns: int
+    block_ns: tuple[float, ...]
+    """The mean parse of each block."""
+
+    @property
+    def mean_ns(self) -> float:
+        """Of all parses."""
+        return self.elapsed_ns / self.parses
+
+
+class Timed(msgspec.Struct, frozen=True):
+    """What one process measured."""
+
+    implementation: str
+    library: str
+    runtime: str
+    first_ns: int
+    """The first parse of the process, with the making of the parser."""
+    warmup_ns: int
+    calm: bool
+    """Whether warm-up ended because parses took equally long."""
+    documents: tuple[Times, ...]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """How long a process measures."""
+
+    warmup_s: float
+    """The most that warm-up takes."""
+    window_s: float
+    """Of each document."""
+    blocks: int
+
+    def arguments(self) -> list[str]:
+        """For the programs."""
+        return [str(int(self.warmup_s * 1e9)), str(int(self.window_s * 1e9)), str(self.blocks)]
+
+
+Commands = Mapping[str, Sequence[str]]
+"""What starts the program of each language."""
+
+
+def build(languages: Sequence[str], interruption: Interruption) -> Commands:
+    """Builds the programs. Raises :class:`BuildError`."""
+    return {language: BUILDERS[language](interruption) for language in languages}
+
+
+def _java(interruption: Interruption) -> list[str]:
+    catalogue = load()
+    manifest, folder = catalogue.by_language["java"], catalogue.folders["java"]
+    out = services.build(manifest, folder, interruption)
+    jar = out / "lib" / "wirelab-java-parse-1.jar"
+    return ["java", "-XX:+ExitOnOutOfMemoryError", "-cp", str(jar), "wirelab.parse.Main"]
+
+
+def _go(interruption: Interruption) -> list[str]:
+    manifest = Manifest(
+        language="parse-go",
+        requires=("go",),
+        build=("go", "build", "-trimpath", "-o", "{out}/wirelab-parse", "./cmd/parse"),
+        start=(),
+        serves=(),
+        remedy="install Go 1.26 or newer",
+    )
+    out = services.build(manifest, checkout.root() / "services" / "go", interruption)
+    return [str(out / "wirelab-parse")]
+
+
+def _rust(interruption: Interruption) -> list[str]:
+    """Cargo knows by itself what has changed, in all the crates that the program stands on."""
+    if shutil.which("cargo") is None:
+        raise BuildError("the parsers in rust need cargo, which is not in PATH", "install Rust")
+    target = checkout.root() / ".cache" / "parse" / "rust"
+    target.mkdir(parents=True, exist_ok=True)
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "wirelab-parse"]
+    manifest = str(checkout.root() / "Cargo.toml")
+    log = target / "build.log"
+    log.unlink(missing_ok=True)
+    child = Child(
+        [*command, "--manifest-path", manifest, "--target-dir", str(target)],
+        ProcessOptions(log=log),
+    )
+    try:
+        code = run_to_end(child, services.BUILD_S_MAX, interruption)
+    finally:
+        child.kill()
+    if code != 0:
+        how = "took too long" if code is None else describe_exit(code)
+        raise BuildError(
+            f"building the parsers in rust failed ({how}): {child.log_tail()}",
+            f"the whole log is {log}",
+        )
+    return [str(target / "release" / "wirelab-parse")]
+
+
+BUILDERS: Mapping[str, Callable[[Interruption], list[str]]] = {
+    "java": _java,
+    "go": _go,
+    "rust": _rust,
+}
+
+
+def time_parser(
+    command: Sequence[str], log: Path, seconds_max: float, interruption: Interruption
+) -> Timed:
+    """Runs one process to its end. Raises :class:`TrialFailed` for one that fails, crashes,
+    hangs or prints something else, and :class:`Interrupted`."""
+    log.unlink(missing_ok=True)
+    child = Child(command, ProcessOptions(log=log))
+    try:
+        child.close_input()
+        code = run_to_end(child, seconds_max, interruption)
+        if code is None:
+            raise TrialFailed(f"no result within {seconds_max:.0f} s")
+        if code != 0:
+            raise TrialFailed(child.log_tail() or f"it ended with {describe_exit(code)}")
+        line = child.line(1.0) or b""
+    finally:
+        child.kill()
+    try:
+        return msgspec.json.decode(line, type=Timed)
+    except msgspec.MsgspecError as error:
+        raise TrialFailed(f"it printed no result: {error}") from error

@@ -1,0 +1,92 @@
+"""Figures with intervals: the processes of a parser are the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+
+from wirelab.parse.catalogue import Parser
+from wirelab.parse.harness import Timed
+from wirelab.parse.trials import Trials
+from wirelab.statistics.comparison import Comparison, family, ratio
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.mean import mean_interval
+
+
+@dataclass(frozen=True)
+class Row:
+    """One parser; times in ns."""
+
+    parser: Parser
+    failures: tuple[str, ...] = ()
+    """Why trials failed."""
+    processes: int = 0
+    library: str = ""
+    implementation: str = ""
+    runtime: str = ""
+    parse: Interval | None = None
+    """The mean over the documents; None where nothing was measured."""
+    std: float | None = None
+    """Standard deviation of that mean over the processes; None for one process."""
+    first: Interval | None = None
+    """The first parse of a process, with the making of the parser."""
+    documents: tuple[tuple[str, Interval], ...] = ()
+    restless: int = 0
+    """Processes whose warm-up reached its bound before parses took equally long."""
+    comparison: Comparison | None = None
+    """With the reference; None for the reference itself."""
+
+
+def rows(
+    parsers: Sequence[Parser], trials: Trials, against: Parser | None, threshold: float
+) -> list[Row]:
+    """A row per parser, also for those without a figure."""
+    found = [_row(parser, trials) for parser in parsers]
+    reference = [process_mean(one) for one in trials.timed.get(against, [])] if against else []
+    compared = [
+        row for row in found if reference and row.parse is not None and row.parser != against
+    ]
+    comparisons = family(
+        [
+            ratio([process_mean(one) for one in trials.timed[row.parser]], reference, threshold)
+            for row in compared
+        ]
+    )
+    by_parser = {row.parser: verdict for row, verdict in zip(compared, comparisons, strict=True)}
+    return [_compared(row, by_parser.get(row.parser)) for row in found]
+
+
+def process_mean(timed: Timed) -> float:
+    """The mean of the documents' means, in ns: each document counts once."""
+    return fmean(one.mean_ns for one in timed.documents)
+
+
+def _row(parser: Parser, trials: Trials) -> Row:
+    failures = tuple(trials.failures.get(parser, ()))
+    timed = trials.timed.get(parser, [])
+    if not timed:
+        return Row(parser, failures)
+    means = [process_mean(one) for one in timed]
+    names = sorted(one.name for one in timed[0].documents)
+    return Row(
+        parser,
+        failures,
+        len(timed),
+        timed[0].library,
+        timed[0].implementation,
+        timed[0].runtime,
+        mean_interval(means),
+        stdev(means) if len(means) > 1 else None,
+        mean_interval([float(one.first_ns) for one in timed]),
+        tuple((name, mean_interval([_of(one, name) for one in timed])) for name in names),
+        sum(not one.calm for one in timed),
+    )
+
+
+def _of(timed: Timed, name: str) -> float:
+    return next(one.mean_ns for one in timed.documents if one.name == name)
+
+
+def _compared(row: Row, comparison: Comparison | None) -> Row:
+    return replace(row, comparison=comparison)
