@@ -12,6 +12,7 @@ from wirelab.process import metrics
 from wirelab.process.children import POLL_S, Child, Ended, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
+from wirelab.process.usage import Usage
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def run(
     every case."""
     offset_ns = time.monotonic_ns() - time.time_ns()
     child = Child(command, ProcessOptions(log=log, cores=cores, namespace=namespace, group=group))
-    watch = _Watch(child.pid)
+    watch = Usage(child.pid)
     deadline = time.monotonic() + seconds_max
     try:
         child.close_input()
@@ -75,32 +76,6 @@ def run(
         raise TrialFailed(f"{_name(command)} ended with {describe_exit(ended.code)}{said}")
     watch.over(ended)
     return ToolRun(ended, tuple(watch.cpu), tuple(watch.steal), watch.rss_max_bytes, offset_ns)
-
-
-class _Watch:
-    """Samples of a living process."""
-
-    def __init__(self, pid: int) -> None:
-        self.cpu: list[Sample] = []
-        self.steal: list[Sample] = []
-        self.rss_max_bytes: int | None = None
-        self._pid = pid
-        self.look()
-
-    def look(self) -> None:
-        self._add(self.cpu, metrics.cpu_seconds(self._pid))
-        self._add(self.steal, metrics.steal_seconds())
-        # The mark only grows, so that the last one seen is it.
-        self.rss_max_bytes = metrics.rss_max_bytes(self._pid) or self.rss_max_bytes
-
-    def over(self, ended: Ended) -> None:
-        """The process has ended, and the kernel has told its whole usage."""
-        self._add(self.cpu, ended.cpu_user_s + ended.cpu_system_s)
-        self._add(self.steal, metrics.steal_seconds())
-
-    def _add(self, samples: list[Sample], value: float | None) -> None:
-        if value is not None:
-            samples.append(Sample(time.monotonic_ns(), value))
 
 
 def _name(command: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from wirelab.stack.axes import BY_NAME, TABLE, Axes, Rule, document
+from wirelab.stack.axes import BY_NAME, CLIENTS, TABLE, Axes, Rule, document
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
@@ -61,10 +61,17 @@ TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = {"ghz": ("Hello", "HelloBytes")
 made inside the engine, call by call, and no tool can be handed them."""
 
 
+CLIENT_OPERATIONS = ("Hello", "HelloBytes")
+"""Of a language's own client: the operations that it has code for."""
+CLIENT_LOADS = ("closed", "constant", "poisson")
+
+
 def caller_refusal(operation: str, load: LoadRecord, axes: Axes) -> str:
     """Why this caller cannot make the operation under this load (as
     :meth:`wirelab.experiment.model.Load.point` has it); empty when it can."""
     caller = axes["caller"]
+    if caller in CLIENTS:
+        return _client_refusal(caller, operation, load)
     if caller not in TOOL_OPERATIONS:
         return ""
     able = TOOL_OPERATIONS[caller]
@@ -80,3 +87,16 @@ def caller_refusal(operation: str, load: LoadRecord, axes: Axes) -> str:
     if unable:
         return f"caller={caller} holds a constant number of users, without {unable}"
     return ""
+
+
+def _client_refusal(caller: str, operation: str, load: LoadRecord) -> str:
+    if operation not in CLIENT_OPERATIONS:
+        return f"caller={caller} can make {' and '.join(CLIENT_OPERATIONS)}, not {operation}"
+    if load.kind not in CLIENT_LOADS:
+        return f"caller={caller} holds {', '.join(CLIENT_LOADS)} loads, not {load.kind}"
+    if load.think_s:
+        return f"caller={caller} has no think time between calls"
+    unable = next(
+        (key for key in ("stages", "iterations", "background") if getattr(load, key)), None
+    )
+    return f"caller={caller} holds a load without {unable}" if unable else ""

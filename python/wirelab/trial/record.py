@@ -230,6 +230,9 @@ class GroupResult:
     """Stages of the load, or bursts, the first 1,000 of the window."""
     replies: RepliesResult | None = None
     """Of services that are not of the lab, where nothing is expected of their replies."""
+    first_calls_ns: tuple[int, ...] | None = None
+    """With ``start=cold``: response times of the first 1,000 calls in the order in which they
+    began; 0: the call failed."""
 
     @classmethod
     def of(cls, group: object) -> GroupResult:
@@ -334,7 +337,7 @@ class FileTables:
 
 @dataclass(frozen=True)
 class CallerRecord:
-    """The process that made the calls: the engine's figures, or those of a foreign tool with its
+    """The process that made the calls: the engine's figures, or those of another caller with its
     identity. None: not recorded."""
 
     cpu_user_s: float | None = None
@@ -343,19 +346,23 @@ class CallerRecord:
     spin_s: float | None = None
     """Of those, the ones in which the engine spun and nothing was ready."""
     cpu_process_s: float | None = None
-    """Of a tool: CPU seconds of its whole process."""
+    """Of callers other than the engine: CPU seconds of the whole process."""
     rss_max_bytes: int | None = None
     switches_involuntary: int | None = None
     steal_s: float | None = None
     cores: tuple[int, ...] | None = None
     file_tables: FileTables | None = None
+    runtime: str | None = None
+    """Of a language's own client: ``go1.26.8``."""
+    stamps: dict[str, str] | None = None
+    """Of a language's own client: where each stamp of a call comes from, or ``unavailable``."""
     processors: int | None = None
     """Of a tool: the processors that it may use."""
     runs: int | None = None
     """Of a tool: its processes, one for the warm-up where there was one."""
     interrupted: bool | None = None
     caller: str | None = None
-    """The tool's name; None: the engine."""
+    """Its name; None: the engine."""
     version: str | None = None
     profile: str | None = None
     """Of the engine: ``release`` or ``debug``."""
