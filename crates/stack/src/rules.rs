@@ -417,16 +417,26 @@ fn of_caller(caller: &Caller) -> Vec<Rule> {
             format!("{name} has no other transport"),
         );
     }
-    only(
-        "compression",
-        caller.compression,
-        format!("{name} knows no other"),
-    );
+    if !caller.connections.contains(&"close") {
+        // Such a reply needs a connection per call, so that it goes before the connections.
+        only(
+            "end_of_message",
+            &["content-length", "chunked"],
+            connections.to_owned(),
+        );
+    }
     only("connection", caller.connections, connections.to_owned());
     only("work", &[caller.work], work.to_owned());
     if let Some(codecs) = caller.codecs {
         only("codec", codecs, format!("{name} has no other codec"));
     }
+    // The last one is nearest to what was asked for, which was some compression.
+    let (listed, nearest) = (caller.compression.join(" or "), caller.compression.last());
+    rules.push(rule(
+        [this.clone(), not("compression", caller.compression)],
+        format!("{name} knows no other: with caller={name} compression can only be {listed}"),
+        ("compression", nearest.copied().unwrap_or("none")),
+    ));
     let fixed = [
         (
             "in_flight",

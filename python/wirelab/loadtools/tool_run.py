@@ -26,6 +26,8 @@ class ToolRun:
     """Steal of the machine, core-seconds."""
     rss_max_bytes: int | None
     """VmHWM. Not ru_maxrss: that one inherits the peak of the process that forked."""
+    output: str
+    """Its standard output."""
     wall_offset_ns: int
     """CLOCK_MONOTONIC minus CLOCK_REALTIME, by which the tool's time stamps are moved."""
 
@@ -61,13 +63,16 @@ def run(
     deadline = time.monotonic() + seconds_max
     try:
         child.close_input()
+        output = _Output(child)
         while (ended := child.reap()) is None:
+            output.read()
             watch.look()
             on_tick()
             interruption.check()
             if time.monotonic() > deadline:
                 raise TrialFailed(f"{_name(command)} went on beyond {seconds_max:.0f} s")
             time.sleep(POLL_S)
+        output.read()
     finally:
         child.kill()
     if ended.code != 0:
@@ -75,7 +80,23 @@ def run(
         said = f" ({tail})" if tail else ""
         raise TrialFailed(f"{_name(command)} ended with {describe_exit(ended.code)}{said}")
     watch.over(ended)
-    return ToolRun(ended, tuple(watch.cpu), tuple(watch.steal), watch.rss_max_bytes, offset_ns)
+    cpu, steal = tuple(watch.cpu), tuple(watch.steal)
+    return ToolRun(ended, cpu, steal, watch.rss_max_bytes, output.text(), offset_ns)
+
+
+class _Output:
+    """Standard output, read as it comes, so that the pipe is never full."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._lines: list[bytes] = []
+
+    def read(self) -> None:
+        while line := self._child.line(0.0):
+            self._lines.append(line)
+
+    def text(self) -> str:
+        return b"\n".join(self._lines).decode("utf-8", "replace")
 
 
 def _name(command: Sequence[str]) -> str:

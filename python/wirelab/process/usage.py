@@ -20,15 +20,15 @@ class Usage:
         """Steal of the machine, core-seconds."""
         self.rss_max_bytes: int | None = None
         """VmHWM. Not ru_maxrss: that one inherits the peak of the process that forked."""
-        self._pid = pid
+        self.pid = pid
         self.look()
 
     def look(self) -> None:
         """Takes a sample."""
-        self._add(self.cpu, metrics.cpu_seconds(self._pid))
+        self._add(self.cpu, metrics.cpu_seconds(self.pid))
         self._add(self.steal, metrics.steal_seconds())
         # The mark only grows, so that the last one seen is it.
-        self.rss_max_bytes = metrics.rss_max_bytes(self._pid) or self.rss_max_bytes
+        self.rss_max_bytes = metrics.rss_max_bytes(self.pid) or self.rss_max_bytes
 
     def over(self, ended: Ended) -> None:
         """The process has ended, and the kernel has told its whole usage."""

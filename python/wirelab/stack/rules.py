@@ -8,7 +8,7 @@ carries (:mod:`wirelab.stack.operations`), and what a service offers (its manife
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wirelab.stack.axes import BY_NAME, CLIENTS, TABLE, Axes, Rule, document
 from wirelab.stack.link_names import LOOPBACK
@@ -56,9 +56,27 @@ def link_rule(link: str, axes: Axes) -> Rule | None:
     return None
 
 
-TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = {"ghz": ("Hello", "HelloBytes")}
+TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = dict.fromkeys(
+    ("ghz", "ab", "wrk", "h2load"), ("Hello", "HelloBytes")
+)
 """Foreign tool -> unary operations whose request is empty. The requests of the others are
 made inside the engine, call by call, and no tool can be handed them."""
+
+
+WHOLE_SECONDS = frozenset({"ab", "wrk"})
+"""Tools whose windows are whole seconds."""
+BY_TIME_ALONE = frozenset({"wrk"})
+"""Tools that cannot be asked for a number of calls."""
+
+
+def window_refusal(window: Mapping[str, Any], axes: Axes) -> str:
+    """Why this caller cannot hold a window (as in the plan); empty when it can."""
+    caller, duration_s = axes["caller"], window.get("duration_s")
+    if duration_s is None:
+        return f"caller={caller} cannot be asked for a number of calls" * (caller in BY_TIME_ALONE)
+    if caller in WHOLE_SECONDS and duration_s != int(duration_s):
+        return f"caller={caller} takes whole seconds only, not a window of {duration_s:g} s"
+    return ""
 
 
 CLIENT_OPERATIONS = ("Hello", "HelloBytes")

@@ -96,7 +96,8 @@ class Times:
 
     count: int = 0
     mean_ns: float = 0.0
-    min_ns: int = 0
+    min_ns: int | None = 0
+    """None: the caller does not report it."""
     max_ns: int = 0
     percentiles_ns: dict[str, int] = field(default_factory=dict)
     """By name (``p50``, ``p99.9``), only those with enough samples above."""
@@ -612,7 +613,8 @@ class Trial:
         if percentile == "mean":
             return times.mean_ns
         if percentile in ("min", "max"):
-            return float(times.min_ns if percentile == "min" else times.max_ns)
+            bound = times.min_ns if percentile == "min" else times.max_ns
+            return None if bound is None else float(bound)
         value = times.percentiles_ns.get(percentile)
         return None if value is None else float(value)
 

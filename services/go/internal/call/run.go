@@ -88,8 +88,8 @@ func (r *run) admits(at int64) bool {
 // hasWarmup: whether calls come before the window.
 func (r *run) hasWarmup() bool { return r.group.Warmup.MaxS > 0 }
 
-// one makes a call that was intended at that moment.
-func (r *run) one(by client, to *shard, intended int64) {
+// one makes a call that was intended at that moment, and returns when it had ended.
+func (r *run) one(by client, to *shard, intended int64) int64 {
 	at := stamps{intended: intended}
 	number := r.made.Add(1)
 	r.inFlight.Add(1)
@@ -113,6 +113,7 @@ func (r *run) one(by client, to *shard, intended int64) {
 		r.keepFirst(int(number), at, why)
 	}
 	to.record(at, why, r.start.Load(), r.end.Load())
+	return at.done
 }
 
 func (r *run) keepFirst(number int, at stamps, why *failure) {
@@ -132,12 +133,10 @@ func (r *run) closed(all *sync.WaitGroup) {
 		all.Go(func() {
 			by := r.library.client(r.group, r.sockets)
 			defer by.close()
-			for {
-				at := nowNS()
-				if !r.admits(at) {
-					return
-				}
-				r.one(by, r.shards[user%len(r.shards)], at)
+			// A user's next call is intended when its last has ended: what the caller
+			// itself takes in between is queueing.
+			for at := nowNS(); r.admits(at); {
+				at = r.one(by, r.shards[user%len(r.shards)], at)
 			}
 		})
 	}
