@@ -85,7 +85,7 @@ def first_call_ns(report: GhzReport) -> int:
 def went(report: GhzReport, cpu: tuple[Sample, ...] = ()) -> ToolRun:
     """The run that wrote the report, its first call at :data:`WHEN_NS`."""
     ended = Ended(0, 0.03, 0.01, 7)
-    return ToolRun(ended, cpu, (), 20_000_000, WHEN_NS - first_call_ns(report))
+    return ToolRun(ended, cpu, (), 20_000_000, "", WHEN_NS - first_call_ns(report))
 
 
 def group_of(report: GhzReport, warmup: GhzReport | None = None) -> GroupResult:
@@ -281,7 +281,8 @@ def test_what_cannot_be_read_is_no_trial(tmp_path: Path) -> None:
         ("grpc@go?caller=ghz&work=frame", "ghz decodes every reply"),
         ("grpc@go?caller=ghz&client.h2_window=65535", "client.h2_window can only be engine"),
         ("grpc@go?caller=ghz&client.nagle=on", "client.nagle can only be off"),
-        ("grpc@go?caller=ab", "has no value 'ab'"),
+        ("grpc@go?caller=ab", "ab speaks rest only"),
+        ("grpc@go?caller=autocannon", "has no value 'autocannon'"),
     ],
 )
 def test_what_ghz_cannot_do_is_refused_by_name(text: str, said: str) -> None:

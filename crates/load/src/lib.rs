@@ -25,7 +25,7 @@ mod validate;
 
 pub use connection::single::{RawResponse, Single};
 pub use reactor::clock::now_ns;
-pub use record::result;
+pub use record::{caller, result};
 pub use request::prepared::Prepared;
 pub use request::workload::prepare;
 pub use run::run;

@@ -426,9 +426,9 @@ pub const TABLE: &[Axis] = &[
     .with_number(CPU),
     axis(
         "caller",
-        "who makes the calls; ghz: that load tool with its own client library, windows included",
+        "who makes the calls; go: net/http and grpc-go; the others: load tools, windows included",
         Side::Lab,
-        &["engine", "ghz"],
+        &["engine", "go", "ghz", "ab", "wrk", "h2load"],
     ),
 ];
 

@@ -304,42 +304,164 @@ fn of_sockets() -> Vec<Rule> {
     rules
 }
 
+/// What one caller other than the engine can do.
+struct Caller {
+    name: &'static str,
+    bindings: &'static [&'static str],
+    codecs: Option<&'static [&'static str]>,
+    transports: Option<&'static [&'static str]>,
+    compression: &'static [&'static str],
+    connections: &'static [&'static str],
+    /// The one value of `work`.
+    work: &'static str,
+    /// Why it has only these connections, and why only that work.
+    because: [&'static str; 2],
+}
+
+/// Every caller but the engine. A value that a caller ignored would make two cells differ by
+/// name alone, so that what it does not honour is refused.
+const CALLERS: &[Caller] = &[
+    Caller {
+        name: "go",
+        bindings: &["rest", "grpc"],
+        codecs: Some(&["json", "protobuf", "text"]),
+        transports: Some(&["http/1.1", "http/2"]),
+        compression: &["none"],
+        connections: &["keep", "close"],
+        work: "decode",
+        because: [
+            "each user of this caller has a client of its own",
+            "this caller decodes every reply",
+        ],
+    },
+    Caller {
+        name: "ghz",
+        bindings: &["grpc"],
+        codecs: None,
+        transports: None,
+        compression: &["none", "gzip"],
+        connections: &["keep"],
+        work: "decode",
+        because: [
+            "ghz keeps its connections, one per user",
+            "ghz decodes every reply",
+        ],
+    },
+    Caller {
+        name: "ab",
+        bindings: &["rest"],
+        codecs: None,
+        transports: Some(&["http/1.0"]),
+        compression: &["none"],
+        connections: &["close"],
+        work: "frame",
+        because: [
+            "ab sends HTTP/1.0",
+            "ab compares no more than the length of a reply",
+        ],
+    },
+    Caller {
+        name: "wrk",
+        bindings: &["rest"],
+        codecs: None,
+        transports: Some(&["http/1.1"]),
+        compression: &["none"],
+        connections: &["keep", "close"],
+        work: "frame",
+        because: [
+            "wrk shares no connection among users",
+            "wrk looks at the status of a reply only",
+        ],
+    },
+    Caller {
+        name: "h2load",
+        bindings: &["rest"],
+        codecs: None,
+        transports: Some(&["http/2", "http/1.1"]),
+        compression: &["none"],
+        connections: &["keep"],
+        work: "frame",
+        because: [
+            "h2load keeps its connections",
+            "h2load looks at the status of a reply only",
+        ],
+    },
+];
+
 fn of_callers() -> Vec<Rule> {
-    // ghz is a foreign load tool: a stack with it may only ask for what ghz can do. A value
-    // that it ignored would make two cells differ by name alone.
-    let ghz = is("caller", &["ghz"]);
-    let mut rules = vec![
-        rule(
-            [ghz.clone(), not("binding", &["grpc"])],
-            "ghz speaks gRPC only",
-            ("caller", "engine"),
-        ),
-        rule(
-            [ghz.clone(), is("compression", &["zstd"])],
-            "ghz compresses by gzip only",
-            ("compression", "gzip"),
-        ),
-    ];
+    CALLERS.iter().flat_map(of_caller).collect()
+}
+
+fn of_caller(caller: &Caller) -> Vec<Rule> {
+    let name = caller.name;
+    let this = is("caller", &[name]);
+    let [connections, work] = caller.because;
+    let mut rules = vec![rule(
+        [this.clone(), not("binding", caller.bindings)],
+        format!("{name} {}", speaks(caller.bindings)),
+        ("caller", "engine"),
+    )];
+    let mut only = |axis, values: &[&'static str], because: String| {
+        let listed = values.join(" or ");
+        rules.push(rule(
+            [this.clone(), not(axis, values)],
+            format!("{because}: with caller={name} {axis} can only be {listed}"),
+            (axis, values[0]),
+        ));
+    };
+    if let Some(transports) = caller.transports {
+        // gRPC has one transport, which its binding demands.
+        only(
+            "transport",
+            transports,
+            format!("{name} has no other transport"),
+        );
+    }
+    if !caller.connections.contains(&"close") {
+        // Such a reply needs a connection per call, so that it goes before the connections.
+        only(
+            "end_of_message",
+            &["content-length", "chunked"],
+            connections.to_owned(),
+        );
+    }
+    only("connection", caller.connections, connections.to_owned());
+    only("work", &[caller.work], work.to_owned());
+    if let Some(codecs) = caller.codecs {
+        only("codec", codecs, format!("{name} has no other codec"));
+    }
+    // The last one is nearest to what was asked for, which was some compression.
+    let (listed, nearest) = (caller.compression.join(" or "), caller.compression.last());
+    rules.push(rule(
+        [this.clone(), not("compression", caller.compression)],
+        format!("{name} knows no other: with caller={name} compression can only be {listed}"),
+        ("compression", nearest.copied().unwrap_or("none")),
+    ));
     let fixed = [
-        ("connection", "ghz keeps its connections, one per user"),
         (
             "in_flight",
-            "a user of ghz waits for its reply on a connection of its own",
+            "a user waits for its reply on a connection of its own",
         ),
-        ("work", "ghz decodes every reply"),
-        ("security", "the lab hands ghz no certificates"),
-        ("socket", "the lab gives ghz an address and a port"),
+        ("security", "the lab hands it no certificates"),
+        ("socket", "the lab gives it an address and a port"),
     ];
     let of_clients = TABLE
         .iter()
-        // Every axis of the client, from the table: a new one is refused with ghz until it
+        // Every axis of the client, from the table: a new one is refused until a caller
         // is known to honour it. Shares of a core are the lab's to give, so they stay.
         .filter(|axis| axis.name.starts_with("client.") && axis.side == Side::Caller)
-        .map(|axis| (axis.name, "ghz has no switch for it"));
+        .map(|axis| (axis.name, "it has no switch for it"));
     for (axis, because) in fixed.into_iter().chain(of_clients) {
-        let only = find(axis).expect("an axis of the table").default;
-        let reason = format!("{because}: with caller=ghz {axis} can only be {only}");
-        rules.push(belongs(axis, std::slice::from_ref(&ghz), reason));
+        let default = find(axis).expect("an axis of the table").default;
+        let reason = format!("{because}: with caller={name} {axis} can only be {default}");
+        rules.push(belongs(axis, std::slice::from_ref(&this), reason));
     }
     rules
+}
+
+fn speaks(bindings: &[&str]) -> String {
+    match bindings {
+        ["grpc"] => "speaks gRPC only".to_owned(),
+        _ => format!("speaks {} only", bindings.join(" and ")),
+    }
 }

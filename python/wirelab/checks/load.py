@@ -18,7 +18,7 @@ from wirelab.checks.wire import expected_connections, spare_connections, unfixed
 from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.units import format_seconds
 from wirelab.process import cgroups
-from wirelab.stack.axes import ENGINE
+from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.stationarity import stationary
 from wirelab.trial.record import Check, GroupResult, Trial
@@ -64,9 +64,16 @@ def _caller(trial: Trial) -> str:
     return trial.point.axes.get("caller", ENGINE)
 
 
+def _is_foreign(trial: Trial) -> bool:
+    """Whether a third-party tool made the calls."""
+    return _caller(trial) not in {ENGINE, *CLIENTS}
+
+
 def _client(trial: Trial) -> str:
     """The caller in a sentence."""
     caller = _caller(trial)
+    if caller in CLIENTS:
+        return f"the caller in {caller}"
     return f"the {caller}" if caller == ENGINE else caller
 
 
@@ -75,6 +82,8 @@ def _foreign(trial: Trial) -> Check | None:
     tool = _caller(trial)
     if tool == ENGINE:
         return None
+    if tool in CLIENTS:
+        return _own_client(trial)
     version = trial.engine.version or "of unknown version"
     libraries = trial.engine.libraries or {}
     client = ", ".join(f"{name} {number}" for name, number in libraries.items())
@@ -83,6 +92,21 @@ def _foreign(trial: Trial) -> Check | None:
         f"the figures are {tool}'s own ({tool} {version}{f' on {client}' if client else ''}) and "
         "its checks are not the lab's: no reply was compared with the contract, and a time runs "
         "from the client library's begin of a call to its end",
+    )
+
+
+def _own_client(trial: Trial) -> Check:
+    """What the figures of a language's own client are worth."""
+    libraries = trial.engine.libraries or {}
+    client = ", ".join(f"{name} {number}" for name, number in sorted(libraries.items()))
+    stamps = trial.engine.stamps or {}
+    missing = sorted(name for name, source in stamps.items() if source == "unavailable")
+    lacking = f"; not reported by the library: {', '.join(missing)}" if missing else ""
+    return Check(
+        "caller",
+        "ok",
+        f"calls by {client} on {trial.engine.runtime}; every reply was decoded and compared with "
+        f"the contract{lacking}",
     )
 
 
@@ -385,14 +409,14 @@ def _warmup(trial: Trial) -> Check:
         return Check("warm-up", "ok", reason)
     lasted = format_seconds(warmup.seconds)
     took = f"after {lasted} and {counted(warmup.calls, 'call')}"
-    if _caller(trial) != ENGINE:
+    if _is_foreign(trial):
         return Check.unmeasurable(
             "warm-up",
             f"{_caller(trial)} has none: it was measured in a process of its own with new "
             f"connections, {took} of another one that warmed the service alone",
         )
     if warmup.stationary is None:
-        return Check.unmeasurable("warm-up", "the engine did not report on it")
+        return Check.unmeasurable("warm-up", f"{_client(trial)} did not report on it")
     if warmup.stationary:
         return Check("warm-up", "ok", f"the rate was stationary {took}")
     rounds = ", or users had not ended three calls each" if _is_closed(trial) else ""
@@ -414,7 +438,7 @@ def _connections(trial: Trial) -> Check:
         return Check.unmeasurable("connections", unfixed(policy))
     low, high = expected
     needed = f"{low}" if low == high else f"{low} to {high}"
-    ordered = _caller(trial) != ENGINE
+    ordered = _is_foreign(trial)
     reason = f"{opened} {'ordered from ' + _caller(trial) if ordered else 'opened'}, "
     reason += f"{needed} expected by connection={policy}"
     seen = trial.service.connections_seen

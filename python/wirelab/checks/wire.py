@@ -120,6 +120,8 @@ def _whole(trial: Trial) -> Check | None:
         return Check.judged("packets", False, f"the capture is damaged: {trial.wire.damaged}")
     if _is_encrypted(trial):
         return Check.unmeasurable("packets", ENCRYPTED)
+    if trial.result.calls_whole_run is None:
+        return Check.unmeasurable("packets", "the caller does not report how many calls it made")
     if trial.point.axes.get("caller", "engine") != "engine" and spare_connections(trial):
         return Check.unmeasurable("packets", "the tool also counts failed calls, sent or not")
     reason = f"{counted(seen, 'exchange')} in the packets of {counted(made, 'call')} made"

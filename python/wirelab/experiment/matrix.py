@@ -244,7 +244,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
     with _reported_at("messages", at.message):
         _accept_message(stack, message)
     with _reported_at("loads", at.load):
-        _accept_caller(stack, message, load)
+        _accept_caller(stack, message, load, experiment.window_of(message, load))
         for group in load.background:
             _accept_background(stack, message, group)
     with _reported_at("links", at.link):
@@ -327,8 +327,11 @@ def _accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
         raise StackError(message.data_problem, "name a file that can be read")
 
 
-def _accept_caller(stack: Stack, message: Message | ExternalMessage, load: Load) -> None:
+def _accept_caller(
+    stack: Stack, message: Message | ExternalMessage, load: Load, window: Mapping[str, Any]
+) -> None:
     refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
+    refusal = refusal or legality.window_refusal(window, stack.axes)
     if refusal:
         near = stack.with_axes({"caller": "engine"})
         raise StackError(f"{stack}: {refusal}", f"the nearest legal stack is {near}")

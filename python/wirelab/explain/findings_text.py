@@ -128,7 +128,9 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
     return Conclusion("unknown", text, name, step.effect)
 
 
-BROUGHT = MappingProxyType({"caller": ("client library", "that library's HTTP/2 windows")})
+BROUGHT = MappingProxyType(
+    {"caller": ("client library", "its threads and memory management", "its HTTP/2 windows")}
+)
 """What an axis cannot be changed without, and no other axis names."""
 
 

@@ -6,13 +6,16 @@ result.
 
 - :mod:`wirelab.loadtools.tool` finds or installs a tool and identifies it;
 - :mod:`wirelab.loadtools.tool_run` runs it once and measures its cost;
+- :mod:`wirelab.loadtools.driving` makes one the caller of a trial, ``ghz`` from its list of calls,
+  the HTTP tools (:mod:`wirelab.loadtools.http_tools`) from their summaries;
 - one module per tool (``ab``, ``ghz``, ``h2load``, ``k6``, ``wrk``) reads its options and its
   report, and :mod:`wirelab.loadtools.adapters` recognises it in a command line.
 """
 
 from __future__ import annotations
 
-from wirelab.loadtools.ghz import ToolRequest, drive
+from wirelab.loadtools.driving import drive
+from wirelab.loadtools.ghz import ToolRequest
 from wirelab.loadtools.tool import Tool, Tools
 
 __all__ = ["Tool", "ToolRequest", "Tools", "drive"]

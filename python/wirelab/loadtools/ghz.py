@@ -28,6 +28,7 @@ from wirelab.loadtools.parsing import Options, number, seconds, times, whole
 from wirelab.loadtools.tool import Tool
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.loadtools.tool_run import ToolRun
+from wirelab.process import usage
 from wirelab.process.interruption import Interruption
 from wirelab.trial.record import CallerRecord, GroupResult, Times, Warmup
 
@@ -215,7 +216,7 @@ def outcome(
     start_ns = group.window_start_ns or 0
     end_ns = start_ns + round(group.window_s * 1e9)
     cpu_s = done.cpu_within(start_ns, end_ns)
-    user_s, system_s = _cpu_split(done, cpu_s)
+    user_s, system_s = usage.split(done.ended, cpu_s)
     caller = CallerRecord(
         cpu_user_s=user_s,
         cpu_system_s=system_s,
@@ -232,16 +233,6 @@ def outcome(
         sha256=tool.sha256,
     )
     return replace(group, cpu_s=cpu_s), caller
-
-
-def _cpu_split(done: ToolRun, cpu_s: float | None) -> tuple[float | None, float | None]:
-    """CPU within the window, user and system, from the process's own clock, which has no parts;
-    each gets the share that it has of the whole process."""
-    user, system = done.ended.cpu_user_s, done.ended.cpu_system_s
-    whole = user + system
-    if cpu_s is None or whole <= 0.0:
-        return None, None
-    return cpu_s * user / whole, cpu_s * system / whole
 
 
 def _group(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from wirelab.process.interruption import Interruption
 
 INSTALL_S_MAX = 900.0
 """An installation that takes longer is ended; dependencies may have to be fetched first."""
+VERSION_S_MAX = 10.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,29 @@ GHZ = Recipe(
     "v0.120.0",
     ("google.golang.org/grpc",),
 )
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """A tool that a distribution has; the lab installs none of them."""
+
+    program: str
+    package: str
+    """Debian's."""
+    version: tuple[str, ...]
+    """The options that make it print its version."""
+    pattern: str
+    """What the version is in that text, as a regular expression with one group."""
+
+
+PACKAGED: Mapping[str, Packaged] = MappingProxyType(
+    {
+        "ab": Packaged("ab", "apache2-utils", ("-V",), r"Version (\S+)"),
+        "wrk": Packaged("wrk", "wrk", ("-v",), r"^wrk (.+?) \["),
+        "h2load": Packaged("h2load", "nghttp2-client", ("--version",), r"nghttp2/(\S+)"),
+    }
+)
+"""Value of the axis ``caller`` -> tool."""
 RECIPES: Mapping[str, Recipe] = MappingProxyType({"ghz": GHZ})
 """Value of the axis ``caller`` -> recipe."""
 
@@ -82,6 +107,8 @@ class Tools:
         self, name: str, interruption: Interruption, note: Callable[[str], None] = lambda _: None
     ) -> Tool:
         """The tool. Raises :class:`ToolMissing` with the reason, :class:`Interrupted`."""
+        if name in PACKAGED and name not in self._found:
+            self._found[name] = _packaged(PACKAGED[name])
         if name not in self._found:
             recipe = RECIPES[name]
             path = find(recipe)
@@ -90,6 +117,23 @@ class Tools:
                 path = install(recipe, interruption)
             self._found[name] = identify(recipe, path)
         return self._found[name]
+
+
+def _packaged(tool: Packaged) -> Tool:
+    """Raises :class:`ToolMissing`."""
+    path = shutil.which(tool.program)
+    if path is None:
+        raise ToolMissing(
+            f"{tool.program} is not in PATH",
+            f"install it, on Debian and Ubuntu by `apt-get install {tool.package}`",
+        )
+    # wrk ends with 1 when it has printed its version.
+    printed = subprocess.run(
+        [path, *tool.version], capture_output=True, text=True, check=False, timeout=VERSION_S_MAX
+    )
+    found = re.search(tool.pattern, printed.stdout + printed.stderr, re.M)
+    version = found[1] if found else "unknown"
+    return Tool(tool.program, Path(path), version, {}, binary_digest(Path(path)))
 
 
 def find(recipe: Recipe) -> Path | None:

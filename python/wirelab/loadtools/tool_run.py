@@ -12,6 +12,7 @@ from wirelab.process import metrics
 from wirelab.process.children import POLL_S, Child, Ended, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
+from wirelab.process.usage import Usage
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class ToolRun:
     """Steal of the machine, core-seconds."""
     rss_max_bytes: int | None
     """VmHWM. Not ru_maxrss: that one inherits the peak of the process that forked."""
+    output: str
+    """Its standard output."""
     wall_offset_ns: int
     """CLOCK_MONOTONIC minus CLOCK_REALTIME, by which the tool's time stamps are moved."""
 
@@ -56,17 +59,20 @@ def run(
     every case."""
     offset_ns = time.monotonic_ns() - time.time_ns()
     child = Child(command, ProcessOptions(log=log, cores=cores, namespace=namespace, group=group))
-    watch = _Watch(child.pid)
+    watch = Usage(child.pid)
     deadline = time.monotonic() + seconds_max
     try:
         child.close_input()
+        output = _Output(child)
         while (ended := child.reap()) is None:
+            output.read()
             watch.look()
             on_tick()
             interruption.check()
             if time.monotonic() > deadline:
                 raise TrialFailed(f"{_name(command)} went on beyond {seconds_max:.0f} s")
             time.sleep(POLL_S)
+        output.read()
     finally:
         child.kill()
     if ended.code != 0:
@@ -74,33 +80,23 @@ def run(
         said = f" ({tail})" if tail else ""
         raise TrialFailed(f"{_name(command)} ended with {describe_exit(ended.code)}{said}")
     watch.over(ended)
-    return ToolRun(ended, tuple(watch.cpu), tuple(watch.steal), watch.rss_max_bytes, offset_ns)
+    cpu, steal = tuple(watch.cpu), tuple(watch.steal)
+    return ToolRun(ended, cpu, steal, watch.rss_max_bytes, output.text(), offset_ns)
 
 
-class _Watch:
-    """Samples of a living process."""
+class _Output:
+    """Standard output, read as it comes, so that the pipe is never full."""
 
-    def __init__(self, pid: int) -> None:
-        self.cpu: list[Sample] = []
-        self.steal: list[Sample] = []
-        self.rss_max_bytes: int | None = None
-        self._pid = pid
-        self.look()
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._lines: list[bytes] = []
 
-    def look(self) -> None:
-        self._add(self.cpu, metrics.cpu_seconds(self._pid))
-        self._add(self.steal, metrics.steal_seconds())
-        # The mark only grows, so that the last one seen is it.
-        self.rss_max_bytes = metrics.rss_max_bytes(self._pid) or self.rss_max_bytes
+    def read(self) -> None:
+        while line := self._child.line(0.0):
+            self._lines.append(line)
 
-    def over(self, ended: Ended) -> None:
-        """The process has ended, and the kernel has told its whole usage."""
-        self._add(self.cpu, ended.cpu_user_s + ended.cpu_system_s)
-        self._add(self.steal, metrics.steal_seconds())
-
-    def _add(self, samples: list[Sample], value: float | None) -> None:
-        if value is not None:
-            samples.append(Sample(time.monotonic_ns(), value))
+    def text(self) -> str:
+        return b"\n".join(self._lines).decode("utf-8", "replace")
 
 
 def _name(command: Sequence[str]) -> str:

@@ -1,11 +1,13 @@
-"""Runs one plan in one engine process: plan in, progress and result out, as JSON lines."""
+"""Runs one plan in one process, the engine or another caller: plan in, progress and result out,
+as JSON lines."""
 
 from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
@@ -25,6 +27,7 @@ STOP_S = 15.0
 
 OnProgress = Callable[[Progress], None]
 OnTick = Callable[[], None]
+Result = TypeVar("Result", bound=msgspec.Struct)
 
 
 def bound_seconds(plan: Plan) -> float:
@@ -48,11 +51,19 @@ class RunObserver:
     """Called about every 50 ms."""
 
 
-class Drive:
-    """One ``wirelab-engine drive``."""
+class PlanProcess(Generic[Result]):
+    """One process that carries out one plan; ``Result`` is its last line."""
+
+    noun: ClassVar[str]
+    """What messages call it."""
+    event: ClassVar[Any]
+    """Of its lines."""
+    result: ClassVar[type[msgspec.Struct]]
+    """``Result``."""
 
     def __init__(
         self,
+        command: Sequence[str],
         plan: Plan,
         options: ProcessOptions,
         *,
@@ -64,28 +75,32 @@ class Drive:
         self._interruption = interruption
         self._observer = observer or RunObserver()
         self._is_over = False
-        self._child = Child([str(engine_binary.find()), "drive"], options)
+        self._child = Child(command, options)
 
     def stop(self) -> None:
         """Ends the windows now, from within the observer: the outcome is of what was called
         until then."""
         self._is_over = True
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Result:
         """Runs the plan; the outcome says ``interrupted`` when it was cut short. Raises
-        :class:`TrialFailed` when the engine dies, hangs or cannot go on,
-        :class:`EngineRefused` when it refuses the plan, and :class:`Interrupted` when it
+        :class:`TrialFailed` when the process dies, hangs or cannot go on,
+        :class:`EngineRefused` when the engine refuses the plan, and :class:`Interrupted` when it
         was told to stop and gave no result."""
         try:
             self._child.say(msgspec.json.encode(self.plan) + b"\n")
             self._child.close_input()
             outcome = self._listen()
-            self._child.wait(1.0)
+            self._finished()
             return outcome
         finally:
             self._child.kill()
 
-    def _listen(self) -> Outcome:
+    def _finished(self) -> None:
+        """The result is there: the process ends by itself."""
+        self._child.wait(1.0)
+
+    def _listen(self) -> Result:
         deadline = time.monotonic() + bound_seconds(self.plan)
         heard = time.monotonic()
         stopping = False
@@ -103,9 +118,9 @@ class Drive:
                 raise self._ended()
             heard = now
             event = self._event(line)
-            if isinstance(event, Outcome):
-                return event
-            if isinstance(event, Fault):
+            if isinstance(event, self.result):
+                return event  # type: ignore[return-value]
+            if not isinstance(event, Progress):
                 raise self._fault(event)
             self._observer.on_progress(event)
 
@@ -113,34 +128,66 @@ class Drive:
         if now > deadline:
             self._interruption.check()
             bound = bound_seconds(self.plan)
-            raise TrialFailed(f"the engine went on beyond the plan's bound of {bound:.0f} s")
+            raise TrialFailed(f"{self.noun} went on beyond the plan's bound of {bound:.0f} s")
         if now - heard > SILENCE_S_MAX:
-            raise TrialFailed(f"the engine was silent for {SILENCE_S_MAX:.0f} s")
+            raise TrialFailed(f"{self.noun} was silent for {SILENCE_S_MAX:.0f} s")
 
-    def _event(self, line: bytes) -> Event:
+    def _event(self, line: bytes) -> Any:
         try:
-            event: Event = msgspec.json.decode(line, type=Event)
-            return event
+            return msgspec.json.decode(line, type=self.event)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             start = line[:200].decode("utf-8", "replace")
-            raise EngineRefused(
-                f"the engine printed {start!r}, which is no event of its contract: {error}",
-                "are the engine and the front of one version? run `make setup`",
+            raise self._garbage(
+                f"{self.noun} printed {start!r}, which is no event of its contract: {error}"
             ) from error
+
+    def _garbage(self, message: str) -> Exception:
+        return TrialFailed(message)
 
     def _ended(self) -> Exception:
         code = self._child.end(1.0)
         self._interruption.check()
         tail = self._child.log_tail()
         return TrialFailed(
-            f"the engine ended with {describe_exit(code)} and without a result"
+            f"{self.noun} ended with {describe_exit(code)} and without a result"
             + (f" ({tail})" if tail else "")
         )
 
-    def _fault(self, fault: Fault) -> Exception:
+    def _fault(self, fault: Any) -> Exception:
         if fault.kind == "plan":
-            return EngineRefused(f"the engine refused the plan: {fault.message}", fault.remedy)
+            return self._refused(fault)
         self._child.wait(1.0)
         tail = self._child.log_tail() if fault.kind == "internal" else ""
         logged = f" ({tail})" if tail else ""
-        return TrialFailed(f"the engine could not go on: {fault.message}; {fault.remedy}{logged}")
+        return TrialFailed(f"{self.noun} could not go on: {fault.message}; {fault.remedy}{logged}")
+
+    def _refused(self, fault: Any) -> Exception:
+        return TrialFailed(f"{self.noun} refused the plan: {fault.message}; {fault.remedy}")
+
+
+class Drive(PlanProcess[Outcome]):
+    """One ``wirelab-engine drive``."""
+
+    noun = "the engine"
+    event = Event
+    result = Outcome
+
+    def __init__(
+        self,
+        plan: Plan,
+        options: ProcessOptions,
+        *,
+        interruption: Interruption,
+        observer: RunObserver | None = None,
+    ) -> None:
+        """Starts it; nothing is called before :meth:`outcome`."""
+        command = [str(engine_binary.find()), "drive"]
+        super().__init__(command, plan, options, interruption=interruption, observer=observer)
+
+    def _garbage(self, message: str) -> Exception:
+        return EngineRefused(
+            message, "are the engine and the front of one version? run `make setup`"
+        )
+
+    def _refused(self, fault: Fault) -> Exception:
+        return EngineRefused(f"the engine refused the plan: {fault.message}", fault.remedy)

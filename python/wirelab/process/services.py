@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -197,22 +197,46 @@ OUT = "service"
 """Name of the file or folder that a build makes."""
 
 
-def build(manifest: Manifest, folder: Path, interruption: Interruption) -> Path:
-    """Builds the service in ``folder`` unless these sources were built before, and returns
+class Buildable(Protocol):
+    """What a manifest says of building its program."""
+
+    @property
+    def title(self) -> str:
+        """What messages call the program."""
+
+    @property
+    def cache_name(self) -> str:
+        """What its builds are called."""
+
+    @property
+    def build(self) -> tuple[str, ...]:
+        """The command; empty: there is nothing to build."""
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Programs that it needs."""
+
+    @property
+    def remedy(self) -> str:
+        """What to do without them."""
+
+
+def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path:
+    """Builds the program in ``folder`` unless these sources were built before, and returns
     what the manifest calls ``{out}``. Raises :class:`BuildError`."""
     if not manifest.build:
         return folder
     _require(manifest)
     cache = checkout.root() / ".cache" / "services"
     cache.mkdir(parents=True, exist_ok=True)
-    built = cache / f"{manifest.language}-{digest(folder, manifest)[:16]}"
-    with _locked(cache / f"{manifest.language}.lock"):
+    built = cache / f"{manifest.cache_name}-{digest(folder, manifest)[:16]}"
+    with _locked(cache / f"{manifest.cache_name}.lock"):
         if not built.is_dir():
             _build_into(built, manifest, folder, interruption)
     return built / OUT
 
 
-def digest(folder: Path, manifest: Manifest) -> str:
+def digest(folder: Path, manifest: Buildable) -> str:
     """SHA-256 over the names and contents of all sources, the contracts' among them, and
     the build command."""
     total = hashlib.sha256(repr(_command(manifest)).encode())
@@ -223,7 +247,7 @@ def digest(folder: Path, manifest: Manifest) -> str:
     return total.hexdigest()
 
 
-def _command(manifest: Manifest) -> tuple[str, ...]:
+def _command(manifest: Buildable) -> tuple[str, ...]:
     """The build command with wirelab's version in it, which a ready line gives to code of the
     lab's own. Raises :class:`BuildError`."""
     try:
@@ -243,11 +267,11 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in found if "vectors" not in path.parts)
 
 
-def _require(manifest: Manifest) -> None:
+def _require(manifest: Buildable) -> None:
     missing = [program for program in manifest.requires if shutil.which(program) is None]
     if missing:
         raise BuildError(
-            f"the service in {manifest.language} needs {missing[0]}, which is not in PATH",
+            f"{manifest.title} needs {missing[0]}, which is not in PATH",
             manifest.remedy or f"install {missing[0]}",
         )
 
@@ -260,7 +284,7 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _build_into(built: Path, manifest: Manifest, folder: Path, interruption: Interruption) -> None:
+def _build_into(built: Path, manifest: Buildable, folder: Path, interruption: Interruption) -> None:
     unfinished = built.with_name(f"{built.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
@@ -277,7 +301,7 @@ def _build_into(built: Path, manifest: Manifest, folder: Path, interruption: Int
     if code != 0:
         how = f"took over {BUILD_S_MAX:.0f} s" if code is None else describe_exit(code)
         raise BuildError(
-            f"building the service in {manifest.language} failed ({how}): {child.log_tail()}",
+            f"building {manifest.title} failed ({how}): {child.log_tail()}",
             f"the whole log is {log}",
         )
     unfinished.rename(built)

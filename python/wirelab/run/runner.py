@@ -26,7 +26,7 @@ from wirelab.run.finished import read as read
 from wirelab.run.journal import Journal
 from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
-from wirelab.stack.axes import ENGINE
+from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Trial
 from wirelab.trial.runner import Lab, TrialRunner, try_out
@@ -170,6 +170,10 @@ def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -
     journalled: the same command makes them up once the tool is there."""
     for name in sorted({_caller(trial) for trial in planned.trials if trial.id not in done}):
         if name == ENGINE:
+            continue
+        if name in CLIENTS:
+            progress.note(f"preparing the caller in {name}")
+            lab.callers.caller(name, lab.interruption)
             continue
         try:
             lab.tools.tool(name, lab.interruption, progress.note)

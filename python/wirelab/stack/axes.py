@@ -107,7 +107,10 @@ COUNT_MAX: int = document.raw["count_max"]
 KERNEL = "kernel"
 """The value of axes that leaves a choice to the kernel."""
 ENGINE = "engine"
-"""The value of the axis ``caller`` that is the lab's own; all others are foreign tools."""
+"""The value of the axis ``caller`` that is the lab's own."""
+CLIENTS = frozenset({"go"})
+"""Values of the axis ``caller`` that are programs by the process contract, which make their calls
+by the client libraries of a language; the engine apart, all others are foreign tools."""
 
 
 @dataclass(frozen=True)

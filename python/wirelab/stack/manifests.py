@@ -84,6 +84,16 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     collector: dict[str, Any] = msgspec.field(default_factory=dict)
     """Settings of the garbage collector when the experiment names none."""
 
+    @property
+    def title(self) -> str:
+        """What messages call the program."""
+        return f"the service in {self.language}"
+
+    @property
+    def cache_name(self) -> str:
+        """What its builds are called."""
+        return self.language
+
     def unknown_faults(self, faults: Iterable[str]) -> list[str]:
         """Those that the service has no switch for."""
         return [] if "*" in self.faults else sorted(set(faults) - set(self.faults))
@@ -110,6 +120,47 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         meant = [served for served in offers if axes["codec"] in served.codecs]
         refusals = [_refusal(served, stack, contract) for served in meant or offers]
         return None if None in refusals else refusals[0]
+
+
+class CallerManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One caller: ``services/<language>/caller.json``. What it can call is in the rules of the
+    axis ``caller``."""
+
+    caller: str
+    """Value of the axis."""
+    start: tuple[str, ...]
+    """Command; ``{out}`` is what ``build`` makes."""
+    requires: tuple[str, ...] = ()
+    """Programs that building needs, looked up in PATH."""
+    build: tuple[str, ...] = ()
+    """As :attr:`Manifest.build`."""
+    remedy: str = ""
+    """What to do when something in ``requires`` is missing."""
+
+    @property
+    def title(self) -> str:
+        """What messages call the program."""
+        return f"the caller in {self.caller}"
+
+    @property
+    def cache_name(self) -> str:
+        """What its builds are called."""
+        return f"{self.caller}-caller"
+
+
+def callers(folder: Path | None = None) -> dict[str, tuple[CallerManifest, Path]]:
+    """Every ``services/*/caller.json`` with its folder, by value of the axis ``caller``. Raises
+    :class:`LabError` on a broken one."""
+    services = folder if folder is not None else checkout.root() / "services"
+    found = {}
+    for path in sorted(services.glob("*/caller.json")):
+        try:
+            manifest = msgspec.json.decode(path.read_bytes(), type=CallerManifest)
+        except ValueError as error:
+            message = f"{path} is not a caller manifest: {error}"
+            raise LabError(message, "correct that file") from error
+        found[manifest.caller] = (manifest, path.parent)
+    return found
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ carries (:mod:`wirelab.stack.operations`), and what a service offers (its manife
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from wirelab.stack.axes import BY_NAME, TABLE, Axes, Rule, document
+from wirelab.stack.axes import BY_NAME, CLIENTS, TABLE, Axes, Rule, document
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
@@ -56,15 +56,40 @@ def link_rule(link: str, axes: Axes) -> Rule | None:
     return None
 
 
-TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = {"ghz": ("Hello", "HelloBytes")}
+TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = dict.fromkeys(
+    ("ghz", "ab", "wrk", "h2load"), ("Hello", "HelloBytes")
+)
 """Foreign tool -> unary operations whose request is empty. The requests of the others are
 made inside the engine, call by call, and no tool can be handed them."""
+
+
+WHOLE_SECONDS = frozenset({"ab", "wrk"})
+"""Tools whose windows are whole seconds."""
+BY_TIME_ALONE = frozenset({"wrk"})
+"""Tools that cannot be asked for a number of calls."""
+
+
+def window_refusal(window: Mapping[str, Any], axes: Axes) -> str:
+    """Why this caller cannot hold a window (as in the plan); empty when it can."""
+    caller, duration_s = axes["caller"], window.get("duration_s")
+    if duration_s is None:
+        return f"caller={caller} cannot be asked for a number of calls" * (caller in BY_TIME_ALONE)
+    if caller in WHOLE_SECONDS and duration_s != int(duration_s):
+        return f"caller={caller} takes whole seconds only, not a window of {duration_s:g} s"
+    return ""
+
+
+CLIENT_OPERATIONS = ("Hello", "HelloBytes")
+"""Of a language's own client: the operations that it has code for."""
+CLIENT_LOADS = ("closed", "constant", "poisson")
 
 
 def caller_refusal(operation: str, load: LoadRecord, axes: Axes) -> str:
     """Why this caller cannot make the operation under this load (as
     :meth:`wirelab.experiment.model.Load.point` has it); empty when it can."""
     caller = axes["caller"]
+    if caller in CLIENTS:
+        return _client_refusal(caller, operation, load)
     if caller not in TOOL_OPERATIONS:
         return ""
     able = TOOL_OPERATIONS[caller]
@@ -80,3 +105,16 @@ def caller_refusal(operation: str, load: LoadRecord, axes: Axes) -> str:
     if unable:
         return f"caller={caller} holds a constant number of users, without {unable}"
     return ""
+
+
+def _client_refusal(caller: str, operation: str, load: LoadRecord) -> str:
+    if operation not in CLIENT_OPERATIONS:
+        return f"caller={caller} can make {' and '.join(CLIENT_OPERATIONS)}, not {operation}"
+    if load.kind not in CLIENT_LOADS:
+        return f"caller={caller} holds {', '.join(CLIENT_LOADS)} loads, not {load.kind}"
+    if load.think_s:
+        return f"caller={caller} has no think time between calls"
+    unable = next(
+        (key for key in ("stages", "iterations", "background") if getattr(load, key)), None
+    )
+    return f"caller={caller} holds a load without {unable}" if unable else ""

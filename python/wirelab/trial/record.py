@@ -96,7 +96,8 @@ class Times:
 
     count: int = 0
     mean_ns: float = 0.0
-    min_ns: int = 0
+    min_ns: int | None = 0
+    """None: the caller does not report it."""
     max_ns: int = 0
     percentiles_ns: dict[str, int] = field(default_factory=dict)
     """By name (``p50``, ``p99.9``), only those with enough samples above."""
@@ -230,6 +231,9 @@ class GroupResult:
     """Stages of the load, or bursts, the first 1,000 of the window."""
     replies: RepliesResult | None = None
     """Of services that are not of the lab, where nothing is expected of their replies."""
+    first_calls_ns: tuple[int, ...] | None = None
+    """With ``start=cold``: response times of the first 1,000 calls in the order in which they
+    began; 0: the call failed."""
 
     @classmethod
     def of(cls, group: object) -> GroupResult:
@@ -334,7 +338,7 @@ class FileTables:
 
 @dataclass(frozen=True)
 class CallerRecord:
-    """The process that made the calls: the engine's figures, or those of a foreign tool with its
+    """The process that made the calls: the engine's figures, or those of another caller with its
     identity. None: not recorded."""
 
     cpu_user_s: float | None = None
@@ -343,19 +347,23 @@ class CallerRecord:
     spin_s: float | None = None
     """Of those, the ones in which the engine spun and nothing was ready."""
     cpu_process_s: float | None = None
-    """Of a tool: CPU seconds of its whole process."""
+    """Of callers other than the engine: CPU seconds of the whole process."""
     rss_max_bytes: int | None = None
     switches_involuntary: int | None = None
     steal_s: float | None = None
     cores: tuple[int, ...] | None = None
     file_tables: FileTables | None = None
+    runtime: str | None = None
+    """Of a language's own client: ``go1.26.8``."""
+    stamps: dict[str, str] | None = None
+    """Of a language's own client: where each stamp of a call comes from, or ``unavailable``."""
     processors: int | None = None
     """Of a tool: the processors that it may use."""
     runs: int | None = None
     """Of a tool: its processes, one for the warm-up where there was one."""
     interrupted: bool | None = None
     caller: str | None = None
-    """The tool's name; None: the engine."""
+    """Its name; None: the engine."""
     version: str | None = None
     profile: str | None = None
     """Of the engine: ``release`` or ``debug``."""
@@ -605,7 +613,8 @@ class Trial:
         if percentile == "mean":
             return times.mean_ns
         if percentile in ("min", "max"):
-            return float(times.min_ns if percentile == "min" else times.max_ns)
+            bound = times.min_ns if percentile == "min" else times.max_ns
+            return None if bound is None else float(bound)
         value = times.percentiles_ns.get(percentile)
         return None if value is None else float(value)
 

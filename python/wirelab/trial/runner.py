@@ -29,7 +29,8 @@ from wirelab.experiment.model import NO_CAPTURE, Experiment
 from wirelab.experiment.placement import Table
 from wirelab.identity import Admission
 from wirelab.loadtools import ToolRequest, Tools
-from wirelab.process import cgroups
+from wirelab.process import cgroups, metrics, usage
+from wirelab.process.callers import Callers, ClientDrive
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import MEMORY, Store, Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
@@ -38,7 +39,7 @@ from wirelab.process.external import AnyExternal, ExternalProcess, ListenHost, R
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
-from wirelab.stack.axes import ENGINE
+from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
 from wirelab.trial import dissected, dissection, reconciliation, series
@@ -84,6 +85,7 @@ class Lab:
     on_progress: Callable[[Progress], None] = lambda _: None
     on_runtime: OnRuntime = lambda _: None
     tools: Tools = field(default_factory=Tools)
+    callers: Callers = field(default_factory=Callers)
     nominal: dict[Profile, Nominal] = field(default_factory=dict)
     """What links nominally are, once they have been tried out."""
 
@@ -476,7 +478,9 @@ class TrialRunner:
         return RunObserver(on_progress, on_tick)
 
     def _called(self, context: TrialContext, observer: RunObserver) -> Called:
-        """Calls by the engine, or by a foreign tool."""
+        """Calls by the engine, by a language's own client, or by a foreign tool."""
+        if self._axes["caller"] in CLIENTS:
+            return self._called_by_client(context, observer)
         if self._axes["caller"] != ENGINE:
             return self._called_by_tool(context, observer)
         engine_plan = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
@@ -505,6 +509,52 @@ class TrialRunner:
         )
         error = outcome.call_log.error if outcome.call_log else None
         return Called(groups, caller, error or "", outcome.groups[0].response_over_time)
+
+    def _called_by_client(self, context: TrialContext, observer: RunObserver) -> Called:
+        caller = self._lab.callers.caller(self._axes["caller"], self._lab.interruption)
+        full = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
+        # Threads are its runtime's own, and the lab pins the process.
+        client_plan = Plan(groups=full.groups, progress_ms=full.progress_ms)
+        self._write("plan.json", _shown(to_json(client_plan)))
+        drive = ClientDrive(
+            caller,
+            client_plan,
+            ProcessOptions(
+                log=self._folder / "caller.log",
+                cores=self._table.engine,
+                namespace=context.link.client.namespace,
+                group=context.client_group,
+            ),
+            interruption=self._lab.interruption,
+            observer=observer,
+        )
+        outcome = drive.outcome()
+        self._write("result.json", to_json(outcome))
+        group = GroupResult.of(outcome.groups[0])
+        self._write_text("histograms.hlog", histogram_log(group))
+        start_ns, end_ns = window_ns(group)
+        cpu_s = metrics.growth(drive.usage.cpu, start_ns, end_ns)
+        ended = drive.ended
+        assert ended is not None  # outcome() waited for it
+        user_s, system_s = usage.split(ended, cpu_s)
+        record = CallerRecord(
+            cpu_user_s=user_s,
+            cpu_system_s=system_s,
+            cpu_process_s=ended.cpu_user_s + ended.cpu_system_s,
+            rss_max_bytes=drive.usage.rss_max_bytes,
+            switches_involuntary=ended.switches_involuntary,
+            steal_s=metrics.growth(drive.usage.steal, start_ns, end_ns),
+            cores=self._table.engine,
+            processors=outcome.processors,
+            interrupted=outcome.interrupted,
+            caller=outcome.caller,
+            version=outcome.version,
+            runtime=outcome.runtime,
+            stamps=outcome.stamps,
+            libraries=outcome.libraries,
+            sha256=caller.sha256,
+        )
+        return Called((replace(group, cpu_s=cpu_s),), record)
 
     def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Called:
         tool = self._lab.tools.tool(self._axes["caller"], self._lab.interruption)

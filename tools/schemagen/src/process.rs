@@ -8,6 +8,7 @@ use schemars::schema_for;
 use wirelab_contract::print_error;
 use wirelab_engine::documents::{Config, Document, Line};
 use wirelab_link::{LinkConfig, LinkEnded};
+use wirelab_load::caller::CallerEvent;
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
 use wirelab_services::{CodecTimes, Ready, ServiceConfig};
@@ -17,6 +18,7 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
     let documents = [
         ("plan", schema_for!(Plan)),
         ("event", schema_for!(Event)),
+        ("caller-event", schema_for!(CallerEvent)),
         ("service-config", schema_for!(ServiceConfig)),
         ("service-ready", schema_for!(Ready)),
         ("codec-times", schema_for!(CodecTimes)),

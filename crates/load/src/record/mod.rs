@@ -1,6 +1,7 @@
 //! What is recorded: stamps, histograms, the log of calls, results and the process.
 
 pub(crate) mod call_log;
+pub mod caller;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod outcome;

@@ -1,0 +1,29 @@
+"""A foreign tool as the caller of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from wirelab.documents.event import Progress
+from wirelab.loadtools import ghz, http_tools
+from wirelab.loadtools.ghz import ToolRequest
+from wirelab.loadtools.tool import Tool
+from wirelab.process.interruption import Interruption
+from wirelab.trial.record import CallerRecord, GroupResult
+
+
+def drive(
+    tool: Tool,
+    request: ToolRequest,
+    folder: Path,
+    *,
+    interruption: Interruption,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_tick: Callable[[], None] = lambda: None,
+) -> tuple[GroupResult, CallerRecord]:
+    """What was measured, and by whom. Raises :class:`TrialFailed`, :class:`Interrupted`."""
+    by = http_tools.drive if tool.name in http_tools.COMMANDS else ghz.drive
+    return by(
+        tool, request, folder, interruption=interruption, on_progress=on_progress, on_tick=on_tick
+    )

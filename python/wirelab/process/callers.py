@@ -1,0 +1,112 @@
+"""Callers by the client libraries of a language: processes that take the engine's plan
+(docs/reference/process.md)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from wirelab.documents import to_json
+from wirelab.documents.caller_event import CallerEvent, CallerOutcome
+from wirelab.documents.event import Fault, Progress
+from wirelab.documents.plan import Plan
+from wirelab.errors import BuildError, TrialFailed
+from wirelab.process import services
+from wirelab.process.children import POLL_S, Ended, ProcessOptions, describe_exit
+from wirelab.process.engine import PlanProcess, RunObserver
+from wirelab.process.engine_binary import binary_digest
+from wirelab.process.interruption import Interruption
+from wirelab.process.usage import Usage
+from wirelab.stack import manifests
+
+END_S_MAX = 5.0
+"""So long may a caller take to end after its result."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A built caller."""
+
+    name: str
+    command: tuple[str, ...]
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of its binary. Raises :class:`OSError`."""
+        return binary_digest(Path(self.command[0]))
+
+
+class Callers:
+    """Builds each caller once per run."""
+
+    def __init__(self) -> None:
+        self._built: dict[str, Caller] = {}
+
+    def caller(self, name: str, interruption: Interruption) -> Caller:
+        """The built caller. Raises :class:`BuildError`."""
+        if name not in self._built:
+            known = manifests.callers()
+            if name not in known:
+                raise BuildError(f"no services/*/caller.json is for caller={name}")
+            manifest, folder = known[name]
+            out = str(services.build(manifest, folder, interruption))
+            command = tuple(part.replace("{out}", out) for part in manifest.start)
+            if not Path(command[0]).is_file():
+                raise BuildError(
+                    f"{manifest.title} was built, but {command[0]} is not there",
+                    "correct `build` and `start` in its caller.json",
+                )
+            self._built[name] = Caller(name, command)
+        return self._built[name]
+
+
+class ClientDrive(PlanProcess[CallerOutcome]):
+    """One caller that carries out one plan. What it cost is taken from the kernel."""
+
+    event = CallerEvent
+    result = CallerOutcome
+
+    def __init__(
+        self,
+        caller: Caller,
+        plan: Plan,
+        options: ProcessOptions,
+        *,
+        interruption: Interruption,
+        observer: RunObserver,
+    ) -> None:
+        """Starts it; nothing is called before :meth:`outcome`."""
+        self.noun = f"the caller in {caller.name}"  # type: ignore[misc]
+        self.ended: Ended | None = None
+        """How it ended, once it has."""
+
+        def on_tick() -> None:
+            self.usage.look()
+            observer.on_tick()
+
+        watched = RunObserver(observer.on_progress, on_tick)
+        super().__init__(caller.command, plan, options, interruption=interruption, observer=watched)
+        self.usage = Usage(self._child.pid)
+
+    def _event(self, line: bytes) -> CallerOutcome | Progress | Fault:
+        """Its lines but the last are the engine's."""
+        event = super()._event(line)
+        if isinstance(event, CallerOutcome):
+            return event
+        same: Progress | Fault = msgspec.convert(to_json(event), Progress | Fault)
+        return same
+
+    def _finished(self) -> None:
+        deadline = time.monotonic() + END_S_MAX
+        while (ended := self._child.reap()) is None:
+            if time.monotonic() > deadline:
+                raise TrialFailed(f"{self.noun} did not end {END_S_MAX:.0f} s after its result")
+            time.sleep(POLL_S)
+        if ended.code != 0:
+            raise TrialFailed(f"{self.noun} ended with {describe_exit(ended.code)}")
+        self.usage.over(ended)
+        self.ended = ended

@@ -1,0 +1,50 @@
+"""What a child process uses while it runs, by the kernel's counters."""
+
+from __future__ import annotations
+
+import time
+
+from wirelab.process import metrics
+from wirelab.process.children import Ended
+from wirelab.process.metrics import Sample
+
+
+class Usage:
+    """Samples of a living process."""
+
+    def __init__(self, pid: int) -> None:
+        """Takes the first sample."""
+        self.cpu: list[Sample] = []
+        """CPU seconds of the whole process."""
+        self.steal: list[Sample] = []
+        """Steal of the machine, core-seconds."""
+        self.rss_max_bytes: int | None = None
+        """VmHWM. Not ru_maxrss: that one inherits the peak of the process that forked."""
+        self.pid = pid
+        self.look()
+
+    def look(self) -> None:
+        """Takes a sample."""
+        self._add(self.cpu, metrics.cpu_seconds(self.pid))
+        self._add(self.steal, metrics.steal_seconds())
+        # The mark only grows, so that the last one seen is it.
+        self.rss_max_bytes = metrics.rss_max_bytes(self.pid) or self.rss_max_bytes
+
+    def over(self, ended: Ended) -> None:
+        """The process has ended, and the kernel has told its whole usage."""
+        self._add(self.cpu, ended.cpu_user_s + ended.cpu_system_s)
+        self._add(self.steal, metrics.steal_seconds())
+
+    def _add(self, samples: list[Sample], value: float | None) -> None:
+        if value is not None:
+            samples.append(Sample(time.monotonic_ns(), value))
+
+
+def split(ended: Ended, cpu_s: float | None) -> tuple[float | None, float | None]:
+    """CPU seconds of a part of a process, user and system. Its own clock has no such parts: each
+    gets the share that it has of the whole process."""
+    user, system = ended.cpu_user_s, ended.cpu_system_s
+    whole = user + system
+    if cpu_s is None or whole <= 0.0:
+        return None, None
+    return cpu_s * user / whole, cpu_s * system / whole

@@ -1,0 +1,42 @@
+package call
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	clockBase   = time.Now()
+	clockBaseNS = monotonicNS()
+)
+
+func monotonicNS() int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		panic(err) // a clock that every Linux has
+	}
+	return now.Nano()
+}
+
+// nowNS is CLOCK_MONOTONIC in nanoseconds, read without a system call.
+func nowNS() int64 { return clockBaseNS + int64(time.Since(clockBase)) }
+
+// sleepUntil waits in the kernel: the runtime's own timers are rounded up to
+// milliseconds when every processor is idle (runtime/netpoll_epoll.go). The
+// first part is left to the runtime, so that a stop is heard.
+func sleepUntil(atNS int64, stop <-chan struct{}) {
+	const ownNS = 2_000_000
+	if far := atNS - nowNS() - ownNS; far > 0 {
+		select {
+		case <-time.After(time.Duration(far)):
+		case <-stop:
+			return
+		}
+	}
+	if left := atNS - nowNS(); left > 0 {
+		until := unix.NsecToTimespec(left)
+		// Cut short by a signal, the arrival is early by what is left; the loop looks again.
+		_ = unix.Nanosleep(&until, nil)
+	}
+}

@@ -1,0 +1,144 @@
+"""ab, wrk and h2load as callers: their command lines, and real runs of those that are here."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wirelab.documents.plan import Window, WindowCalls
+from wirelab.errors import ExperimentError, ToolMissing, TrialFailed
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.loadtools import Tool, ToolRequest, Tools, http_tools
+from wirelab.process.interruption import Interruption
+from wirelab.run import runner as running
+from wirelab.stack import manifests
+from wirelab.stack.reference import Stack
+
+STACKS = {
+    "ab": "rest@rust?transport=http/1.0&connection=close&work=frame&caller=ab",
+    "wrk": "rest@rust?work=frame&caller=wrk",
+    "h2load": "rest@rust?transport=http/2&work=frame&caller=h2load",
+}
+TEXT = """\
+name: tools
+services: ["STACK"]
+messages: [{operation: Hello, bytes: 14 B}]
+loads: [closed: {users: 2}]
+window: {duration: 1 s}
+warmup: {min: 0 s, max: 0 s}
+repeats: 1
+"""
+
+
+def command(name: str, stack: str = "", **changes: object) -> list[str]:
+    """The options and the address of a run of two seconds by four users."""
+    request = ToolRequest(
+        target="127.0.0.1:80",
+        axes=dict(Stack.parse(stack or STACKS[name]).axes),
+        operation="Hello",
+        users=4,
+        window=Window(duration_s=2.0),
+        warmup_s=0.0,
+        timeout_s=9.5,
+        processors=3,
+    )
+    request = replace(request, **changes)  # type: ignore[arg-type]
+    tool = Tool(name, Path(f"/opt/{name}"), "1", {}, "")
+    return http_tools.command(tool, request, request.window)
+
+
+CALLS = Window(calls=WindowCalls(calls=500, max_s=3.0))
+
+
+def test_the_tools_are_asked_for_what_the_plan_says() -> None:
+    """Users, window, timeout and transport."""
+    ab = command("ab")
+    assert ab[:4] == ["/opt/ab", "-q", "-r", "-c"]
+    assert ab.index("-t") < ab.index("-n"), "-t sets a number of calls of its own"
+    assert ab[-1] == "http://127.0.0.1:80/transfer/hello"
+    assert "-t" not in command("ab", window=CALLS)
+    wrk = command("wrk")
+    assert wrk[wrk.index("-d") + 1] == "2s"
+    assert wrk[wrk.index("--timeout") + 1] == "10s"
+    assert wrk[wrk.index("-t") + 1] == "2", "the users are shared out evenly"
+    assert "Connection: close" not in wrk
+    assert "Connection: close" in command("wrk", STACKS["wrk"] + "&connection=close")
+    h2load = command("h2load", operation="HelloBytes")
+    assert h2load[h2load.index("-D") + 1] == "2000ms"
+    assert h2load[-1].endswith("/transfer/hello-bytes")
+    assert "--h1" not in h2load
+    assert "--h1" in command("h2load", "rest@rust?work=frame&caller=h2load", window=CALLS)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("ab", "1 s}\nw", "1500 ms}\nw", "whole seconds only, not a window of 1.5 s"),
+        ("wrk", "1 s}\nw", "200 ms}\nw", "whole seconds only"),
+        ("wrk", "{duration: 1 s}", "{calls: 100}", "cannot be asked for a number of calls"),
+        ("h2load", "Hello,", "Submit,", "can make Hello and HelloBytes, not Submit"),
+        ("h2load", "closed: {users: 2}", "poisson: {rate: 9, in_flight_max: 1}", "closed loads"),
+    ],
+)
+def test_what_a_tool_cannot_be_asked_for_is_refused(
+    name: str, old: str, new: str, said: str
+) -> None:
+    """When the experiment is read."""
+    text = TEXT.replace("STACK", STACKS[name]).replace(old, new)
+    with pytest.raises(ExperimentError, match=said):
+        planning.schedule(experiment_file.parse(text), manifests.load())
+
+
+def test_what_is_no_report_fails_the_trial() -> None:
+    """Whatever else a tool prints."""
+    with pytest.raises(TrialFailed, match="wrk printed no report"):
+        http_tools.read("wrk", "Segmentation fault")
+
+
+def test_a_tool_that_is_not_here_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its trials are left out, not failed."""
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(ToolMissing, match="h2load is not in PATH") as shown:
+        Tools().tool("h2load", Interruption())
+    assert "nghttp2-client" in str(shown.value)
+
+
+@pytest.mark.parametrize("name", sorted(STACKS))
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_real_tool_makes_the_calls_of_a_trial(tmp_path: Path, name: str) -> None:
+    """The service counted at least those that the tool reports."""
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not in PATH")
+    text = TEXT.replace("STACK", STACKS[name])
+    found = running.run(experiment_file.parse(text), tmp_path / "r", source=text, unverified=True)
+    (trial,) = found.trials
+    assert trial.status == "measured", trial.reason
+    assert trial.engine.caller == name
+    assert trial.engine.version not in (None, "unknown")
+    assert trial.result.errors == 0
+    # A call under way at the end is given up, one per user, and a reply lost with it.
+    spare = 2 * 2
+    assert 0 <= (trial.service.calls_seen or 0) - trial.result.calls <= spare
+    assert 0.9 < trial.result.window_s < 1.6
+    response = trial.result.times["response"]
+    assert response.min_ns is None, "the lab does not invent what a tool does not report"
+    if name != "wrk":  # which corrects its latencies (wirelab.loadtools.http_tools)
+        busy_ns = response.mean_ns * trial.result.calls
+        assert busy_ns == pytest.approx(2e9 * trial.result.window_s, rel=0.6)
+    assert 0.0 < trial.engine.cpu_s() < 1.6
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_number_of_calls_is_counted_by_both_sides(tmp_path: Path) -> None:
+    """Without a warm-up the count of the whole run is known."""
+    if shutil.which("h2load") is None:
+        pytest.skip("h2load is not in PATH")
+    text = TEXT.replace("STACK", STACKS["h2load"]).replace("duration: 1 s", "calls: 400")
+    found = running.run(experiment_file.parse(text), tmp_path / "r", source=text, unverified=True)
+    (trial,) = found.trials
+    assert trial.status == "measured", trial.reason
+    assert trial.result.calls_whole_run == trial.service.calls_seen == 400
