@@ -14,7 +14,7 @@ from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics import cell as _cell
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import THRESHOLD, Comparison, ratio
-from wirelab.statistics.figure import CODEC, FIGURES, RUNTIME, Figure
+from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
 from wirelab.trial import series as _series
 from wirelab.trial.record import Trial
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Comparison", "Results", "Trial", "compare", "load"]
 
-_KNOWN = (*FIGURES, *RUNTIME, *CODEC)
+_KNOWN = (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Results:
 
     def records(self) -> list[dict[str, Any]]:
         """One flat row per trial: its point, repeat and status, then every figure in its unit
-        (:data:`wirelab.statistics.figure.FIGURES`, ``RUNTIME`` and ``CODEC``: 1/s, ns, s, B); None
-        where the trial lacks it."""
+        (:data:`wirelab.statistics.figure.FIGURES`, ``RUNTIME``, ``CODEC`` and
+        ``FIRST_CALLS``: 1/s, ns, s, B); None where the trial lacks it."""
         return [_record(trial) for trial in self]
 
     def cells(self) -> list[Cell]:

@@ -13,6 +13,7 @@ use crate::reactor::clock::UNSET;
 use crate::reactor::clock::{now_ns, ns, seconds};
 use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
+use crate::record::first_calls::FirstCalls;
 use crate::record::outcome::{self, During, Merged};
 use crate::record::over_time::Seen;
 use crate::record::periods::Periods;
@@ -176,6 +177,7 @@ fn groups_of(
             part.periods = Periods::of(&group.load, began);
             part.watched = shared.threads[index as usize].watched.clone();
             part.warms_up = warms_up(group);
+            part.first_calls = FirstCalls::of(group.first_calls);
             part
         })
         .collect()

@@ -11,6 +11,7 @@ use crate::group::Spec;
 use crate::plan::legality::{check_group, check_socket};
 use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
 use crate::reactor::clock::ns;
+use crate::record::first_calls::FIRST_CALLS_MAX;
 use crate::record::result::Fault;
 use crate::request::forward::Object;
 use crate::request::prepared::Prepared;
@@ -159,6 +160,12 @@ fn check_times(group: &Group) -> Result<(), Fault> {
     };
     positive("timeout_s", group.timeout_s)?;
     positive("drain_s", group.drain_s)?;
+    if group.first_calls > FIRST_CALLS_MAX {
+        return refuse(
+            format!("first_calls = {}", group.first_calls),
+            format!("use {FIRST_CALLS_MAX} at most"),
+        );
+    }
     match group.window {
         Window::DurationS(duration_s) => positive("duration_s", duration_s)?,
         Window::Calls { calls: 0, .. } => return refuse("calls = 0", "ask for at least one call"),

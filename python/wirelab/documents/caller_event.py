@@ -95,8 +95,8 @@ class CallerGroup(msgspec.Struct, frozen=True, kw_only=True):
     errors_by_kind: dict[str, int]
     """Failed calls by kind, as the engine names them."""
     first_calls_ns: tuple[int, ...] | None = None
-    """Of a group without a warm-up: response times of its first calls in the order in which
-    they began, at most 1,000, nanoseconds. Failed ones are 0."""
+    """Response times of the run's first calls in the order in which they began, where the plan
+    has `first_calls`, nanoseconds. Failed ones are 0."""
     load: str
     """`closed` or `open`; never compare one with the other."""
     name: str

@@ -112,6 +112,9 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     errors_by_kind: dict[str, int]
     """Failed calls by kind: `refused`, `reset`, `closed`, `timeout`, `protocol`, `wrong`,
     `application`, `unfinished`."""
+    first_calls_ns: tuple[int, ...] | None = None
+    """Response times of the run's first calls in the order in which they were intended, where
+    the plan has `first_calls`, nanoseconds. Failed ones are 0."""
     load: str
     """`closed` or `open`; never compare one with the other."""
     messages: int

@@ -97,6 +97,9 @@ class Group(
     """`Host` / `:authority`; the target's own when absent."""
     drain_s: float = 10.0
     """Seconds allowed, after the window, for calls still under way."""
+    first_calls: int = 0
+    """Response times of so many first calls of the run are kept (`first_calls_ns` of the
+    result), at most 1,000."""
     load: Load
     """When calls are made."""
     name: str

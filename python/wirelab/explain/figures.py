@@ -13,7 +13,7 @@ from wirelab.checks.load import client_bound
 from wirelab.errors import UsageError
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.figure import CODEC, FIGURES, RUNTIME, Figure
+from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
 from wirelab.trial.record import Trial
 
 TIMES = ("response", "service")
@@ -98,7 +98,9 @@ _MORE = (
     Figure("little", "users ÷ (mean service time × rate)", "", "lower", _little),
 )
 
-NAMED = MappingProxyType({figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *_MORE)})
+NAMED = MappingProxyType(
+    {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS, *_MORE)}
+)
 """Every figure by its name."""
 
 

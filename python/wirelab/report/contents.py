@@ -11,6 +11,7 @@ from wirelab.report.section import Section, Table
 from wirelab.report.sections import (
     codecs,
     costs,
+    first_calls,
     groups,
     links,
     machine,
@@ -84,6 +85,7 @@ def after(source: Source) -> list[Section]:
         _cells(source),
         replies.section(source),
         groups.section(source),
+        first_calls.section(source),
         _costs(source),
         costs.costs_section(source),
         costs.traffic_section(source),

@@ -103,6 +103,18 @@ def _encode_share(trial: Trial) -> float | None:
     return spent_ns / mean_ns if spent_ns and mean_ns else None
 
 
+def _first_calls(first: int, last: int) -> Callable[[Trial], float | None]:
+    """Mean of the calls with these numbers, from 1, that went well; None where one of them was
+    not made, or none went well."""
+
+    def of(trial: Trial) -> float | None:
+        calls = (trial.result.first_calls_ns or ())[first - 1 : last]
+        good = [ns for ns in calls if ns]
+        return sum(good) / len(good) if good and len(calls) == last - first + 1 else None
+
+    return of
+
+
 RATE = Figure("rate", "successful calls", "1/s", "higher", _rate)
 RESPONSE_P50 = Figure("response_p50", "response p50", "ns", "lower", _time("response", "p50"))
 RESPONSE_P99 = Figure("response_p99", "response p99", "ns", "lower", _time("response", "p99"))
@@ -164,5 +176,18 @@ CODEC = (
     ),
 )
 """Figures of a reply's codec alone, of experiments that have ``codec_times``."""
+FIRST_CALLS = (
+    Figure("first_call", "response of the first call", "ns", "lower", _first_calls(1, 1)),
+    Figure("calls_2_10", "mean response of calls 2–10", "ns", "lower", _first_calls(2, 10)),
+    Figure("calls_11_100", "mean response of calls 11–100", "ns", "lower", _first_calls(11, 100)),
+    Figure(
+        "calls_101_1000",
+        "mean response of calls 101–1,000",
+        "ns",
+        "lower",
+        _first_calls(101, 1000),
+    ),
+)
+"""Figures of the first calls of a fresh process, of trials with ``start=cold``."""
 GOOD_CALLS = (GOOD_P50, GOOD_P99, GOOD_MEAN)
 """Figures of which each is another one where no call failed."""

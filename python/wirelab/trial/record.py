@@ -232,8 +232,8 @@ class GroupResult:
     replies: RepliesResult | None = None
     """Of services that are not of the lab, where nothing is expected of their replies."""
     first_calls_ns: tuple[int, ...] | None = None
-    """With ``start=cold``: response times of the first 1,000 calls in the order in which they
-    began; 0: the call failed."""
+    """With ``start=cold``: response times of the first 1,000 calls of the engine or a language's
+    own client, in the order in which they were intended; 0: the call failed."""
 
     @classmethod
     def of(cls, group: object) -> GroupResult:

@@ -66,6 +66,8 @@ from wirelab.trial.wire_record import WireRecord
 PROGRESS_MS = 100
 CODEC_S = 2.0
 """So long is the codec of a reply timed."""
+FIRST_CALLS = 1000
+"""Calls of a fresh process whose response times are kept one by one."""
 PREPARE_S_MAX = 120.0
 """So long may the calls of a preparation take."""
 
@@ -171,13 +173,15 @@ def store_timeout_ms(timeout_s: float) -> int:
 def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: Endpoint) -> Plan:
     """The engine's plan for the trial."""
     cell = planned.cell
-    warmup = experiment.warmup_of(cell.load, cold=cell.stack.axes["start"] == "cold")
+    is_cold = cell.stack.axes["start"] == "cold"
+    warmup = experiment.warmup_of(cell.load, cold=is_cold)
     probe = {
         **_group(experiment, planned, endpoint),
         "workload": cell.workload(planned.seed),
         "load": cell.load.plan(planned.seed),
         "window": experiment.window_of(cell.message, cell.load),
         "warmup": {"min_s": warmup.min, "max_s": warmup.max},
+        "first_calls": FIRST_CALLS if is_cold else 0,
     }
     # The probe decides when the window opens and closes.
     background = [
@@ -187,6 +191,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
             "workload": group.message.workload(planned.seed),
             "load": group.load.point().plan((planned.seed + number) % 2**63),
             "warmup": {"min_s": 0.0, "max_s": 0.0},
+            "first_calls": 0,
         }
         for number, group in enumerate(cell.load.background, 1)
     ]

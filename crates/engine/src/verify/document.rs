@@ -112,6 +112,7 @@ impl Document {
             warmup: Warmup::default(),
             timeout_s: TIMEOUT_S,
             drain_s: TIMEOUT_S,
+            first_calls: 0,
         }
     }
 }

@@ -57,6 +57,11 @@ impl Group {
                 };
                 periods.ended(over, self.demand.own(span));
             }
+            if let Some(first) = &mut self.first_calls {
+                let intended = call.waiting.intended;
+                let response = call.done.saturating_sub(intended);
+                first.ended(intended, call.sent, (!call.failed).then_some(response));
+            }
             // `done` is intended for the next call of the user.
             let (user, done) = (call.waiting.user, call.done);
             match self.spec.script.after(call, &mut self.sequences) {
@@ -287,6 +292,9 @@ impl Group {
             recorder.failure(cause, now.saturating_sub(waiting.intended), reason);
         } else if waiting.arrival < span.start {
             self.totals.warmup += 1;
+        }
+        if let Some(first) = &mut self.first_calls {
+            first.ended(waiting.intended, now, None);
         }
         if let Some(periods) = &mut self.periods {
             let call = EndedCall {

@@ -21,6 +21,7 @@ use crate::reactor::poll::Poll;
 use crate::record::call_log::CallLines;
 use crate::record::error::ErrorKind;
 use crate::record::events::Events;
+use crate::record::first_calls::FirstCalls;
 use crate::record::over_time::Watched;
 use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
@@ -103,6 +104,8 @@ pub(crate) struct Group {
     pub(crate) warms_up: bool,
     /// Response times for whoever watches the run.
     pub(crate) watched: Option<Arc<Watched>>,
+    /// Those of the first calls, where the plan wants them.
+    pub(crate) first_calls: Option<FirstCalls>,
 }
 
 /// Listens to what a session says; a macro because it borrows parts of the
@@ -148,6 +151,7 @@ impl Group {
             periods: None,
             warms_up: true,
             watched: None,
+            first_calls: None,
         }
     }
 

@@ -119,6 +119,10 @@ pub struct Group {
     /// Seconds allowed, after the window, for calls still under way.
     #[serde(default = "timeout_default")]
     pub drain_s: f64,
+    /// Response times of so many first calls of the run are kept (`first_calls_ns` of the
+    /// result), at most 1,000.
+    #[serde(default)]
+    pub first_calls: u32,
 }
 
 /// Files for TLS, all PEM.

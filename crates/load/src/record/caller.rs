@@ -100,8 +100,8 @@ pub struct CallerGroup {
     pub times: BTreeMap<String, Times>,
     /// Calls that went well, by the tenth of a second of the window in which they ended.
     pub series: Vec<u64>,
-    /// Of a group without a warm-up: response times of its first calls in the order in which
-    /// they began, at most 1,000, nanoseconds. Failed ones are 0.
+    /// Response times of the run's first calls in the order in which they began, where the plan
+    /// has `first_calls`, nanoseconds. Failed ones are 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub first_calls_ns: Vec<u64>,
 }

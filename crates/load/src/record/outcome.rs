@@ -4,6 +4,7 @@ use crate::group::Group;
 use crate::plan::{self, Load, Window};
 use crate::reactor::clock::UNSET;
 use crate::reactor::clock::seconds;
+use crate::record::first_calls::FirstCalls;
 use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;
 use crate::record::recorder::Totals;
@@ -29,6 +30,7 @@ pub(crate) struct Merged {
     end: u64,
     call_log: Option<CallLogOutcome>,
     periods: Option<Periods>,
+    first_calls: Option<FirstCalls>,
 }
 
 impl Default for Merged {
@@ -41,6 +43,7 @@ impl Default for Merged {
             end: 0,
             call_log: None,
             periods: None,
+            first_calls: None,
         }
     }
 }
@@ -51,6 +54,11 @@ impl Merged {
         match (&mut self.periods, group.periods.take()) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),
             (None, theirs) => self.periods = theirs,
+            (_, None) => {}
+        }
+        match (&mut self.first_calls, group.first_calls.take()) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (None, theirs) => self.first_calls = theirs,
             (_, None) => {}
         }
         self.queue_max += group.demand.queue_max;
@@ -84,6 +92,7 @@ impl Merged {
             recorder,
             totals,
             periods,
+            first_calls,
             ..
         } = self;
         let start = during.span.start;
@@ -145,6 +154,7 @@ impl Merged {
                 periods.outcomes(&group.load, Span { start, end })
             }),
             replies: recorder.replies.as_deref().map(Replies::outcome),
+            first_calls_ns: first_calls.map_or_else(Vec::new, FirstCalls::into_ns),
         }
     }
 

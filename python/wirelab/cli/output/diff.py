@@ -19,12 +19,12 @@ from wirelab.run import directory, finished
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import point_key
 from wirelab.statistics.comparison import THRESHOLD
-from wirelab.statistics.figure import CODEC, FIGURES, RUNTIME, Figure
+from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
 from wirelab.trial.labels import Names
 from wirelab.trial.record import Point
 
 SHOWN = ("rate", "response_p50", "response_p99", "service_cpu")
-KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC)}
+KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)}
 NOT_INTERLEAVED = (
     "The runs were not interleaved: what the machine did between them is part of every "
     "difference, and no interval knows it."

@@ -133,7 +133,7 @@ func carriedOut(t *testing.T, target, rest string) (groupOutcome, outcome) {
 }
 
 const (
-	cold      = `"warmup":{"min_s":0,"max_s":0}`
+	cold      = `"first_calls":1000,"warmup":{"min_s":0,"max_s":0}`
 	tenOfOne  = `"load":{"kind":"closed","users":1},"window":{"calls":{"calls":10,"max_s":5}},` + cold
 	shortTime = `,"timeout_s":0.05,"drain_s":0.1`
 )

@@ -22,10 +22,12 @@ type Group struct {
 	Stack    map[string]string `json:"stack"`
 	TimeoutS float64           `json:"timeout_s"`
 	DrainS   float64           `json:"drain_s"`
-	Workload Workload          `json:"workload"`
-	Load     Load              `json:"load"`
-	Window   Window            `json:"window"`
-	Warmup   WarmupBounds      `json:"warmup"`
+	// FirstCalls are the calls at the start of the run whose response times are kept.
+	FirstCalls uint64       `json:"first_calls"`
+	Workload   Workload     `json:"workload"`
+	Load       Load         `json:"load"`
+	Window     Window       `json:"window"`
+	Warmup     WarmupBounds `json:"warmup"`
 }
 
 // Workload is an operation of a contract.
@@ -108,6 +110,9 @@ func (g *Group) UnmarshalJSON(text []byte) error {
 }
 
 func (g *Group) check() error {
+	if g.FirstCalls > firstCallsMax {
+		return fmt.Errorf("first_calls: at most %d can be kept", firstCallsMax)
+	}
 	if (g.Window.DurationS == nil) == (g.Window.Calls == nil) {
 		return fmt.Errorf("window: either duration_s or calls is needed")
 	}

@@ -109,7 +109,7 @@ func (r *run) one(by client, to *shard, intended int64) int64 {
 	}
 	for last := r.lastDone.Load(); at.done > last && !r.lastDone.CompareAndSwap(last, at.done); last = r.lastDone.Load() {
 	}
-	if !r.hasWarmup() && number <= firstCallsMax {
+	if number <= r.group.FirstCalls {
 		r.keepFirst(int(number), at, why)
 	}
 	to.record(at, why, r.start.Load(), r.end.Load())

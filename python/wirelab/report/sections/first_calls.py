@@ -1,0 +1,86 @@
+"""The first calls of fresh processes: trials with ``start=cold``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from wirelab.format.numbers import over_limits
+from wirelab.report.charts.first_calls import FirstCallsLine, call_points, first_calls_picture
+from wirelab.report.section import Picture, Section, Table
+from wirelab.report.source import Source
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.figure import FIRST_CALLS
+from wirelab.trial import labels as label
+
+_ABOUT = (
+    "Trials with start=cold have no warm-up: their first call is the first that a fresh process "
+    "answers after those of its preparation, and its connection is made within it. Calls are "
+    "numbered in the order in which they were intended; those that failed are left out. A line is "
+    "the geometric mean over the trials, its band reaches from the fastest trial to the slowest."
+)
+_TABLE = (
+    "Means of ranges are of one trial's calls; below each is the 95 % interval over the trials. A "
+    "range that not all trials completed is left empty."
+)
+_COLUMNS = ("stack", "load", "first call", "calls 2–10", "calls 11–100", "calls 101–1,000")
+
+
+def section(source: Source) -> Section:
+    """A picture per message and load, a table per message; empty where no trial kept them."""
+    kept = [cell for cell in source.cells if _calls(cell)]
+    tables = [
+        _table(source, message, cells)
+        for message, cells in _grouped(kept, lambda cell: label.message(cell.point)).items()
+    ]
+    pictures = [
+        picture
+        for title, cells in _grouped(kept, lambda cell: _title(source, cell)).items()
+        if (picture := _picture(source, title, cells))
+    ]
+    return Section(
+        "The first calls of a process",
+        (_ABOUT, _TABLE) if tables else (),
+        tables,
+        pictures,
+        legend=bool(pictures),
+    )
+
+
+def _grouped(cells: Sequence[Cell], key: Callable[[Cell], str]) -> dict[str, list[Cell]]:
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(key(cell), []).append(cell)
+    return groups
+
+
+def _calls(cell: Cell) -> list[tuple[int, ...]]:
+    """Of each trial that kept them."""
+    return [t.result.first_calls_ns for t in cell.measured if t.result.first_calls_ns]
+
+
+def _title(source: Source, cell: Cell) -> str:
+    where = ", ".join(("", *source.names.differing(cell.point)))
+    return f"{label.message(cell.point)}, {label.load(cell.point.load)}{where}"
+
+
+def _table(source: Source, message: str, cells: Sequence[Cell]) -> Table:
+    rows = [
+        [
+            source.names.stacks[cell.point.stack],
+            source.names.load(cell.point),
+            *(over_limits(cell.interval(figure), figure.unit) for figure in FIRST_CALLS),
+        ]
+        for cell in cells
+    ]
+    return Table(_COLUMNS, rows, message, range(2, len(_COLUMNS)))
+
+
+def _picture(source: Source, title: str, cells: Sequence[Cell]) -> Picture | None:
+    """None where there is no second call that could make a line."""
+    lines = []
+    for cell in cells:
+        points = call_points(_calls(cell))
+        if len(points) > 1:
+            entry = source.legend[cell.point.stack]
+            lines.append(FirstCallsLine(entry.name, entry.look, points))
+    return first_calls_picture(lines, title) if lines else None
