@@ -428,7 +428,7 @@ pub const TABLE: &[Axis] = &[
         "caller",
         "who makes the calls; go: net/http and grpc-go; the others: load tools, windows included",
         Side::Lab,
-        &["engine", "go", "ghz", "ab", "wrk", "h2load"],
+        &["engine", "go", "ghz", "ab", "wrk", "h2load", "jmeter"],
     ),
 ];
 

@@ -386,6 +386,19 @@ const CALLERS: &[Caller] = &[
             "h2load looks at the status of a reply only",
         ],
     },
+    Caller {
+        name: "jmeter",
+        bindings: &["rest"],
+        codecs: None,
+        transports: Some(&["http/1.1"]),
+        compression: &["none"],
+        connections: &["keep", "close"],
+        work: "frame",
+        because: [
+            "each user of jmeter has a connection of its own",
+            "jmeter looks at the status of a reply only",
+        ],
+    },
 ];
 
 fn of_callers() -> Vec<Rule> {

@@ -44,7 +44,7 @@ class Stack(
     """How the contract is spoken."""
     byte_order: Literal["little", "big"] | None = None
     """of the client's GIOP messages"""
-    caller: Literal["engine", "go", "ghz", "ab", "wrk", "h2load"] | None = None
+    caller: Literal["engine", "go", "ghz", "ab", "wrk", "h2load", "jmeter"] | None = None
     """who makes the calls; go: net/http and grpc-go; the others: load tools, windows
     included"""
     client_cpu: str | None = msgspec.field(name="client.cpu", default=None)

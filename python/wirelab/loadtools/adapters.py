@@ -12,11 +12,12 @@ from pathlib import PurePath
 from wirelab.loadtools.ab import ApacheBench
 from wirelab.loadtools.ghz import Ghz
 from wirelab.loadtools.h2load import H2load
+from wirelab.loadtools.jmeter import JMeter
 from wirelab.loadtools.k6 import K6
 from wirelab.loadtools.tool_report import ToolAdapter
 from wirelab.loadtools.wrk import Wrk
 
-KNOWN: tuple[ToolAdapter, ...] = (ApacheBench(), Wrk(), H2load(), Ghz(), K6())
+KNOWN: tuple[ToolAdapter, ...] = (ApacheBench(), Wrk(), H2load(), Ghz(), K6(), JMeter())
 
 STARTERS = frozenset(
     {

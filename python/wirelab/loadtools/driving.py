@@ -6,11 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wirelab.documents.event import Progress
-from wirelab.loadtools import ghz, http_tools
+from wirelab.loadtools import ghz, http_tools, jmeter
 from wirelab.loadtools.ghz import ToolRequest
 from wirelab.loadtools.tool import Tool
 from wirelab.process.interruption import Interruption
 from wirelab.trial.record import CallerRecord, GroupResult
+
+_BY_NAME = {"ghz": ghz.drive, "jmeter": jmeter.drive}
+"""Those that write a list of their calls."""
 
 
 def drive(
@@ -23,7 +26,7 @@ def drive(
     on_tick: Callable[[], None] = lambda: None,
 ) -> tuple[GroupResult, CallerRecord]:
     """What was measured, and by whom. Raises :class:`TrialFailed`, :class:`Interrupted`."""
-    by = http_tools.drive if tool.name in http_tools.COMMANDS else ghz.drive
+    by = _BY_NAME.get(tool.name, http_tools.drive)
     return by(
         tool, request, folder, interruption=interruption, on_progress=on_progress, on_tick=on_tick
     )

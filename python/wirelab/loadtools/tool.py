@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -78,6 +81,23 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType({"ghz": GHZ})
 
 
 @dataclass(frozen=True)
+class Artifacts:
+    """A tool in Java, had from Maven Central by a pom.xml of the package's data."""
+
+    name: str
+    """Of the folder with the pom.xml, and of the program."""
+    version: str
+    """The one in the pom.xml."""
+    launcher: str
+    """The jar that is run, in the folder that Maven fills."""
+    libraries: tuple[str, ...] = ()
+    """Artifacts whose versions matter to what it measures."""
+
+
+JMETER = Artifacts("jmeter", "5.6.3", "bin/ApacheJMeter.jar", ("httpclient", "httpcore"))
+
+
+@dataclass(frozen=True)
 class Tool:
     """A tool that is there, and its identity."""
 
@@ -109,6 +129,8 @@ class Tools:
         """The tool. Raises :class:`ToolMissing` with the reason, :class:`Interrupted`."""
         if name in PACKAGED and name not in self._found:
             self._found[name] = _packaged(PACKAGED[name])
+        if name == JMETER.name and name not in self._found:
+            self._found[name] = _from_maven(JMETER, interruption, note)
         if name not in self._found:
             recipe = RECIPES[name]
             path = find(recipe)
@@ -134,6 +156,51 @@ def _packaged(tool: Packaged) -> Tool:
     found = re.search(tool.pattern, printed.stdout + printed.stderr, re.M)
     version = found[1] if found else "unknown"
     return Tool(tool.program, Path(path), version, {}, binary_digest(Path(path)))
+
+
+def _from_maven(tool: Artifacts, interruption: Interruption, note: Callable[[str], None]) -> Tool:
+    """Raises :class:`ToolMissing`."""
+    home = checkout.root() / ".cache" / f"{tool.name}-{tool.version}"
+    if shutil.which("java") is None:
+        raise ToolMissing("java is not in PATH", "install a Java runtime of version 8 or newer")
+    if not home.is_dir():
+        note(f"fetching {tool.name} {tool.version}")
+        _maven_install(tool, home, interruption)
+    jars = sorted(home.rglob("*.jar"))
+    total = hashlib.sha256()
+    for jar in jars:
+        total.update(jar.read_bytes())
+    named = {name: _jar_version(name, jars) for name in tool.libraries}
+    return Tool(tool.name, home / tool.launcher, tool.version, named, total.hexdigest())
+
+
+def _maven_install(tool: Artifacts, home: Path, interruption: Interruption) -> None:
+    """Whole or not at all, as :func:`install`. Raises :class:`ToolMissing`."""
+    if shutil.which("mvn") is None:
+        raise ToolMissing(
+            f"{tool.name} could not be fetched: mvn is not in PATH",
+            "install Maven 3.8 or newer (Debian: maven)",
+        )
+    home.parent.mkdir(parents=True, exist_ok=True)
+    pom = resources.files("wirelab").joinpath("data", tool.name, "pom.xml")
+    log = home.with_name(f"{home.name}.log")
+    log.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=home.parent) as fresh:
+        folders = [f"-Dwirelab.target={fresh}/target", f"-Dwirelab.out={fresh}/home"]
+        maven = ["mvn", "-q", "-B", "-f", str(pom), *folders, "package"]
+        child = Child(maven, ProcessOptions(log=log))
+        _to_end(child, f"{tool.name} could not be fetched: mvn", "", log, interruption)
+        made = Path(fresh) / "home"
+        # JMeter complains where this is missing.
+        (made / "lib" / "junit").mkdir()
+        with contextlib.suppress(FileExistsError):  # another run was faster
+            made.rename(home)
+
+
+def _jar_version(artifact: str, jars: Sequence[Path]) -> str:
+    pattern = re.compile(rf"{re.escape(artifact)}-(\d[\w.]*)\.jar")
+    matches = (pattern.fullmatch(jar.name) for jar in jars)
+    return next((found[1] for found in matches if found), "unknown")
 
 
 def find(recipe: Recipe) -> Path | None:
@@ -177,6 +244,12 @@ def _bin() -> Path:
 def _go_install(recipe: Recipe, fresh: Path, log: Path, interruption: Interruption) -> None:
     log.unlink(missing_ok=True)
     child = Child(["env", f"GOBIN={fresh}", "go", "install", recipe.pin], ProcessOptions(log=log))
+    what = f"{recipe.program} could not be installed: go install {recipe.pin}"
+    _to_end(child, what, f"; or put {recipe.program} into PATH", log, interruption)
+
+
+def _to_end(child: Child, what: str, remedy: str, log: Path, interruption: Interruption) -> None:
+    """Raises :class:`ToolMissing` unless the installation succeeds."""
     try:
         code = run_to_end(child, INSTALL_S_MAX, interruption)
     finally:
@@ -184,9 +257,7 @@ def _go_install(recipe: Recipe, fresh: Path, log: Path, interruption: Interrupti
     if code != 0:
         how = f"took over {INSTALL_S_MAX:.0f} s" if code is None else describe_exit(code)
         raise ToolMissing(
-            f"{recipe.program} could not be installed: go install {recipe.pin} failed ({how}): "
-            f"{child.log_tail()}",
-            f"the whole log is {log}; or put {recipe.program} into PATH",
+            f"{what} failed ({how}): {child.log_tail()}", f"the whole log is {log}{remedy}"
         )
 
 

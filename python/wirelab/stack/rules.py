@@ -57,13 +57,13 @@ def link_rule(link: str, axes: Axes) -> Rule | None:
 
 
 TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = dict.fromkeys(
-    ("ghz", "ab", "wrk", "h2load"), ("Hello", "HelloBytes")
+    ("ghz", "ab", "wrk", "h2load", "jmeter"), ("Hello", "HelloBytes")
 )
 """Foreign tool -> unary operations whose request is empty. The requests of the others are
 made inside the engine, call by call, and no tool can be handed them."""
 
 
-WHOLE_SECONDS = frozenset({"ab", "wrk"})
+WHOLE_SECONDS = frozenset({"ab", "wrk", "jmeter"})
 """Tools whose windows are whole seconds."""
 BY_TIME_ALONE = frozenset({"wrk"})
 """Tools that cannot be asked for a number of calls."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wirelab.statistics.figure import FIGURES, GOOD_CALLS, Figure
+from wirelab.statistics.figure import FIGURES, FIRST_CALLS, GOOD_CALLS, Figure
 from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
 from wirelab.trial.record import Point, Trial
@@ -38,8 +38,11 @@ class Cell:
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """Every figure; those of good calls only where calls failed, being the same else."""
-        return tuple(figure for figure in FIGURES if self.errors or figure not in GOOD_CALLS)
+        """Every figure; those of good calls only where calls failed, being the same else, and
+        those of first calls only where these were kept."""
+        shown = (figure for figure in FIGURES if self.errors or figure not in GOOD_CALLS)
+        has_first = any(trial.result.first_calls_ns for trial in self.measured)
+        return (*shown, *(FIRST_CALLS if has_first else ()))
 
     def values(self, figure: Figure) -> list[float]:
         """The figure of every measured trial that has it, in its unit."""
