@@ -154,7 +154,7 @@ impl Merged {
                 periods.outcomes(&group.load, Span { start, end })
             }),
             replies: recorder.replies.as_deref().map(Replies::outcome),
-            first_calls_ns: first_calls.map_or_else(Vec::new, FirstCalls::into_ns),
+            first_calls_ns: first_calls.map(FirstCalls::into_ns),
         }
     }
 

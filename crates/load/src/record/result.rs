@@ -224,8 +224,8 @@ pub struct GroupOutcome {
     pub replies: Option<RepliesOutcome>,
     /// Response times of the run's first calls in the order in which they were intended, where
     /// the plan has `first_calls`, nanoseconds. Failed ones are 0.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub first_calls_ns: Vec<u64>,
+    #[serde(default)]
+    pub first_calls_ns: Option<Vec<u64>>,
 }
 
 /// Good replies that nothing was expected of, and how they differed.
