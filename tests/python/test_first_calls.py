@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from math import sqrt
 from pathlib import Path
 from statistics import median
@@ -59,8 +60,20 @@ def test_a_range_that_was_not_completed_has_no_figure_and_failed_calls_count_in_
 
 def test_a_line_is_the_geometric_mean_of_the_trials_in_their_range() -> None:
     points = call_points([(2_000_000, 0, 7), (8_000_000, 3_000_000)])
-    assert [(one.number, one.low, one.high) for one in points] == [(1, 2.0, 8.0), (2, 3.0, 3.0)]
+    assert [(one.first, one.last) for one in points] == [(1, 1), (2, 2)]
+    assert [one.low for one in points] == pytest.approx([2.0, 3.0])
+    assert [one.high for one in points] == pytest.approx([8.0, 3.0])
     assert points[0].mean == pytest.approx(sqrt(2.0 * 8.0))
+
+
+def test_later_calls_share_points_and_every_call_is_in_one() -> None:
+    points = call_points([[1_000_000] * 1000])
+    ends = [(one.first, one.last) for one in points]
+    assert ends[:21][-2:] == [(20, 21), (22, 23)]
+    assert all(before[1] + 1 == after[0] for before, after in pairwise(ends))
+    assert (ends[0], ends[-1][1]) == ((1, 1), 1000)
+    assert len(ends) < 70
+    assert all(one.mean == pytest.approx(1.0) for one in points)
 
 
 def test_the_report_shows_first_calls_of_cold_cells_alone(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log
-from statistics import fmean
+from math import sqrt
+from statistics import geometric_mean
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
@@ -27,18 +27,27 @@ from wirelab.report.charts.stack_style import Look
 from wirelab.report.section import Picture
 
 NS_PER_MS = 1e6
+TOGETHER = 10
+"""Calls n and n + n / 10 are one point, where that is more than one call."""
 
 
 @dataclass(frozen=True)
 class CallPoint:
-    """One call over the trials in which it went well, in ms."""
+    """One call, or neighbouring ones, over the trials in which they went well, in ms."""
 
-    number: int
-    """From 1."""
+    first: int
+    """Number of the first of them, from 1."""
+    last: int
     mean: float
-    """Geometric."""
+    """Geometric, of the trials'."""
     low: float
+    """Of the fastest trial."""
     high: float
+
+    @property
+    def number(self) -> float:
+        """Where it stands on the axis, which is logarithmic."""
+        return sqrt(self.first * self.last)
 
 
 @dataclass(frozen=True)
@@ -51,15 +60,24 @@ class FirstCallsLine:
 
 
 def call_points(trials: Sequence[Sequence[int]]) -> list[CallPoint]:
-    """Each call over the trials, whose response times are in ns; a call that failed is left out,
-    and so is one that not every trial made."""
-    points = []
-    for number, calls in enumerate(zip(*trials, strict=False), 1):
-        good = [ns / NS_PER_MS for ns in calls if ns]
+    """The calls that every trial made, whose response times are in ns; failed ones are left out.
+    The first 19 stand alone, later ones with those up to a tenth of their number further on, which
+    the axis does not set apart: a trial's value is then their geometric mean."""
+    points, first, made = [], 1, min(map(len, trials), default=0)
+    while first <= made:
+        last = min(made, first + max(1, first // TOGETHER) - 1)
+        means = [_mean(calls[first - 1 : last]) for calls in trials]
+        good = [mean for mean in means if mean is not None]
         if good:
-            mean = exp(fmean(map(log, good)))
-            points.append(CallPoint(number, mean, min(good), max(good)))
+            points.append(CallPoint(first, last, geometric_mean(good), min(good), max(good)))
+        first = last + 1
     return points
+
+
+def _mean(calls: Sequence[int]) -> float | None:
+    """Of those that went well, in ms; None where none did."""
+    good = [ns / NS_PER_MS for ns in calls if ns]
+    return geometric_mean(good) if good else None
 
 
 def first_calls_picture(lines: Sequence[FirstCallsLine], title: str) -> Picture:
@@ -73,7 +91,7 @@ def first_calls_picture(lines: Sequence[FirstCallsLine], title: str) -> Picture:
         axes.set_xlabel("number of the call")
         axes.set_ylabel("response time in ms")
         scale_values(axes, values)
-        _call_axis(axes, max(line.points[-1].number for line in lines))
+        _call_axis(axes, max(line.points[-1].last for line in lines))
         for line in lines:
             _draw(axes, line)
         right = 1.0 - (max(map(text_width, named)) + 22.0) / WIDTH
@@ -133,8 +151,8 @@ def _label_ends(axes: Axes, lines: Sequence[FirstCallsLine], named: Sequence[str
 def _alt(title: str, lines: Sequence[FirstCallsLine]) -> str:
     told = [
         f"{sanitize(line.label)} from {tick(line.points[0].mean)} ms at call "
-        f"{line.points[0].number} to {tick(line.points[-1].mean)} ms at call "
-        f"{line.points[-1].number}"
+        f"{line.points[0].first} to {tick(line.points[-1].mean)} ms at call "
+        f"{line.points[-1].last}"
         for line in lines
     ]
     return f"{title}, response time over the number of the call: {'; '.join(told)}."

@@ -16,7 +16,8 @@ _ABOUT = (
     "Trials with start=cold have no warm-up: their first call is the first that a fresh process "
     "answers after those of its preparation, and its connection is made within it. Calls are "
     "numbered in the order in which they were intended; those that failed are left out. A line is "
-    "the geometric mean over the trials, its band reaches from the fastest trial to the slowest."
+    "the geometric mean over the trials, its band reaches from the fastest trial to the slowest; "
+    "from call 20 on a point is the geometric mean of neighbouring calls, a tenth of their number."
 )
 _TABLE = (
     "Means of ranges are of one trial's calls; below each is the 95 % interval over the trials. A "
