@@ -14,9 +14,9 @@ def test_one_worker_waits_not_at_all_with_the_chance_that_it_is_idle() -> None:
 
 
 def test_one_worker_is_that_of_erlang() -> None:
-    """P(W <= D) = (1 - rho) exp(rho) ... of Erlang 1909: the sum's first two terms."""
+    """Erlang 1909: P(W <= t) = (1 - rho) exp(rho t / D) below one service time."""
     rho, service = 0.6, 0.01
-    by_hand = (1 - rho) * (np.exp(rho) - 0.0)
+    by_hand = (1 - rho) * np.exp(rho)
     assert wait_at_most(service - 1e-12, rho / service, 1, service) == pytest.approx(by_hand)
 
 
