@@ -384,7 +384,14 @@ pub const TABLE: &[Axis] = &[
         "parser",
         "XML parser of a SOAP service in Java, for requests; default: what its library takes",
         Side::Service,
-        &["default", "xerces-sax", "crimson-sax", "jdk", "woodstox", "aalto"],
+        &[
+            "default",
+            "xerces-sax",
+            "crimson-sax",
+            "jdk",
+            "woodstox",
+            "aalto",
+        ],
     )
     .meant(&["xml", "sax", "stax"]),
     axis(
