@@ -21,7 +21,8 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
-	facts parsers ground-truth many-users soak fuzz clean
+	facts parsers ground-truth many-users soak gate-trials \
+	known-capacities fuzz clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -154,6 +155,14 @@ soak: setup ## half an hour of inserts at a steady rate: counts, memory (needs J
 	rm -rf runs/soak
 	$(BIN)/wirelab run experiments/soak.yaml --out runs/soak
 	$(BIN)/python -m tools.soak_page runs/soak
+
+gate-trials: setup ## 40 real comparisons of known truth for docs/reference/compare.md (20 minutes)
+	rm -rf runs/gate-trials
+	$(BIN)/python -m tools.gate_trials runs/gate-trials
+
+known-capacities: setup ## the limits of queues that theory knows, for the same page (20 minutes)
+	rm -rf runs/known-capacities
+	$(BIN)/python -m tools.known_capacities runs/known-capacities
 
 fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
 	@.ci/need rust

@@ -13,6 +13,7 @@ from math import log
 from pathlib import Path
 from statistics import median
 
+from tools.marked_part import replace_part
 from wirelab.run import directory as run_directory
 from wirelab.run import finished
 from wirelab.statistics.blocks import blocks
@@ -21,8 +22,6 @@ from wirelab.statistics.comparison import Comparison, of_blocks, ratio
 from wirelab.statistics.figure import RATE, RESPONSE_P50, SERVICE_CPU, Figure
 
 PAGE = Path("docs/reference/blocks.md")
-BEGIN = "<!-- widths: made by tools/block_widths.py -->"
-END = "<!-- end of widths -->"
 FIGURES = (RATE, RESPONSE_P50, SERVICE_CPU)
 
 
@@ -68,17 +67,13 @@ def main(folders: Sequence[Path]) -> None:
     rows = list(_rows(folders))
     medians = [float(row.split("|")[5]) for row in rows]
     table = [
-        BEGIN,
         "| run | cells | figure | pairs | median of width / Welch's | largest |",
         "|---|---|---|---|---|---|",
         *rows,
         "",
         f"The median of all {len(medians)} medians is {median(medians):.2f}.",
-        END,
     ]
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(before + "\n".join(table) + after, encoding="utf-8")
+    replace_part(PAGE, "widths", table)
 
 
 if __name__ == "__main__":

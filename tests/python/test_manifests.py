@@ -117,6 +117,17 @@ def test_axes_of_petclinic_exist_where_its_manifest_names_them(tmp_path: Path) -
             catalogue.manifest(Stack.parse(f"rest@tiny?{axes}"), contract)
 
 
+@pytest.mark.parametrize("language", ["go", "rust"])
+def test_a_parser_is_refused_by_name_where_a_service_has_one_alone(language: str) -> None:
+    """Those that Java's libraries take are its own."""
+    catalogue = manifests.load()
+    assert catalogue.manifest(Stack.parse("soap@java?parser=woodstox")).language == "java"
+    encoded = Stack.parse("soap@java?codec=soap-encoded&parser=crimson-sax")
+    assert catalogue.manifest(encoded, "charging").language == "java"
+    with pytest.raises(StackError, match="serves parser default, not woodstox"):
+        catalogue.manifest(Stack.parse(f"soap@{language}?parser=woodstox"))
+
+
 def test_a_change_that_needs_another_leads_to_a_legal_stack(tmp_path: Path) -> None:
     """HTTP/1.1 in place of HTTP/1.0 leaves nothing that `close_delay` could delay."""
     served = {**SERVED, "transports": ["http/1.1"]}

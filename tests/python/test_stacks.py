@@ -114,6 +114,9 @@ def test_every_axis_has_a_value() -> None:
         ("rest@go?store=postgres&max_connections=5", "write 10 to 100,000"),
         ("rest@java?repository=jdbc", "rows in memory are reached without a library"),
         ("rest@java?fetch=join", "rows in memory are read without statements"),
+        ("rest@java?parser=jdk", "only binding soap has a parser"),
+        ("soap@java?parser=xerces-sax", "for codec soap-encoded"),
+        ("soap@java?codec=soap-encoded&parser=woodstox", "is soap@java?codec=soap-encoded"),
         ("rest@java?dto=off", "Did you mean 'mapper'"),
         ("rest@java?store=h2&repository=hibernate", "Known are"),
         ("rest@go?store=oracle", "has no value 'oracle'"),
@@ -199,6 +202,12 @@ def test_the_service_is_told_what_only_some_stacks_have() -> None:
     assert "byte_order" not in iiop.service_stack()
     raw = Stack.parse("raw@rust?codec=token-xml&token_source=text&reply=one-way")
     assert raw.service_stack()["reply"] == "one-way"
+
+
+def test_a_service_gets_the_parser_that_was_chosen() -> None:
+    """Only services in Java know the key."""
+    assert "parser" not in Stack.parse("soap@java").service_stack()
+    assert Stack.parse("soap@java?parser=aalto").service_stack()["parser"] == "aalto"
 
 
 def test_a_service_gets_the_options_of_petclinic_that_differ_from_the_defaults() -> None:

@@ -379,6 +379,22 @@ pub const TABLE: &[Axis] = &[
         ON,
     ),
     axis(
+        // Named for what the service instantiates. Nothing is looked up on the class path,
+        // where the order of jars would decide.
+        "parser",
+        "XML parser of a SOAP service in Java, for requests; default: what its library takes",
+        Side::Service,
+        &[
+            "default",
+            "xerces-sax",
+            "crimson-sax",
+            "jdk",
+            "woodstox",
+            "aalto",
+        ],
+    )
+    .meant(&["xml", "sax", "stax"]),
+    axis(
         "token_source",
         "what the client encodes token-xml from: the message, or its XML text",
         Side::Caller,

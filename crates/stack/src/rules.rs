@@ -162,6 +162,28 @@ fn of_bindings() -> Vec<Rule> {
             "rows in memory are read without statements",
         ),
         belongs(
+            "parser",
+            &[not("binding", &["soap"])],
+            "only binding soap has a parser of XML to choose",
+        ),
+        rule(
+            [
+                is("parser", &["xerces-sax", "crimson-sax"]),
+                not("codec", &["soap-encoded"]),
+            ],
+            "a parser with SAX is for codec soap-encoded, whose library reads by SAX",
+            ("parser", "default"),
+        ),
+        rule(
+            [
+                is("parser", &["jdk", "woodstox", "aalto"]),
+                is("codec", &["soap-encoded"]),
+            ],
+            "a parser with StAX is for codecs soap-literal and soap-rpc: the library of \
+             soap-encoded reads by SAX",
+            ("parser", "default"),
+        ),
+        belongs(
             "token_source",
             &[not("codec", &["token-xml"])],
             "only token-xml has a source to choose",

@@ -144,6 +144,21 @@ fn impossible_stacks_are_refused_with_the_smallest_repair() {
             "repository=data-jpa",
         ),
         (
+            json!({"binding": "rest", "parser": "jdk"}),
+            "only binding soap",
+            "parser=default",
+        ),
+        (
+            json!({"binding": "soap", "parser": "crimson-sax"}),
+            "for codec soap-encoded",
+            "parser=default",
+        ),
+        (
+            json!({"binding": "soap", "codec": "soap-encoded", "parser": "aalto"}),
+            "parser with StAX",
+            "parser=default",
+        ),
+        (
             json!({"binding": "rest", "fetch": "join"}),
             "rows in memory",
             "fetch=eager",

@@ -101,6 +101,10 @@ class Stack(
     """whether petclinic has data transfer objects between its entities and messages"""
     max_connections: str | None = None
     """connections that PostgreSQL accepts; its own default is 100"""
+    parser: Literal["default", "xerces-sax", "crimson-sax", "jdk", "woodstox", "aalto"] | None = (
+        None
+    )
+    """XML parser of a SOAP service in Java, for requests; default: what its library takes"""
     reply: Literal["two-way", "one-way"] | None = None
     """one-way: none; a call ends when the service reports that it has processed it"""
     repository: Literal["data-jpa", "jpa", "jdbc"] | None = None

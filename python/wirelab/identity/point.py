@@ -15,7 +15,7 @@ from wirelab.stack.reference import Stack
 
 IDENTITY_AXES = (
     *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
-    *("token_cache", "store", "repository", "fetch", "mapper", "validation"),
+    *("token_cache", "store", "repository", "fetch", "mapper", "validation", "parser"),
 )
 """Axes by which answers could differ, beside binding and language."""
 
@@ -60,6 +60,7 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
         "fetch": served.fetches,
         "mapper": served.mappers,
         "validation": served.validations,
+        "parser": served.parsers,
     }
     databases = [store for store in served.stores if store != "memory"]
     base = {"codec": served.codecs[0], "transport": served.transports[0]}

@@ -60,6 +60,8 @@ class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fetches: tuple[str, ...] = ("eager",)
     mappers: tuple[str, ...] = ("on",)
     validations: tuple[str, ...] = ("on",)
+    parsers: tuple[str, ...] = ("default",)
+    """Parsers of XML for requests; says nothing where the binding is not soap."""
     codec_times: bool = False
     """Whether it can time the codec of its replies alone (docs/reference/process.md)."""
     server_options: tuple[str, ...] = ()
@@ -243,6 +245,7 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("fetch", served.fetches),
         ("mapper", served.mappers),
         ("validation", served.validations),
+        ("parser", served.parsers),
     ):
         if axes[axis] not in offered:
             reason = f"{name} serves {axis} {', '.join(offered)}, not {axes[axis]}"

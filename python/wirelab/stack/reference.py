@@ -70,6 +70,7 @@ class Stack:
             ("reply", axes["binding"] == "raw"),
             ("token_cache", axes["codec"] == "token-xml"),
             ("end_of_message", axes["end_of_message"] != "content-length"),
+            ("parser", axes["parser"] != table.BY_NAME["parser"].default),
         ):
             if belongs:
                 stack[name] = axes[name]

@@ -32,7 +32,11 @@ public record Configuration(
             String transport,
             String security,
             String soap,
-            String endOfMessage) {}
+            String endOfMessage,
+            String parser) {
+        /** The parser of XML that the stack's library takes by itself. */
+        public static final String DEFAULT_PARSER = "default";
+    }
 
     /** What the service holds. */
     public record Store(
@@ -109,7 +113,7 @@ public record Configuration(
 
     private static Stack stack(Section top) throws Refusal {
         Section stack = top.section("stack", "binding", "codec", "compression", "transport",
-                "security", "soap", "end_of_message", "close_delay_ms", "reply");
+                "security", "soap", "end_of_message", "close_delay_ms", "reply", "parser");
         if (stack.integer("close_delay_ms", 0, Integer.MAX_VALUE, 0) > 0) {
             throw new Refusal("stack.close_delay_ms", "the libraries of the Java service close at once",
                     "use close_delay_ms=0, or a service in Rust");
@@ -127,7 +131,8 @@ public record Configuration(
                 stack.text("transport", offer.transports().get(0)),
                 stack.text("security", "none"),
                 stack.text("soap", "1.1"),
-                stack.text("end_of_message", "content-length"));
+                stack.text("end_of_message", "content-length"),
+                stack.text("parser", Stack.DEFAULT_PARSER));
     }
 
     private static Store store(Section top) throws Refusal {

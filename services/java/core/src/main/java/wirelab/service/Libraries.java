@@ -14,8 +14,6 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
-import javax.xml.parsers.SAXParserFactory;
-import javax.xml.stream.XMLInputFactory;
 
 /**
  * The libraries on the request path of every stack, by role. Codecs of REST name theirs in {@code
@@ -28,7 +26,6 @@ final class Libraries {
 
     private static final Supplier<String> TOMCAT = () -> "org.apache.catalina.connector.CoyoteAdapter";
     private static final Supplier<String> AXIS = () -> "org.apache.axis.server.AxisServer";
-    private static final Supplier<String> JAXB = () -> "org.glassfish.jaxb.runtime.v2.runtime.JAXBContextImpl";
     private static final Supplier<String> PROTOBUF = () -> "com.google.protobuf.CodedInputStream";
     private static final Supplier<String> JACORB = () -> "org.jacorb.orb.ORB";
 
@@ -45,14 +42,8 @@ final class Libraries {
                     () -> "io.grpc.stub.ServerCalls"),
             "iiop", List.of(JACORB));
 
-    /** CXF and Axis take the parser that JAXP finds on the class path. */
+    /** Where the binding has no table of its own. */
     private static final Map<String, List<Supplier<String>>> CODECS = Map.of(
-            "soap", List.of(
-                    () -> "org.apache.cxf.binding.soap.SoapMessage",
-                    () -> "org.apache.cxf.jaxb.JAXBDataBinding",
-                    JAXB,
-                    () -> XMLInputFactory.newInstance().getClass().getName()),
-            "soap-encoded", List.of(AXIS, () -> SAXParserFactory.newInstance().getClass().getName()),
             "grpc", List.of(() -> "io.grpc.protobuf.lite.ProtoLiteUtils", PROTOBUF),
             "iiop", List.of(JACORB));
 

@@ -30,6 +30,7 @@ record Offer(
         List<String> fetches,
         List<String> mappers,
         List<String> validations,
+        List<String> parsers,
         boolean codecTimes) {
 
     private static final List<String> COLLECTORS = List.of("serial", "parallel", "g1", "zgc");
@@ -70,6 +71,7 @@ record Offer(
                 words(fields, "fetches"),
                 words(fields, "mappers"),
                 words(fields, "validations"),
+                words(fields, "parsers", Configuration.Stack.DEFAULT_PARSER),
                 Boolean.TRUE.equals(fields.get("codec_times")));
     }
 
@@ -102,6 +104,7 @@ record Offer(
                 union(own, Offer::fetches),
                 union(own, Offer::mappers),
                 union(own, Offer::validations),
+                union(own, Offer::parsers),
                 own.stream().anyMatch(Offer::codecTimes));
     }
 
@@ -160,6 +163,9 @@ record Offer(
                     union(with(stack.binding(), stack.codec()), Offer::soapVersions),
                     stack.codec() + " in Java");
         }
+        word("stack.parser", stack.parser(),
+                union(with(stack.binding(), stack.codec()), Offer::parsers),
+                stack.codec() + " in Java");
         if (http2 && !stack.endOfMessage().equals("content-length")) {
             throw new Refusal("stack.end_of_message", "HTTP/2 frames carry their own end (RFC 9113 section 8.1)",
                     "use end_of_message=content-length or transport=http/1.1");

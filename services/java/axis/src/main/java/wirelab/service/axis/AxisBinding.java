@@ -24,6 +24,7 @@ import wirelab.service.Configuration;
 import wirelab.service.Refusal;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
+import wirelab.service.web.ParserReport;
 import wirelab.service.web.ServletStack;
 import wirelab.service.web.WebServer;
 
@@ -33,11 +34,18 @@ import wirelab.service.web.WebServer;
  */
 public final class AxisBinding implements Binding {
     /** As CXF has it. The JDK's parser by itself has no limit, and Axis takes over ten seconds for 100,000. */
-    private static final String DEPTH_MAX = "100";
+    static final int DEPTH_MAX = 100;
+
+    @Override
+    public List<String> codecWorkers(Configuration.Stack stack) {
+        return List.of("org.apache.axis.server.AxisServer", SaxParsers.factoryClass(stack.parser()));
+    }
 
     @Override
     public Running start(Configuration configuration, Model model, Calls calls) throws Refusal, IOException {
-        System.setProperty("jdk.xml.maxElementDepth", DEPTH_MAX);
+        System.setProperty("jdk.xml.maxElementDepth", Integer.toString(DEPTH_MAX));
+        String parser = configuration.stack().parser();
+        SaxParsers.use(parser);
         ContractProvider provider = new ContractProvider(model, calls);
         SOAPService service = new SOAPService(provider);
         service.setName(model.service());
@@ -54,7 +62,10 @@ public final class AxisBinding implements Binding {
         service.setEngine(engine);
         EncodedServlet servlet = new EncodedServlet(model, engine, service, Login.of(configuration.store()));
         WebServer server = WebServer.start(configuration, calls, servlet, ServletStack::reject);
-        return new ServletStack(configuration, model, server);
+        ServletStack stack = new ServletStack(configuration, model, server);
+        return parser.equals(Configuration.Stack.DEFAULT_PARSER)
+                ? stack
+                : new ParserReport(stack, SaxParsers::readerClass);
     }
 
     private static void describe(

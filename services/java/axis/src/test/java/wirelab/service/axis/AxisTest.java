@@ -88,6 +88,33 @@ class AxisTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"xerces-sax,org.apache.xerces.jaxp.SAXParserImpl$JAXPSAXParser,xercesImpl 2.12.2",
+        "crimson-sax,org.apache.crimson.parser.XMLReaderImpl,crimson 1.1.3"})
+    void theChosenParserReadsEveryRequestWithinTheSameLimits(String parser, String reader, String library)
+            throws Exception {
+        String stack = STACK.replace("}", ",\"parser\":\"" + parser + "\"}");
+        assertTrue(Bench.libraries(stack, "").contains("codec " + library));
+        for (String contract : new String[] {"transfer", "calendar", "charging", "records"}) {
+            try (Bench bench = Bench.start(contract, stack)) {
+                assertEquals(reader, bench.running().set().get("parser"));
+                assertTrue(Envelopes.put(bench, contract, "soap-encoded", "1.1") >= 3);
+            }
+        }
+        try (Bench bench = Bench.start("charging", stack, "\"store\":{\"accounts\":1,\"balance\":100}")) {
+            String good = HEAD + "<creditControl><id>1</id></creditControl>" + TAIL;
+            for (String wrong : new String[] {
+                "garbage", good.replace("?>", "?><!DOCTYPE a [<!ENTITY b 'c'>]>"),
+                good.replace("?>", "?><!DOCTYPE a SYSTEM 'file:/etc/passwd'>"), good.replace("<id>1", "<id>&b;"),
+                good.replace("<id>1", "<id>1" + "<x>".repeat(100) + "</x>".repeat(100)),
+            }) {
+                client(Envelopes.post(bench, "charging", "1.1", "urn:wirelab:charging:v1#CreditControl", wrong));
+            }
+            assertTrue(call(bench, "CreditControl", "<creditControl><id>1</id></creditControl>").text()
+                    .contains("<balance xsi:type=\"xsd:int\">100</balance>"));
+        }
+    }
+
     private static Bench.Reply call(Bench bench, String operation, String child) throws Exception {
         String contract = operation.equals("Book") || operation.equals("Entries") ? "calendar" : "charging";
         return Envelopes.post(bench, contract, "1.1", "urn:wirelab:" + contract + ":v1#" + operation, HEAD + child + TAIL);

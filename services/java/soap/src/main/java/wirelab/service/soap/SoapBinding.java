@@ -9,6 +9,7 @@ import wirelab.service.Calls;
 import wirelab.service.Configuration;
 import wirelab.service.Refusal;
 import wirelab.service.contract.Model;
+import wirelab.service.web.ParserReport;
 import wirelab.service.web.ServletStack;
 import wirelab.service.web.WebServer;
 
@@ -19,10 +20,25 @@ public final class SoapBinding implements Binding {
             Logger.getLogger("org.apache.cxf.wsdl.service.factory"), Logger.getLogger("org.apache.cxf.ws.security"));
 
     @Override
+    public List<String> codecWorkers(Configuration.Stack stack) {
+        return List.of(
+                "org.apache.cxf.binding.soap.SoapMessage",
+                "org.apache.cxf.jaxb.JAXBDataBinding",
+                "org.glassfish.jaxb.runtime.v2.runtime.JAXBContextImpl",
+                StaxParsers.factoryClass(stack.parser()).getName());
+    }
+
+    @Override
     public Running start(Configuration configuration, Model model, Calls calls) throws Refusal, IOException {
         QUIET.forEach(logger -> logger.setLevel(Level.OFF));
-        SoapServlet servlet = new SoapServlet(configuration, model, calls);
+        StaxParsers.pinCxfToWoodstox();
+        String name = configuration.stack().parser();
+        ChosenParser parser = name.equals(Configuration.Stack.DEFAULT_PARSER)
+                ? null
+                : new ChosenParser(name, SoapServlet.CHILDREN_MAX);
+        SoapServlet servlet = new SoapServlet(configuration, model, calls, parser);
         WebServer server = WebServer.start(configuration, calls, servlet, ServletStack::reject);
-        return new ServletStack(configuration, model, server);
+        ServletStack stack = new ServletStack(configuration, model, server);
+        return parser == null ? stack : new ParserReport(stack, () -> parser.used().getName());
     }
 }

@@ -32,16 +32,19 @@ final class SoapServlet extends CXFNonSpringServlet {
     /** Puts the contract's namespace in the place of none (the JAXB reference implementation's property). */
     private static final String NAMESPACE = "org.glassfish.jaxb.defaultNamespaceRemap";
     /** CXF's own 50,000 would refuse a batch that the contract takes. With room for the other fields. */
-    private static final int CHILDREN_MAX = Lists.ITEMS_MAX + 100;
+    static final int CHILDREN_MAX = Lists.ITEMS_MAX + 100;
 
     private final transient Configuration configuration;
     private final transient Model model;
     private final transient Calls calls;
+    private final transient ChosenParser parser;
 
-    SoapServlet(Configuration configuration, Model model, Calls calls) {
+    /** {@code parser} is null where CXF takes its own. */
+    SoapServlet(Configuration configuration, Model model, Calls calls, ChosenParser parser) {
         this.configuration = configuration;
         this.model = model;
         this.calls = calls;
+        this.parser = parser;
     }
 
     @Override
@@ -86,6 +89,9 @@ final class SoapServlet extends CXFNonSpringServlet {
     private void intercept(JaxWsServerFactoryBean factory) {
         SoapVersion version = configuration.stack().soap().equals("1.2") ? Soap12.getInstance() : Soap11.getInstance();
         factory.getInInterceptors().add(Utf8.reading());
+        if (parser != null) {
+            factory.getInInterceptors().add(parser);
+        }
         factory.getInInterceptors().add(new EnvelopeRules(version, model.namespace()));
         factory.getOutInterceptors().add(Utf8.writing());
         factory.getOutFaultInterceptors().add(Utf8.writing());

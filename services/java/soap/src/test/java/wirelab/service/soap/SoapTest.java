@@ -97,6 +97,33 @@ class SoapTest {
         }
     }
 
+    /** The reader of the call that the service makes itself is the chosen one's, and so is the row. */
+    @ParameterizedTest
+    @CsvSource({"jdk,com.sun.org.apache.xerces.internal.impl.XMLStreamReaderImpl,com.sun.xml.internal.stream",
+        "woodstox,com.ctc.wstx.sr.ValidatingStreamReader,woodstox-core",
+        "aalto,com.fasterxml.aalto.stax.StreamReaderImpl,aalto-xml"})
+    void theChosenParserReadsEveryRequestWithinTheSameLimits(String parser, String reader, String library)
+            throws Exception {
+        for (String codec : new String[] {"soap-literal", "soap-rpc"}) {
+            String stack = "{\"binding\":\"soap\",\"codec\":\"" + codec + "\",\"parser\":\"" + parser + "\"}";
+            assertTrue(Bench.libraries(stack, "").stream().anyMatch(row -> row.startsWith("codec " + library + " ")));
+            try (Bench bench = Bench.start("transfer", stack)) {
+                assertEquals(reader, bench.running().set().get("parser"));
+                assertTrue(Envelopes.put(bench, "transfer", codec, "1.1") >= 4);
+            }
+        }
+        try (Bench bench = Bench.start("transfer", "{\"binding\":\"soap\",\"parser\":\"" + parser + "\"}")) {
+            assertEquals(200, submit(bench, "<batch>é🔩<![CDATA[<]]></batch><records/>").status());
+            client(Envelopes.post(bench, "transfer", "1.1", SUBMIT, "garbage"));
+            client(Envelopes.post(bench, "transfer", "1.1", SUBMIT,
+                    request("<batch>b</batch>").replace("?>", "?><!DOCTYPE a [<!ENTITY b 'c'>]>")));
+            client(Envelopes.post(bench, "transfer", "1.1", SUBMIT, request("<batch>&b;</batch>")));
+            client(submit(bench, "<batch>b</batch>" + "<x>".repeat(100) + "</x>".repeat(100)));
+            client(submit(bench, "<batch a='" + "a".repeat(65_537) + "'>b</batch>"));
+            assertEquals(200, submit(bench, "<batch>b</batch>" + "<x>".repeat(90) + "</x>".repeat(90)).status());
+        }
+    }
+
     private static String login(String password, String call) {
         String wss = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
         return envelope(V11, call).replace("<soapenv:Body>", "<soapenv:Header><s:Security xmlns:s='" + wss

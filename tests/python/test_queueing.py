@@ -1,0 +1,43 @@
+"""The theory that the known capacities rest on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tools.queueing import rate_at, wait_at_most
+
+
+def test_one_worker_waits_not_at_all_with_the_chance_that_it_is_idle() -> None:
+    assert wait_at_most(0.0, 50.0, 1, 0.01) == pytest.approx(0.5, rel=1e-9)
+    assert wait_at_most(-1e-9, 50.0, 1, 0.01) == 0.0
+
+
+def test_one_worker_is_that_of_erlang() -> None:
+    """Erlang 1909: P(W <= t) = (1 - rho) exp(rho t / D) below one service time."""
+    rho, service = 0.6, 0.01
+    by_hand = (1 - rho) * np.exp(rho)
+    assert wait_at_most(service - 1e-12, rho / service, 1, service) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize(("workers", "load"), [(1, 0.8), (2, 0.85), (4, 0.9)])
+def test_it_agrees_with_a_simulated_queue(workers: int, load: float) -> None:
+    service, rate = 1.0, load * workers
+    random = np.random.default_rng(workers)
+    arrivals = np.cumsum(random.exponential(1.0 / rate, 200_000))
+    free = np.zeros(workers)
+    waits = np.empty(arrivals.size)
+    for place, at in enumerate(arrivals):
+        worker = int(free.argmin())
+        begun = max(at, free[worker])
+        waits[place] = begun - at
+        free[worker] = begun + service
+    for time in (0.0, 0.7, 2.0, 4.5):
+        seen = float(np.mean(waits[2_000:] <= time))
+        assert wait_at_most(time, rate, workers, service) == pytest.approx(seen, abs=0.015)
+
+
+def test_the_rate_of_an_objective_is_below_the_capacity() -> None:
+    rate = rate_at(0.9, 0.06, 2, 0.01)
+    assert 150.0 < rate < 200.0
+    assert wait_at_most(0.05, rate, 2, 0.01) == pytest.approx(0.9, abs=1e-6)
