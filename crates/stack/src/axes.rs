@@ -442,9 +442,12 @@ pub const TABLE: &[Axis] = &[
     .with_number(CPU),
     axis(
         "caller",
-        "who makes the calls; go: net/http and grpc-go; the others: load tools, windows included",
+        "who makes the calls; go: net/http and grpc-go; java: Spring's RestClient and grpc-java; the \
+         others: load tools, windows included",
         Side::Lab,
-        &["engine", "go", "ghz", "ab", "wrk", "h2load", "jmeter"],
+        &[
+            "engine", "go", "java", "ghz", "ab", "wrk", "h2load", "jmeter",
+        ],
     ),
 ];
 

@@ -357,6 +357,20 @@ const CALLERS: &[Caller] = &[
         ],
     },
     Caller {
+        name: "java",
+        bindings: &["rest", "grpc"],
+        codecs: Some(&["json", "protobuf", "text"]),
+        // Which of them rest has is in `of_java`.
+        transports: Some(&["http/1.1", "http/2"]),
+        compression: &["none"],
+        connections: &["keep", "close"],
+        work: "decode",
+        because: [
+            "a user of this caller makes one call at a time",
+            "this caller decodes every reply",
+        ],
+    },
+    Caller {
         name: "ghz",
         bindings: &["grpc"],
         codecs: None,
@@ -424,7 +438,24 @@ const CALLERS: &[Caller] = &[
 ];
 
 fn of_callers() -> Vec<Rule> {
-    CALLERS.iter().flat_map(of_caller).collect()
+    let mut rules: Vec<Rule> = CALLERS.iter().flat_map(of_caller).collect();
+    rules.push(of_java());
+    rules
+}
+
+fn of_java() -> Rule {
+    rule(
+        [
+            is("caller", &["java"]),
+            is("binding", &["rest"]),
+            not("transport", &["http/1.1"]),
+        ],
+        // java.net.http has no prior knowledge (RFC 9113 section 3.3), only the upgrade that
+        // the same RFC took away.
+        "the JDK's HttpClient reaches HTTP/2 without TLS by an upgrade alone, which services \
+         lack: with caller=java transport can only be http/1.1",
+        ("transport", "http/1.1"),
+    )
 }
 
 fn of_caller(caller: &Caller) -> Vec<Rule> {

@@ -108,7 +108,7 @@ KERNEL = "kernel"
 """The value of axes that leaves a choice to the kernel."""
 ENGINE = "engine"
 """The value of the axis ``caller`` that is the lab's own."""
-CLIENTS = frozenset({"go"})
+CLIENTS = frozenset({"go", "java"})
 """Values of the axis ``caller`` that are programs by the process contract, which make their calls
 by the client libraries of a language; the engine apart, all others are foreign tools."""
 
