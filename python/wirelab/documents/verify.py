@@ -44,9 +44,9 @@ class Stack(
     """How the contract is spoken."""
     byte_order: Literal["little", "big"] | None = None
     """of the client's GIOP messages"""
-    caller: Literal["engine", "go", "ghz", "ab", "wrk", "h2load", "jmeter"] | None = None
-    """who makes the calls; go: net/http and grpc-go; the others: load tools, windows
-    included"""
+    caller: Literal["engine", "go", "java", "ghz", "ab", "wrk", "h2load", "jmeter"] | None = None
+    """who makes the calls; go: net/http and grpc-go; java: Spring's RestClient and grpc-java;
+    the others: load tools, windows included"""
     client_cpu: str | None = msgspec.field(name="client.cpu", default=None)
     """share of one core that the caller gets, for slow devices; all: whatever is there"""
     client_h2_window: str | None = msgspec.field(name="client.h2_window", default=None)
