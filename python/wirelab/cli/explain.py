@@ -32,6 +32,13 @@ class DepthOptions:
         show_default=True,
         help="Trials of every change, on fresh processes.",
     )
+    figure: str = option(
+        "--figure",
+        metavar="NAME",
+        default="response_p50",
+        show_default=True,
+        help="The time that is explained: response_p50, response_p99, service_mean.",
+    )
     threshold: float = option(
         "--threshold",
         type=click.FloatRange(0.0, 1.0),

@@ -33,10 +33,10 @@ class ServiceOptions(RequestOptions):
 class SearchOptions:
     """How the limit is looked for."""
 
-    duration: str = option(
-        "--duration", metavar="TIME", default="3s", show_default=True, help="Of a window."
+    duration: str | None = option(
+        "--duration", metavar="TIME", help="Of a window. [default: 3s, or that of FILE]"
     )
-    link: str = option("--link", metavar="PROFILE", default="loopback", show_default=True)
+    link: str | None = option("--link", metavar="PROFILE", help="[default: loopback]")
     probes_max: int = option(
         "--probes",
         type=click.IntRange(6, 200),

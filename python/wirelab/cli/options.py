@@ -142,18 +142,12 @@ DIRECTORY = option_group("directory", DirectoryOptions, OPTIONS)
 class RequestOptions:
     """What is asked of services that a command line names."""
 
-    path: str = option(
-        "--path", metavar="PATH", default="/", show_default=True, help="Request of a command."
-    )
+    path: str | None = option("--path", metavar="PATH", help="Request of a command. [default: /]")
     ready: str | None = option(
         "--ready", metavar="PATH", help="A command is ready once this answers. [default: TCP]"
     )
-    operation: str = option(
-        "--operation",
-        metavar="NAME",
-        default="Hello",
-        show_default=True,
-        help="Of a service of the lab.",
+    operation: str | None = option(
+        "--operation", metavar="NAME", help="Of a service of the lab. [default: Hello]"
     )
     size: str | None = option(
         "--bytes", metavar="SIZE", help="Its size, e.g. 150kB. [default: 14 B of Hello]"
@@ -181,7 +175,7 @@ class LoadOptions:
     duration: str | None = option(
         "--duration", metavar="TIME", help="Of a window. [default: 2s; of explain 1s]"
     )
-    link: str = option("--link", metavar="PROFILE", default="loopback", show_default=True)
+    link: str | None = option("--link", metavar="PROFILE", help="[default: loopback]")
 
 
 @dataclass(frozen=True)

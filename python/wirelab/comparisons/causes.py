@@ -25,7 +25,7 @@ from wirelab.experiment.matrix import Cell
 from wirelab.experiment.model import Experiment
 from wirelab.explain import conditions, figures, outside
 from wirelab.explain import path as paths
-from wirelab.explain.answers import FIGURE, ServiceAnswer, StackAnswer
+from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.explain.ladders import Ladder, Rung
@@ -40,6 +40,7 @@ from wirelab.stack import manifests, operations
 from wirelab.stack.manifests import Catalogue
 from wirelab.stack.reference import Stack
 from wirelab.statistics.comparison import Comparison, contrast
+from wirelab.statistics.figure import Figure
 from wirelab.trial.record import Trial
 
 MIXED = (
@@ -62,6 +63,8 @@ class CauseQuestion:
     """Its file, from whose folder paths in it start."""
     repeats: int
     threshold: float
+    figure: str
+    """A time (:data:`wirelab.explain.figures.NAMED`)."""
     accept: Acceptance
 
 
@@ -72,6 +75,11 @@ def causes(
     :func:`wirelab.run.runner.run` raises, :class:`UsageError` where the experiment has not two
     cells that differ in their service alone, and :class:`LabError` where one of both was never
     measured."""
+    if figures.named(question.figure).unit != "ns":
+        raise UsageError(
+            f"--figure {question.figure} is no time",
+            "write for example response_p50 or service_mean",
+        )
     bench = _Bench(question, folder, progress, manifests.load())
     cells = bench.cells
     if len(cells) != 2:
@@ -97,15 +105,17 @@ def _stacks(bench: _Bench) -> StackAnswer:
     if len(steps) > 1:
         design = two_orders(a, b, _largest(steps, explanation), refusal)
         runs["orders"] = bench.run("orders", services=_references(design.stacks))
-        again, threshold = _values(runs["orders"].trials), bench.question.threshold
+        again, threshold = bench.figures_of(runs["orders"].trials), bench.question.threshold
         orders = judged(design, again, threshold)
         names = (a.reference, b.reference)
-        rest = _rest(again, _values(runs["path"].trials), names, threshold)
+        rest = _rest(again, bench.figures_of(runs["path"].trials), names, threshold)
     captured, no_packets = bench.captured(services=_references(stops))
     runs |= {"packets": captured} if captured else {}
     trials = captured.trials if captured else ()
     phases = phase_gaps(_of(trials, a.reference), _of(trials, b.reference))
-    return StackAnswer(explanation, steps, orders, rest, phases, no_packets, runs)
+    return StackAnswer(
+        bench.question.figure, explanation, steps, orders, rest, phases, no_packets, runs
+    )
 
 
 def _ladder(steps: Sequence[Step], bench: _Bench) -> Ladder:
@@ -132,7 +142,7 @@ def _ladder(steps: Sequence[Step], bench: _Bench) -> Ladder:
         cells[-1],
         None,
         rungs,
-        figure=FIGURE,
+        figure=bench.question.figure,
         threshold=bench.question.threshold,
     )
 
@@ -177,10 +187,14 @@ def _services(bench: _Bench) -> ServiceAnswer:
     values = design.experiment(bench.values, bench.question.repeats)
     runs = {"conditions": bench.run("conditions", **values)}
     trials = runs["conditions"].trials
-    times, failures = _under(design, trials)
+    times, failures = _under(design, trials, figures.named(bench.question.figure))
     gap = conditions.gap(times)
     if gap is None:
-        reasons = dict.fromkeys(trial.reason for trial in trials if trial.reason)
+        reasons = dict.fromkeys(
+            trial.reason or f"all calls failed{_example(trial)}"
+            for trial in trials
+            if trial.reason or not trial.result.ok
+        )
         raise LabError(
             "a service was never measured as given: " + "; ".join(reasons),
             f"the logs are in {bench.folder / 'conditions' / 'trials'}",
@@ -192,10 +206,12 @@ def _services(bench: _Bench) -> ServiceAnswer:
     plain = [_at(design, design.variants[0], side, trials) for side in ("a", "b")]
     return ServiceAnswer(
         (names[0], names[1]),
+        bench.question.figure,
         gap,
         conditions.shifts(design.conditions, times, failures),
         design.refused,
         {name: (_mean(plain[0], name), _mean(plain[1], name)) for name in CPU},
+        (_connections(plain[0]), _connections(plain[1])),
         phase_gaps(_of(taken, names[0]), _of(taken, names[1])),
         no_packets,
         runs,
@@ -205,11 +221,17 @@ def _services(bench: _Bench) -> ServiceAnswer:
 CPU = ("service_cpu", "client_cpu")
 
 
+def _connections(trials: Sequence[Trial]) -> float | None:
+    """Opened per call; None where the caller did not count."""
+    counts = [(t.result.connections_opened, t.result.calls_whole_run) for t in trials]
+    known = [opened / calls for opened, calls in counts if opened is not None and calls]
+    return sum(known) / len(known) if known else None
+
+
 def _under(
-    design: outside.Design, trials: Sequence[Trial]
+    design: outside.Design, trials: Sequence[Trial], figure: Figure
 ) -> tuple[conditions.Times, Mapping[str, str]]:
     """The times under every condition, and why one has none."""
-    figure = figures.named(FIGURE)
     times, failures = {}, {}
     for variant in design.variants:
         both = [_at(design, variant, side, trials) for side in ("a", "b")]
@@ -217,7 +239,7 @@ def _under(
         times[variant.condition.id] = (made[0], made[1])
         failed = [t.reason for one in both for t in one if t.status == "failed"]
         wrong = [
-            f"{t.result.errors} of {t.result.calls} calls failed"
+            f"{t.result.errors} of {t.result.calls} calls failed{_example(t)}"
             for one in both
             for t in one
             if t.status == "measured" and t.result.errors
@@ -242,19 +264,15 @@ def _at(
     ]
 
 
+def _example(trial: Trial) -> str:
+    """What the first failed call got."""
+    examples = trial.result.error_examples
+    return f", for example: {examples[0]}" if examples else ""
+
+
 def _mean(trials: Sequence[Trial], figure: str) -> float | None:
     found = [v for trial in trials if (v := figures.named(figure).of(trial)) is not None]
     return sum(found) / len(found) if found else None
-
-
-def _values(trials: Sequence[Trial]) -> Values:
-    figure = figures.named(FIGURE)
-    found: dict[str, list[float]] = {}
-    for trial in trials:
-        value = figure.of(trial) if trial.status == "measured" else None
-        if value is not None:
-            found.setdefault(trial.point.stack, []).append(value)
-    return found
 
 
 def _of(trials: Sequence[Trial], stack: str) -> list[Trial]:
@@ -288,6 +306,16 @@ class _Bench:
     def cells(self) -> tuple[Cell, ...]:
         """What it measures as written."""
         return planning.schedule(self.experiment, self.catalogue).cells
+
+    def figures_of(self, trials: Sequence[Trial]) -> Values:
+        """The figure that is explained, by stack."""
+        figure = figures.named(self.question.figure)
+        found: dict[str, list[float]] = {}
+        for trial in trials:
+            value = figure.of(trial) if trial.status == "measured" else None
+            if value is not None:
+                found.setdefault(trial.point.stack, []).append(value)
+        return found
 
     def run(self, part: str, /, **changes: Any) -> Run:
         """The experiment with these keys in place of its own."""

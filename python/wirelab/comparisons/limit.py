@@ -29,9 +29,15 @@ USERS = 16
 """Of the closed load whose rate says where to look."""
 CURVE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
 """Rates of the overload curve, as shares of the limit."""
+TOLD_FROM = 1.25
+"""Factor above a rate whose windows have too few calls, from which on is looked again."""
 DIGITS = 4
 """Significant digits of a rate."""
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class TooFewCalls(UsageError):
+    """A trial has too few calls for a figure of the objective."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Objective:
         for condition in self.conditions:
             judged = condition.judge_run(trial.point.stack, trial)
             if judged.verdict == "undecided":
-                raise UsageError(
+                raise TooFewCalls(
                     f"{condition.text}: {judged.reason} at {trial.point.load.rate:g} calls a "
                     "second",
                     "give a longer --duration, or an objective of a lower percentile",
@@ -117,11 +123,19 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
     if rate <= 0.0:
         raise LabError("no call was answered by users without a pause", "look at the service's log")
     search = Search(*range_around(rate), probes_max=question.probes_max)
-    engine_bound = False
+    engine_bound, asked_times = False, 1
     while not search.done:
         asked = float(f"{search.next_rate:.{DIGITS}g}")
-        (trial,) = bench.measured([_open(asked)], f"probe-{len(search.probes) + 1:02}")
-        is_met = question.objective.is_met(trial)
+        (trial,) = bench.measured([_open(asked)], f"probe-{asked_times:02}")
+        asked_times += 1
+        try:
+            is_met = question.objective.is_met(trial)
+        except TooFewCalls:
+            # Below this rate no window tells: the limit is looked for above it.
+            if asked * TOLD_FROM >= search.most:
+                raise
+            search = replace(search, least=asked * TOLD_FROM)
+            continue
         engine_bound |= not is_met and client_bound(trial)
         search = search.after(Probe(asked, is_met))
     found = search.interval

@@ -13,14 +13,17 @@ from wirelab.explain.two_orders import Orders
 from wirelab.run.finished import Run
 from wirelab.statistics.comparison import Comparison
 
-FIGURE = "service_mean"
-"""The time of a call, from its first byte sent until its reply was read, on average."""
+FIGURE = "response_p50"
+"""The median response time, unless another time is asked for: a mean follows the few calls that a
+busy machine held up."""
 
 
 @dataclass(frozen=True)
 class StackAnswer:
     """Of two stacks of the lab."""
 
+    figure: str
+    """The time that is explained (:data:`wirelab.explain.figures.NAMED`)."""
     explanation: Explanation
     steps: tuple[Step, ...]
     orders: Orders | None
@@ -43,12 +46,15 @@ class ServiceAnswer:
     """Of two services of the user's own."""
 
     names: tuple[str, str]
+    figure: str
     gap: conditions.Gap
     shifts: tuple[conditions.Shift, ...]
     refused: tuple[str, ...]
     """Conditions that cannot be had, each with its reason."""
     cpu: Mapping[str, tuple[float | None, float | None]]
     """``service_cpu`` and ``client_cpu`` per call of both, s; None where it is not known."""
+    connections: tuple[float | None, float | None]
+    """Opened per call in the trials as given, by both; None where it is not known."""
     phases: tuple[PhaseGap, ...]
     no_packets: str
     runs: Mapping[str, Run]

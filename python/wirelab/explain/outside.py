@@ -211,6 +211,11 @@ def _link(plain: Variant, cell: Cell, *, links: bool) -> Changed:
         return "a server that already runs is not in the link's namespace: give its command"
     if not links:
         return "links need root"
+    for place in (plain.a, plain.b):
+        written = [*(place.service.command or ()), *place.service.env.values()]
+        if not any("{host}" in word for word in written):
+            name = place.service.name
+            return f"{name} does not take {{host}}, where to listen: it may not be reached over one"
     return replace(plain.a, link=1), replace(plain.b, link=1)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import msgspec
 
 from wirelab.explain import conditions, figures
-from wirelab.explain.answers import FIGURE, ServiceAnswer, StackAnswer
+from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.findings_text import factor
 from wirelab.explain.phases import PhaseGap
+from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity
 from wirelab.report.charts.waterfall import WaterfallStep, waterfall
 from wirelab.report.page import render, save, write_page
@@ -73,8 +74,9 @@ def steps_of(answer: StackAnswer | ServiceAnswer) -> list[WaterfallStep]:
 
 
 _CAPTION = (
-    "Time per call. Orange adds, green takes away, grey is not shown to differ from nothing; the "
-    "black line is the 95 % interval of the change."
+    "Means of trials, for services of your own of those with a capture. Orange adds, green takes "
+    "away, grey is not shown to differ from nothing; the black line is the 95 % interval of the "
+    "change."
 )
 
 
@@ -89,7 +91,7 @@ def totals(answer: StackAnswer | ServiceAnswer) -> tuple[tuple[str, float], tupl
                 (b, sum(phase.b for phase in answer.phases)),
             )
         return (a, answer.gap.a), (b, answer.gap.b)
-    means = [_mean(answer.runs["path"].trials, name) or 0.0 for name in (a, b)]
+    means = [_mean(answer.runs["path"].trials, name, answer.figure) or 0.0 for name in (a, b)]
     return (a, means[0]), (b, means[1])
 
 
@@ -97,7 +99,9 @@ def _path_steps(answer: StackAnswer) -> list[WaterfallStep]:
     trials = answer.runs["path"].trials
     made = []
     for step, climbed in zip(answer.steps, answer.explanation.climbed, strict=True):
-        ends = [_times(trials, stack.reference) for stack in (step.before, step.after)]
+        ends = [
+            _times(trials, stack.reference, answer.figure) for stack in (step.before, step.after)
+        ]
         if not all(ends) or climbed.effect is None:
             return []
         change = total([(1.0, ends[1]), (-1.0, ends[0])])
@@ -109,14 +113,14 @@ def _phase_steps(phases: Sequence[PhaseGap]) -> list[WaterfallStep]:
     return [WaterfallStep(NAMES.get(one.phase, one.phase), one.gap, one.shown) for one in phases]
 
 
-def _times(trials: Iterable[Trial], stack: str) -> list[float]:
-    figure = figures.named(FIGURE)
+def _times(trials: Iterable[Trial], stack: str, name: str) -> list[float]:
+    figure = figures.named(name)
     found = (figure.of(t) for t in trials if t.point.stack == stack and t.status == "measured")
     return [value for value in found if value is not None]
 
 
-def _mean(trials: Iterable[Trial], stack: str) -> float | None:
-    values = _times(trials, stack)
+def _mean(trials: Iterable[Trial], stack: str, name: str) -> float | None:
+    values = _times(trials, stack, name)
     return sum(values) / len(values) if values else None
 
 
@@ -180,21 +184,64 @@ def _climbable(answer: StackAnswer) -> list[str]:
 def _service_sentences(answer: ServiceAnswer) -> tuple[str, ...]:
     a, b = answer.names
     gap = answer.gap
+    title = figures.named(answer.figure).title
     lead = (
-        f"A call of {a} takes {quantity(gap.a, 'ns')}, one of {b} {quantity(gap.b, 'ns')}: "
-        f"{digits(gap.b / gap.a)} times as long."
+        f"{title[:1].upper()}{title[1:]}: {a} {quantity(gap.a, 'ns')}, {b} "
+        f"{quantity(gap.b, 'ns')}, {digits(gap.b / gap.a)} times as long; the difference is "
+        f"{_amount(gap.interval)}."
     )
     if not gap.is_found:
-        lead += " Whether they differ is not shown: the interval of the difference holds 0."
-    made = [lead, *(conditions.sentence(shift, gap) for shift in answer.shifts)]
-    if not any(shift.outcome == "cause" for shift in answer.shifts):
-        made.append(
-            "Nothing that can be changed from outside was found to be a cause"
-            + (": what is left are the services themselves." if gap.is_found else ".")
-        )
+        lead += " Whether they differ is not shown: that interval holds 0."
+    made = [lead, *_connections(answer)]
+    made += [conditions.sentence(shift, gap) for shift in answer.shifts]
+    made += _conclusion(answer)
     made += _themselves(answer)
     made += [f"Not changed here: {reason}." for reason in answer.refused]
     return tuple(made)
+
+
+def _connections(answer: ServiceAnswer) -> list[str]:
+    """A count, not an estimate: whether a service keeps the connections of its callers."""
+    opened = answer.connections
+    if opened[0] is None or opened[1] is None:
+        return []
+    closing = [
+        name
+        for name, each in zip(answer.names, opened, strict=True)
+        if each is not None and each > CLOSING
+    ]
+    if len(closing) != 1:
+        return []
+    (other,) = set(answer.names) - set(closing)
+    return [
+        (
+            f"{closing[0]} closes its connections: callers opened one for almost every call; "
+            f"{other} keeps them."
+        )
+    ]
+
+
+CLOSING = 0.5
+"""Connections opened per call from which on a service closes them, though callers would not."""
+
+
+def _conclusion(answer: ServiceAnswer) -> list[str]:
+    if any(shift.outcome == "cause" for shift in answer.shifts) or not answer.gap.is_found:
+        return []
+    open_ones = sum(shift.outcome == "undecided" for shift in answer.shifts)
+    if open_ones:
+        return [
+            (
+                f"{counted(open_ones, 'condition')} of {len(answer.shifts)} stay undecided: more "
+                "--repeats, or less running next to them, narrow their intervals."
+            )
+        ]
+    return [
+        (
+            "Nothing that can be changed from outside was found to be a cause: what is left are "
+            "the services themselves."
+        )
+    ]
 
 
 def _themselves(answer: ServiceAnswer) -> list[str]:
@@ -203,8 +250,12 @@ def _themselves(answer: ServiceAnswer) -> list[str]:
     cpu = answer.cpu["service_cpu"]
     a, b = answer.names
     if cpu[0] is not None and cpu[1] is not None:
-        first, second = (quantity(value * 1e9, "ns") for value in cpu if value is not None)
-        made.append(f"CPU of the service per call: {a} {first}, {b} {second}.")
+        first, second = 1e9 * cpu[0], 1e9 * cpu[1]
+        words = f"CPU of the service per call: {a} {quantity(first, 'ns')}, {b} "
+        words += f"{quantity(second, 'ns')}"
+        if answer.gap.is_found:
+            words += f", {quantity(abs(second - first), 'ns')} apart; what is beyond is waiting"
+        made.append(f"{words}.")
     else:
         made.append("CPU per call is known of services that the lab starts, or that name a pid.")
     if answer.phases:
@@ -224,19 +275,18 @@ def _waits(answer: ServiceAnswer) -> list[str]:
     run = answer.runs.get("packets")
     trials = [t for t in (run.trials if run else ()) if t.wire is not None]
     made = []
-    for name, call_ns in zip(answer.names, (answer.gap.a, answer.gap.b), strict=True):
-        wire = next((t.wire for t in trials if t.point.stack == name), None)
-        if wire is None or not wire.exchanges:
+    for name in answer.names:
+        trial = next((t for t in trials if t.point.stack == name), None)
+        wire, call_ns = (trial.wire, trial.time_ns("service", "mean")) if trial else (None, None)
+        if wire is None or not wire.exchanges or not call_ns:
             continue
-        per_call_ms = call_ns / 1e6
-        shares = {one.cause: one.ms_total / wire.exchanges / per_call_ms for one in wire.findings}
+        shares = {one.cause: 1e6 * one.ms_total / wire.exchanges / call_ns for one in wire.findings}
         found = [
-            f"{cause} ({100 * share:.0f} % of the time of its calls)"
+            cause if share < conditions.SHARE_MIN else f"{cause} ({100 * share:.0f} % of a call)"
             for cause, share in shares.items()
-            if share >= conditions.SHARE_MIN
         ]
         if found:
-            made.append(f"Waits in the packets of {name}: {', '.join(found)}.")
+            made.append(f"Found in the packets of {name}: {', '.join(found)}.")
     return made
 
 
@@ -254,8 +304,8 @@ def _of_services(answer: ServiceAnswer) -> list[Section]:
     table = Table(
         ("Condition", "Difference under it", "Taken off", "Verdict"),
         [("as given", _amount(answer.gap.interval), NONE, NONE), *rows],
-        "Second minus first, mean time of a call, with 95 % intervals; the conditions are judged "
-        "together (Holm).",
+        f"Second minus first, {figures.named(answer.figure).title}, with 95 % intervals; the "
+        "conditions are judged together (Holm).",
     )
     return [
         Section(

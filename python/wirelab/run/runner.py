@@ -225,6 +225,8 @@ def _measure_all(
     try:
         for trial in todo:
             if enough(directory.journal.trials):
+                # What there is now is all of the run.
+                directory.note(len(directory.journal.trials), planned.skipped, planned.unavailable)
                 break
             lab.interruption.check()
             progress.trial(trial)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.cli.error_handling import err, folded, out
@@ -12,7 +14,10 @@ from wirelab.comparisons import outputs
 from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import quantity
+from wirelab.format.numbers import NONE, quantity
+from wirelab.report.page import render, save
+from wirelab.report.section import Section, Table
+from wirelab.report.source import Source
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
 
@@ -49,6 +54,7 @@ def run(
 ) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
     directory.check()
+    _checked(output)
     experiment = of_pair("compare", services, service, load)
     asked = Question(
         experiment.text,
@@ -68,11 +74,13 @@ def run(
         retry_failed=directory.retry_failed,
     )
     _write(answer, output)
+    page = _page(answer, folder)
     if as_json:
         document = {"directory": str(folder), "names": answer.names, **answer.gate.to_json()}
         print(json.dumps(document, indent=1))
     else:
         _show(answer)
+        out.print(f"report: {page}")
     return EXIT_BY_OUTCOME[answer.gate.outcome]
 
 
@@ -89,6 +97,32 @@ def _show(answer: Answer) -> None:
             out.print(folded(text, out.width), "yellow")
     for reason in dict.fromkeys(made.pairs.failed):
         out.print(folded(f"A pair has no figure: {reason}", out.width), "red")
+
+
+def _page(answer: Answer, folder: Path) -> Path:
+    """The report of the run, with the verdict before all else."""
+    made, (a, b) = answer.gate, answer.names
+    rows = [
+        (name, NONE if not values else quantity(sorted(values)[len(values) // 2], made.figure.unit))
+        for name, values in zip((a, b), (made.pairs.a, made.pairs.b), strict=True)
+    ]
+    table = Table(("Service", f"{made.figure.title}, median of the pairs"), rows, numeric=(1,))
+    first = Section(f"Is {b} worse than {a}?", [outputs.sentence(made, answer.names)], [table])
+    return save(folder, render(Source.read(folder), first=[first]))
+
+
+def _checked(output: OutputOptions) -> None:
+    """Raises :class:`UsageError` before anything is measured where a file has no folder."""
+    for option, file in (
+        ("--markdown", output.markdown),
+        ("--junit", output.junit),
+        ("--bmf", output.bmf),
+    ):
+        if file is not None and not os.access(file.parent, os.W_OK | os.X_OK):
+            raise UsageError(
+                f"{option}: {file.parent} is no folder that can be written to",
+                "make it, or name another file",
+            )
 
 
 def _write(answer: Answer, output: OutputOptions) -> None:

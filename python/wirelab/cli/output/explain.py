@@ -47,6 +47,7 @@ def run(
         experiment.name,
         depth.repeats,
         depth.threshold,
+        depth.figure,
         Acceptance(accept.unverified, accept.any_target, directory.retry_failed),
     )
     folder = directory.folder("explain")

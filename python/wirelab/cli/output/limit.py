@@ -8,19 +8,35 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import err, folded, out
-from wirelab.cli.output.named_services import ExperimentText, command, of_file, of_services
-from wirelab.comparisons.limit import Acceptance, LimitAnswer, LimitQuestion, Objective, limit
+from wirelab.cli.output.named_services import (
+    ExperimentText,
+    command,
+    of_file,
+    of_services,
+    refuse_next_to_file,
+)
+from wirelab.comparisons.capacity import SPAN
+from wirelab.comparisons.limit import (
+    Acceptance,
+    LimitAnswer,
+    LimitQuestion,
+    Objective,
+    TooFewCalls,
+    limit,
+)
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import digits, quantity
 from wirelab.run.progress import OnConsole
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
     from wirelab.cli.limit import SearchOptions, ServiceOptions
     from wirelab.cli.options import AcceptOptions, DirectoryOptions
 
+DURATION = "3s"
 EXIT_BY_EDGE = {"": EXIT_OK, "below": EXIT_FAILED, "above": EXIT_UNDECIDED}
 
 
@@ -63,8 +79,8 @@ def _experiment(
     keys: dict[str, Any] = {
         # Replaced by the search.
         "loads": [{"closed": {"users": 1}}],
-        "links": search.link,
-        "window": {"duration": search.duration},
+        "links": search.link or LOOPBACK,
+        "window": {"duration": search.duration or DURATION},
     }
     if declared.command is not None:
         if service is not None:
@@ -75,7 +91,28 @@ def _experiment(
         raise UsageError("no service given", "name a stack, a URL, a file, or --command")
     if "://" in service or "@" in service:
         return of_services("limit", [service], declared, keys)
-    return of_file(service, "name a stack, a URL, or an experiment file of one cell")
+    if search.link is not None:
+        raise UsageError(
+            "--link is for services that the command line names",
+            "write it into the file, or leave it out",
+        )
+    refuse_next_to_file(declared)
+    return _with_window(
+        of_file(service, "name a stack, a URL, or an experiment file of one cell"), search.duration
+    )
+
+
+def _with_window(file: ExperimentText, duration: str | None) -> ExperimentText:
+    """The file with this window, or with the command's own where it has none."""
+    import yaml
+
+    from wirelab.experiment import yaml_source as documents
+
+    values = dict(documents.read(file.text, file.name).values)
+    if duration is None and "window" in values:
+        return file
+    values["window"] = {"duration": duration or DURATION}
+    return ExperimentText(yaml.safe_dump(values, sort_keys=False), file.name)
 
 
 def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
@@ -99,14 +136,33 @@ def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
             "The engine was at its own limit in a trial that missed it: the service may take more.",
             "yellow",
         )
-    if not answer.search.done or high / low > 1.25:
+    if high / low > SPAN:
         yield Line(
-            "The answers vary much from trial to trial: a longer --duration or more --probes help."
+            "The search ended before its interval was 6 % wide: a longer --duration or more "
+            "--probes help.",
+            "yellow",
+        )
+    missed = [trial for trial in answer.curve if _misses(trial, objective, low)]
+    if missed:
+        rates = [trial.point.load.rate or 0.0 for trial in missed]
+        yield Line(
+            f"Afterwards the objective was missed at {digits(min(rates))} calls a second, below "
+            "that interval: the machine changed meanwhile. Search again, with less running next "
+            "to it.",
+            "red",
         )
     yield Line(f"Users without a pause reached {digits(answer.closed_rate)} a second.", "dim")
     if answer.curve:
         yield Line("")
         yield from _curve(answer)
+
+
+def _misses(trial: Trial, objective: Objective, low: float) -> bool:
+    """Whether a trial below the interval misses the objective; one that cannot tell does not."""
+    try:
+        return (trial.point.load.rate or 0.0) < low and not objective.is_met(trial)
+    except TooFewCalls:
+        return False
 
 
 def _curve(answer: LimitAnswer) -> Iterator[Line]:

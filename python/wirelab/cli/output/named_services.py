@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.errors import UsageError
 from wirelab.format.counting import counted
+from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
     from wirelab.cli.options import LoadOptions, PairOptions, RequestOptions
@@ -67,6 +68,7 @@ def of_pair(
         given = [command(f"--{key}", key, text, service) for key, text in named]
         return of_services(name, given, service, _load(name, load))
     if len(services) == 1:
+        refuse_next_to_file(service, load)
         return of_file(services[0], "give two services, or an experiment file of two cells")
     if len(services) != 2:
         raise UsageError(
@@ -86,9 +88,21 @@ def _load(name: str, load: LoadOptions) -> dict[str, Any]:
         entry = {"closed": {"users": load.users or USERS}}
     return {
         "loads": [entry],
-        "links": load.link,
+        "links": load.link or LOOPBACK,
         "window": {"duration": load.duration or DURATIONS.get(name, DURATION)},
     }
+
+
+def refuse_next_to_file(*groups: Any) -> None:
+    """Raises :class:`UsageError` for an option that says what the file says itself."""
+    for group in groups:
+        for entry in fields(group):
+            if getattr(group, entry.name) != entry.default:
+                option = entry.metadata["names"][0]
+                raise UsageError(
+                    f"{option} is for services that the command line names",
+                    "write it into the file, or leave it out",
+                )
 
 
 def command(option: str, name: str, text: str, request: RequestOptions) -> dict[str, Any]:
@@ -99,14 +113,19 @@ def command(option: str, name: str, text: str, request: RequestOptions) -> dict[
         raise UsageError(f"{option}: {error}", "quote it as a shell would need it") from error
     if not words:
         raise UsageError(f"{option} is empty", "give the command that starts the service")
-    declared: dict[str, Any] = {"name": name, "command": words, "http": {"path": request.path}}
+    declared: dict[str, Any] = {
+        "name": name,
+        "command": words,
+        "http": {"path": request.path or "/"},
+    }
     if request.ready is not None:
         declared["ready"] = {"http": request.ready}
     return declared
 
 
 def _message(request: RequestOptions) -> dict[str, Any]:
-    message: dict[str, Any] = {"operation": request.operation}
-    if request.size is not None or request.operation == HELLO:
+    operation = request.operation or HELLO
+    message: dict[str, Any] = {"operation": operation}
+    if request.size is not None or operation == HELLO:
         message["bytes"] = request.size or HELLO_SIZE
     return message

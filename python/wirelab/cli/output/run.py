@@ -52,9 +52,14 @@ def show(
         _print(run, page, threshold, [trial for trial in run.failed if trial.id not in reported])
         verdicts.show_verdicts(judged, out.width)
     verdicts.write_junit(run.folder.name, judged, junit)
-    if run.failed or not run.trials:
+    if run.failed or not run.trials or any(map(_answers_nothing, run.trials)):
         return EXIT_FAILED
     return verdicts.exit_code(judged)
+
+
+def _answers_nothing(trial: Trial) -> bool:
+    """A trial whose calls all failed measured a service that does not do what it is asked."""
+    return trial.result.errors > 0 and trial.result.ok == 0
 
 
 def _judged(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
