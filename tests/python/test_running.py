@@ -144,7 +144,17 @@ def test_a_torn_journal_line_costs_only_its_own_trial(tmp_path: Path) -> None:
 def test_another_experiment_does_not_mix_with_it(tmp_path: Path) -> None:
     _run(tmp_path / "run")
     with pytest.raises(RunDirectoryError, match="another experiment"):
-        _run(tmp_path / "run", TEXT.replace("repeats: 2", "repeats: 3"))
+        _run(tmp_path / "run", TEXT.replace("repeats: 2", "repeats: 1"))
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_more_repeats_are_measured_on_top(tmp_path: Path) -> None:
+    first = _run(tmp_path / "run")
+    longer = _run(tmp_path / "run", TEXT.replace("repeats: 2", "repeats: 3"))
+    assert longer.trials[: len(first.trials)] == first.trials
+    assert len(longer.trials) == len(first.trials) * 3 // 2
+    assert longer.planned == len(longer.trials)
+    assert "repeats: 3" in (longer.folder / "experiment.yaml").read_text()
 
 
 @pytest.mark.usefixtures("stand_in")

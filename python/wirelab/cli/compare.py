@@ -18,6 +18,7 @@ from wirelab.cli.options import (
     GroupedCommand,
     LoadOptions,
     PairOptions,
+    Share,
     option,
     option_group,
 )
@@ -38,7 +39,7 @@ class QuestionOptions:
     )
     threshold: float = option(
         "--threshold",
-        type=click.FloatRange(0.0, 1.0),
+        type=Share(),
         metavar="SHARE",
         default=0.03,
         show_default=True,

@@ -16,6 +16,7 @@ from wirelab.cli.options import (
     GroupedCommand,
     LoadOptions,
     PairOptions,
+    Share,
     option,
     option_group,
 )
@@ -41,7 +42,7 @@ class DepthOptions:
     )
     threshold: float = option(
         "--threshold",
-        type=click.FloatRange(0.0, 1.0),
+        type=Share(),
         metavar="SHARE",
         default=0.05,
         show_default=True,

@@ -20,6 +20,26 @@ OPTIONS = "Options"
 VERBOSE = click.option("--verbose", is_flag=True, help="Print the study's winners and causes too.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 
+
+class Share(click.ParamType[float]):
+    """A share from 0 to 1, as ``0.03`` or ``3%``."""
+
+    name = "share"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Raises :class:`click.BadParameter`."""
+        text = str(value).strip()
+        try:
+            share = float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
+        except ValueError:
+            share = -1.0
+        if not 0.0 <= share <= 1.0:
+            self.fail(f"{text!r} is no share; write for example 3% or 0.03", param, ctx)
+        return share
+
+
 POSTGRES_HELP = "A PostgreSQL that already runs, used instead of one that the lab starts."
 
 

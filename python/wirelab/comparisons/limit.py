@@ -121,7 +121,12 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
     (closed,) = bench.measured([{"closed": {"users": USERS}}], "closed")
     rate = closed.result.rate_per_s
     if rate <= 0.0:
-        raise LabError("no call was answered by users without a pause", "look at the service's log")
+        examples = closed.result.error_examples
+        why = f": {examples[0]}" if examples else ""
+        raise UsageError(
+            f"no call was answered well by users without a pause{why}",
+            f"correct the request or the service; its log is in {folder / 'closed' / 'trials'}",
+        )
     search = Search(*range_around(rate), probes_max=question.probes_max)
     engine_bound, asked_times = False, 1
     while not search.done:

@@ -204,6 +204,11 @@ def junit(suite: str, judged: Sequence[Judged]) -> str:
     return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def full_name(name: str) -> str:
+    """``p99`` -> ``response_p99``, ``cpu`` -> ``service_cpu``; other names as they are."""
+    return f"response_{name}" if name in PERCENTILES else ALIASES.get(name, name)
+
+
 def _figure(name: str) -> Figure | None:
     """The figure; None for the share of failed calls. Raises :class:`UsageError`."""
     if name == ERRORS:

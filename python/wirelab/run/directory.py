@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 EXPERIMENT = "experiment.yaml"
 LOCK = ".lock"
 
+_NAMED_MAX = 6
+"""Runs that a message names."""
+
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a run. Raises :class:`RunDirectoryError`."""
@@ -55,10 +58,14 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _no_run(folder: Path, reason: str) -> RunDirectoryError:
-    return RunDirectoryError(
-        f"{folder} is not a run directory: {reason}",
-        "name a directory that `wirelab run`, `wirelab demo` or `wirelab reproduce` has written",
+    remedy = (
+        "name a directory that `wirelab run`, `wirelab demo` or `wirelab reproduce` has written"
     )
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+    if inside:
+        more = f" and {len(inside) - _NAMED_MAX} more" if len(inside) > _NAMED_MAX else ""
+        remedy = f"runs are in it, name one of them: {', '.join(inside[:_NAMED_MAX])}{more}"
+    return RunDirectoryError(f"{folder} is not a run directory: {reason}", remedy)
 
 
 def refusal(folder: Path, kind: str) -> RunDirectoryError | None:
@@ -236,14 +243,32 @@ class RunDirectory:
     def _resume(self) -> None:
         manifest = read_manifest(self.folder)
         if manifest.experiment_sha256 != self._experiment.digest():
-            raise RunDirectoryError(
-                f"{self.folder} holds a run of another experiment, or of this one as it was",
-                "give another --out, or restore the experiment file "
-                f"({self.folder / EXPERIMENT} is what was run)",
-            )
+            manifest = self._prolonged(manifest)
         engine = engine_binary.find()
         sessions = (*manifest.sessions, Session(now(), binary_digest(engine)))
         self._write_manifest(msgspec.structs.replace(manifest, sessions=sessions))
+
+    def _prolonged(self, manifest: Manifest) -> Manifest:
+        """The manifest of the same experiment with more repeats, whose first ones are those that
+        there are. Raises :class:`RunDirectoryError` where anything else differs."""
+        before = manifest.experiment.get("repeats")
+        was = self._experiment.model_copy(update={"repeats": before})
+        if (
+            not isinstance(before, int)
+            or before > self._experiment.repeats
+            or was.digest() != manifest.experiment_sha256
+        ):
+            raise RunDirectoryError(
+                f"{self.folder} holds a run of another experiment, or of this one as it was",
+                "give another --out, or restore the experiment file "
+                f"({self.folder / EXPERIMENT} is what was run); more repeats alone are taken",
+            )
+        write_whole(self.folder / EXPERIMENT, self._source)
+        return msgspec.structs.replace(
+            manifest,
+            experiment=self._experiment.model_dump(mode="json"),
+            experiment_sha256=self._experiment.digest(),
+        )
 
     def _write_manifest(self, manifest: Manifest) -> None:
         write_whole(self.folder / MANIFEST, manifest.text())

@@ -12,6 +12,7 @@ import msgspec
 from wirelab.cli.error_handling import folded, out
 from wirelab.comparisons.finished_runs import CellDifference, RunDifference, difference
 from wirelab.errors import EXIT_OK, UsageError
+from wirelab.explain.thresholds import full_name
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import digits
@@ -66,9 +67,10 @@ def run(
 
 def figure_named(name: str) -> Figure:
     """Any figure of a run. Raises :class:`UsageError`."""
-    if name not in KNOWN:
+    full = full_name(name)
+    if full not in KNOWN:
         raise UsageError(f"there is no figure {name!r}", did_you_mean(name, KNOWN))
-    return KNOWN[name]
+    return KNOWN[full]
 
 
 def _lines(found: RunDifference, threshold: float, *, everything: bool) -> Iterator[Line]:

@@ -12,6 +12,7 @@ from wirelab.comparisons.causes import MIXED, CauseQuestion, causes
 from wirelab.comparisons.limit import Acceptance
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.explain.answers import ServiceAnswer, StackAnswer
+from wirelab.explain.thresholds import full_name
 from wirelab.format.numbers import quantity
 from wirelab.report import cause_page
 from wirelab.run.directory import write_whole
@@ -47,7 +48,7 @@ def run(
         experiment.name,
         depth.repeats,
         depth.threshold,
-        depth.figure,
+        full_name(depth.figure),
         Acceptance(accept.unverified, accept.any_target, directory.retry_failed),
     )
     folder = directory.folder("explain")

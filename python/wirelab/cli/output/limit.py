@@ -28,6 +28,7 @@ from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import digits, quantity
+from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Trial
@@ -64,8 +65,10 @@ def run(
     folder = directory.folder("limit")
     err.print(f"run directory: {folder}")
     answer = limit(question, folder, OnConsole(err))
+    document = _json(answer, objective)
+    write_whole(folder / "limit.json", json.dumps(document, indent=1) + "\n")
     if as_json:
-        print(json.dumps(_json(answer, objective), indent=1))
+        print(json.dumps(document, indent=1))
     else:
         for line in _lines(answer, question.objective):
             out.print(line.text if line.style else folded(line.text, out.width), style=line.style)
