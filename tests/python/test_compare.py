@@ -10,10 +10,12 @@ import xml.etree.ElementTree as xml
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result
 from wirelab.cli import main
+from wirelab.cli.options import Share
 from wirelab.comparisons import outputs
 from wirelab.comparisons.gate import FAILED_MAX, gate, is_enough, pairs
 from wirelab.statistics.cell import cells, point_key
@@ -182,3 +184,35 @@ def test_questions_that_cannot_be_asked_are_refused(
     assert main(["compare", *words, "--out", str(out)]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
     assert not out.exists()
+
+
+@pytest.mark.parametrize("option", [["--users", "3"], ["--duration", "5s"], ["--path", "/x"]])
+@pytest.mark.parametrize("command", ["compare", "explain"])
+def test_an_option_that_a_file_says_itself_is_refused(
+    command: str, option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "two.yaml"
+    file.write_text("name: two\n")
+    assert main([command, str(file), *option, "--out", str(tmp_path / "run")]) == 2
+    assert f"{option[0]} is for services that the command line names" in capsys.readouterr().err
+
+
+def test_a_file_without_a_folder_is_found_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, junit = tmp_path / "run", tmp_path / "nosuch" / "junit.xml"
+    words = ["compare", "rest@rust", "grpc@rust", "--junit", str(junit), "--out", str(out)]
+    assert main(words) == 2
+    assert "--junit:" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("text", "share"), [("3%", 0.03), ("0.05", 0.05), ("0", 0.0)])
+def test_a_share_is_read_with_and_without_a_percent_sign(text: str, share: float) -> None:
+    assert Share().convert(text, None, None) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["x%", "", "-1", "101%", "1.5"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="no share"):
+        Share().convert(text, None, None)

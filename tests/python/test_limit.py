@@ -74,3 +74,21 @@ def test_services_that_are_none_are_refused(
     assert main(["limit", *words, "--objective", "p99<1s", "--out", str(out)]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
     assert not out.exists()
+
+
+def test_a_file_takes_the_duration_of_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A service that answers nothing well ends the search before it begins; its window tells."""
+    file = tmp_path / "one.yaml"
+    file.write_text(
+        "name: one\nservices: [{name: closed, url: 'http://127.0.0.1:9/'}]\n"
+        "loads: [{closed: {users: 1}}]\n"
+    )
+    out = tmp_path / "limit"
+    words = ["limit", str(file), "--objective", "p50<1s", "--duration", "300ms"]
+    assert main([*words, "--out", str(out)]) != 0
+    capsys.readouterr()
+    assert "300ms" in (out / "closed" / "experiment.yaml").read_text()
+    assert main(["limit", str(file), "--objective", "p50<1s", "--link", "lan"]) == 2
+    assert "--link is for services that the command line names" in capsys.readouterr().err

@@ -104,7 +104,7 @@ def shifts(
 def _shift(condition: Condition, plain: Gap | None, times: Times, failure: str) -> Shift:
     a, b = times.get(condition.id, ((), ()))
     if failure or plain is None or not a or not b:
-        why = failure or "a service has no time"
+        why = failure or "too few calls for a figure; a longer --duration has more"
         return Shift(condition, "not measured", why, None, None)
     towards = 1.0 if plain.b >= plain.a else -1.0
     plain_a, plain_b = times[""]
