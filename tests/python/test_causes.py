@@ -163,9 +163,14 @@ http.server.ThreadingHTTPServer((host, port), Handler).serve_forever()
 
 
 def explained(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], services: list[Any], **keys: Any
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    services: list[Any],
+    words: tuple[str, ...] = ("--figure", "service_mean", "--repeats", "2"),
+    **keys: Any,
 ) -> dict[str, Any]:
-    """An experiment of short windows, explained; two repeats, for the known truths are large."""
+    """An experiment of short windows, explained; the known truths are large. Windows of few calls
+    have a mean, and no median."""
     values = {
         "name": "why",
         "services": services,
@@ -177,7 +182,7 @@ def explained(
     file = tmp_path / "why.yaml"
     file.write_text(yaml.safe_dump(values))
     run = tmp_path / "run"
-    code = main(["explain", str(file), "--repeats", "2", "--out", str(run), "--json"])
+    code = main(["explain", str(file), *words, "--out", str(run), "--json"])
     written = capsys.readouterr()
     assert code == 0, written.err
     assert (run / "report.html").is_file()
@@ -230,7 +235,8 @@ def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str
     kept = "rest@rust?transport=http/1.0&connection=close"
     late = f"{kept}&end_of_message=until-close&close_delay=20"
     hello = [{"operation": "Hello", "bytes": "14 B"}]
-    document = explained(tmp_path, capsys, [late, kept], messages=hello)
+    longer = {"messages": hello, "window": {"duration": "600 ms"}}
+    document = explained(tmp_path, capsys, [late, kept], ("--repeats", "3"), **longer)
     found = document["explanation"]
     changes = {rung["id"]: rung["changes"] for rung in found["rungs"]}
     assert [set(changes[cause]) for cause in found["causes"]] == [{"end_of_message"}]
