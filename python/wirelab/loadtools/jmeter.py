@@ -19,8 +19,6 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
-import jinja2
-
 from wirelab.documents.event import Progress
 from wirelab.documents.plan import Window
 from wirelab.errors import TrialFailed
@@ -107,6 +105,8 @@ def test_plan(request: ToolRequest, window: Window) -> str:
     host, _, port = request.target.rpartition(":")
     bounded_s = window.calls.max_s if window.calls else window.duration_s or 0.0
     template = resources.files("wirelab").joinpath("data/jmeter/plan.jmx.j2")
+    import jinja2
+
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     return environment.from_string(template.read_text(encoding="utf-8")).render(
         groups=groups(request.users, window.calls.calls if window.calls else None),
