@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from wirelab.cli.options import AcceptOptions, DirectoryOptions
 
 DURATION = "3s"
+TABLE = ("bold", "dim")
+"""Styles of lines that keep their columns."""
 EXIT_BY_EDGE = {"": EXIT_OK, "below": EXIT_FAILED, "above": EXIT_UNDECIDED}
 
 
@@ -71,7 +73,8 @@ def run(
         print(json.dumps(document, indent=1))
     else:
         for line in _lines(answer, question.objective):
-            out.print(line.text if line.style else folded(line.text, out.width), style=line.style)
+            text = line.text if line.style in TABLE else folded(line.text, out.width)
+            out.print(text, style=line.style)
     return EXIT_BY_EDGE[answer.search.at_edge]
 
 
