@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from tools import marked_part
 from wirelab.run import directory as run_directory
 from wirelab.run import finished as finished_run
 from wirelab.statistics.cell import Cell, cells
@@ -84,26 +85,20 @@ def _order(figure: Figure) -> Callable[[Cell], float]:
 def page(text: str, folder: Path) -> str:
     """The page with its tables made from a run. Raises :class:`ValueError` where it lacks a
     marker."""
-    before, begun, rest = text.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not begun or not ended:
-        raise ValueError(f"{PAGE} lacks {BEGIN} or {END}")
+    return marked_part.replaced(text, BEGIN, END, _lines(folder))
+
+
+def _lines(folder: Path) -> Iterator[str]:
     found = list(cells(finished_run.read(folder).trials))
     machine = run_directory.read_manifest(folder).machine
     trials = sum(len(cell.trials) for cell in found)
     days = sorted({trial.started[:10] for cell in found for trial in cell.trials})
-    taken = (
+    yield (
         f"{trials:,} trials of {days[0]} to {days[-1]} on {machine['cpu']}, "
         f"{machine['cores']} cores, Linux {machine['kernel']}."
     )
-    lines = [
-        BEGIN,
-        taken,
-        *_tables(found, 1, ("response p50, µs", RESPONSE_P50, 1e-3)),
-        *_tables(found, 50, ("calls per second", RATE, 1.0)),
-        END,
-    ]
-    return before + "\n".join(lines) + after
+    yield from _tables(found, 1, ("response p50, µs", RESPONSE_P50, 1e-3))
+    yield from _tables(found, 50, ("calls per second", RATE, 1.0))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tools import marked_part
 from wirelab.format.numbers import digits, limits, quantity
 from wirelab.statistics.interval import Interval
 
@@ -37,11 +38,7 @@ Json = dict[str, Any]
 
 def page(text: str, result: Json, published: dict[str, tuple[float, float]]) -> str:
     """The page with its tables made anew. Raises :class:`ValueError` where it lacks a marker."""
-    before, begun, rest = text.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not begun or not ended:
-        raise ValueError(f"{PAGE} lacks {BEGIN} or {END}")
-    return before + "\n".join([BEGIN, *_tables(result, published), END]) + after
+    return marked_part.replaced(text, BEGIN, END, _tables(result, published))
 
 
 def published_figures(file: Path) -> dict[str, tuple[float, float]]:

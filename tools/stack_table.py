@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from tools import marked_part
 from wirelab import checkout
 from wirelab.documents.service_ready import Library, Role
 from wirelab.errors import WirelabError
@@ -186,11 +187,7 @@ def _head(first: Sequence[str], languages: Sequence[str]) -> Iterator[str]:
 
 def replaced(page: str, lines: Sequence[str]) -> str:
     """The page with these lines between the markers. Raises :class:`ValueError` without them."""
-    before, begun, rest = page.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not begun or not ended:
-        raise ValueError(f"README.md lacks {BEGIN} or {END}: put both back around the table")
-    return before + "\n".join([BEGIN, *lines, END]) + after
+    return marked_part.replaced(page, BEGIN, END, lines)
 
 
 def starter(catalogue: Catalogue, scratch: Scratch, interruption: Interruption) -> Ready:

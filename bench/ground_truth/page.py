@@ -11,6 +11,7 @@ from typing import Any
 from bench.ground_truth.captures.corpus import Case
 from bench.ground_truth.captures.recipes import MAKERS
 from bench.ground_truth.scoring import Score, Tally
+from bench.pages import marked_parts
 from wirelab.format.counting import counted
 from wirelab.stack.reference import Stack
 from wirelab.statistics.interval import Interval
@@ -46,17 +47,8 @@ def publish(total: Score, cases: list[Case], about: Json) -> None:
         ("corpus", _corpus(cases)),
     )
     for name, lines in parts:
-        page = _replaced(page, name, lines)
+        page = marked_parts.replaced(page, name, lines)
     PAGE.write_text(page)
-
-
-def _replaced(page: str, name: str, lines: list[str]) -> str:
-    begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"
-    before, found, rest = page.partition(begin)
-    _, ended, after = rest.partition(end)
-    if not found or not ended:
-        raise ValueError(f"the page has no part {name!r}")
-    return "\n".join((before + begin, *lines, end + after))
 
 
 def _where(about: Json, cases: list[Case]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.table import DISTURBED
+from tools import marked_part
 
 Json = dict[str, Any]
 
@@ -17,11 +18,7 @@ def replaced(page: str, name: str, lines: Sequence[str]) -> str:
         ValueError: the page lacks a marker.
     """
     begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"
-    before, found, rest = page.partition(begin)
-    _, ended, after = rest.partition(end)
-    if not found or not ended:
-        raise ValueError(f"the page lacks {begin} or {end}")
-    return before + "\n".join([begin, *lines, end]) + after
+    return marked_part.replaced(page, begin, end, lines)
 
 
 def where(document: Json, others_share: float, therefore: str) -> str:

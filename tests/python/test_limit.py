@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.python.synthetic_ladder import trial
 from wirelab.cli import main
-from wirelab.comparisons.limit import Objective
+from wirelab.comparisons.limit import LimitQuestion, Objective, TooFewCalls, _Bench, limit
 from wirelab.errors import UsageError
+from wirelab.experiment.load_record import LoadRecord
+from wirelab.explain.cell_selector import CellSelector
+from wirelab.run.progress import Silent
+from wirelab.trial.record import Trial
 
 SERVER = Path(__file__).parent / "queue_server.py"
 COMMAND = f"{sys.executable} {SERVER} {{port}} 2 10"
@@ -92,3 +100,47 @@ def test_a_file_takes_the_duration_of_the_command_line(
     assert "300ms" in (out / "closed" / "experiment.yaml").read_text()
     assert main(["limit", str(file), "--objective", "p50<1s", "--link", "lan"]) == 2
     assert "--link is for services that the command line names" in capsys.readouterr().err
+
+
+def answering(
+    at_most: float, calls_min: float
+) -> Callable[[_Bench, Sequence[dict[str, Any]], str], tuple[Trial, ...]]:
+    """In place of trials: p50 is 1 ms up to a rate and 1 s above it; windows of a lower rate than
+    ``calls_min`` have too few calls for a percentile."""
+
+    def measured(_: _Bench, loads: Sequence[dict[str, Any]], name: str) -> tuple[Trial, ...]:
+        made = []
+        for load in loads:
+            rate = load.get("poisson", {}).get("rate")
+            seconds = 0.001 if rate is None or rate <= at_most else 1.0
+            one = trial(CellSelector("rest@rust"), seconds, 1)
+            if rate is not None:
+                record = LoadRecord(kind="poisson", rate=rate)
+                one = replace(one, point=replace(one.point, load=record))
+                if rate < calls_min:
+                    one = replace(one, result=replace(one.result, times={}))
+            made.append(one)
+        return tuple(made)
+
+    return measured
+
+
+QUESTION = LimitQuestion("", "no file", Objective.parse("p50<100ms"), curve=False)
+
+
+def test_rates_with_too_few_calls_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The first rate that is asked has too few calls; the limit lies above it."""
+    monkeypatch.setattr(_Bench, "measured", answering(at_most=2_000.0, calls_min=500.0))
+    found = limit(QUESTION, tmp_path, Silent())
+    assert found.limit.estimate == pytest.approx(2_000.0, rel=0.05)
+    assert all(probe.rate >= 500.0 for probe in found.search.probes)
+
+
+def test_where_no_rate_has_enough_calls_the_search_ends(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(_Bench, "measured", answering(at_most=2_000.0, calls_min=1e9))
+    with pytest.raises(TooFewCalls, match="longer --duration"):
+        limit(QUESTION, tmp_path, Silent())

@@ -101,20 +101,28 @@ def _stacks(bench: _Bench) -> StackAnswer:
     ladder = _ladder(steps, bench)
     runs = {"path": bench.run("path", services=_references(stops))}
     explanation = explain(runs["path"].trials, ladder)
+    times = bench.figures_of(runs["path"].trials)
     orders, rest = None, None
     if len(steps) > 1:
         design = two_orders(a, b, _largest(steps, explanation), refusal)
         runs["orders"] = bench.run("orders", services=_references(design.stacks))
         again, threshold = bench.figures_of(runs["orders"].trials), bench.question.threshold
         orders = judged(design, again, threshold)
-        names = (a.reference, b.reference)
-        rest = _rest(again, bench.figures_of(runs["path"].trials), names, threshold)
+        rest = _rest(again, times, (a.reference, b.reference), threshold)
     captured, no_packets = bench.captured(services=_references(stops))
     runs |= {"packets": captured} if captured else {}
     trials = captured.trials if captured else ()
     phases = phase_gaps(_of(trials, a.reference), _of(trials, b.reference))
     return StackAnswer(
-        bench.question.figure, explanation, steps, orders, rest, phases, no_packets, runs
+        bench.question.figure,
+        explanation,
+        steps,
+        orders,
+        rest,
+        phases,
+        no_packets,
+        times,
+        runs,
     )
 
 
@@ -212,6 +220,7 @@ def _services(bench: _Bench) -> ServiceAnswer:
         design.refused,
         {name: (_mean(plain[0], name), _mean(plain[1], name)) for name in CPU},
         (_connections(plain[0]), _connections(plain[1])),
+        tuple(t.reason for one in plain for t in one if t.status == "failed"),
         phase_gaps(_of(taken, names[0]), _of(taken, names[1])),
         no_packets,
         runs,

@@ -9,7 +9,7 @@ from wirelab.explain import conditions
 from wirelab.explain.explanation import Explanation
 from wirelab.explain.path import Step
 from wirelab.explain.phases import PhaseGap
-from wirelab.explain.two_orders import Orders
+from wirelab.explain.two_orders import Orders, Values
 from wirelab.run.finished import Run
 from wirelab.statistics.comparison import Comparison
 
@@ -33,7 +33,14 @@ class StackAnswer:
     phases: tuple[PhaseGap, ...]
     no_packets: str
     """Why there are no captures; empty where there are."""
+    times: Values
+    """That time in each trial of the path, by stack, ns."""
     runs: Mapping[str, Run]
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why trials failed."""
+        return tuple(trial.reason for run in self.runs.values() for trial in run.failed)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -55,6 +62,8 @@ class ServiceAnswer:
     """``service_cpu`` and ``client_cpu`` per call of both, s; None where it is not known."""
     connections: tuple[float | None, float | None]
     """Opened per call in the trials as given, by both; None where it is not known."""
+    failures: tuple[str, ...]
+    """Why trials as given failed."""
     phases: tuple[PhaseGap, ...]
     no_packets: str
     runs: Mapping[str, Run]

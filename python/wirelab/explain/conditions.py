@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from wirelab.explain.findings_text import UnfoundedConclusion
-from wirelab.format.numbers import quantity
+from wirelab.explain.findings_text import UnfoundedConclusion, capitalised
+from wirelab.format.numbers import signed
 from wirelab.statistics import linear_contrasts
 from wirelab.statistics.comparison import ALPHA, holm
 from wirelab.statistics.interval import Interval, StatisticsError
@@ -147,33 +147,29 @@ def sentence(shift: Shift, plain: Gap) -> str:
     """What may be said of it."""
     words = shift.condition.label
     if shift.removed is None or shift.gap is None:
-        return f"{_capital(words)}: not measured, {shift.reason}."
+        return f"{capitalised(words)}: not measured, {shift.reason}."
     amount = time(shift.removed)
     if shift.outcome == "cause":
         share = 100 * abs(shift.removed.estimate / (plain.b - plain.a))
         return (
-            f"{_capital(words)} takes {amount} off the difference ({share:.0f} %): part of the "
+            f"{capitalised(words)} takes {amount} off the difference ({share:.0f} %): part of the "
             "cause lies in what it changes."
         )
     if shift.outcome == "against":
         grows = time(_turned(shift.removed))
-        return f"{_capital(words)} makes the difference larger, by {grows}."
+        return f"{capitalised(words)} makes the difference larger, by {grows}."
     if shift.outcome == "no effect":
-        return f"{_capital(words)} is ruled out: {shift.reason} ({amount})."
-    return f"{_capital(words)}: undecided, {amount} off the difference; {shift.reason}."
+        return f"{capitalised(words)} is ruled out: {shift.reason} ({amount})."
+    return f"{capitalised(words)}: undecided, {amount} off the difference; {shift.reason}."
 
 
 def time(interval: Interval) -> str:
     """``43.5 µs (41.0 µs to 46.1 µs)``."""
-    middle = _signed(interval.estimate)
+    middle = signed(interval.estimate, "ns", plus="")
     if interval.bounds is None:
         return f"{middle} (no interval: {interval.reason})"
-    low, high = map(_signed, interval.bounds)
+    low, high = (signed(bound, "ns", plus="") for bound in interval.bounds)
     return f"{middle} ({low} to {high})"
-
-
-def _signed(time_ns: float) -> str:
-    return f"{'−' if time_ns < 0 else ''}{quantity(abs(time_ns), 'ns')}"
 
 
 def _turned(interval: Interval) -> Interval:
@@ -191,7 +187,3 @@ def _excludes_zero(interval: Interval | None) -> bool:
         return False
     low, high = interval.bounds
     return low > 0.0 or high < 0.0
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -109,22 +109,26 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
     name, words = step.rung.id, step.rung.label
     title = figures.phrase(ladder.figure)
     if step.effect is None:
-        return Conclusion("unknown", f"{_capital(words)}: not measured, {step.reason}.", name)
+        return Conclusion("unknown", f"{capitalised(words)}: not measured, {step.reason}.", name)
     size = factor(step.effect.ratio)
     if step.outcome == "cause":
-        text = f"{_capital(words)} is a cause: {_step(step)} changes {title} by {size}"
+        text = f"{capitalised(words)} is a cause: {_step(step)} changes {title} by {size}"
         return Conclusion("cause", text + _share(step) + _bundle(step), name, step.effect)
     if step.outcome == "against":
-        text = f"{_capital(words)} is the opposite of a cause: changing it moves {title} by {size}"
+        text = (
+            f"{capitalised(words)} is the opposite of a cause: changing it moves {title} by {size}"
+        )
         return Conclusion("against", f"{text}.", name, step.effect)
     if step.outcome == "effect":
-        text = f"{_capital(words)} has an effect of {size} on {title}; it explains no gap, as none"
+        text = (
+            f"{capitalised(words)} has an effect of {size} on {title}; it explains no gap, as none"
+        )
         return Conclusion("effect", f"{text} is shown.", name, step.effect)
     if step.outcome == "no effect":
         limit = f"{100 * step.effect.threshold:g} %"
-        text = f"{_capital(words)} is ruled out: its effect, {size}, is smaller than {limit}."
+        text = f"{capitalised(words)} is ruled out: its effect, {size}, is smaller than {limit}."
         return Conclusion("no effect", text, name, step.effect)
-    text = f"{_capital(words)}: undecided, {size}; {step.reason}."
+    text = f"{capitalised(words)}: undecided, {size}; {step.reason}."
     return Conclusion("unknown", text, name, step.effect)
 
 
@@ -194,7 +198,7 @@ def _limits(ladder: Ladder, cells: Cells) -> Iterator[Conclusion]:
         yield Conclusion("limit", text)
 
 
-def _capital(words: str) -> str:
+def capitalised(words: str) -> str:
     """Begins a sentence; a name such as ``gRPC`` keeps its letters."""
     first = words.split(" ", 1)[0]
     return words if first != first.lower() else words[:1].upper() + words[1:]

@@ -78,6 +78,11 @@ def quantity(value: float, unit: Unit, significant: int = SIGNIFICANT) -> str:
     return f"{digits(value / divisor, significant)}{space}{name}".strip()
 
 
+def signed(value: float, unit: Unit, plus: str = "+") -> str:
+    """``+1.23 ms``, ``−45.6 µs``."""
+    return f"{plus if value >= 0 else '−'}{quantity(abs(value), unit)}"
+
+
 def estimate(interval: Interval | None, unit: Unit) -> str:
     """The estimate alone."""
     return NONE if interval is None else quantity(interval.estimate, unit)

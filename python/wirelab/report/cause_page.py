@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import msgspec
 
 from wirelab.explain import conditions, figures
 from wirelab.explain.answers import ServiceAnswer, StackAnswer
-from wirelab.explain.findings_text import factor
+from wirelab.explain.findings_text import capitalised, factor
 from wirelab.explain.phases import PhaseGap
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity
@@ -91,37 +91,23 @@ def totals(answer: StackAnswer | ServiceAnswer) -> tuple[tuple[str, float], tupl
                 (b, sum(phase.b for phase in answer.phases)),
             )
         return (a, answer.gap.a), (b, answer.gap.b)
-    means = [_mean(answer.runs["path"].trials, name, answer.figure) or 0.0 for name in (a, b)]
-    return (a, means[0]), (b, means[1])
+    first, second = (answer.times.get(name) or [0.0] for name in (a, b))
+    return (a, sum(first) / len(first)), (b, sum(second) / len(second))
 
 
 def _path_steps(answer: StackAnswer) -> list[WaterfallStep]:
-    trials = answer.runs["path"].trials
     made = []
     for step, climbed in zip(answer.steps, answer.explanation.climbed, strict=True):
-        ends = [
-            _times(trials, stack.reference, answer.figure) for stack in (step.before, step.after)
-        ]
-        if not all(ends) or climbed.effect is None:
+        before, after = (answer.times.get(one.reference) for one in (step.before, step.after))
+        if not before or not after or climbed.effect is None:
             return []
-        change = total([(1.0, ends[1]), (-1.0, ends[0])])
+        change = total([(1.0, after), (-1.0, before)])
         made.append(WaterfallStep(step.label, change, climbed.effect.found))
     return made
 
 
 def _phase_steps(phases: Sequence[PhaseGap]) -> list[WaterfallStep]:
     return [WaterfallStep(NAMES.get(one.phase, one.phase), one.gap, one.shown) for one in phases]
-
-
-def _times(trials: Iterable[Trial], stack: str, name: str) -> list[float]:
-    figure = figures.named(name)
-    found = (figure.of(t) for t in trials if t.point.stack == stack and t.status == "measured")
-    return [value for value in found if value is not None]
-
-
-def _mean(trials: Iterable[Trial], stack: str, name: str) -> float | None:
-    values = _times(trials, stack, name)
-    return sum(values) / len(values) if values else None
 
 
 def _of_stacks(answer: StackAnswer) -> list[Section]:
@@ -149,7 +135,7 @@ def _orders(answer: StackAnswer) -> list[str]:
             + (f"; {_interaction(orders.interaction)}." if orders.interaction else ".")
         )
     if answer.rest is not None:
-        made.append(f"{_rest_words(answer.rest)}")
+        made.append(_rest_words(answer.rest))
     return made
 
 
@@ -186,13 +172,14 @@ def _service_sentences(answer: ServiceAnswer) -> tuple[str, ...]:
     gap = answer.gap
     title = figures.named(answer.figure).title
     lead = (
-        f"{title[:1].upper()}{title[1:]}: {a} {quantity(gap.a, 'ns')}, {b} "
+        f"{capitalised(title)}: {a} {quantity(gap.a, 'ns')}, {b} "
         f"{quantity(gap.b, 'ns')}, {digits(gap.b / gap.a)} times as long; the difference is "
         f"{_amount(gap.interval)}."
     )
     if not gap.is_found:
         lead += " Whether they differ is not shown: that interval holds 0."
-    made = [lead, *_connections(answer)]
+    failed = [f"A trial as given failed: {reason}." for reason in dict.fromkeys(answer.failures)]
+    made = [*failed, lead, *_connections(answer)]
     made += [conditions.sentence(shift, gap) for shift in answer.shifts]
     made += _conclusion(answer)
     made += _themselves(answer)
@@ -254,7 +241,7 @@ def _themselves(answer: ServiceAnswer) -> list[str]:
         words = f"CPU of the service per call: {a} {quantity(first, 'ns')}, {b} "
         words += f"{quantity(second, 'ns')}"
         if answer.gap.is_found:
-            words += f", {quantity(abs(second - first), 'ns')} apart; what is beyond is waiting"
+            words += f", {quantity(abs(second - first), 'ns')} apart"
         made.append(f"{words}.")
     else:
         made.append("CPU per call is known of services that the lab starts, or that name a pid.")

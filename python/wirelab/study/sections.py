@@ -10,6 +10,7 @@ import msgspec
 
 from wirelab.errors import UsageError
 from wirelab.explain.cell_selector import Level, level_words
+from wirelab.explain.findings_text import capitalised
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, ranged
 from wirelab.report.page import render, save, write_page
@@ -188,7 +189,7 @@ def _winners(
     ratio = f"{entry.contenders['a']} is better by"
     parts = [
         Section(
-            _capital(table.pair.label),
+            capitalised(table.pair.label),
             [_tally(entry, table)],
             [
                 Table(
@@ -233,7 +234,7 @@ def _tally(entry: WinnersEntry, table: WinnerTable) -> str:
     a, b = entry.contenders["a"], entry.contenders["b"]
     holding = sum(square.verdict == "holds" for square in table.squares)
     return (
-        f"{_capital(table.pair.label)}: {a} wins {count['a']}, {b} {count['b']}, "
+        f"{capitalised(table.pair.label)}: {a} wins {count['a']}, {b} {count['b']}, "
         f"{count['neither']} are undecided (published {published.count('a')} to "
         f"{published.count('b')}); {holding} of "
         f"{len(published)} published winners hold."
@@ -263,10 +264,6 @@ def _score(score: Score) -> str:
     scale, name = unit
     low, high = (scale * bound for bound in score.interval.bounds)
     return f"{digits(scale * score.interval.estimate)} ({digits(low)} to {digits(high)}) {name}"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _beside(lines: Sequence[Line]) -> list[Section]:

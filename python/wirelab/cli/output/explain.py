@@ -13,7 +13,7 @@ from wirelab.comparisons.limit import Acceptance
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.thresholds import full_name
-from wirelab.format.numbers import quantity
+from wirelab.format.numbers import quantity, signed
 from wirelab.report import cause_page
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
@@ -37,7 +37,7 @@ def run(
     *,
     as_json: bool,
 ) -> int:
-    """Returns the exit code: 1 where trials failed of what was given. Raises
+    """Returns the exit code: 1 where trials failed, of own services those as given. Raises
     :class:`WirelabError`."""
     directory.check()
     if len(services) == 2 and len({"://" in one for one in services}) == 2:
@@ -65,8 +65,7 @@ def run(
         for text in cause_page.sentences(answer):
             out.print(folded(f"• {text}", out.width))
         out.print(f"report: {page}")
-    failed = isinstance(answer, StackAnswer) and any(one.failed for one in answer.runs.values())
-    return EXIT_FAILED if failed else EXIT_OK
+    return EXIT_FAILED if answer.failures else EXIT_OK
 
 
 def lines(answer: StackAnswer | ServiceAnswer) -> Iterator[str]:
@@ -79,8 +78,7 @@ def lines(answer: StackAnswer | ServiceAnswer) -> Iterator[str]:
     widest = max(*edges, end, 1.0)
     yield _line(a, 0.0, start, widest, quantity(start, "ns"))
     for place, one in enumerate(steps):
-        sign = "+" if one.change.estimate >= 0 else "−"
-        words = f"{sign}{quantity(abs(one.change.estimate), 'ns')}"
+        words = signed(one.change.estimate, "ns")
         low, high = sorted((edges[place], edges[place + 1]))
         yield _line(one.label, low, high, widest, words if one.shown else f"{words} ?")
     yield _line(b, 0.0, end, widest, quantity(end, "ns"))

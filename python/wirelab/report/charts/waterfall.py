@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from wirelab.format.numbers import quantity, sanitize, step
+from wirelab.format.numbers import quantity, sanitize, signed, step
 from wirelab.report.charts.canvas import POINTS, WIDTH, add_title, canvas, tick, to_svg
 from wirelab.report.section import Picture
 from wirelab.statistics.figure import Unit
@@ -50,7 +50,14 @@ def waterfall(
         for place, one in enumerate(steps, 1):
             left, right = edges[place - 1] / divisor, edges[place] / divisor
             colour = OPEN if not one.shown else MORE if right > left else LESS
-            _bar(axes, place, left, right, colour, f"{one.label}: {_change(one, unit)}")
+            _bar(
+                axes,
+                place,
+                left,
+                right,
+                colour,
+                f"{one.label}: {signed(one.change.estimate, unit)}",
+            )
             if one.change.bounds is not None:
                 low, high = (edges[place - 1] + bound for bound in one.change.bounds)
                 limits = [low / divisor, high / divisor]
@@ -64,7 +71,9 @@ def waterfall(
         axes.spines["left"].set_visible(False)
         figure.subplots_adjust(left=0.02, right=0.98, top=1.0 - 30.0 / height, bottom=48.0 / height)
         add_title(figure, axes, title)
-        words = "; ".join(f"{sanitize(one.label)} {_change(one, unit)}" for one in steps)
+        words = "; ".join(
+            f"{sanitize(one.label)} {signed(one.change.estimate, unit)}" for one in steps
+        )
         alt = (
             f"{title}: {sanitize(start[0])} {quantity(start[1], unit)}; {words}; "
             f"{sanitize(end[0])} {quantity(end[1], unit)}"
@@ -83,8 +92,3 @@ def _bar(axes: Axes, place: int, left: float, right: float, colour: str, label: 
         fontsize=POINTS,
         verticalalignment="bottom",
     )
-
-
-def _change(one: WaterfallStep, unit: Unit) -> str:
-    sign = "+" if one.change.estimate >= 0 else "−"
-    return f"{sign}{quantity(abs(one.change.estimate), unit)}"

@@ -187,19 +187,21 @@ class _Comparer:
     threshold: float
     blocks: Blocks | None
     places: Mapping[int, int]
-    """The identity of a cell -> its place among the blocks' cells."""
+    """The identity of a cell -> its place among the blocks' cells; cells without a spread, or
+    with fewer than two values, have none."""
 
     @classmethod
     def of(cls, every: Sequence[Cell], figure: Figure, threshold: float) -> _Comparer:
-        rows = tuple(tuple(sorted(cell.by_repeat(figure).items())) for cell in every)
-        places = {id(cell): place for place, cell in enumerate(every)}
-        return cls(figure, threshold, _blocks(rows), places)
+        rows = {id(cell): tuple(sorted(cell.by_repeat(figure).items())) for cell in every}
+        varying = {key: row for key, row in rows.items() if len({value for _, value in row}) > 1}
+        places = {key: place for place, key in enumerate(varying)}
+        return cls(figure, threshold, _blocks(tuple(varying.values())), places)
 
     def compare(self, first: Cell, second: Cell) -> Comparison | None:
         """first / second; None where one of them has no value."""
         values = [tuple(cell.values(self.figure)) for cell in (first, second)]
-        if self.blocks is not None:
-            ends = [self.places[id(cell)] for cell in (first, second)]
+        ends = [self.places.get(id(cell)) for cell in (first, second)]
+        if self.blocks is not None and ends[0] is not None and ends[1] is not None:
             trials = sum(map(len, values))
             return of_blocks(self.blocks, ends[0], ends[1], trials, self.threshold)
         try:
