@@ -190,13 +190,18 @@ func TestAnOpenLoadKeepsIntendedTimes(t *testing.T) {
 	}
 }
 
-func TestFailuresAreCountedByKindAndCause(t *testing.T) {
+// nobody is an address that nobody listens at.
+func nobody(t *testing.T) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := listener.Addr().String()
-	listener.Close()
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func TestFailuresAreCountedByKindAndCause(t *testing.T) {
 	dropping := serving(t, func(w http.ResponseWriter, _ *http.Request) {
 		connection, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
@@ -208,7 +213,7 @@ func TestFailuresAreCountedByKindAndCause(t *testing.T) {
 		{"a shorter text", serving(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello") }), "wrong", "wrong_reply", ""},
 		{"no JSON", serving(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Hello, wirelab") }), "wrong", "wrong_reply", ""},
 		{"status 500", serving(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), "application", "application_error", ""},
-		{"nobody listens", nobody, "refused", "connection_refused", ""},
+		{"nobody listens", nobody(t), "refused", "connection_refused", ""},
 		{"closed", dropping, "closed", "connection_closed", ""},
 		{"too slow", serving(t, func(http.ResponseWriter, *http.Request) { time.Sleep(200 * time.Millisecond) }), "timeout", "timeout", shortTime},
 	} {
@@ -228,6 +233,34 @@ func TestACallThatOutlivesTheDrainIsUnfinished(t *testing.T) {
 		`"load":{"kind":"closed","users":2},"window":{"duration_s":0.1},"drain_s":0.1,`+cold)
 	if group.ErrorsByKind["unfinished"] != 2 {
 		t.Errorf("%v", group.ErrorsByKind)
+	}
+}
+
+func TestArrivalsThatOutliveTheDrainInTheQueueAreUnfinished(t *testing.T) {
+	var served atomic.Uint64
+	target := serving(t, func(_ http.ResponseWriter, request *http.Request) {
+		served.Add(1)
+		<-request.Context().Done()
+	})
+	group, _ := carriedOut(t, target,
+		`"load":{"kind":"constant","rate":100,"in_flight_max":1},"window":{"duration_s":0.5},"drain_s":0.1,`+cold)
+	if group.Calls != 50 || group.ErrorsByKind["unfinished"] != 50 {
+		t.Errorf("%d calls, %v", group.Calls, group.ErrorsByKind)
+	}
+	if group.CallsWholeRun != 1 || served.Load() != 1 {
+		t.Errorf("%d of the whole run, %d served", group.CallsWholeRun, served.Load())
+	}
+	if len(group.FirstCallsNS) != 50 || group.Times["response_failed"].Count != 50 {
+		t.Errorf("%d first calls, %+v", len(group.FirstCallsNS), group.Times["response_failed"])
+	}
+}
+
+func TestACallWithoutAConnectionWasNotSent(t *testing.T) {
+	for _, binding := range []string{"rest", "grpc"} {
+		group, _ := carriedOut(t, nobody(t), `"stack":{"binding":"`+binding+`"},`+tenOfOne)
+		if group.Errors != 10 || group.CallsWholeRun != 0 {
+			t.Errorf("%s: %d errors, %d of the whole run", binding, group.Errors, group.CallsWholeRun)
+		}
 	}
 }
 

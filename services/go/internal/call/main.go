@@ -222,7 +222,7 @@ func (r *run) outcome(warm warmed, opened, closed bytesNow) (groupOutcome, error
 		QueueMax:          r.queueMax.Load(),
 		ConnectionsOpened: r.sockets.opened.Load(), ConnectionsPeak: r.sockets.peak.Load(),
 		BytesSent: closed.sent - opened.sent, BytesReceived: closed.received - opened.received,
-		CallsWholeRun: r.made.Load(), Times: times, Series: append([]uint64{}, all.series[:slots]...),
+		CallsWholeRun: r.sent.Load(), Times: times, Series: append([]uint64{}, all.series[:slots]...),
 		FirstCallsNS: r.first,
 	}
 	if r.group.Load.IsClosed() {

@@ -24,8 +24,9 @@ type run struct {
 	// fullAt is the first arrival that was one too many.
 	fullAt atomic.Int64
 
-	made, completed, failed atomic.Uint64
-	inFlight                atomic.Int64
+	// begun are all calls, sent those that a connection was given to.
+	begun, sent, completed, failed atomic.Uint64
+	inFlight                       atomic.Int64
 	lastDone                atomic.Int64
 	queueMax                atomic.Int64
 
@@ -89,24 +90,22 @@ func (r *run) admits(at int64) bool {
 func (r *run) hasWarmup() bool { return r.group.Warmup.MaxS > 0 }
 
 // one makes a call that was intended at that moment, and returns when it had ended.
+// Once the drain is over it is a failed call that nothing is sent for.
 func (r *run) one(by client, to *shard, intended int64) int64 {
 	at := stamps{intended: intended}
-	number := r.made.Add(1)
-	r.inFlight.Add(1)
-	ctx, cancel := context.WithTimeout(r.calls, seconds(r.group.TimeoutS))
-	err := by.call(ctx, &at)
+	number := r.begun.Add(1)
+	why := neverSent
+	if r.calls.Err() == nil {
+		why = r.send(by, &at)
+	}
 	at.done = nowNS()
-	var why *failure
-	if err != nil {
-		why = failureOf(ctx, err)
+	if at.sent != 0 || why == nil {
+		r.sent.Add(1)
+	}
+	if why != nil {
 		r.failed.Add(1)
 	}
-	cancel()
-	r.inFlight.Add(-1)
 	r.completed.Add(1)
-	if at.sent == 0 && err == nil {
-		at.sent = intended
-	}
 	for last := r.lastDone.Load(); at.done > last && !r.lastDone.CompareAndSwap(last, at.done); last = r.lastDone.Load() {
 	}
 	if number <= r.group.FirstCalls {
@@ -114,6 +113,18 @@ func (r *run) one(by client, to *shard, intended int64) int64 {
 	}
 	to.record(at, why, r.start.Load(), r.end.Load())
 	return at.done
+}
+
+// send makes the call by the library, and returns why it failed.
+func (r *run) send(by client, at *stamps) *failure {
+	r.inFlight.Add(1)
+	defer r.inFlight.Add(-1)
+	ctx, cancel := context.WithTimeout(r.calls, seconds(r.group.TimeoutS))
+	defer cancel()
+	if err := by.call(ctx, at); err != nil {
+		return failureOf(ctx, err)
+	}
+	return nil
 }
 
 func (r *run) keepFirst(number int, at stamps, why *failure) {
@@ -181,7 +192,7 @@ func (r *run) work(places *queue, worker int) {
 	defer by.close()
 	for {
 		at, more := places.take()
-		if !more || r.calls.Err() != nil {
+		if !more {
 			return
 		}
 		r.one(by, r.shards[worker%len(r.shards)], at)
