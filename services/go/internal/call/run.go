@@ -19,16 +19,16 @@ type run struct {
 	shards  []*shard
 	// The window, CLOCK_MONOTONIC; math.MaxInt64: not yet known.
 	start, end atomic.Int64
-	// left are the calls that a window of calls still admits.
-	left atomic.Int64
-	// fullAt is the first arrival that was one too many.
-	fullAt atomic.Int64
+	// opening is held while the window opens.
+	opening sync.RWMutex
+	// quota of a window of calls; nil: it has a length.
+	quota *quota
 
 	// begun are all calls, sent those that a connection was given to.
 	begun, sent, completed, failed atomic.Uint64
 	inFlight                       atomic.Int64
-	lastDone                atomic.Int64
-	queueMax                atomic.Int64
+	lastDone                       atomic.Int64
+	queueMax                       atomic.Int64
 
 	// over ends the making of calls; calls is the parent of every call.
 	over  chan struct{}
@@ -51,9 +51,8 @@ func newRun(calls context.Context, group *Group, lib *library) *run {
 	r.sockets = &sockets{connected: r.shards[0].addConnect}
 	r.start.Store(math.MaxInt64)
 	r.end.Store(math.MaxInt64)
-	r.fullAt.Store(math.MaxInt64)
 	if calls := group.Window.Calls; calls != nil {
-		r.left.Store(int64(calls.Calls))
+		r.quota = newQuota(calls.Calls)
 	}
 	return r
 }
@@ -75,16 +74,33 @@ func (r *run) admits(at int64) bool {
 	if r.isOver() || at >= r.end.Load() {
 		return false
 	}
-	if r.group.Window.Calls == nil || at < r.start.Load() {
-		return true
-	}
-	if r.left.Add(-1) >= 0 {
-		return true
-	}
-	for full := r.fullAt.Load(); at < full && !r.fullAt.CompareAndSwap(full, at); full = r.fullAt.Load() {
-	}
-	return false
+	return r.quota == nil || r.isBefore(at) || r.quota.admit(at)
 }
+
+// isBefore: whether a moment that is past lies before the window.
+func (r *run) isBefore(at int64) bool {
+	start := r.start.Load()
+	if start == math.MaxInt64 {
+		// The window may have begun and not be known yet.
+		r.opening.RLock()
+		start = r.start.Load()
+		r.opening.RUnlock()
+	}
+	return at < start
+}
+
+// windowEnd is the end as far as it is known.
+func (r *run) windowEnd() int64 {
+	end := r.end.Load()
+	if r.quota == nil || r.endsWithUsers() {
+		return end
+	}
+	return min(end, r.quota.closesAt())
+}
+
+// endsWithUsers: a window of calls of a closed load without a warm-up ends when its
+// last call has.
+func (r *run) endsWithUsers() bool { return r.group.Load.IsClosed() && !r.hasWarmup() }
 
 // hasWarmup: whether calls come before the window.
 func (r *run) hasWarmup() bool { return r.group.Warmup.MaxS > 0 }
@@ -105,13 +121,12 @@ func (r *run) one(by client, to *shard, intended int64) int64 {
 	if why != nil {
 		r.failed.Add(1)
 	}
+	raise(&r.lastDone, at.done)
 	r.completed.Add(1)
-	for last := r.lastDone.Load(); at.done > last && !r.lastDone.CompareAndSwap(last, at.done); last = r.lastDone.Load() {
-	}
 	if number <= r.group.FirstCalls {
 		r.keepFirst(int(number), at, why)
 	}
-	to.record(at, why, r.start.Load(), r.end.Load())
+	to.record(at, why, r.start.Load(), r.windowEnd())
 	return at.done
 }
 
@@ -172,7 +187,7 @@ func (r *run) open(all *sync.WaitGroup) {
 			if !r.admits(at) {
 				break
 			}
-			if lag := nowNS() - at; at >= r.start.Load() {
+			if lag := nowNS() - at; !r.isBefore(at) {
 				r.shards[0].addLag(max(lag, 1))
 			}
 			if waiting := places.put(at); waiting > 0 && workers < r.group.Load.InFlightMax {
