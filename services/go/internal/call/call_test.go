@@ -2,6 +2,7 @@ package call
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -190,13 +191,18 @@ func TestAnOpenLoadKeepsIntendedTimes(t *testing.T) {
 	}
 }
 
-func TestFailuresAreCountedByKindAndCause(t *testing.T) {
+// nobody is an address that nobody listens at.
+func nobody(t *testing.T) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := listener.Addr().String()
-	listener.Close()
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func TestFailuresAreCountedByKindAndCause(t *testing.T) {
 	dropping := serving(t, func(w http.ResponseWriter, _ *http.Request) {
 		connection, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
@@ -208,7 +214,7 @@ func TestFailuresAreCountedByKindAndCause(t *testing.T) {
 		{"a shorter text", serving(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello") }), "wrong", "wrong_reply", ""},
 		{"no JSON", serving(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Hello, wirelab") }), "wrong", "wrong_reply", ""},
 		{"status 500", serving(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), "application", "application_error", ""},
-		{"nobody listens", nobody, "refused", "connection_refused", ""},
+		{"nobody listens", nobody(t), "refused", "connection_refused", ""},
 		{"closed", dropping, "closed", "connection_closed", ""},
 		{"too slow", serving(t, func(http.ResponseWriter, *http.Request) { time.Sleep(200 * time.Millisecond) }), "timeout", "timeout", shortTime},
 	} {
@@ -228,6 +234,131 @@ func TestACallThatOutlivesTheDrainIsUnfinished(t *testing.T) {
 		`"load":{"kind":"closed","users":2},"window":{"duration_s":0.1},"drain_s":0.1,`+cold)
 	if group.ErrorsByKind["unfinished"] != 2 {
 		t.Errorf("%v", group.ErrorsByKind)
+	}
+}
+
+func TestArrivalsThatOutliveTheDrainInTheQueueAreUnfinished(t *testing.T) {
+	var served atomic.Uint64
+	target := serving(t, func(_ http.ResponseWriter, request *http.Request) {
+		served.Add(1)
+		<-request.Context().Done()
+	})
+	group, _ := carriedOut(t, target,
+		`"load":{"kind":"constant","rate":100,"in_flight_max":1},"window":{"duration_s":0.5},"drain_s":0.1,`+cold)
+	if group.Calls != 50 || group.ErrorsByKind["unfinished"] != 50 {
+		t.Errorf("%d calls, %v", group.Calls, group.ErrorsByKind)
+	}
+	if group.CallsWholeRun != 1 || served.Load() != 1 {
+		t.Errorf("%d of the whole run, %d served", group.CallsWholeRun, served.Load())
+	}
+	if len(group.FirstCallsNS) != 50 || group.Times["response_failed"].Count != 50 {
+		t.Errorf("%d first calls, %+v", len(group.FirstCallsNS), group.Times["response_failed"])
+	}
+}
+
+func TestACallWithoutAConnectionWasNotSent(t *testing.T) {
+	for _, binding := range []string{"rest", "grpc"} {
+		group, _ := carriedOut(t, nobody(t), `"stack":{"binding":"`+binding+`"},`+tenOfOne)
+		if group.Errors != 10 || group.CallsWholeRun != 0 {
+			t.Errorf("%s: %d errors, %d of the whole run", binding, group.Errors, group.CallsWholeRun)
+		}
+	}
+}
+
+// windowOfTwo is open since a second, and holds two calls that come after a warm-up.
+func windowOfTwo(t *testing.T) (*run, int64) {
+	t.Helper()
+	plan, err := ReadPlan(strings.NewReader(`{"groups":[{"target":"127.0.0.1:1","stack":{"binding":"rest"},` +
+		`"workload":{"kind":"contract","contract":"transfer","operation":"Hello"},` +
+		`"load":{"kind":"closed","users":3},"window":{"calls":{"calls":2,"max_s":10}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(context.Background(), &plan.Groups[0], nil)
+	start := nowNS() - 1_000_000_000
+	r.start.Store(start)
+	r.end.Store(start + 10_000_000_000)
+	return r, start
+}
+
+func TestAWindowOfCallsHoldsTheLatestThatItAdmitted(t *testing.T) {
+	r, start := windowOfTwo(t)
+	if !r.admits(start+10) || !r.admits(start+50) || r.admits(start+20) {
+		t.Fatal("the first two that ask are admitted")
+	}
+	if !r.isClosing() {
+		t.Error("the window holds all its calls")
+	}
+	r.closeWindow()
+	if end := r.windowEnd(); end != start+51 {
+		t.Errorf("it ends %d ns behind its start", end-start)
+	}
+}
+
+func TestAWindowOfCallsIsOpenUntilAllItsCallsAreNoted(t *testing.T) {
+	r, start := windowOfTwo(t)
+	r.admits(start + 10)
+	r.quota.left.Add(-1) // of a user who has not come to note its arrival
+	if r.admits(start+20) || r.isClosing() {
+		t.Error("one call is still to be noted")
+	}
+}
+
+func TestCallsThatEndBeforeTheEndIsSettledAreNotOfTheWindow(t *testing.T) {
+	r, start := windowOfTwo(t)
+	user := clientFunc(func(*stamps) error { return nil })
+	r.admits(start)
+	r.one(user, r.shards[0], start)
+	if r.shards[0].ended != 1 {
+		t.Fatal("the window is open")
+	}
+	r.admits(start + 1)
+	r.admits(start + 2) // one too many
+	r.one(user, r.shards[0], start+1)
+	if s := r.shards[0]; s.ok != 2 || s.ended != 1 || s.fine != 1 {
+		t.Errorf("%d calls, %d ended, %d of them well", s.ok, s.ended, s.fine)
+	}
+}
+
+type clientFunc func(at *stamps) error
+
+func (f clientFunc) call(_ context.Context, at *stamps) error { return f(at) }
+func (clientFunc) close()                                     {}
+
+func TestAWindowOfCallsHoldsExactlySoMany(t *testing.T) {
+	target := serving(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello, wirelab") })
+	const warm = `,"warmup":{"min_s":0.05,"max_s":0.1}`
+	for _, row := range []struct{ name, rest string }{
+		{"cold", `"load":{"kind":"closed","users":16},` + cold},
+		{"more users than calls", `"load":{"kind":"closed","users":600},` + cold},
+		{"one user", `"load":{"kind":"closed","users":1}` + warm},
+		{"16 users", `"load":{"kind":"closed","users":16}` + warm},
+		{"open", `"load":{"kind":"constant","rate":5000,"in_flight_max":16}` + warm},
+		{"open and cold", `"load":{"kind":"poisson","rate":5000,"seed":1,"in_flight_max":16},` + cold},
+	} {
+		group, _ := carriedOut(t, target, row.rest+`,"window":{"calls":{"calls":500,"max_s":20}}`)
+		if group.Calls != 500 || group.OK != 500 {
+			t.Errorf("%s: %d calls, %d of them well, %v", row.name, group.Calls, group.OK, group.ErrorExamples)
+		}
+		if group.WindowS <= 0 || group.WindowS > 19 {
+			t.Errorf("%s: a window of %g s", row.name, group.WindowS)
+		}
+		var inSeries uint64
+		for _, n := range group.Series {
+			inSeries += n
+		}
+		if inSeries != group.Ended {
+			t.Errorf("%s: %d ended, %d in the series", row.name, group.Ended, inSeries)
+		}
+	}
+}
+
+func TestAWindowOfCallsThatDoNotEndIsBounded(t *testing.T) {
+	target := serving(t, func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
+	group, _ := carriedOut(t, target,
+		`"load":{"kind":"closed","users":3},"window":{"calls":{"calls":2,"max_s":0.2}},"drain_s":0.1,`+cold)
+	if group.Calls != 2 || group.ErrorsByKind["unfinished"] != 2 || group.WindowS != 0.2 {
+		t.Errorf("%d calls, %v, in %g s", group.Calls, group.ErrorsByKind, group.WindowS)
 	}
 }
 

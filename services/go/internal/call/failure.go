@@ -32,6 +32,9 @@ func application(text string) error {
 // errUnfinished ends the calls that are under way when the drain is over.
 var errUnfinished = errors.New("still under way when the drain ended")
 
+// neverSent is the failure of an arrival that found no place before the drain was over.
+var neverSent = &failure{"unfinished", "unfinished", "never sent: it still waited when the drain ended"}
+
 // failureOf finds kind and cause of an error of net/http or grpc-go. ctx is the call's.
 func failureOf(ctx context.Context, err error) *failure {
 	var known *failure

@@ -173,6 +173,8 @@ func carryOut(plan *Plan, lib *library, lines *json.Encoder, stop <-chan os.Sign
 }
 
 func (r *run) openWindow() {
+	r.opening.Lock()
+	defer r.opening.Unlock()
 	now := nowNS()
 	r.end.Store(now + int64(r.group.Window.longest()))
 	r.start.Store(now)
@@ -181,13 +183,9 @@ func (r *run) openWindow() {
 // closeWindow settles the end: a window of calls closes when one call more
 // arrives, that of a closed load without a warm-up when its last call has ended.
 func (r *run) closeWindow() {
-	bound := r.start.Load() + int64(r.group.Window.longest())
-	end := min(bound, nowNS())
-	if r.group.Window.Calls != nil && r.fullAt.Load() != math.MaxInt64 {
-		end = min(end, r.fullAt.Load())
-		if r.group.Load.IsClosed() && !r.hasWarmup() {
-			end = min(bound, r.lastDone.Load()+1)
-		}
+	end := min(r.start.Load()+int64(r.group.Window.longest()), nowNS())
+	if r.quota != nil && r.endsWithUsers() && r.completed.Load() >= uint64(r.quota.calls) {
+		end = min(end, r.lastDone.Load()+1)
 	}
 	r.end.Store(end)
 }
@@ -198,8 +196,7 @@ func (r *run) isClosing() bool {
 		return true
 	}
 	// The last call of a closed load without a warm-up ends with its users.
-	whole := r.group.Load.IsClosed() && !r.hasWarmup()
-	return !whole && r.fullAt.Load() != math.MaxInt64
+	return r.quota != nil && !r.endsWithUsers() && r.quota.closesAt() != math.MaxInt64
 }
 
 func (r *run) outcome(warm warmed, opened, closed bytesNow) (groupOutcome, error) {
@@ -211,7 +208,7 @@ func (r *run) outcome(warm warmed, opened, closed bytesNow) (groupOutcome, error
 	if err != nil {
 		return groupOutcome{}, err
 	}
-	length := r.end.Load() - r.start.Load()
+	length := max(1, r.windowEnd()-r.start.Load())
 	window := float64(length) / 1e9
 	slots := min(len(all.series), int((length+slotNS-1)/slotNS))
 	found := groupOutcome{
@@ -222,7 +219,7 @@ func (r *run) outcome(warm warmed, opened, closed bytesNow) (groupOutcome, error
 		QueueMax:          r.queueMax.Load(),
 		ConnectionsOpened: r.sockets.opened.Load(), ConnectionsPeak: r.sockets.peak.Load(),
 		BytesSent: closed.sent - opened.sent, BytesReceived: closed.received - opened.received,
-		CallsWholeRun: r.made.Load(), Times: times, Series: append([]uint64{}, all.series[:slots]...),
+		CallsWholeRun: r.sent.Load(), Times: times, Series: append([]uint64{}, all.series[:slots]...),
 		FirstCallsNS: r.first,
 	}
 	if r.group.Load.IsClosed() {

@@ -19,15 +19,16 @@ type run struct {
 	shards  []*shard
 	// The window, CLOCK_MONOTONIC; math.MaxInt64: not yet known.
 	start, end atomic.Int64
-	// left are the calls that a window of calls still admits.
-	left atomic.Int64
-	// fullAt is the first arrival that was one too many.
-	fullAt atomic.Int64
+	// opening is held while the window opens.
+	opening sync.RWMutex
+	// quota of a window of calls; nil: it has a length.
+	quota *quota
 
-	made, completed, failed atomic.Uint64
-	inFlight                atomic.Int64
-	lastDone                atomic.Int64
-	queueMax                atomic.Int64
+	// begun are all calls, sent those that a connection was given to.
+	begun, sent, completed, failed atomic.Uint64
+	inFlight                       atomic.Int64
+	lastDone                       atomic.Int64
+	queueMax                       atomic.Int64
 
 	// over ends the making of calls; calls is the parent of every call.
 	over  chan struct{}
@@ -50,9 +51,8 @@ func newRun(calls context.Context, group *Group, lib *library) *run {
 	r.sockets = &sockets{connected: r.shards[0].addConnect}
 	r.start.Store(math.MaxInt64)
 	r.end.Store(math.MaxInt64)
-	r.fullAt.Store(math.MaxInt64)
 	if calls := group.Window.Calls; calls != nil {
-		r.left.Store(int64(calls.Calls))
+		r.quota = newQuota(calls.Calls)
 	}
 	return r
 }
@@ -74,46 +74,72 @@ func (r *run) admits(at int64) bool {
 	if r.isOver() || at >= r.end.Load() {
 		return false
 	}
-	if r.group.Window.Calls == nil || at < r.start.Load() {
-		return true
-	}
-	if r.left.Add(-1) >= 0 {
-		return true
-	}
-	for full := r.fullAt.Load(); at < full && !r.fullAt.CompareAndSwap(full, at); full = r.fullAt.Load() {
-	}
-	return false
+	return r.quota == nil || r.isBefore(at) || r.quota.admit(at)
 }
+
+// isBefore: whether a moment that is past lies before the window.
+func (r *run) isBefore(at int64) bool {
+	start := r.start.Load()
+	if start == math.MaxInt64 {
+		// The window may have begun and not be known yet.
+		r.opening.RLock()
+		start = r.start.Load()
+		r.opening.RUnlock()
+	}
+	return at < start
+}
+
+// windowEnd is the end as far as it is known.
+func (r *run) windowEnd() int64 {
+	end := r.end.Load()
+	if r.quota == nil || r.endsWithUsers() {
+		return end
+	}
+	return min(end, r.quota.closesAt())
+}
+
+// endsWithUsers: a window of calls of a closed load without a warm-up ends when its
+// last call has.
+func (r *run) endsWithUsers() bool { return r.group.Load.IsClosed() && !r.hasWarmup() }
 
 // hasWarmup: whether calls come before the window.
 func (r *run) hasWarmup() bool { return r.group.Warmup.MaxS > 0 }
 
 // one makes a call that was intended at that moment, and returns when it had ended.
+// Once the drain is over it is a failed call that nothing is sent for.
 func (r *run) one(by client, to *shard, intended int64) int64 {
 	at := stamps{intended: intended}
-	number := r.made.Add(1)
-	r.inFlight.Add(1)
-	ctx, cancel := context.WithTimeout(r.calls, seconds(r.group.TimeoutS))
-	err := by.call(ctx, &at)
+	number := r.begun.Add(1)
+	why := neverSent
+	if r.calls.Err() == nil {
+		why = r.send(by, &at)
+	}
 	at.done = nowNS()
-	var why *failure
-	if err != nil {
-		why = failureOf(ctx, err)
+	if at.sent != 0 || why == nil {
+		r.sent.Add(1)
+	}
+	if why != nil {
 		r.failed.Add(1)
 	}
-	cancel()
-	r.inFlight.Add(-1)
+	raise(&r.lastDone, at.done)
 	r.completed.Add(1)
-	if at.sent == 0 && err == nil {
-		at.sent = intended
-	}
-	for last := r.lastDone.Load(); at.done > last && !r.lastDone.CompareAndSwap(last, at.done); last = r.lastDone.Load() {
-	}
 	if number <= r.group.FirstCalls {
 		r.keepFirst(int(number), at, why)
 	}
-	to.record(at, why, r.start.Load(), r.end.Load())
+	to.record(at, why, r.start.Load(), r.windowEnd())
 	return at.done
+}
+
+// send makes the call by the library, and returns why it failed.
+func (r *run) send(by client, at *stamps) *failure {
+	r.inFlight.Add(1)
+	defer r.inFlight.Add(-1)
+	ctx, cancel := context.WithTimeout(r.calls, seconds(r.group.TimeoutS))
+	defer cancel()
+	if err := by.call(ctx, at); err != nil {
+		return failureOf(ctx, err)
+	}
+	return nil
 }
 
 func (r *run) keepFirst(number int, at stamps, why *failure) {
@@ -161,7 +187,7 @@ func (r *run) open(all *sync.WaitGroup) {
 			if !r.admits(at) {
 				break
 			}
-			if lag := nowNS() - at; at >= r.start.Load() {
+			if lag := nowNS() - at; !r.isBefore(at) {
 				r.shards[0].addLag(max(lag, 1))
 			}
 			if waiting := places.put(at); waiting > 0 && workers < r.group.Load.InFlightMax {
@@ -181,7 +207,7 @@ func (r *run) work(places *queue, worker int) {
 	defer by.close()
 	for {
 		at, more := places.take()
-		if !more || r.calls.Err() != nil {
+		if !more {
 			return
 		}
 		r.one(by, r.shards[worker%len(r.shards)], at)
