@@ -13,10 +13,14 @@ from wirelab.errors import ExperimentError, ToolMissing, TrialFailed
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.loadtools import Tool, ToolRequest, Tools, http_tools
+from wirelab.loadtools.tool_run import ToolRun
+from wirelab.process.children import Ended
 from wirelab.process.interruption import Interruption
+from wirelab.process.metrics import Sample
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
+from wirelab.trial.record import GroupResult
 
 STACKS = {
     "ab": "rest@rust?transport=http/1.0&connection=close&work=frame&caller=ab",
@@ -34,9 +38,9 @@ repeats: 1
 """
 
 
-def command(name: str, stack: str = "", **changes: object) -> list[str]:
-    """The options and the address of a run of two seconds by four users."""
-    request = ToolRequest(
+def request(name: str, stack: str = "", **changes: object) -> ToolRequest:
+    """Two seconds by four users."""
+    requested = ToolRequest(
         target="127.0.0.1:80",
         axes=dict(Stack.parse(stack or STACKS[name]).axes),
         operation="Hello",
@@ -46,9 +50,32 @@ def command(name: str, stack: str = "", **changes: object) -> list[str]:
         timeout_s=9.5,
         processors=3,
     )
-    request = replace(request, **changes)  # type: ignore[arg-type]
-    tool = Tool(name, Path(f"/opt/{name}"), "1", {}, "")
-    return http_tools.command(tool, request, request.window)
+    return replace(requested, **changes)  # type: ignore[arg-type]
+
+
+def tool(name: str) -> Tool:
+    """The tool of that name."""
+    return Tool(name, Path(f"/opt/{name}"), "1", {}, "")
+
+
+def command(name: str, stack: str = "", **changes: object) -> list[str]:
+    """The options and the address of a run."""
+    requested = request(name, stack, **changes)
+    return http_tools.command(tool(name), requested, requested.window)
+
+
+STARTED_NS = 7_000_000_000
+"""When the tool's process was there, by these tests."""
+
+
+def group_of(name: str, output: str, **changes: object) -> GroupResult:
+    """What is made of what a tool printed; its process was there for 2.03 s, and used its CPU
+    at an even pace."""
+    cpu = (Sample(STARTED_NS, 0.0), Sample(STARTED_NS + 2_030_000_000, 1.015))
+    done = ToolRun(Ended(0, 1.0, 0.015, 0), cpu, (), None, output, 0)
+    report = http_tools.read(name, output)
+    group, _ = http_tools.outcome(tool(name), request(name, **changes), report, done, None)
+    return group
 
 
 CALLS = Window(calls=WindowCalls(calls=500, max_s=3.0))
@@ -97,6 +124,59 @@ def test_what_is_no_report_fails_the_trial() -> None:
     """Whatever else a tool prints."""
     with pytest.raises(TrialFailed, match="wrk printed no report"):
         http_tools.read("wrk", "Segmentation fault")
+
+
+H2LOAD = """\
+finished in 2.00s, 50.00 req/s, 1.00KB/s
+requests: 999 total, 999 started, {done} done, 100 succeeded, {failed} failed, {errored} errored, \
+0 timeout
+status codes: 100 2xx, 0 3xx, {refused} 4xx, 0 5xx
+                     min         max         mean         sd        +/- sd
+time for request:       18us     60.00ms     10.00ms        61us    99.20%
+"""
+WRK = """\
+Running 2s test @ http://127.0.0.1:80/
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     8.00ms    1.00ms  20.00ms   99.00%
+  1000 requests in 2.00s, 1.00MB read
+  Socket errors: connect 3, read 800, write 2, timeout 4
+  Non-2xx or 3xx responses: 50
+Requests/sec:    500.00
+"""
+AB = """\
+Time taken for tests:   2.000 seconds
+Complete requests:      400
+Failed requests:        {failed}
+Non-2xx responses:      30
+  50%      5
+ 100%     60 (longest request)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "ended", "calls", "errors"),
+    [
+        ("h2load", H2LOAD.format(done=100, failed=100, errored=100, refused=0), 100, 200, 100),
+        # Those refused and those whose stream was reset have all ended.
+        ("h2load", H2LOAD.format(done=150, failed=50, errored=20, refused=30), 150, 150, 50),
+        ("wrk", WRK, 1000, 1805, 859),
+        ("ab", AB.format(failed=40), 400, 400, 40),
+        # A call can fail for two reasons.
+        ("ab", AB.format(failed=500), 400, 400, 400),
+    ],
+)
+def test_calls_without_a_reply_are_calls_that_failed(
+    name: str, output: str, ended: int, calls: int, errors: int
+) -> None:
+    """No time is of them, and the good ones stay good."""
+    group = group_of(name, output)
+    assert (group.calls, group.ok, group.errors) == (calls, calls - errors, errors)
+    assert group.errors_by_kind == {f"reported by {name}": errors}
+    response = group.times["response"]
+    assert response.count == ended
+    assert group.rate_per_s == pytest.approx((calls - errors) / 2.0)
+    if name == "ab":
+        assert response.mean_ns == pytest.approx(4 * 2.0e9 / ended)
 
 
 def test_a_tool_that_is_not_here_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
