@@ -20,7 +20,7 @@ from wirelab.process.metrics import Sample
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import GroupResult
+from wirelab.trial.record import GroupResult, Trial
 
 STACKS = {
     "ab": "rest@rust?transport=http/1.0&connection=close&work=frame&caller=ab",
@@ -87,7 +87,10 @@ def test_the_tools_are_asked_for_what_the_plan_says() -> None:
     assert ab[:4] == ["/opt/ab", "-q", "-r", "-c"]
     assert ab.index("-t") < ab.index("-n"), "-t sets a number of calls of its own"
     assert ab[-1] == "http://127.0.0.1:80/transfer/hello"
-    assert "-t" not in command("ab", window=CALLS)
+    of_calls = command("ab", window=CALLS)
+    assert of_calls[of_calls.index("-t") + 1] == "3", "the longest time"
+    assert of_calls[of_calls.index("-n") + 1] == "500"
+    assert of_calls.index("-t") < of_calls.index("-n")
     wrk = command("wrk")
     assert wrk[wrk.index("-d") + 1] == "2s"
     assert wrk[wrk.index("--timeout") + 1] == "10s"
@@ -212,13 +215,33 @@ def test_a_real_tool_makes_the_calls_of_a_trial(tmp_path: Path, name: str) -> No
     assert 0.0 < trial.engine.cpu_s() < 1.6
 
 
+@pytest.mark.parametrize("name", ["ab", "h2load"])
 @pytest.mark.usefixtures("real_engine", "no_orphans")
-def test_a_number_of_calls_is_counted_by_both_sides(tmp_path: Path) -> None:
+def test_a_number_of_calls_is_counted_by_both_sides(tmp_path: Path, name: str) -> None:
     """Without a warm-up the count of the whole run is known."""
-    if shutil.which("h2load") is None:
-        pytest.skip("h2load is not in PATH")
-    text = TEXT.replace("STACK", STACKS["h2load"]).replace("duration: 1 s", "calls: 400")
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not in PATH")
+    text = TEXT.replace("STACK", STACKS[name]).replace("duration: 1 s", "calls: 400")
     found = running.run(experiment_file.parse(text), tmp_path / "r", source=text, unverified=True)
     (trial,) = found.trials
     assert trial.status == "measured", trial.reason
     assert trial.result.calls_whole_run == trial.service.calls_seen == 400
+    assert outcome_of(trial, "window") == "ok"
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_window_of_calls_that_its_longest_time_closed_is_marked(tmp_path: Path) -> None:
+    """By ab, which holds both bounds."""
+    if shutil.which("ab") is None:
+        pytest.skip("ab is not in PATH")
+    text = TEXT.replace("STACK", STACKS["ab"]).replace("duration: 1 s", "calls: 9000000, max: 1 s")
+    found = running.run(experiment_file.parse(text), tmp_path / "r", source=text, unverified=True)
+    (trial,) = found.trials
+    assert trial.status == "measured", trial.reason
+    assert 0.9 < trial.result.window_s < 1.6
+    assert outcome_of(trial, "window") == "marked"
+
+
+def outcome_of(trial: Trial, name: str) -> str:
+    """Of the check of that name."""
+    return next(check.outcome for check in trial.checks if check.name == name)

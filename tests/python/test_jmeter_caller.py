@@ -143,7 +143,7 @@ def _run(out: Path, stack: str, **changes: str) -> Trial:
 def test_its_calls_are_those_that_the_service_counted(tmp_path: Path, connection: str) -> None:
     trial = _run(tmp_path / "run", f"{STACK}&connection={connection}")
     found = trial.result
-    assert (found.calls, found.ok, found.errors) == (200, 200, 0)
+    assert (found.calls, found.ok, found.errors, found.calls_planned) == (200, 200, 0, 200)
     assert trial.service.calls_seen == found.calls_whole_run == 200
     assert trial.service.connections_seen == (3 if connection == "keep" else 200)
     assert found.times["response"].count == 200

@@ -44,10 +44,11 @@ def _url(request: ToolRequest) -> str:
 
 
 def _ab(request: ToolRequest, window: Window) -> list[str]:
-    """``-t`` must come first: it sets a number of calls, which ``-n`` raises again."""
-    seconds = math.ceil(window.duration_s or 0.0)
+    """``-t`` must come first: it sets a number of calls, which ``-n`` replaces; the run ends with
+    the first of both."""
+    seconds = math.ceil(window.calls.max_s if window.calls else window.duration_s or 0.0)
     calls = window.calls.calls if window.calls else round(AB_RATE_MAX * seconds)
-    length = [] if window.calls else ["-t", str(seconds)]
+    length = ["-t", str(seconds)]
     timeout = ["-s", str(math.ceil(request.timeout_s))]
     return ["-q", "-r", "-c", str(request.users), *timeout, *length, "-n", str(calls)]
 
@@ -161,6 +162,7 @@ def outcome(
         load="closed",
         window_s=seconds,
         window_start_ns=start_ns,
+        calls_planned=request.calls_planned,
         calls=calls,
         ok=ok,
         errors=errors,
