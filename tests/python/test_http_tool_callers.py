@@ -182,6 +182,13 @@ def test_calls_without_a_reply_are_calls_that_failed(
         assert response.mean_ns == pytest.approx(4 * 2.0e9 / ended)
 
 
+def test_a_window_begins_with_the_process() -> None:
+    """Its end is seen up to 50 ms late."""
+    group = group_of("wrk", WRK)
+    assert group.window_start_ns == STARTED_NS
+    assert group.cpu_s == pytest.approx(1.0)
+
+
 def test_a_tool_that_is_not_here_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its trials are left out, not failed."""
     monkeypatch.setattr("shutil.which", lambda name: None)

@@ -148,8 +148,9 @@ def outcome(
     report is left out."""
     ended, seconds = report.requests or 0, report.seconds or 0.0
     calls = ended + report.unanswered
-    end_ns = done.cpu[-1].at_ns
-    start_ns = end_ns - round(seconds * 1e9)
+    # Its end is seen late, when the process is reaped.
+    start_ns = done.cpu[0].at_ns
+    end_ns = start_ns + round(seconds * 1e9)
     cpu_s = done.cpu_within(start_ns, end_ns)
     user_s, system_s = usage.split(done.ended, cpu_s)
     errors = min(report.failed or 0, calls)
