@@ -167,6 +167,14 @@ def test_percentiles_need_ten_samples_above() -> None:
     assert set(percentiles) == {"p10", "p25", "p50", "p75"}
 
 
+def test_a_window_of_calls_has_their_number() -> None:
+    """Whichever of number and longest time closed it; a window of seconds has none."""
+    report = recorded()
+    group, _ = ghz.outcome(TOOL, request(window=CALLS), report, went(report), None)
+    assert (group.calls_planned, group.calls) == (500, 40)
+    assert group_of(report).calls_planned is None
+
+
 def test_failed_calls_are_counted_by_status() -> None:
     """A status that tells the kind of error gets the kind's name."""
     group = group_of(

@@ -12,7 +12,7 @@ from wirelab.documents.plan import Window, WindowCalls
 from wirelab.errors import ExperimentError, TrialFailed
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.loadtools import ToolRequest, jmeter
+from wirelab.loadtools import ToolRequest, jmeter, tool
 from wirelab.loadtools.adapters import recognise
 from wirelab.loadtools.jmeter import Users
 from wirelab.run import runner as running
@@ -109,6 +109,30 @@ def test_a_wrapped_jmeter_is_known_and_its_last_summary_read() -> None:
     assert adapter.read_report("Starting standalone test") is None
 
 
+def test_an_installation_that_another_run_finished_first_is_used(tmp_path: Path) -> None:
+    """And one that cannot be put in its place says so."""
+    home, made = tmp_path / "home", tmp_path / "made"
+    for folder in (home, made):
+        folder.mkdir()
+        (folder / "of").write_text(folder.name)
+    tool._put(made, home)
+    assert (home / "of").read_text() == "home"
+    with pytest.raises(OSError, match="No such file"):
+        tool._put(tmp_path / "absent", tmp_path / "nowhere")
+
+
+def test_another_list_of_artifacts_is_another_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same version of the tool."""
+    first = tool._maven_home(tool.JMETER)
+    assert tool.JMETER.version in first.name
+    changed = tmp_path / "pom.xml"
+    changed.write_text("<project/>")
+    monkeypatch.setattr(tool, "_pom", lambda artifacts: changed)
+    assert tool._maven_home(tool.JMETER) != first
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -143,7 +167,7 @@ def _run(out: Path, stack: str, **changes: str) -> Trial:
 def test_its_calls_are_those_that_the_service_counted(tmp_path: Path, connection: str) -> None:
     trial = _run(tmp_path / "run", f"{STACK}&connection={connection}")
     found = trial.result
-    assert (found.calls, found.ok, found.errors) == (200, 200, 0)
+    assert (found.calls, found.ok, found.errors, found.calls_planned) == (200, 200, 0, 200)
     assert trial.service.calls_seen == found.calls_whole_run == 200
     assert trial.service.connections_seen == (3 if connection == "keep" else 200)
     assert found.times["response"].count == 200

@@ -114,6 +114,11 @@ class ToolRequest:
         calls = self.window.calls
         return calls.max_s if calls else self.window.duration_s or 0.0
 
+    @property
+    def calls_planned(self) -> int | None:
+        """That the window is to hold; None: it ends by time."""
+        return self.window.calls.calls if self.window.calls else None
+
 
 def command(tool: Tool, request: ToolRequest, window: Window, report: Path) -> list[str]:
     """The command line of one run. A call under way when the window ends is waited for; a
@@ -258,6 +263,7 @@ def _group(
         load="closed",
         window_s=window_s,
         window_start_ns=start_ns + wall_offset_ns,
+        calls_planned=request.calls_planned,
         calls=calls,
         ok=ok,
         errors=calls - ok,

@@ -46,20 +46,23 @@ class H2load:
     def read_report(self, output: str) -> ToolReport | None:
         """Its summary."""
         requests = re.search(
-            r"^requests: \d+ total, \d+ started, (\d+) done, \d+ succeeded, (\d+) failed, "
-            r"(\d+) errored",
+            r"^requests: \d+ total, \d+ started, (\d+) done, (\d+) succeeded, (\d+) failed, ",
             output,
             re.M,
         )
         if requests is None:
             return None
+        done, good, failed = map(int, requests.groups())
         row = re.search(r"^time for request:\s+(\S+)\s+(\S+)\s+(\S+)", output, re.M)
         status = re.search(r"^status codes: \d+ 2xx, \d+ 3xx, (\d+) 4xx, (\d+) 5xx", output, re.M)
         refused = sum(map(int, status.groups())) if status else 0
         finished = re.search(r"^finished in ([\d.]+\w+)", output, re.M)
         return ToolReport(
-            requests=int(requests[1]),
-            failed=max(int(requests[2]), refused),
+            requests=done,
+            # A stream that was reset is errored and done; the calls of a connection that broke
+            # are errored alone.
+            unanswered=max(0, good + failed - done),
+            failed=max(failed, refused),
             rate_per_s=number(r"^finished in \S+, ([\d.]+) req/s", output),
             seconds=seconds(finished[1]) if finished else None,
             latency_s=times(

@@ -44,10 +44,11 @@ def _url(request: ToolRequest) -> str:
 
 
 def _ab(request: ToolRequest, window: Window) -> list[str]:
-    """``-t`` must come first: it sets a number of calls, which ``-n`` raises again."""
-    seconds = math.ceil(window.duration_s or 0.0)
+    """``-t`` must come first: it sets a number of calls, which ``-n`` replaces; the run ends with
+    the first of both."""
+    seconds = math.ceil(window.calls.max_s if window.calls else window.duration_s or 0.0)
     calls = window.calls.calls if window.calls else round(AB_RATE_MAX * seconds)
-    length = [] if window.calls else ["-t", str(seconds)]
+    length = ["-t", str(seconds)]
     timeout = ["-s", str(math.ceil(request.timeout_s))]
     return ["-q", "-r", "-c", str(request.users), *timeout, *length, "-n", str(calls)]
 
@@ -145,12 +146,15 @@ def outcome(
 ) -> tuple[GroupResult, CallerRecord]:
     """What one measured run found, and the process that made the calls. What the tool does not
     report is left out."""
-    calls, failed, seconds = report.requests or 0, report.failed or 0, report.seconds or 0.0
-    end_ns = done.cpu[-1].at_ns
-    start_ns = end_ns - round(seconds * 1e9)
+    ended, seconds = report.requests or 0, report.seconds or 0.0
+    calls = ended + report.unanswered
+    # Its end is seen late, when the process is reaped.
+    start_ns = done.cpu[0].at_ns
+    end_ns = start_ns + round(seconds * 1e9)
     cpu_s = done.cpu_within(start_ns, end_ns)
     user_s, system_s = usage.split(done.ended, cpu_s)
-    ok = max(0, calls - failed)
+    errors = min(report.failed or 0, calls)
+    ok = calls - errors
     runs = 1 if warmup is None else 2
     # wrk opens further ones to try the address, and ab one per call, counted or not.
     is_fixed = tool.name == "h2load"
@@ -159,15 +163,16 @@ def outcome(
         load="closed",
         window_s=seconds,
         window_start_ns=start_ns,
+        calls_planned=request.calls_planned,
         calls=calls,
         ok=ok,
-        errors=calls - ok,
-        errors_by_kind={f"reported by {tool.name}": failed} if failed else {},
+        errors=errors,
+        errors_by_kind={f"reported by {tool.name}": errors} if errors else {},
         rate_per_s=ok / seconds,
         connections_opened=request.users * runs if is_fixed else None,
         calls_whole_run=calls if is_counted else None,
-        warmup=Warmup(*((warmup.seconds or 0.0, warmup.requests or 0) if warmup else (0.0, 0))),
-        times=_times(request, report, calls, seconds),
+        warmup=_warmup(warmup),
+        times=_times(request, report, ended, seconds),
         cpu_s=cpu_s,
     )
     caller = CallerRecord(
@@ -186,6 +191,12 @@ def outcome(
         sha256=tool.sha256,
     )
     return group, caller
+
+
+def _warmup(report: ToolReport | None) -> Warmup:
+    if report is None:
+        return Warmup()
+    return Warmup(report.seconds or 0.0, (report.requests or 0) + report.unanswered)
 
 
 def _times(

@@ -204,7 +204,7 @@ def outcome(
 ) -> tuple[GroupResult, CallerRecord]:
     """What one measured run found, and the process that made the calls. The window reaches from
     the first sample's begin to the last one's end."""
-    group = _group(samples, done.wall_offset_ns, warmup, each_connects=_closes(request))
+    group = _group(request, samples, done.wall_offset_ns, warmup)
     start_ns = group.window_start_ns or 0
     end_ns = start_ns + round(group.window_s * 1e9)
     cpu_s = done.cpu_within(start_ns, end_ns)
@@ -227,12 +227,11 @@ def outcome(
     return replace(group, cpu_s=cpu_s), caller
 
 
-def _closes(request: ToolRequest) -> bool:
-    return request.axes["connection"] == "close"
-
-
 def _group(
-    samples: Sequence[Sample], wall_offset_ns: int, warmup: Sequence[Sample], *, each_connects: bool
+    request: ToolRequest,
+    samples: Sequence[Sample],
+    wall_offset_ns: int,
+    warmup: Sequence[Sample],
 ) -> GroupResult:
     start_ms = min(sample.start_ms for sample in samples)
     # A window has a length, also where one call took less than the clock's step.
@@ -242,13 +241,14 @@ def _group(
     times = {"response": _times([sample.elapsed_ms for sample in samples])}
     if good and bad:
         times["response_good"] = _times([sample.elapsed_ms for sample in good])
-    if each_connects:
+    if request.axes["connection"] == "close":
         times["connect"] = _times([sample.connect_ms for sample in samples])
     examples = dict.fromkeys(f"{sample.code} {sample.message}".strip() for sample in bad)
     return GroupResult(
         load="closed",
         window_s=window_s,
         window_start_ns=start_ms * NS_PER_MS + wall_offset_ns,
+        calls_planned=request.calls_planned,
         calls=len(samples),
         ok=len(good),
         errors=len(bad),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
 import shutil
@@ -11,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -160,7 +160,7 @@ def _packaged(tool: Packaged) -> Tool:
 
 def _from_maven(tool: Artifacts, interruption: Interruption, note: Callable[[str], None]) -> Tool:
     """Raises :class:`ToolMissing`."""
-    home = checkout.root() / ".cache" / f"{tool.name}-{tool.version}"
+    home = _maven_home(tool)
     if shutil.which("java") is None:
         raise ToolMissing("java is not in PATH", "install a Java runtime of version 8 or newer")
     if not home.is_dir():
@@ -174,6 +174,16 @@ def _from_maven(tool: Artifacts, interruption: Interruption, note: Callable[[str
     return Tool(tool.name, home / tool.launcher, tool.version, named, total.hexdigest())
 
 
+def _pom(tool: Artifacts) -> Traversable:
+    return resources.files("wirelab").joinpath("data", tool.name, "pom.xml")
+
+
+def _maven_home(tool: Artifacts) -> Path:
+    """Another pom.xml fills another folder."""
+    content = hashlib.sha256(_pom(tool).read_bytes()).hexdigest()
+    return checkout.root() / ".cache" / f"{tool.name}-{tool.version}-{content[:16]}"
+
+
 def _maven_install(tool: Artifacts, home: Path, interruption: Interruption) -> None:
     """Whole or not at all, as :func:`install`. Raises :class:`ToolMissing`."""
     if shutil.which("mvn") is None:
@@ -182,19 +192,27 @@ def _maven_install(tool: Artifacts, home: Path, interruption: Interruption) -> N
             "install Maven 3.8 or newer (Debian: maven)",
         )
     home.parent.mkdir(parents=True, exist_ok=True)
-    pom = resources.files("wirelab").joinpath("data", tool.name, "pom.xml")
     log = home.with_name(f"{home.name}.log")
     log.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(dir=home.parent) as fresh:
         folders = [f"-Dwirelab.target={fresh}/target", f"-Dwirelab.out={fresh}/home"]
-        maven = ["mvn", "-q", "-B", "-f", str(pom), *folders, "package"]
+        maven = ["mvn", "-q", "-B", "-f", str(_pom(tool)), *folders, "package"]
         child = Child(maven, ProcessOptions(log=log))
         _to_end(child, f"{tool.name} could not be fetched: mvn", "", log, interruption)
         made = Path(fresh) / "home"
         # JMeter complains where this is missing.
         (made / "lib" / "junit").mkdir()
-        with contextlib.suppress(FileExistsError):  # another run was faster
-            made.rename(home)
+        _put(made, home)
+
+
+def _put(made: Path, home: Path) -> None:
+    """Moves a folder to where it belongs, unless another run was faster. Raises
+    :class:`OSError`."""
+    try:
+        made.rename(home)
+    except OSError:
+        if not home.is_dir():
+            raise
 
 
 def _jar_version(artifact: str, jars: Sequence[Path]) -> str:

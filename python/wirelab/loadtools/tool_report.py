@@ -31,9 +31,11 @@ class ToolReport:
     """What a tool printed; times in seconds, None where it prints none."""
 
     requests: int | None = None
-    """Replies that it counted, good or bad."""
+    """Calls that it counts as ended, good or bad."""
+    unanswered: int = 0
+    """Further ones that it gave up without a reply; no time is of them."""
     failed: int | None = None
-    """Of those, that it calls failed, errors without a reply included."""
+    """Of both, that it calls failed."""
     rate_per_s: float | None = None
     seconds: float | None = None
     latency_s: Mapping[str, float] = field(default_factory=dict)

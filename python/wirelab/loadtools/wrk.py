@@ -46,10 +46,14 @@ class Wrk:
         broken = re.search(
             r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output
         )
-        failed = sum(map(int, broken.groups())) if broken else 0
+        connect, read, write, late = map(int, broken.groups()) if broken else (0, 0, 0, 0)
+        unanswered = connect + read + write
+        refused = whole(r"Non-2xx or 3xx responses:\s+(\d+)", output) or 0
         return ToolReport(
             requests=requests,
-            failed=failed + (whole(r"Non-2xx or 3xx responses:\s+(\d+)", output) or 0),
+            unanswered=unanswered,
+            # A reply that came too late is among the requests.
+            failed=unanswered + late + refused,
             rate_per_s=number(r"^Requests/sec:\s+([\d.]+)", output),
             seconds=_time(r"requests in ([\d.]+\w+)", output),
             latency_s=times(
