@@ -15,6 +15,7 @@ from typing import Any
 
 from tools import marked_part
 from wirelab.format.numbers import digits, limits, quantity
+from wirelab.parse.harness import DRIFT_MAX
 from wirelab.statistics.interval import Interval
 
 PAGE = Path("docs/reference/parsers.md")
@@ -56,19 +57,22 @@ def _tables(result: Json, published: dict[str, tuple[float, float]]) -> Iterator
     yield (
         f"{result['repeats']} processes for each parser, {result['date']}, on {machine['cpu']}, "
         f"{machine['cores']} cores, Linux {machine['kernel']}. Times are means over the "
-        f"{len(result['documents'])} messages, with 95 % intervals over processes."
+        f"{len(result['documents'])} messages, as geometric means over processes with 95 % "
+        "intervals. `std` is the standard deviation over processes."
     )
     processes = sum(one["processes"] for one in result["parsers"])
-    restless = sum(one["not_calm"] for one in result["parsers"])
+    not_calm = sum(one["not_calm"] for one in result["parsers"])
+    restless = sum(one["restless"] for one in result["parsers"])
     yield ""
     yield (
         f"The machine's load average was {result['load_average']:.1f} at the end; trials run one "
-        f"at a time. In {restless} of {processes} processes parses "
-        "still became faster or slower when warm-up reached its bound."
+        f"at a time. In {not_calm} of {processes} processes parses "
+        "still became faster or slower when warm-up reached its bound; in "
+        f"{restless} the last block differs from the first by more than {DRIFT_MAX:.0%}."
     )
     yield from ("", "### Every parser", "")
     ratio = f"time to that of {result['against']}"
-    yield f"| parser | library | mean | 95 % | std | first parse | {ratio} | verdict |"
+    yield f"| parser | library | geometric mean | 95 % | std | first parse | {ratio} | verdict |"
     yield "|---|---|---|---|---|---|---|---|"
     yield from map(_row, result["parsers"])
     yield from ("", "### Next to the study", "")
@@ -120,20 +124,21 @@ def _row(one: Json) -> str:
 def _study(result: Json, published: dict[str, tuple[float, float]]) -> Iterator[str]:
     by_name = {one["parser"]: one for one in result["parsers"] if one["language"] == "java"}
     yield (
-        f"| parser | published, ms (std) | to {BASE} | measured, µs (std) | to {BASE} |\n"
+        f"| parser | published, ms (std) | to {BASE} | measured, µs, arithmetic mean (std) "
+        f"| to {BASE} |\n"
         "|---|---|---|---|---|"
     )
-    base = by_name[NAMES[BASE]]["parse_ns"]
+    base = by_name[NAMES[BASE]]["mean_ns"]
     for name, (mean, std) in published.items():
         one = by_name[NAMES[name]]
-        if one["parse_ns"] is None or base is None:
+        here = one["mean_ns"]
+        if here is None or base is None:
             yield f"| {name} | {mean:.2f} ({std:.2f}) | {mean / published[BASE][0]:.1f} | - | - |"
             continue
-        here = one["parse_ns"]["estimate"]
         spread = NOTHING if one["std_ns"] is None else digits(one["std_ns"] / 1e3)
         yield (
             f"| {name} | {mean:.2f} ({std:.2f}) | {mean / published[BASE][0]:.1f} "
-            f"| {digits(here / 1e3)} ({spread}) | {digits(here / base['estimate'])} |"
+            f"| {digits(here / 1e3)} ({spread}) | {digits(here / base)} |"
         )
 
 

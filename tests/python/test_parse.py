@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from tools import parsers_page
+from wirelab import checkout
 from wirelab.cli import main
 from wirelab.cli.output import parse as output
-from wirelab.errors import TrialFailed, UsageError
-from wirelab.parse import catalogue, documents, results, trials
+from wirelab.errors import BuildError, TrialFailed, UsageError
+from wirelab.parse import catalogue, documents, harness, results, trials
 from wirelab.parse.catalogue import ALL
 from wirelab.parse.harness import Timed, Times, Windows
 from wirelab.parse.trials import Plan, Trials
+from wirelab.process import services
+from wirelab.process.interruption import Interruption
 
 ROOT = Path(__file__).resolve().parents[2]
 SQUEEZED = {
@@ -111,6 +115,15 @@ def test_files_of_one_name_stay_apart(tmp_path: Path) -> None:
     assert [one.name for one in documents.files(paths)] == ["a_b.xml", "2-a_b.xml"]
 
 
+def test_a_number_that_keeps_files_apart_is_no_name_of_another(tmp_path: Path) -> None:
+    paths = [tmp_path / "2-a.xml", tmp_path / "a.xml", tmp_path / "b" / "a.xml"]
+    (tmp_path / "b").mkdir()
+    for path in paths:
+        path.write_text("<a/>")
+    names = [one.name for one in documents.files([*paths, paths[0], paths[1]])]
+    assert names == ["2-a.xml", "a.xml", "3-a.xml", "2-2-a.xml", "4-a.xml"]
+
+
 def test_unknown_names_are_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="Did you mean 'woodstox'"):
         catalogue.chosen([], ["woodstocks"], xml_only=False)
@@ -167,9 +180,57 @@ def test_rows_have_intervals_and_verdicts_and_hide_no_failure() -> None:
     assert rows[1].comparison.ratio.estimate == pytest.approx(3.0, rel=0.01)
     assert rows[0].parse is not None
     assert rows[0].parse.estimate == pytest.approx(101.0, rel=0.01)
+    assert rows[0].mean == pytest.approx(101.0)
     assert rows[0].std == pytest.approx(1.0)
     assert (rows[1].failures, rows[2].failures) == (("signal SIGKILL",), ("no result within 30 s",))
     assert rows[3].parser.missing
+
+
+def test_a_process_is_restless_when_its_last_block_differs_from_its_first() -> None:
+    def process(*blocks: tuple[float, ...]) -> Timed:
+        found = tuple(Times(str(at), "", 10, 10, one) for at, one in enumerate(blocks))
+        return Timed("class", "library 1", "runtime 2", 1, 5, True, found)
+
+    assert not process((100.0, 300.0, 104.0)).restless
+    assert process((100.0, 100.0, 106.0)).restless
+    assert process((100.0, 94.0)).restless
+    assert not process((100.0, 110.0), (100.0, 90.0)).restless
+    measured = Trials({ALL[0]: [process((100.0, 90.0)), process((100.0, 100.0))]})
+    (row,) = results.rows([ALL[0]], measured, None, 0.05)
+    assert (row.restless, row.not_calm) == (1, 0)
+
+
+def test_the_java_machine_has_no_options_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def built(*_: object) -> Path:
+        return Path("/out")
+
+    monkeypatch.setattr(services, "build", built)
+    monkeypatch.setenv("JAVA", "echo")
+    for name in harness.OPTIONS_OF_OTHERS:
+        monkeypatch.setenv(name, "-Dother=1")
+    command = harness.build(["java"], Interruption())["java"]
+    assert {"-XX:+UseSerialGC", "-Xms512m"} < set(command)
+    run = command[: command.index("echo")]
+    seen = subprocess.run([*run, "env"], capture_output=True, text=True, check=True).stdout
+    assert "-Dother=1" not in seen
+    assert "JAVA=echo" in seen
+
+
+def test_a_build_that_fails_says_where_its_log_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cargo = tmp_path / "bin" / "cargo"
+    cargo.parent.mkdir()
+    cargo.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
+    cargo.chmod(0o755)
+    monkeypatch.setattr(checkout, "root", lambda: tmp_path)
+    monkeypatch.setenv("PATH", f"{cargo.parent}:/usr/bin:/bin")
+    with pytest.raises(BuildError, match=r"building .*rust failed .*broken"):
+        harness.build(["rust"], Interruption())
+    cargo.unlink()
+    monkeypatch.setenv("PATH", str(cargo.parent))
+    with pytest.raises(BuildError, match="needs cargo, which is not in PATH"):
+        harness.build(["rust"], Interruption())
 
 
 def test_a_row_of_the_table_fits_into_80_columns() -> None:
@@ -193,6 +254,17 @@ def test_the_page_has_the_published_figures_next_to_the_measured_ones() -> None:
     }
     with pytest.raises(ValueError, match="lacks"):
         parsers_page.page("no markers", {}, published)
+
+
+def test_the_page_has_the_arithmetic_mean_next_to_the_deviation() -> None:
+    published = parsers_page.published_figures(ROOT / "studies" / "published.csv")
+    chosen = [parser for parser in ALL if parser.name in parsers_page.NAMES.values()]
+    processes = [timed(1000.0), timed(4000.0)]
+    measured = Trials(dict.fromkeys(chosen, processes))
+    plan = Plan(tuple(chosen), tuple(documents.messages()), Windows(1.0, 0.1, 5), 2, seed=7)
+    found = results.rows(chosen, measured, chosen[0], 0.05)
+    study = list(parsers_page._study(output._json(found, chosen[0], plan), published))
+    assert "| Crimson SAX | 3.36 (0.22) | 1.0 | 2.50 (2.12) | 1.00 |" in study
 
 
 def test_the_committed_page_was_made_with_every_parser() -> None:

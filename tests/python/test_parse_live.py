@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ MIXED = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- comment --><?target data?>
 <a:root xmlns:a="urn:a" xmlns="urn:b" plain="1&amp;2" a:own="\u00e9">
   <child>text <![CDATA[<raw>]]> more &lt;&#x20AC;&gt;</child><child/>\u65e5\u672c\U0001f600
-  <inner xmlns=""><leaf a:b="c">  </leaf></inner>
+  <inner xmlns=""><leaf a:b="c" xmlnsfoo="d" xml:lang="en">  </leaf></inner>
 </a:root>
 """
 
@@ -68,11 +69,27 @@ def test_a_program_refuses_hostile_documents(
     commands: harness.Commands, language: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "hostile.xml"
-    file.write_text("<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/hostname'>]><a>&e;</a>")
-    for parser in catalogue.chosen([language], [], xml_only=True):
-        command = [*commands[language], parser.name, "1", "1", "1", f"a={file}"]
-        with pytest.raises(TrialFailed):
-            harness.time_parser(command, tmp_path / "log", 30.0, Interruption())
+    refused = r"document type|DTD"
+    hostile = "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/hostname'>]><a>&e;</a>"
+    for content, words in (("<!DOCTYPE a><a/>", refused), (hostile, rf"{refused}|entity")):
+        file.write_text(content)
+        for parser in catalogue.chosen([language], [], xml_only=True):
+            command = [*commands[language], parser.name, "1", "1", "1", f"a={file}"]
+            with pytest.raises(TrialFailed, match=words):
+                harness.time_parser(command, tmp_path / "log", 30.0, Interruption())
+
+
+@pytest.mark.parametrize("language", catalogue.LANGUAGES)
+def test_a_program_refuses_wrong_arguments(
+    commands: harness.Commands, language: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.json"
+    file.write_text('{"id":2,"am":520}')
+    right = ["json", "1", "1", "1", f"reserve={file}"]
+    for at, wrong in [(0, "jsn"), (1, "x"), (2, "1.5"), (3, "0"), (3, "-1"), (4, str(file))]:
+        command = [*commands[language], *right[:at], wrong, *right[at + 1 :]]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 2, wrong
+    assert subprocess.run([*commands[language], *right], capture_output=True, check=True).stdout
 
 
 @pytest.mark.parametrize(
@@ -99,17 +116,24 @@ def test_interruption_ends_with_130_and_leaves_no_process(commands: harness.Comm
     started = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    own = b""
+    own = None
     deadline = time.monotonic() + 60.0
-    while not own and time.monotonic() < deadline:
-        time.sleep(0.1)
-        children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
-        for child in children:
-            named = Path(f"/proc/{child}/cmdline").read_bytes()
-            own = child.encode() if named.startswith(commands["go"][0].encode()) else own
-    assert own
+    while own is None and started.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+        own = _child(started.pid, commands["go"][0])
+    assert own is not None, started.poll()
     started.send_signal(signal.SIGINT)
     started.communicate(timeout=30)
     assert started.returncode == 130
     with pytest.raises(ProcessLookupError):
-        os.kill(int(own), 0)
+        os.kill(own, 0)
+
+
+def _child(pid: int, program: str) -> int | None:
+    """A child that runs the program; None where none does, or all has ended meanwhile."""
+    with suppress(OSError):
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            with suppress(OSError):
+                if Path(f"/proc/{child}/cmdline").read_bytes().startswith(program.encode()):
+                    return int(child)
+    return None

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from itertools import chain, count
 from pathlib import Path
 from xml.parsers import expat
 
@@ -69,10 +70,12 @@ def files(paths: Sequence[Path]) -> list[Document]:
     if len(paths) > FILES_MAX:
         raise UsageError(f"{len(paths)} files: {FILES_MAX} are the most", "measure them in parts")
     documents: list[Document] = []
-    for number, path in enumerate(paths, start=1):
+    for path in paths:
         content = _read(path)
         name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name)
-        unique = name if all(name != one.name for one in documents) else f"{number}-{name}"
+        taken = {one.name for one in documents}
+        numbered = (f"{number}-{name}" for number in count(2))
+        unique = next(one for one in chain([name], numbered) if one not in taken)
         try:
             documents.append(Document(unique, {"xml": content}, {"xml": fingerprint(content)}))
         except Unfit as unfit:

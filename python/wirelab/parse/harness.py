@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 import msgspec
 
 from wirelab import checkout
-from wirelab.errors import BuildError, TrialFailed
+from wirelab.errors import TrialFailed
 from wirelab.process import services
 from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.interruption import Interruption
 from wirelab.stack.manifests import Manifest, load
+
+DRIFT_MAX = 0.05
+"""Share by which the last block of a process may differ from its first."""
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -43,8 +47,15 @@ class Timed(msgspec.Struct, frozen=True):
     """The first parse of the process, with the making of the parser."""
     warmup_ns: int
     calm: bool
-    """Whether warm-up ended because parses took equally long."""
+    """Whether the last rounds of warm-up took equally long."""
     documents: tuple[Times, ...]
+
+    @property
+    def restless(self) -> bool:
+        """Whether its last blocks differ from its first ones: it was not warm, or disturbed."""
+        first = fmean(one.block_ns[0] for one in self.documents)
+        last = fmean(one.block_ns[-1] for one in self.documents)
+        return abs(last / first - 1.0) > DRIFT_MAX
 
 
 @dataclass(frozen=True)
@@ -71,12 +82,25 @@ def build(languages: Sequence[str], interruption: Interruption) -> Commands:
     return {language: BUILDERS[language](interruption) for language in languages}
 
 
+OPTIONS_OF_OTHERS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+"""Variables that a Java machine reads; the services' launcher unsets them too."""
+MACHINE = (
+    "-XX:+ExitOnOutOfMemoryError",
+    "-XX:+UseSerialGC",  # works in no thread of its own beside the parser
+    "-Xms512m",
+    "-Xmx6g",  # the tree of a file of 64 MiB that is mostly tags
+)
+"""The Java machine's collector and heap, whatever it would take by itself."""
+
+
 def _java(interruption: Interruption) -> list[str]:
     catalogue = load()
     manifest, folder = catalogue.by_language["java"], catalogue.folders["java"]
     out = services.build(manifest, folder, interruption)
     jar = out / "lib" / "wirelab-java-parse-1.jar"
-    return ["java", "-XX:+ExitOnOutOfMemoryError", "-cp", str(jar), "wirelab.parse.Main"]
+    unset = [part for name in OPTIONS_OF_OTHERS for part in ("-u", name)]
+    java = os.environ.get("JAVA") or "java"
+    return ["env", *unset, java, *MACHINE, "-cp", str(jar), "wirelab.parse.Main"]
 
 
 def _go(interruption: Interruption) -> list[str]:
@@ -94,28 +118,20 @@ def _go(interruption: Interruption) -> list[str]:
 
 def _rust(interruption: Interruption) -> list[str]:
     """Cargo knows by itself what has changed, in all the crates that the program stands on."""
-    if shutil.which("cargo") is None:
-        raise BuildError("the parsers in rust need cargo, which is not in PATH", "install Rust")
     target = checkout.root() / ".cache" / "parse" / "rust"
-    target.mkdir(parents=True, exist_ok=True)
-    command = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "wirelab-parse"]
-    manifest = str(checkout.root() / "Cargo.toml")
-    log = target / "build.log"
-    log.unlink(missing_ok=True)
-    child = Child(
-        [*command, "--manifest-path", manifest, "--target-dir", str(target)],
-        ProcessOptions(log=log),
+    cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--package", "wirelab-parse")
+    places = ("--manifest-path", str(checkout.root() / "Cargo.toml"), "--target-dir", str(target))
+    manifest = Manifest(
+        language="parse-rust",
+        requires=("cargo",),
+        build=(*cargo, *places),
+        start=(),
+        serves=(),
+        remedy="install Rust",
     )
-    try:
-        code = run_to_end(child, services.BUILD_S_MAX, interruption)
-    finally:
-        child.kill()
-    if code != 0:
-        how = "took too long" if code is None else describe_exit(code)
-        raise BuildError(
-            f"building the parsers in rust failed ({how}): {child.log_tail()}",
-            f"the whole log is {log}",
-        )
+    services.require(manifest)
+    target.mkdir(parents=True, exist_ok=True)
+    services.run_builder(manifest.title, manifest.build, target / "build.log", interruption)
     return [str(target / "release" / "wirelab-parse")]
 
 

@@ -26,14 +26,19 @@ class Row:
     implementation: str = ""
     runtime: str = ""
     parse: Interval | None = None
-    """The mean over the documents; None where nothing was measured."""
+    """The mean over the documents, as geometric mean over processes; None where nothing was
+    measured."""
+    mean: float | None = None
+    """The same as arithmetic mean over processes, which the deviation belongs to."""
     std: float | None = None
-    """Standard deviation of that mean over the processes; None for one process."""
+    """Standard deviation over the processes; None for one process."""
     first: Interval | None = None
     """The first parse of a process, with the making of the parser."""
     documents: tuple[tuple[str, Interval], ...] = ()
+    not_calm: int = 0
+    """Processes whose warm-up reached its bound while parses did not take equally long."""
     restless: int = 0
-    """Processes whose warm-up reached its bound before parses took equally long."""
+    """Processes whose last block differs from the first one (:attr:`Timed.restless`)."""
     comparison: Comparison | None = None
     """With the reference; None for the reference itself."""
 
@@ -54,7 +59,7 @@ def rows(
         ]
     )
     by_parser = {row.parser: verdict for row, verdict in zip(compared, comparisons, strict=True)}
-    return [_compared(row, by_parser.get(row.parser)) for row in found]
+    return [replace(row, comparison=by_parser.get(row.parser)) for row in found]
 
 
 def process_mean(timed: Timed) -> float:
@@ -77,16 +82,14 @@ def _row(parser: Parser, trials: Trials) -> Row:
         timed[0].implementation,
         timed[0].runtime,
         mean_interval(means),
+        fmean(means),
         stdev(means) if len(means) > 1 else None,
         mean_interval([float(one.first_ns) for one in timed]),
         tuple((name, mean_interval([_of(one, name) for one in timed])) for name in names),
         sum(not one.calm for one in timed),
+        sum(one.restless for one in timed),
     )
 
 
 def _of(timed: Timed, name: str) -> float:
     return next(one.mean_ns for one in timed.documents if one.name == name)
-
-
-def _compared(row: Row, comparison: Comparison | None) -> Row:
-    return replace(row, comparison=comparison)

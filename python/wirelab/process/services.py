@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -226,7 +226,7 @@ def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path
     what the manifest calls ``{out}``. Raises :class:`BuildError`."""
     if not manifest.build:
         return folder
-    _require(manifest)
+    require(manifest)
     cache = checkout.root() / ".cache" / "services"
     cache.mkdir(parents=True, exist_ok=True)
     built = cache / f"{manifest.cache_name}-{digest(folder, manifest)[:16]}"
@@ -267,7 +267,8 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in found if "vectors" not in path.parts)
 
 
-def _require(manifest: Buildable) -> None:
+def require(manifest: Buildable) -> None:
+    """Raises :class:`BuildError` where a program that a build needs is not in PATH."""
     missing = [program for program in manifest.requires if shutil.which(program) is None]
     if missing:
         raise BuildError(
@@ -288,12 +289,17 @@ def _build_into(built: Path, manifest: Buildable, folder: Path, interruption: In
     unfinished = built.with_name(f"{built.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
-    log = built.with_suffix(".log")
-    log.unlink(missing_ok=True)
     command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest)]
     # Some builders say on standard output what went wrong.
     aside = ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder)]
-    child = Child([*aside, *command], ProcessOptions(log=log))
+    run_builder(manifest.title, [*aside, *command], built.with_suffix(".log"), interruption)
+    unfinished.rename(built)
+
+
+def run_builder(title: str, command: Sequence[str], log: Path, interruption: Interruption) -> None:
+    """Runs what builds ``title``. Raises :class:`BuildError`."""
+    log.unlink(missing_ok=True)
+    child = Child(command, ProcessOptions(log=log))
     try:
         code = run_to_end(child, BUILD_S_MAX, interruption)
     finally:
@@ -301,7 +307,6 @@ def _build_into(built: Path, manifest: Buildable, folder: Path, interruption: In
     if code != 0:
         how = f"took over {BUILD_S_MAX:.0f} s" if code is None else describe_exit(code)
         raise BuildError(
-            f"building {manifest.title} failed ({how}): {child.log_tail()}",
+            f"building {title} failed ({how}): {child.log_tail()}",
             f"the whole log is {log}",
         )
-    unfinished.rename(built)

@@ -22,7 +22,7 @@ from wirelab.format.units import format_seconds
 from wirelab.parse import catalogue, harness, trials
 from wirelab.parse import documents as sources
 from wirelab.parse.catalogue import Parser
-from wirelab.parse.harness import Windows
+from wirelab.parse.harness import DRIFT_MAX, Windows
 from wirelab.parse.results import Row, rows
 from wirelab.parse.trials import Plan, Trials
 from wirelab.process import machine
@@ -31,7 +31,9 @@ from wirelab.process.scratch import Scratch
 from wirelab.statistics.interval import Interval
 
 WINDOWS = Windows(warmup_s=2.0, window_s=0.1, blocks=5)
+"""The 20,000 parses that calm needs take the slowest parser 0.7 s."""
 QUICK = Windows(warmup_s=0.4, window_s=0.03, blocks=3)
+"""Too short for them with slow parsers: warm-up then takes all of its time."""
 REPEATS, REPEATS_QUICK = 5, 3
 WORDS = {"higher": "faster", "lower": "slower"}
 """What a verdict on a ratio of speeds means."""
@@ -131,15 +133,22 @@ def _lines(found: Sequence[Row], against: Parser | None, plan: Plan) -> Iterator
             yield Line(_row_text(row, against))
     yield Line("")
     notes = (
-        f"Times of one parse: mean over {counted(len(plan.documents), 'document')}, with its "
-        f"interval and standard deviation over processes. First: the first parse of a process, "
+        f"Times of one parse: mean over {counted(len(plan.documents), 'document')}, as geometric "
+        f"mean over processes with its interval; std: standard deviation over processes. First: the first parse of a process, "
         f"with the making of the parser. Speed: how many times as fast as {against}, with its 95 % "
         f"interval; verdicts by Holm's method over all comparisons."
     )
     yield Line(notes, "fold")
+    not_calm = [str(row.parser) for row in found if row.not_calm]
+    if not_calm:
+        text = f"Still changing at the end of warm-up in some processes: {', '.join(not_calm)}."
+        yield Line(text, "fold")
     restless = [str(row.parser) for row in found if row.restless]
     if restless:
-        text = f"Still changing at the end of warm-up in some processes: {', '.join(restless)}."
+        text = (
+            f"Last block more than {DRIFT_MAX:.0%} from the first in some processes: "
+            f"{', '.join(restless)}."
+        )
         yield Line(text, "fold")
     for row in found:
         if row.failures:
@@ -214,8 +223,10 @@ def _row_json(row: Row) -> dict[str, Any]:
         "missing": row.parser.missing,
         "failures": row.failures,
         "processes": row.processes,
-        "not_calm": row.restless,
+        "not_calm": row.not_calm,
+        "restless": row.restless,
         "parse_ns": _interval(row.parse),
+        "mean_ns": row.mean,
         "std_ns": row.std,
         "first_ns": _interval(row.first),
         "documents_ns": {name: _interval(interval) for name, interval in row.documents},

@@ -70,3 +70,15 @@ func TestAMeasurementHasEveryBlock(t *testing.T) {
 		t.Errorf("first parse: %d ns", timed.FirstNS)
 	}
 }
+
+func TestCalmEndsAWarmUpOfEnoughParsesAndTime(t *testing.T) {
+	bounds := plan{warmupNS: 2000}
+	for _, one := range []struct {
+		parses, elapsedNS int64
+		warm              bool
+	}{{20_000, 1000, true}, {19_999, 2000, false}, {20_000, 999, false}} {
+		if bounds.isWarm(one.parses, one.elapsedNS) != one.warm {
+			t.Errorf("%+v", one)
+		}
+	}
+}

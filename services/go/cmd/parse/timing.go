@@ -18,6 +18,11 @@ type plan struct {
 	blocks             int
 }
 
+// isWarm says whether calm may end a warm-up of so many parses and so long.
+func (p plan) isWarm(parses, elapsedNS int64) bool {
+	return parses >= warmParses && float64(elapsedNS) >= warmShare*float64(p.warmupNS)
+}
+
 // times are what one document took.
 type times struct {
 	Name        string    `json:"name"`
@@ -44,6 +49,10 @@ const (
 	calm   = 1.05
 	// roundNS is the least length of a round: the clock does not disturb it.
 	roundNS = int64(10 * time.Millisecond)
+	// warmParses and warmShare of the bound are what calm alone does not end a warm-up
+	// before: the same in every language, for Java's compiler.
+	warmParses = 20_000
+	warmShare  = 0.5
 )
 
 // subject is a document with its parser, and what a parse of it returns.
@@ -54,8 +63,9 @@ type subject struct {
 	parseNS  float64
 }
 
-// measure times the first parse, with the making of the parser, then warms up until calm
-// or for a bounded time, then times blocks of parses, the documents in turn.
+// measure times the first parse, with the making of the parser, then warms up until calm,
+// which counts once the plan says so, or until its bound, then times blocks of parses, the
+// documents in turn.
 func measure(maker func() parser, documents []document, plan plan) (*result, error) {
 	start := time.Now()
 	made := maker()
@@ -81,8 +91,9 @@ func measure(maker func() parser, documents []document, plan plan) (*result, err
 	return &timed, err
 }
 
+// warmUp returns whether its last rounds took equally long.
 func warmUp(subjects []subject, plan plan) (bool, error) {
-	start := time.Now()
+	start, parses := time.Now(), int64(0)
 	recent := make([]float64, 0, rounds)
 	for {
 		total := 0.0
@@ -95,6 +106,7 @@ func warmUp(subjects []subject, plan plan) (bool, error) {
 				}
 				count, elapsed = count+1, time.Since(begun).Nanoseconds()
 			}
+			parses += count
 			one.parseNS = float64(elapsed) / float64(count)
 			total += one.parseNS
 		}
@@ -102,11 +114,10 @@ func warmUp(subjects []subject, plan plan) (bool, error) {
 			recent = recent[1:]
 		}
 		recent = append(recent, total)
-		if len(recent) == rounds && slices.Max(recent)/slices.Min(recent) < calm {
-			return true, nil
-		}
-		if time.Since(start).Nanoseconds() > plan.warmupNS {
-			return false, nil
+		settled := len(recent) == rounds && slices.Max(recent)/slices.Min(recent) < calm
+		elapsed := time.Since(start).Nanoseconds()
+		if elapsed > plan.warmupNS || settled && plan.isWarm(parses, elapsed) {
+			return settled, nil
 		}
 	}
 }

@@ -14,7 +14,7 @@ var errDirective = errors.New("the document has a document type declaration")
 
 // parser reads documents. The name is the message's, for formats that do not carry it.
 type parser interface {
-	// parse returns a number that depends on all that the document holds.
+	// parse returns a number that depends on every byte of texts and attribute values.
 	parse(name string, document []byte) (uint64, error)
 	// fingerprint is equal for all parsers of the same document.
 	fingerprint(name string, document []byte) (string, error)

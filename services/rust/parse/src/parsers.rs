@@ -48,7 +48,8 @@ impl Parser {
         }
     }
 
-    /// Reads a document and returns a number that depends on all that it holds.
+    /// Reads a document and returns a number that depends on every byte of texts and
+    /// attribute values.
     pub(crate) fn parse(self, document: &Document) -> Result<u64> {
         let mut sum = Checksum::default();
         self.read(black_box(document), &mut sum)?;

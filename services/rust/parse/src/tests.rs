@@ -1,7 +1,10 @@
 //! All parsers see the same document, and hostile ones are errors.
 
+use std::time::Duration;
+
 use crate::formats::{self, Format};
 use crate::parsers::{Document, Parser};
+use crate::timing::Plan;
 
 const MIXED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!-- comment --><?target data?>
@@ -51,4 +54,16 @@ fn formats_decode_the_fields_that_were_encoded() {
         };
         assert_eq!(Parser::Message(format).parse(&one).unwrap(), 522);
     }
+}
+
+#[test]
+fn calm_ends_a_warm_up_of_enough_parses_and_time() {
+    let plan = Plan {
+        warmup: Duration::from_secs(2),
+        window: Duration::from_millis(1),
+        blocks: 1,
+    };
+    assert!(plan.is_warm(20_000, Duration::from_secs(1)));
+    assert!(!plan.is_warm(19_999, Duration::from_secs(2)));
+    assert!(!plan.is_warm(20_000, Duration::from_millis(999)));
 }

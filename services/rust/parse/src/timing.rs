@@ -1,5 +1,6 @@
-//! Times one parser in this process: the first parse apart; then warm-up until calm or for
-//! a bounded time; then blocks of parses, the documents in turn.
+//! Times one parser in this process: the first parse apart; then warm-up until calm, which
+//! counts once [`Plan::is_warm`], or until its bound; then blocks of parses, the documents in
+//! turn.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,13 @@ pub(crate) struct Plan {
     pub(crate) warmup: Duration,
     pub(crate) window: Duration,
     pub(crate) blocks: u32,
+}
+
+impl Plan {
+    /// Whether calm may end a warm-up of so many parses and so long.
+    pub(crate) fn is_warm(&self, parses: u64, elapsed: Duration) -> bool {
+        parses >= WARM_PARSES && elapsed >= self.warmup.mul_f64(WARM_SHARE)
+    }
 }
 
 /// What one document took.
@@ -38,6 +46,10 @@ pub(crate) struct Timed {
 /// Rounds of warm-up whose means must lie within [`CALM`] of each other.
 const ROUNDS: usize = 5;
 const CALM: f64 = 1.05;
+/// Parses and share of the bound that calm alone does not end a warm-up before: the same in
+/// every language, for Java's compiler.
+const WARM_PARSES: u64 = 20_000;
+const WARM_SHARE: f64 = 0.5;
 /// The least length of a round: the clock does not disturb it.
 const ROUND: Duration = Duration::from_millis(10);
 
@@ -74,8 +86,9 @@ pub(crate) fn measure(parser: Parser, documents: &[Document], plan: &Plan) -> Re
     })
 }
 
+/// Returns whether the last rounds took equally long.
 fn warm_up(subjects: &mut [Subject<'_>], plan: &Plan) -> Result<bool> {
-    let start = Instant::now();
+    let (start, mut parses) = (Instant::now(), 0);
     let share = ROUND / u32::try_from(subjects.len())?;
     let mut recent = Vec::with_capacity(ROUNDS + 1);
     loop {
@@ -86,6 +99,7 @@ fn warm_up(subjects: &mut [Subject<'_>], plan: &Plan) -> Result<bool> {
                 subject.block(1)?;
                 count += 1;
             }
+            parses += count;
             subject.parse_ns = begun.elapsed().as_nanos() as f64 / count as f64;
             total += subject.parse_ns;
         }
@@ -95,11 +109,10 @@ fn warm_up(subjects: &mut [Subject<'_>], plan: &Plan) -> Result<bool> {
         }
         let high = recent.iter().copied().fold(f64::MIN, f64::max);
         let low = recent.iter().copied().fold(f64::MAX, f64::min);
-        if recent.len() == ROUNDS && high / low < CALM {
-            return Ok(true);
-        }
-        if start.elapsed() > plan.warmup {
-            return Ok(false);
+        let calm = recent.len() == ROUNDS && high / low < CALM;
+        let elapsed = start.elapsed();
+        if elapsed > plan.warmup || calm && plan.is_warm(parses, elapsed) {
+            return Ok(calm);
         }
     }
 }

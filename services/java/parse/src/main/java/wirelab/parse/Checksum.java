@@ -14,11 +14,6 @@ final class Checksum implements Content {
     }
 
     @Override
-    public boolean names() {
-        return false;
-    }
-
-    @Override
     public void start(String namespace, String name) {
         sum += PER_ELEMENT;
     }

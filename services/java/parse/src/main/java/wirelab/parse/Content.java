@@ -2,9 +2,6 @@ package wirelab.parse;
 
 /** What a parser passes on of a document, in document order. */
 interface Content {
-    /** Whether names are used. A parser that makes none without a request need not make them. */
-    boolean names();
-
     /** An element begins; "" stands for no namespace. */
     void start(String namespace, String name);
 

@@ -27,11 +27,6 @@ final class Fingerprint implements Content {
     }
 
     @Override
-    public boolean names() {
-        return true;
-    }
-
-    @Override
     public void start(String namespace, String name) {
         flush();
         line("(", namespace + "}" + name);

@@ -36,10 +36,15 @@ public final class Main {
             throw new IllegalArgumentException("no parser is named " + arguments[0]);
         }
         Timing.Plan plan = new Timing.Plan(
-                Long.parseLong(arguments[1]), Long.parseLong(arguments[2]), Integer.parseInt(arguments[3]));
+                positive(arguments[1], Long.MAX_VALUE),
+                positive(arguments[2], Long.MAX_VALUE),
+                (int) positive(arguments[3], Integer.MAX_VALUE));
         List<Timing.Document> documents = new ArrayList<>();
         for (String named : Arrays.asList(arguments).subList(4, arguments.length)) {
             int end = named.indexOf('=');
+            if (end < 0) {
+                throw new IllegalArgumentException(named + " is not NAME=FILE");
+            }
             documents.add(new Timing.Document(named.substring(0, end), Files.readAllBytes(Path.of(named.substring(end + 1)))));
         }
         if (!List.of("json", "protobuf", "cbor", "cdr").contains(arguments[0])) {
@@ -48,6 +53,14 @@ public final class Main {
             }
         }
         return Timing.run(maker, documents, plan);
+    }
+
+    private static long positive(String text, long most) {
+        long value = Long.parseLong(text);
+        if (value < 1 || value > most) {
+            throw new IllegalArgumentException(text + " is not a number from 1 to " + most);
+        }
+        return value;
     }
 
     private static String json(Timing.Result result) {

@@ -2,7 +2,7 @@ package wirelab.parse;
 
 /** One parser with what it keeps from one document to the next. */
 interface Parser {
-    /** Reads a whole document and returns a number that depends on all that it holds. */
+    /** Reads a whole document and returns a number that depends on every character of texts and attribute values. */
     long parse(byte[] document) throws Exception;
 
     /** Of the document's content: equal for all parsers of the same document. */

@@ -1,6 +1,7 @@
 package wirelab.parse;
 
 import java.io.ByteArrayInputStream;
+import javax.xml.XMLConstants;
 import javax.xml.parsers.SAXParserFactory;
 import org.xml.sax.Attributes;
 import org.xml.sax.InputSource;
@@ -67,7 +68,8 @@ final class SaxParser extends XmlParser {
         public void startElement(String uri, String localName, String qName, Attributes attributes) {
             content.start(uri, localName);
             for (int at = 0; at < attributes.getLength(); at++) {
-                if (!attributes.getQName(at).startsWith("xmlns")) {
+                String name = attributes.getQName(at);
+                if (!name.equals(XMLConstants.XMLNS_ATTRIBUTE) && !name.startsWith("xmlns:")) {
                     content.attribute(attributes.getURI(at), attributes.getLocalName(at), attributes.getValue(at));
                 }
             }

@@ -4,25 +4,37 @@ import java.util.List;
 
 /**
  * Times one parser in this process: the first parse apart, with the making of the parser; then warm-up
- * until calm or for a bounded time; then blocks of parses, the documents in turn.
+ * until calm, which counts from {@link #WARM_PARSES} parses and {@link #WARM_SHARE} of its bound on, or
+ * until the bound; then blocks of parses, the documents in turn.
  */
 final class Timing {
     /** A document in memory. */
     record Document(String name, byte[] bytes) {}
 
     /** Bounds, in nanoseconds; {@code windowNs} is for each document, shared by its blocks. */
-    record Plan(long warmupNs, long windowNs, int blocks) {}
+    record Plan(long warmupNs, long windowNs, int blocks) {
+        /** Whether calm may end a warm-up of so many parses and so long. */
+        boolean isWarm(long parses, long elapsedNs) {
+            return parses >= WARM_PARSES && elapsedNs >= WARM_SHARE * warmupNs;
+        }
+    }
 
     /** What one document took. */
     record Times(String name, String fingerprint, long parses, long elapsedNs, double[] blockNs) {}
 
-    /** What a process measured. */
+    /** What a process measured; {@code calm}: the last rounds of warm-up took equally long. */
     record Result(Class<?> implementation, long firstNs, long warmupNs, boolean calm, List<Times> documents) {}
 
     /** Rounds of warm-up whose means must lie within {@link #CALM} of each other. */
     private static final int ROUNDS = 5;
 
     private static final double CALM = 1.05;
+
+    /** Parses of a process before which calm means nothing: the JIT has not compiled a slow parser yet. */
+    static final long WARM_PARSES = 20_000;
+
+    /** Of the bound of warm-up, after which calm may end it: the JIT compiles in the background. */
+    static final double WARM_SHARE = 0.5;
 
     /** Parses in a block at least as long as this are not disturbed by the clock. */
     private static final long ROUND_NS = 10_000_000;
@@ -60,7 +72,8 @@ final class Timing {
     }
 
     private boolean warmUp() throws Exception {
-        long deadline = System.nanoTime() + plan.warmupNs();
+        long begun = System.nanoTime();
+        long parses = 0;
         double[] recent = new double[ROUNDS];
         for (int round = 0; ; round++) {
             double total = 0;
@@ -73,15 +86,15 @@ final class Timing {
                     count++;
                     elapsed = System.nanoTime() - start;
                 }
+                parses += count;
                 parseNs[at] = (double) elapsed / count;
                 total += parseNs[at];
             }
             recent[round % ROUNDS] = total;
-            if (round >= ROUNDS && spread(recent) < CALM) {
-                return true;
-            }
-            if (System.nanoTime() > deadline) {
-                return false;
+            boolean calm = round >= ROUNDS - 1 && spread(recent) < CALM;
+            long elapsed = System.nanoTime() - begun;
+            if (elapsed > plan.warmupNs() || calm && plan.isWarm(parses, elapsed)) {
+                return calm;
             }
         }
     }

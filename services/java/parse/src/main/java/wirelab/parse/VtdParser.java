@@ -7,13 +7,14 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import javax.xml.XMLConstants;
 
 /**
- * VTD-XML: an index of the document's tokens, walked through in document order. Its users read texts
- * from the index and compare names in place, so names become strings only where they are asked for.
+ * VTD-XML: an index of the document's tokens, walked through in document order. It has
+ * no names as strings: they are read from the index, and prefixes are resolved here, as others do it.
  */
 final class VtdParser extends XmlParser {
-    private static final String XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
+    private static final Map<String, String> OUTERMOST = Map.of(XMLConstants.XML_NS_PREFIX, XMLConstants.XML_NS_URI);
 
     private final VTDGen generator = new VTDGen();
 
@@ -38,7 +39,7 @@ final class VtdParser extends XmlParser {
     private static final class Walk {
         private final VTDNav tokens;
         private final Content content;
-        /** Prefixes in scope of each open element; empty while nobody asks for names. */
+        /** Prefixes in scope of each open element: the map of the element around it where it declares none. */
         private final Deque<Map<String, String>> scopes = new ArrayDeque<>();
         private int open;
 
@@ -79,21 +80,17 @@ final class VtdParser extends XmlParser {
         private void close(int left) {
             for (; open > left; open--) {
                 content.end();
-                if (content.names()) {
-                    scopes.pop();
-                }
+                scopes.pop();
             }
         }
 
         private void start(int at, int count) throws NavException {
             open++;
-            if (!content.names()) {
-                content.start("", "");
-                return;
-            }
-            Map<String, String> scope = new HashMap<>(scopes.isEmpty() ? Map.of("xml", XML_NAMESPACE) : scopes.peek());
+            Map<String, String> around = scopes.isEmpty() ? OUTERMOST : scopes.peek();
+            Map<String, String> scope = around;
             for (int next = at + 1; next < count && isAttribute(next); next++) {
                 if (tokens.getTokenType(next) == VTDNav.TOKEN_ATTR_NS) {
+                    scope = scope == around ? new HashMap<>(around) : scope;
                     String name = tokens.toRawString(next);
                     scope.put(name.length() > 5 ? name.substring(6) : "", tokens.toString(next + 1));
                 }
@@ -109,10 +106,6 @@ final class VtdParser extends XmlParser {
         }
 
         private void attribute(int at) throws NavException {
-            if (!content.names()) {
-                content.attribute("", "", tokens.toString(at + 1));
-                return;
-            }
             String name = tokens.toRawString(at);
             // An attribute without a prefix is in no namespace, whatever the default is.
             String namespace = prefix(name).isEmpty() ? "" : scopes.element().get(prefix(name));

@@ -65,7 +65,7 @@ public final class AxisBinding implements Binding {
         ServletStack stack = new ServletStack(configuration, model, server);
         return parser.equals(Configuration.Stack.DEFAULT_PARSER)
                 ? stack
-                : new ParserReport(stack, SaxParsers::readerClass);
+                : new ParserReport(stack, () -> LimitedParser.used().getName());
     }
 
     private static void describe(

@@ -1,6 +1,8 @@
 package wirelab.service.axis;
 
 import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
 import javax.xml.parsers.SAXParser;
 import org.xml.sax.Attributes;
 import org.xml.sax.InputSource;
@@ -12,22 +14,40 @@ import org.xml.sax.XMLReader;
 import org.xml.sax.helpers.DefaultHandler;
 import org.xml.sax.helpers.XMLFilterImpl;
 
-/** A parser whose documents are no deeper than the JDK's may be. Axis itself refuses document type declarations. */
+/**
+ * A parser whose documents have bounded depth, attributes of an element, and different names: of these
+ * Crimson keeps a table that never grows, so that the time of many is quadratic. They are counted when the
+ * parser passes an element on, so one element is read whole. Axis itself refuses document type
+ * declarations. The lengths of texts, attributes and names are limited by that of a request alone.
+ */
 final class LimitedParser extends SAXParser {
+    /** As CXF has it. The JDK's own is 10,000 (200 from JDK 24 on). */
+    static final int ATTRIBUTES_MAX = 500;
+    /** Of elements and attributes together; the largest contract has fewer than a hundred. */
+    static final int NAMES_MAX = 1_000;
+
+    private static volatile Class<?> used;
+
     private final SAXParser parser;
 
     LimitedParser(SAXParser parser) {
         this.parser = parser;
     }
 
+    /** The class of the reader of the last request; null before the first. */
+    static Class<?> used() {
+        return used;
+    }
+
     @Override
     public void parse(InputSource source, DefaultHandler handler) throws SAXException, IOException {
-        Depth limited = new Depth();
+        Limits limited = new Limits();
         limited.setContentHandler(handler);
         limited.setErrorHandler(handler);
         limited.setEntityResolver(handler);
         limited.setDTDHandler(handler);
         XMLReader reader = parser.getXMLReader();
+        used = reader.getClass();
         reader.setContentHandler(limited);
         reader.setErrorHandler(limited);
         reader.setEntityResolver(limited);
@@ -66,17 +86,28 @@ final class LimitedParser extends SAXParser {
         return parser.getProperty(name);
     }
 
-    /** Counts elements that are open. */
-    private static final class Depth extends XMLFilterImpl {
+    /** Counts open elements, attributes and names. */
+    private static final class Limits extends XMLFilterImpl {
+        private final Set<String> names = new HashSet<>();
         private int open;
 
         @Override
         public void startElement(String uri, String localName, String name, Attributes attributes) throws SAXException {
             open++;
-            if (open > AxisBinding.DEPTH_MAX) {
-                throw new SAXException("elements are deeper than " + AxisBinding.DEPTH_MAX);
+            limit("elements are deeper than ", open, AxisBinding.DEPTH_MAX);
+            limit("attributes of an element are more than ", attributes.getLength(), ATTRIBUTES_MAX);
+            names.add(name);
+            for (int at = 0; at < attributes.getLength(); at++) {
+                names.add(attributes.getQName(at));
             }
+            limit("different names are more than ", names.size(), NAMES_MAX);
             super.startElement(uri, localName, name, attributes);
+        }
+
+        private static void limit(String exceeded, int count, int most) throws SAXException {
+            if (count > most) {
+                throw new SAXException(exceeded + most);
+            }
         }
 
         @Override

@@ -3,7 +3,6 @@ package wirelab.service.axis;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.SAXParserFactory;
 import org.apache.axis.utils.XMLUtils;
-import org.xml.sax.SAXException;
 
 /** The parsers of the axis {@code parser} that Axis can read requests by. */
 final class SaxParsers {
@@ -37,15 +36,6 @@ final class SaxParsers {
             case "crimson-sax" -> org.apache.crimson.jaxp.SAXParserFactoryImpl.class.getName();
             default -> throw unknown(parser);
         };
-    }
-
-    /** The class of the reader that Axis gets for its next request. */
-    static String readerClass() {
-        try {
-            return XMLUtils.getSAXParser().getXMLReader().getClass().getName();
-        } catch (SAXException error) {
-            throw new IllegalStateException("Axis has no parser", error);
-        }
     }
 
     private static IllegalArgumentException unknown(String parser) {

@@ -1,9 +1,13 @@
 package wirelab.service.soap;
 
 import java.io.InputStream;
+import java.util.List;
+import java.util.Map;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
+import org.apache.cxf.helpers.CastUtils;
+import org.apache.cxf.helpers.HttpHeaderHelper;
 import org.apache.cxf.interceptor.Fault;
 import org.apache.cxf.interceptor.StaxInEndingInterceptor;
 import org.apache.cxf.interceptor.StaxInInterceptor;
@@ -11,7 +15,10 @@ import org.apache.cxf.message.Message;
 import org.apache.cxf.phase.AbstractPhaseInterceptor;
 import org.apache.cxf.phase.Phase;
 
-/** Opens the reader of a request by the chosen parser; CXF's own interceptor then finds that there is one. */
+/**
+ * Opens the reader of a request by the chosen parser; CXF's own interceptor then finds that there is one.
+ * Where that one opens none, neither does this.
+ */
 final class ChosenParser extends AbstractPhaseInterceptor<Message> {
     private final XMLInputFactory factory;
     private final int childrenMax;
@@ -32,6 +39,9 @@ final class ChosenParser extends AbstractPhaseInterceptor<Message> {
     @Override
     public void handleMessage(Message message) {
         InputStream body = message.getContent(InputStream.class);
+        if (isGET(message) || message.getContent(XMLStreamReader.class) != null || body == null || isEmpty(message)) {
+            return;
+        }
         String encoding = (String) message.get(Message.ENCODING);
         try {
             XMLStreamReader reader = encoding == null
@@ -40,8 +50,16 @@ final class ChosenParser extends AbstractPhaseInterceptor<Message> {
             used = reader.getClass();
             message.setContent(XMLStreamReader.class, new LimitedReader(reader, childrenMax));
         } catch (XMLStreamException error) {
-            throw new Fault(error);
+            Fault fault = new Fault(error);
+            fault.setFaultCode(Fault.FAULT_CODE_CLIENT);
+            throw fault;
         }
         message.getInterceptorChain().add(StaxInEndingInterceptor.INSTANCE);
+    }
+
+    /** As CXF's interceptor asks, by what the headers say. */
+    private static boolean isEmpty(Message message) {
+        Map<String, List<String>> headers = CastUtils.cast((Map<?, ?>) message.get(Message.PROTOCOL_HEADERS));
+        return headers != null && List.of("0").equals(HttpHeaderHelper.getHeader(headers, HttpHeaderHelper.CONTENT_LENGTH));
     }
 }

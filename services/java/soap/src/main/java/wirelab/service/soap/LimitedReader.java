@@ -8,6 +8,9 @@ import javax.xml.stream.util.StreamReaderDelegate;
 /**
  * Holds any parser to the limits that CXF sets Woodstox, and takes no document type declaration. CXF
  * has a reader of this kind, {@code DepthRestrictingStreamReader}, and does not read bodies through it.
+ * What is not repeated: Woodstox limits the length of a text too (128 MiB; the service's own limit of a
+ * request is lower), and it refuses while it reads. Here the parser has built an element with all of its
+ * attributes before they are counted and measured.
  */
 final class LimitedReader extends StreamReaderDelegate {
     /** CXF's, of {@code org.apache.cxf.stax.maxAttributeCount}. */

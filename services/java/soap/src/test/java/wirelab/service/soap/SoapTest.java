@@ -8,6 +8,7 @@ import java.sql.DriverManager;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import wirelab.service.Bench;
 import wirelab.service.Envelopes;
 
@@ -121,6 +122,20 @@ class SoapTest {
             client(submit(bench, "<batch>b</batch>" + "<x>".repeat(100) + "</x>".repeat(100)));
             client(submit(bench, "<batch a='" + "a".repeat(65_537) + "'>b</batch>"));
             assertEquals(200, submit(bench, "<batch>b</batch>" + "<x>".repeat(90) + "</x>".repeat(90)).status());
+        }
+    }
+
+    /** Which reader there is makes no difference for what cannot be read at all. */
+    @ParameterizedTest
+    @ValueSource(strings = {"default", "jdk", "woodstox", "aalto"})
+    void whatHasNoEnvelopeIsTheClientsFault(String parser) throws Exception {
+        try (Bench bench = Bench.start("transfer", "{\"binding\":\"soap\",\"parser\":\"" + parser + "\"}")) {
+            for (String body : new String[] {"", " ", "<?xml version='9'?>", "<?xml version='9'?><a/>", "<"}) {
+                Bench.Reply reply = Envelopes.post(bench, "transfer", "1.1", SUBMIT, body);
+                assertTrue(reply.status() == 400 || reply.text().matches("(?s).*<faultcode>\\w+:Client</faultcode>.*"),
+                        body + ": " + reply.status() + " " + reply.text());
+            }
+            assertEquals(200, submit(bench, "<batch>b</batch>").status());
         }
     }
 
