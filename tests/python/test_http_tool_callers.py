@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ repeats: 1
 """
 
 
-def request(name: str, stack: str = "", **changes: object) -> ToolRequest:
+def request(name: str, stack: str = "", **changes: Any) -> ToolRequest:
     """Two seconds by four users."""
     requested = ToolRequest(
         target="127.0.0.1:80",
@@ -50,7 +51,7 @@ def request(name: str, stack: str = "", **changes: object) -> ToolRequest:
         timeout_s=9.5,
         processors=3,
     )
-    return replace(requested, **changes)  # type: ignore[arg-type]
+    return replace(requested, **changes)
 
 
 def tool(name: str) -> Tool:
@@ -58,7 +59,7 @@ def tool(name: str) -> Tool:
     return Tool(name, Path(f"/opt/{name}"), "1", {}, "")
 
 
-def command(name: str, stack: str = "", **changes: object) -> list[str]:
+def command(name: str, stack: str = "", **changes: Any) -> list[str]:
     """The options and the address of a run."""
     requested = request(name, stack, **changes)
     return http_tools.command(tool(name), requested, requested.window)
@@ -68,7 +69,7 @@ STARTED_NS = 7_000_000_000
 """When the tool's process was there, by these tests."""
 
 
-def group_of(name: str, output: str, **changes: object) -> GroupResult:
+def group_of(name: str, output: str, **changes: Any) -> GroupResult:
     """What is made of what a tool printed; its process was there for 2.03 s, and used its CPU
     at an even pace."""
     cpu = (Sample(STARTED_NS, 0.0), Sample(STARTED_NS + 2_030_000_000, 1.015))

@@ -90,8 +90,8 @@ def _foreign(trial: Trial) -> Check | None:
     return _marked(
         "caller",
         f"the figures are {tool}'s own ({tool} {version}{f' on {client}' if client else ''}) and "
-        "its checks are not the lab's: no reply was compared with the contract, and a time runs "
-        "from the client library's begin of a call to its end",
+        "its checks are not the lab's: no reply was compared with the contract, and where a time "
+        "begins and ends is the tool's definition",
     )
 
 

@@ -134,9 +134,10 @@ def _lines(found: Sequence[Row], against: Parser | None, plan: Plan) -> Iterator
     yield Line("")
     notes = (
         f"Times of one parse: mean over {counted(len(plan.documents), 'document')}, as geometric "
-        f"mean over processes with its interval; std: standard deviation over processes. First: the first parse of a process, "
-        f"with the making of the parser. Speed: how many times as fast as {against}, with its 95 % "
-        f"interval; verdicts by Holm's method over all comparisons."
+        "mean over processes with its interval; std: standard deviation over processes. First: "
+        "the first parse of a process, with the making of the parser. Speed: how many times as "
+        f"fast as {against}, with its 95 % interval; verdicts by Holm's method over all "
+        "comparisons."
     )
     yield Line(notes, "fold")
     not_calm = [str(row.parser) for row in found if row.not_calm]
