@@ -22,7 +22,7 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 .PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
 	facts parsers ground-truth many-users soak gate-trials \
-	known-capacities fuzz clean
+	known-capacities fuzz changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -167,6 +167,11 @@ known-capacities: setup ## the limits of queues that theory knows, for the same 
 fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
 	@.ci/need rust
 	WIRELAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p wirelab-wire -p wirelab-trace --locked --release --test fuzz
+
+# Standard library only, so that a release needs no build.
+changelog: ## CHANGELOG.md from changelog.d for a release: make changelog VERSION=0.2.0
+	@test -n "$(VERSION)" || { echo "name the version: make changelog VERSION=0.2.0" >&2; exit 2; }
+	$(PYTHON) -m tools.changelog "$(VERSION)"
 
 clean: ## remove everything that was built
 	rm -rf target .venv $(TOOLS) .cache .mypy_cache .ruff_cache .pytest_cache bench/out
