@@ -1,0 +1,98 @@
+"""The files that platforms read: citation, issue forms, workflow, container, metadata."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.python import actionlint
+
+ROOT = Path(__file__).resolve().parents[2]
+GITHUB = ROOT / ".github"
+RELEASE = GITHUB / "workflows" / "release.yml"
+FORMS = [path for path in sorted((GITHUB / "ISSUE_TEMPLATE").iterdir()) if path.stem != "config"]
+CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LICENSES = {"MIT", "Apache-2.0"}
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_the_citation_has_the_version_and_licenses_of_the_workspace() -> None:
+    """The rest of it was validated by cffconvert against the schema of CFF 1.2.0."""
+    citation = yaml.safe_load(read("CITATION.cff"))
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["authors"] == [{"name": "The wirelab developers"}]
+    assert citation["version"] == CARGO["workspace"]["package"]["version"]
+    assert set(citation["license"]) == LICENSES
+
+
+def test_the_licenses_are_the_same_everywhere() -> None:
+    assert PROJECT["license"] == CARGO["workspace"]["package"]["license"] == "MIT OR Apache-2.0"
+    assert read("LICENSE-MIT").startswith("MIT License")
+    assert "Apache License" in read("LICENSE-APACHE")[:200]
+
+
+def test_the_package_is_described() -> None:
+    assert len(PROJECT["description"]) <= 512, "PyPI's limit of a summary"
+    assert (ROOT / PROJECT["readme"]).is_file()
+    assert PROJECT["keywords"]
+    # PEP 639: the expression in `license` takes their place.
+    assert not [one for one in PROJECT["classifiers"] if one.startswith("License ::")]
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_an_issue_form_is_legal(path: Path) -> None:
+    """GitHub's syntax of forms: it shows a form with an error to nobody."""
+    form: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert form.keys() <= {"name", "description", "labels", "body", "title"}
+    assert form["name"]
+    assert form["description"]
+    fields = [field for field in form["body"] if field["type"] != "markdown"]
+    assert fields
+    for field in fields:
+        assert field["type"] in {"input", "textarea", "dropdown", "checkboxes"}
+        assert field["attributes"]["label"]
+        assert field.get("validations", {}).keys() <= {"required"}
+        if field["type"] == "dropdown":
+            assert all(isinstance(option, str) for option in field["attributes"]["options"])
+    for key in ("id", "label"):
+        values = [field.get(key) or field["attributes"].get(key) for field in fields]
+        assert len(set(values)) == len(values), f"{key} twice"
+
+
+def test_actions_of_the_release_are_pinned_to_commits() -> None:
+    used = re.findall(r"uses: (\S+)(.*)", RELEASE.read_text(encoding="utf-8"))
+    assert used
+    for action, comment in used:
+        assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action), action
+        assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), f"{action}: name its version"
+
+
+def test_actionlint_accepts_the_release(tmp_path: Path) -> None:
+    actionlint.accepts(RELEASE, tmp_path)
+
+
+def test_images_have_the_toolchains_of_the_checkout() -> None:
+    rust = tomllib.loads(read("rust-toolchain.toml"))["toolchain"]["channel"]
+    go = re.search(r"^go (\d+\.\d+)", read("services/go/go.mod"), re.MULTILINE)
+    assert go is not None
+    for file in ("Containerfile", ".github/workflows/release.yml"):
+        assert set(re.findall(r"rust:([\d.]+)-bookworm", read(file))) == {rust}, file
+    assert f"golang:{go[1]}-bookworm" in read("Containerfile")
+
+
+def test_the_development_container_names_a_stage() -> None:
+    text = read(".devcontainer/devcontainer.json")
+    container = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+    stages = re.findall(r"^FROM \S+ AS (\S+)", read("Containerfile"), re.MULTILINE)
+    assert container["build"]["target"] in stages
+    assert (ROOT / ".devcontainer" / container["build"]["dockerfile"]).is_file()
