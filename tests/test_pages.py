@@ -17,14 +17,12 @@ from wirelab.cli import app
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
     [
-        *(
-            ROOT / name
-            for name in ("README.md", "contracts/README.md", "contracts/vectors/README.md")
-        ),
-        *(
-            ROOT / folder / "README.md"
-            for folder in ("bench", "experiments", "studies", "changelog.d")
-        ),
+        # A changelog names files that later versions no longer have.
+        *(page for page in ROOT.glob("*.md") if page.name != "CHANGELOG.md"),
+        ROOT / "llms.txt",
+        *(ROOT / folder / "README.md" for folder in ("action", "bench", "experiments", "studies")),
+        *(ROOT / "changelog.d").glob("*.md"),
+        *(ROOT / "contracts").rglob("*.md"),
         *(ROOT / "docs").rglob("*.md"),
     ]
 )
