@@ -69,11 +69,11 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     } else {
         EXAMPLES
     };
-    let diagnosis = Diagnosis::new(examples);
+    let diagnosis = Diagnosis::new(examples).listing(arguments.flows as usize);
     // The log is opened before the capture is read, which may take minutes.
     let Some(log) = &arguments.calls else {
         let (mut dissection, diagnosis) = run(diagnosis, arguments)?;
-        dissection.findings = diagnosis.findings();
+        dissection.diagnosed(diagnosis);
         return Ok(dissection);
     };
     let calls = calls(log).map_err(|error| {
@@ -83,7 +83,7 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     let (mut dissection, reconciler) = run(Reconciler::new(calls, diagnosis), arguments)?;
     let (reconciliation, diagnosis) = reconciler.finish();
     dissection.reconciliation = Some(reconciliation);
-    dissection.findings = diagnosis.findings();
+    dissection.diagnosed(diagnosis);
     Ok(dissection)
 }
 

@@ -20,6 +20,7 @@ mod path;
 mod receiver;
 mod sender;
 mod stall;
+pub mod waits;
 #[cfg(test)]
 mod tests;
 
@@ -33,12 +34,14 @@ pub use finding::{Finding, Occurrence, Test, Where};
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
+use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::loss::Identifications;
 use causes::windows::Frame;
 use finding::Tally;
 use flow::Flow;
 use path::Path;
+use waits::WaitSums;
 
 /// Occurrences named per finding.
 pub const EXAMPLES: usize = 8;
@@ -47,6 +50,8 @@ const CLOSED_MAX: usize = 256;
 /// Stalls of a connection whose messages cannot be read that are kept before they are counted.
 const UNREADABLE_STALLS_MAX: usize = 128;
 const HOSTS_MAX: usize = 1024;
+/// Connections whose times are listed one by one, the first.
+const FLOWS_MAX: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Hosts {
@@ -65,6 +70,7 @@ pub struct Diagnosis {
     exchanges: u64,
     latency_ns: u64,
     attributed: Vec<Attribution>,
+    waits: WaitSums,
 }
 
 impl Default for Diagnosis {
@@ -85,7 +91,17 @@ impl Diagnosis {
             exchanges: 0,
             latency_ns: 0,
             attributed: Vec::new(),
+            waits: WaitSums {
+                flows_max: FLOWS_MAX,
+                ..WaitSums::default()
+            },
         }
+    }
+
+    /// Lists the times of the first `flows` connections.
+    pub fn listing(mut self, flows: usize) -> Diagnosis {
+        self.waits.flows_max = flows;
+        self
     }
 
     /// The times of the exchange that was reported last, by cause.
@@ -93,12 +109,14 @@ impl Diagnosis {
         &self.attributed
     }
 
-    /// All findings, those that took most time first. Call it after the last packet.
-    pub fn findings(mut self) -> Vec<Finding> {
+    /// All findings, those that took most time first, and where all of the time went. Call
+    /// it after the last packet.
+    pub fn results(mut self) -> (Vec<Finding>, WaitSums) {
         // In order of their numbers, so that the same capture gives the same findings.
         for id in self.flows.ids() {
             self.finish_flow(id);
         }
+        self.waits.keep_first();
         let (exchanges, latency_ns) = (self.exchanges, self.latency_ns);
         let mut findings: Vec<Finding> = self
             .tallies
@@ -107,7 +125,12 @@ impl Diagnosis {
             .collect();
         // A stable sort: equal times keep the order of `Cause::ALL`.
         findings.sort_by(|one, other| other.ms_total.total_cmp(&one.ms_total));
-        findings
+        (findings, self.waits)
+    }
+
+    /// As [`Self::results`], without the times.
+    pub fn findings(self) -> Vec<Finding> {
+        self.results().0
     }
 
     fn count(&mut self, occurrence: Occurrence) {
@@ -115,9 +138,10 @@ impl Diagnosis {
     }
 
     fn finish_flow(&mut self, id: FlowId) {
-        let Some(flow) = self.flows.remove(id) else {
+        let Some(mut flow) = self.flows.remove(id) else {
             return;
         };
+        flow.finish_waits(id, &mut self.waits);
         // No message could be read: what segments alone show is reported without
         // exchanges.
         if flow.read == 0 {
@@ -201,7 +225,7 @@ impl Observer for Diagnosis {
         let Some(known) = self.flows.get_mut(flow) else {
             return;
         };
-        known.segment(segment);
+        known.take(flow, segment, &mut self.waits);
         // Without exchanges nothing else would take stalls out of the ring.
         if known.is_unreadable() && known.waiting.len() > UNREADABLE_STALLS_MAX {
             let stalls = std::mem::take(&mut known.waiting);
@@ -243,6 +267,7 @@ impl ExchangeObserver for Diagnosis {
             return;
         };
         self.exchanges += 1;
+        flow.divide(exchange, &mut self.waits);
         if !flow.record(exchange) {
             return;
         }
@@ -254,6 +279,24 @@ impl ExchangeObserver for Diagnosis {
         flow.forget_completed(exchange);
         for occurrence in occurrences {
             self.count(occurrence);
+        }
+    }
+
+    fn call_started(&mut self, flow: FlowId, _segment: &Segment) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.turns.call_started();
+        }
+    }
+
+    fn call_ended(&mut self, flow: FlowId, _ordinal: u64) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.turns.call_ended();
+        }
+    }
+
+    fn layer(&mut self, flow: FlowId, layer: Layer, _bytes: u32, _segment: &Segment) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.turns.layer(layer);
         }
     }
 
@@ -276,7 +319,10 @@ impl ExchangeObserver for Diagnosis {
                 };
                 flow.frame(frame, segment);
             }
-            Pdu::Tls(_) => flow.is_encrypted = true,
+            Pdu::Tls(kind) => {
+                flow.is_encrypted = true;
+                flow.turns.record(kind);
+            }
             _ => {}
         }
     }

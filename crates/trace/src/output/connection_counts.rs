@@ -183,6 +183,7 @@ impl Connection {
                 Closing::Unseen => HowClosed::Unseen,
                 Closing::Replaced => HowClosed::Replaced,
             },
+            time: None,
         }
     }
 }

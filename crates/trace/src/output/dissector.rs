@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
-use super::document::{Accounting, Capture, Dissection, FlowSums, PerExchange, VERSION};
+use super::document::{Accounting, Capture, Dissection, FlowSums, PerExchange, VERSION, Waits};
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
 use super::load::LoadMeter;
@@ -88,6 +88,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             accounting: accounting(&collectors.accounts, exchanges),
             exchanges: collectors.exchange_counts.document(connections),
             load: collectors.load.document(),
+            waits: Waits::default(),
             findings: Vec::new(),
             timeline: timeline.unwrap_or_default(),
             timeline_of,

@@ -104,6 +104,26 @@ impl Timeline {
         self.observe(segment)
     }
 
+    /// A SYN, or its answer, sent a second time.
+    pub(crate) fn handshake_again(
+        &mut self,
+        side: Direction,
+        flags: Flags,
+        after_us: u64,
+    ) -> &mut Self {
+        let mut segment = self.blank(side, after_us);
+        segment.kind = SegmentKind::Retransmission;
+        segment.flags = flags;
+        self.observe(segment)
+    }
+
+    pub(crate) fn reset(&mut self, side: Direction, after_us: u64) -> &mut Self {
+        let mut segment = self.blank(side, after_us);
+        segment.kind = SegmentKind::Reset;
+        segment.flags = Flags::RST;
+        self.observe(segment)
+    }
+
     pub(crate) fn hide(&mut self, side: Direction) -> &mut Self {
         self.hidden[side as usize] = true;
         self
@@ -317,7 +337,7 @@ impl Timeline {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
-    sent: [u64; 2],
+    pub(crate) sent: [u64; 2],
     us: u64,
 }
 

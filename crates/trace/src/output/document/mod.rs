@@ -6,6 +6,7 @@
 
 pub(super) mod timeline;
 pub(super) mod traffic;
+pub(super) mod waits;
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,10 @@ use serde::{Deserialize, Serialize};
 
 pub use timeline::*;
 pub use traffic::*;
+pub use waits::*;
 
-use crate::diagnosis::Finding;
+use crate::diagnosis::waits::WaitSums;
+use crate::diagnosis::{Diagnosis, Finding};
 use crate::output::account::{Account, Classes, Packets};
 use crate::output::reconciliation::document::Reconciliation;
 use crate::protocol::layer::Kind;
@@ -40,6 +43,8 @@ pub struct Dissection {
     pub exchanges: ExchangeSums,
     /// When they were made.
     pub load: Load,
+    /// Where all of the time went.
+    pub waits: Waits,
     /// What cost time, and where.
     pub findings: Vec<Finding>,
     /// The packets of one exchange, with its connection's set-up and tear-down;
@@ -55,6 +60,26 @@ pub struct Dissection {
     pub interarrival_of: InterarrivalOf,
     /// Where each call's time went; null without a log of calls.
     pub reconciliation: Option<Reconciliation>,
+}
+
+impl Dissection {
+    /// Adds what the diagnosis has found.
+    pub fn diagnosed(&mut self, diagnosis: Diagnosis) {
+        let (findings, waits) = diagnosis.results();
+        self.findings = findings;
+        self.waits = Waits::from(&waits);
+        self.divide_flows(&waits);
+    }
+
+    fn divide_flows(&mut self, waits: &WaitSums) {
+        for flow in &mut self.flows.list {
+            let times = waits.flows.binary_search_by_key(&flow.flow, |one| one.flow);
+            flow.time = times.ok().map(|place| {
+                let times = &waits.flows[place];
+                Elapsed::new(1, times.elapsed, &times.parts)
+            });
+        }
+    }
 }
 
 /// What a file holds.

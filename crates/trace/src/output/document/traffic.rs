@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::waits::Elapsed;
 use crate::protocol::exchange::{Ending, Protocol};
 
 /// Connections.
@@ -60,6 +61,8 @@ pub struct Flow {
     pub opening: HowOpened,
     /// How it ended.
     pub closing: HowClosed,
+    /// Where its time went; null without a diagnosis.
+    pub time: Option<Elapsed>,
 }
 
 /// How a connection began.

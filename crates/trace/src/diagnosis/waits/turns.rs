@@ -1,0 +1,489 @@
+//! Whose turn it was: divides the time of one connection.
+
+use super::part::Part;
+use super::ring::{Wait, WaitRing};
+use super::sums::Sink;
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::path::Path;
+use crate::diagnosis::stall::Stall;
+use crate::flow::event::{Direction, Segment, SegmentKind};
+use crate::packet::Flags;
+use crate::protocol::layer::{Kind, Layer};
+
+const HANDSHAKE_RECORD: u8 = 22;
+const CIPHER_RECORD: u8 = 20;
+const DATA_RECORD: u8 = 23;
+
+/// How far the connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Connecting,
+    Open,
+    Closing,
+}
+
+/// The handshake of TLS, as far as record types show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Tls {
+    #[default]
+    None,
+    /// By side: cipher changed (1), and its Finished sent (2), as in TLS 1.2.
+    Handshake([u8; 2]),
+    Done,
+}
+
+/// What a sender could have done in the gap before its segment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Gap {
+    /// From when on nothing but its application kept it from sending, ns.
+    pub(crate) free_from: Option<u64>,
+    /// The receiver's window was closed from then until then, ns.
+    pub(crate) closed: Option<(u64, u64)>,
+}
+
+/// A segment that ends a wait. It is judged when the next one comes: only then is
+/// known what its bytes were.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    segment: Segment,
+    gap: Gap,
+    calls_before: u32,
+    starts_call: bool,
+    ends_call: bool,
+    has_control: bool,
+    has_message: bool,
+    records: [bool; 3],
+}
+
+impl Pending {
+    /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9).
+    fn is_control(&self) -> bool {
+        self.has_control && !self.has_message
+    }
+}
+
+/// The time of one connection.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    pub(crate) ring: WaitRing,
+    began: Option<u64>,
+    /// Until when time is divided, and the last packet before.
+    mark: u64,
+    mark_packet: u64,
+    last: (u64, u64),
+    stage: Stage,
+    from_syn: bool,
+    tls: Tls,
+    turn: Option<Direction>,
+    /// When each side sent payload last.
+    payload_at: [u64; 2],
+    has_sent: [bool; 2],
+    has_closed: [bool; 2],
+    calls: u32,
+    has_calls: bool,
+    /// The last payload of the server ended a call.
+    ended_call: bool,
+    pending: Option<Pending>,
+    evidence: Vec<Stall>,
+}
+
+impl Turns {
+    pub(crate) fn new(from_syn: bool) -> Turns {
+        Turns {
+            ring: WaitRing::default(),
+            began: None,
+            mark: 0,
+            mark_packet: 0,
+            last: (0, 0),
+            stage: Stage::Open,
+            from_syn,
+            tls: Tls::None,
+            turn: None,
+            payload_at: [0; 2],
+            has_sent: [false; 2],
+            has_closed: [false; 2],
+            calls: 0,
+            has_calls: false,
+            ended_call: false,
+            pending: None,
+            evidence: Vec::new(),
+        }
+    }
+
+    /// A packet; `gap` is what its sender could have done before it.
+    #[inline]
+    pub(crate) fn take(&mut self, segment: &Segment, gap: Gap, path: &Path, sink: &mut Sink) {
+        let at = segment.at_ns;
+        if self.began.is_none() {
+            self.begin(segment);
+        }
+        self.last = (at, segment.packet);
+        let is_edge = segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) != 0;
+        let ends_wait = segment.bytes > 0
+            || is_edge
+            || segment.kind == SegmentKind::KeepAlive
+            || self.stage == Stage::Connecting;
+        self.has_sent[segment.direction as usize] = true;
+        if !ends_wait {
+            return;
+        }
+        self.settle(path, sink);
+        self.pending = Some(Pending {
+            segment: *segment,
+            gap,
+            calls_before: self.calls,
+            starts_call: false,
+            ends_call: false,
+            has_control: false,
+            has_message: false,
+            records: [false; 3],
+        });
+        if self.stage == Stage::Connecting {
+            self.settle(path, sink);
+        }
+    }
+
+    /// Why some of the time passed, as is known now.
+    pub(crate) fn explain(&mut self, stall: &Stall) {
+        self.evidence.push(*stall);
+    }
+
+    pub(crate) fn call_started(&mut self) {
+        self.calls += 1;
+        self.has_calls = true;
+        if let Some(pending) = &mut self.pending {
+            pending.starts_call = true;
+        }
+    }
+
+    pub(crate) fn call_ended(&mut self) {
+        self.calls = self.calls.saturating_sub(1);
+        if let Some(pending) = &mut self.pending {
+            pending.ends_call = true;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn layer(&mut self, layer: Layer) {
+        let Some(pending) = &mut self.pending else {
+            return;
+        };
+        match layer.kind {
+            Kind::H2Preface
+            | Kind::H2Settings
+            | Kind::H2WindowUpdate
+            | Kind::H2Ping
+            | Kind::H2Goaway => pending.has_control = true,
+            _ => pending.has_message = true,
+        }
+    }
+
+    pub(crate) fn record(&mut self, kind: u8) {
+        if let Some(pending) = &mut self.pending {
+            match kind {
+                CIPHER_RECORD => pending.records[0] = true,
+                HANDSHAKE_RECORD => pending.records[1] = true,
+                DATA_RECORD => pending.records[2] = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// Judges the segment that waits to be judged.
+    #[inline]
+    pub(crate) fn settle(&mut self, path: &Path, sink: &mut Sink) {
+        if let Some(pending) = self.pending.take() {
+            self.judge(&pending, path, sink);
+            self.note(&pending);
+        }
+        if !self.evidence.is_empty() {
+            self.apply_evidence();
+        }
+    }
+
+    /// The connection is over: what passed after the last wait, and all that is kept.
+    pub(crate) fn finish(&mut self, path: &Path, sink: &mut Sink) {
+        self.settle(path, sink);
+        let (at, packet) = self.last;
+        let part = match (self.stage, self.turn) {
+            (Stage::Connecting, _) => Part::Connecting,
+            (Stage::Closing, _) => Part::Closing,
+            _ if self.tls_is_open() => Part::TlsHandshake,
+            (_, Some(Direction::Request)) if self.calls > 0 || !self.has_calls => Part::Server,
+            (_, Some(Direction::Request)) => Part::RequestTransfer,
+            (_, Some(Direction::Reply)) => Part::ReplyTransfer,
+            (_, None) => Part::ClientBeforeRequest,
+        };
+        self.until(part, at, packet, sink);
+        for wait in self.ring.drain() {
+            sink.take(&wait);
+        }
+    }
+
+    /// From the first packet to the last, ns.
+    pub(crate) fn elapsed(&self) -> u64 {
+        self.began.map_or(0, |began| self.last.0 - began)
+    }
+
+    fn begin(&mut self, segment: &Segment) {
+        self.began = Some(segment.at_ns);
+        self.mark = segment.at_ns;
+        self.mark_packet = segment.packet;
+        let is_syn = segment.flags.has(Flags::SYN);
+        if is_syn && segment.direction == Direction::Request {
+            self.stage = Stage::Connecting;
+        }
+    }
+
+    fn tls_is_open(&self) -> bool {
+        matches!(self.tls, Tls::Handshake(_))
+    }
+
+    /// The time up to `at` belongs to `part`.
+    #[inline]
+    fn until(&mut self, part: Part, at: u64, packet: u64, sink: &mut Sink) {
+        if at <= self.mark {
+            return;
+        }
+        let wait = Wait {
+            part,
+            from: self.mark,
+            to: at,
+            packets: [self.mark_packet, packet],
+        };
+        self.mark = at;
+        self.ring.push(wait);
+        while let Some(oldest) = self.ring.overflow() {
+            sink.take(&oldest);
+        }
+    }
+
+    fn judge(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let (at, packet) = (segment.at_ns, segment.packet);
+        if self.stage == Stage::Connecting {
+            self.connect(segment, sink);
+        } else if self.tls_is_open() {
+            self.until(Part::TlsHandshake, at, packet, sink);
+        } else if self.stage == Stage::Closing && self.is_over(segment) {
+            self.until(Part::Closing, at, packet, sink);
+        } else if segment.bytes == 0 || segment.kind == SegmentKind::KeepAlive {
+            self.without_payload(pending, path, sink);
+        } else {
+            self.payload(pending, path, sink);
+        }
+        // What a packet ends is named by it.
+        self.mark = self.mark.max(at);
+        self.mark_packet = packet;
+    }
+
+    /// Nothing but the end can follow of that side.
+    fn is_over(&self, segment: &Segment) -> bool {
+        segment.bytes == 0 || self.has_closed[segment.direction as usize]
+    }
+
+    fn connect(&mut self, segment: &Segment, sink: &mut Sink) {
+        let is_again = segment.flags.has(Flags::SYN) && segment.kind == SegmentKind::Retransmission;
+        let part = if is_again {
+            Part::SynRetransmission
+        } else {
+            Part::Connecting
+        };
+        self.until(part, segment.at_ns, segment.packet, sink);
+        let is_syn = segment.flags.has(Flags::SYN);
+        if segment.flags.has(Flags::RST) {
+            self.stage = Stage::Closing;
+        } else if !is_syn && segment.direction == Direction::Request {
+            self.stage = Stage::Open;
+        }
+    }
+
+    /// A FIN, a RST, or a probe.
+    fn without_payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
+        let is_probe = segment.kind == SegmentKind::KeepAlive;
+        let is_prompt = at.saturating_sub(self.mark) < path.slack(direction);
+        match self.turn {
+            _ if is_probe && pending.gap.closed.is_some() => {
+                self.until(Part::WindowClosed, at, packet, sink);
+            }
+            Some(Direction::Request) if is_prompt && direction == Direction::Request => {
+                self.until(Part::RequestTransfer, at, packet, sink);
+            }
+            Some(Direction::Request) if !self.is_idle(pending) => {
+                self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
+            }
+            Some(Direction::Reply) if self.has_calls && pending.calls_before > 0 => {
+                self.until(Part::ServerStall, at, packet, sink);
+            }
+            None if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
+            None => self.until(Part::ClientBeforeRequest, at, packet, sink),
+            Some(_) if is_probe => self.until(Part::ClientBetweenRequests, at, packet, sink),
+            Some(turn) if turn != direction => {
+                self.wait_for(direction, Part::BeforeClosing, pending, path, sink);
+            }
+            Some(_) if is_prompt => self.until(Part::Closing, at, packet, sink),
+            Some(_) => self.until(Part::BeforeClosing, at, packet, sink),
+        }
+    }
+
+    fn payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let (at, packet) = (segment.at_ns, segment.packet);
+        let is_busy = self.has_calls && pending.calls_before > 0;
+        let begins = pending.starts_call || pending.is_control();
+        match (self.turn, segment.direction) {
+            (None, _) if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
+            (None, Direction::Request) => self.until(Part::ClientBeforeRequest, at, packet, sink),
+            (Some(_), Direction::Reply) if self.is_idle(pending) => {
+                self.until(Part::ServerUnasked, at, packet, sink);
+            }
+            (Some(_), Direction::Request) if self.is_idle(pending) => {
+                let part = Part::ClientBetweenRequests;
+                self.wait_for(Direction::Request, part, pending, path, sink);
+            }
+            // Calls are under way: whatever the client sends now, it waits for the server.
+            (Some(Direction::Request), Direction::Request) if is_busy && begins => {
+                self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
+            }
+            (Some(Direction::Reply), Direction::Request) if is_busy && begins => {
+                self.until(self.of_server(), at, packet, sink);
+            }
+            (Some(Direction::Reply), Direction::Reply) if is_busy && self.ended_call => {
+                self.until(Part::Server, at, packet, sink);
+            }
+            (None | Some(Direction::Request), Direction::Reply) => {
+                self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
+            }
+            (Some(Direction::Reply), Direction::Request) => {
+                let part = Part::ClientBetweenRequests;
+                self.wait_for(Direction::Request, part, pending, path, sink);
+            }
+            (Some(_), _) => self.within_message(pending, path, sink),
+        }
+    }
+
+    /// Its packets show no beginning, or those of one side are missing.
+    fn is_unclear(&self) -> bool {
+        !self.from_syn || self.has_sent.contains(&false)
+    }
+
+    /// No call is under way, as far as messages can be read.
+    fn is_idle(&self, pending: &Pending) -> bool {
+        self.has_calls && pending.calls_before == 0
+    }
+
+    fn of_server(&self) -> Part {
+        if self.ended_call {
+            Part::Server
+        } else {
+            Part::ServerStall
+        }
+    }
+
+    /// It was the turn of `side`, which the other side's payload had to reach first.
+    fn wait_for(
+        &mut self,
+        side: Direction,
+        part: Part,
+        pending: &Pending,
+        path: &Path,
+        sink: &mut Sink,
+    ) {
+        let (at, packet) = (pending.segment.at_ns, pending.segment.packet);
+        let asked_at = self.payload_at[side.opposite() as usize];
+        let arrived = asked_at.saturating_add(path.sender_rtt(side));
+        self.until(Part::Path, arrived.min(at), packet, sink);
+        self.until(part, at, packet, sink);
+    }
+
+    /// The same side goes on sending.
+    fn within_message(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
+        let (transfer, stall) = match direction {
+            Direction::Request => (Part::RequestTransfer, Part::ClientStall),
+            Direction::Reply => (Part::ReplyTransfer, Part::ServerStall),
+        };
+        let since = self.payload_at[direction as usize].max(self.mark);
+        let is_prompt = at.saturating_sub(since) < path.slack(direction);
+        let is_new = matches!(segment.kind, SegmentKind::Data | SegmentKind::Ahead);
+        if is_prompt || !is_new {
+            self.until(transfer, at, packet, sink);
+        } else if self.has_sent.contains(&false) {
+            // One side alone does not show who waited for whom.
+            self.until(Part::Unattributed, at, packet, sink);
+        } else if let Some(free) = pending.gap.free_from {
+            let free = free.clamp(self.mark, at);
+            let is_short = at - free < path.slack(direction);
+            self.until(transfer, if is_short { at } else { free }, packet, sink);
+            self.until(stall, at, packet, sink);
+        } else {
+            // Acknowledgments released it: the flight was as large as it could be.
+            self.until(Part::CongestionLimited, at, packet, sink);
+        }
+        if let Some((from, to)) = pending.gap.closed {
+            self.ring
+                .replace(from.max(since), to.min(at), Part::WindowClosed, Part::is_sending);
+        }
+    }
+
+    /// What the segment changes for those behind it.
+    fn note(&mut self, pending: &Pending) {
+        let segment = &pending.segment;
+        let way = segment.direction as usize;
+        if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !pending.is_control() {
+            self.turn = Some(segment.direction);
+            self.payload_at[way] = segment.at_ns;
+            self.ended_call = pending.ends_call;
+        }
+        if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
+            self.has_closed[way] = true;
+            self.stage = Stage::Closing;
+        }
+        self.note_records(pending);
+    }
+
+    /// TLS 1.3 ends its handshake with the first record of data type of the client (its
+    /// Finished, RFC 8446 section 5.2), TLS 1.2 with the second Finished, which is what
+    /// follows a change of cipher (RFC 5246 section 7.1).
+    fn note_records(&mut self, pending: &Pending) {
+        let [cipher, handshake, data] = pending.records;
+        let side = pending.segment.direction as usize;
+        if self.tls == Tls::None && handshake {
+            self.tls = Tls::Handshake([0; 2]);
+        }
+        let Tls::Handshake(sides) = &mut self.tls else {
+            return;
+        };
+        if cipher {
+            sides[side] = sides[side].max(1);
+        }
+        if handshake && sides[side] == 1 {
+            sides[side] = 2;
+        }
+        let is_done = *sides == [2, 2] || data && side == Direction::Request as usize;
+        if is_done {
+            self.tls = Tls::Done;
+        }
+    }
+
+    fn apply_evidence(&mut self) {
+        for stall in std::mem::take(&mut self.evidence) {
+            let part = match stall.cause {
+                Cause::DataRetransmission => Part::LossRecovery,
+                Cause::ClientNotReading => Part::WindowClosed,
+                Cause::TcpWindowExhausted | Cause::H2WindowExhausted => Part::WindowLimited,
+                Cause::NagleDelayedAck => Part::NagleDelayedAck,
+                Cause::IdleRestart | Cause::SlowStart => Part::CongestionLimited,
+                _ => continue,
+            };
+            let weaker = match part {
+                Part::LossRecovery => Part::is_by_turn,
+                _ => Part::is_sending,
+            };
+            self.ring.replace(stall.from, stall.to, part, weaker);
+        }
+    }
+}

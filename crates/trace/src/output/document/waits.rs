@@ -1,0 +1,89 @@
+//! Where all of the time went, as the document has it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::diagnosis::waits::{Division, LongWait, Part, WaitSums};
+
+/// Where all of the time went. The parts of each sum add up to its `elapsed_ms`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Waits {
+    /// All connections, each from its first packet to its last, added up.
+    pub connections: Elapsed,
+    /// All exchanges with a whole reply, each from the request's first byte to the reply's
+    /// last, added up; the first of a connection with the opening of it.
+    pub exchanges: Elapsed,
+    /// The longest waits, the longest first.
+    pub longest: Vec<Wait>,
+    /// The longest waits that cannot be attributed.
+    pub unattributed: Vec<Wait>,
+}
+
+/// A time, divided.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Elapsed {
+    /// Of how many.
+    pub count: u64,
+    /// All of it, milliseconds.
+    pub elapsed_ms: f64,
+    /// The same by part, milliseconds; parts without any are left out.
+    pub parts_ms: BTreeMap<Part, f64>,
+}
+
+/// One wait.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Wait {
+    /// Its connection.
+    pub flow: u32,
+    /// What it was.
+    pub part: Part,
+    /// Its length, milliseconds.
+    pub ms: f64,
+    /// The packets before and behind it.
+    pub packets: [u64; 2],
+}
+
+const NS_PER_MS: f64 = 1e6;
+
+impl Elapsed {
+    /// Of `count` connections or exchanges.
+    pub fn new(count: u64, elapsed_ns: u64, division: &Division) -> Elapsed {
+        let parts = Part::ALL.into_iter().zip(division.0);
+        Elapsed {
+            count,
+            elapsed_ms: elapsed_ns as f64 / NS_PER_MS,
+            parts_ms: parts
+                .filter(|(_, ns)| *ns > 0)
+                .map(|(part, ns)| (part, ns as f64 / NS_PER_MS))
+                .collect(),
+        }
+    }
+}
+
+impl From<&LongWait> for Wait {
+    fn from(wait: &LongWait) -> Wait {
+        Wait {
+            flow: wait.flow,
+            part: wait.part,
+            ms: wait.ns as f64 / NS_PER_MS,
+            packets: wait.packets,
+        }
+    }
+}
+
+impl From<&WaitSums> for Waits {
+    fn from(sums: &WaitSums) -> Waits {
+        Waits {
+            connections: Elapsed::new(
+                sums.connection_count,
+                sums.connections_ns,
+                &sums.connections,
+            ),
+            exchanges: Elapsed::new(sums.exchange_count, sums.exchanges_ns, &sums.exchanges),
+            longest: sums.longest.iter().map(Wait::from).collect(),
+            unattributed: sums.unattributed.iter().map(Wait::from).collect(),
+        }
+    }
+}
