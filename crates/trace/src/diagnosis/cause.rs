@@ -42,12 +42,32 @@ pub enum Cause {
     ConnectionPerCall,
     /// One message began in a segment that could have carried more of it.
     SplitWrites,
+    /// A message came in three or more pieces with pauses of its sender between them.
+    DribbledWrites,
+    /// The sender paused inside a message, and nothing but itself kept it from sending.
+    SenderStalled,
+    /// The way to the other side and back, as long as it is.
+    LongPath,
+    /// A reply that sent the client elsewhere (RFC 9110 section 15.4).
+    Redirect,
+    /// The client had a connection and did not use it, or kept it without a call.
+    ClientIdle,
+    /// A window was closed, and no exchange shows what it held up.
+    ZeroWindow,
+    /// A SYN was answered by a RST (RFC 9293 section 3.5.2).
+    ConnectionRefused,
+    /// A RST ended a connection on which something was under way.
+    ConnectionReset,
+    /// A request got no reply while its connection was seen.
+    Unanswered,
+    /// The handshake of TLS took longer than its round trips.
+    SlowTls,
 }
 
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 22] = [
         Cause::SynRetransmission,
         Cause::DataRetransmission,
         Cause::ClientNotReading,
@@ -60,6 +80,16 @@ impl Cause {
         Cause::ServerThinkTime,
         Cause::ConnectionPerCall,
         Cause::SplitWrites,
+        Cause::DribbledWrites,
+        Cause::SenderStalled,
+        Cause::LongPath,
+        Cause::Redirect,
+        Cause::ClientIdle,
+        Cause::ZeroWindow,
+        Cause::ConnectionRefused,
+        Cause::ConnectionReset,
+        Cause::Unanswered,
+        Cause::SlowTls,
     ];
 
     /// The causes that are a way of using sockets: they are found where their
@@ -69,6 +99,11 @@ impl Cause {
             self,
             Cause::ReadUntilClose | Cause::ConnectionPerCall | Cause::SplitWrites
         )
+    }
+
+    /// Found on connections, not on their exchanges.
+    pub fn is_of_connection(self) -> bool {
+        self as usize >= Cause::ClientIdle as usize
     }
 
     /// Shown by segments alone, so that a flow whose messages cannot be read shows it too.
@@ -112,7 +147,17 @@ mod tests {
                 "read-until-close",
                 "server-think-time",
                 "connection-per-call",
-                "split-writes"
+                "split-writes",
+                "dribbled-writes",
+                "sender-stalled",
+                "long-path",
+                "redirect",
+                "client-idle",
+                "zero-window",
+                "connection-refused",
+                "connection-reset",
+                "unanswered",
+                "slow-tls"
             ])
         );
     }

@@ -1,7 +1,7 @@
 //! One connection, as the diagnosis sees it.
 
-use crate::diagnosis::causes::connection_setup::{At, Handshake};
 use crate::diagnosis::cause::Cause;
+use crate::diagnosis::causes::connection_setup::{At, Handshake};
 use crate::diagnosis::causes::loss::Identifications;
 use crate::diagnosis::causes::reply::ReplyDelays;
 use crate::diagnosis::causes::small_segments;
@@ -10,7 +10,7 @@ use crate::diagnosis::direction::DirectionState;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::Sender;
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::diagnosis::waits::{Division, Gap, Sink, Turns, WaitSums};
+use crate::diagnosis::waits::{FlowAccount, Gap, Sink, Turns, WaitSums};
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::packet::Flags;
 use crate::protocol::exchange::{Ending, Exchange, Protocol};
@@ -49,8 +49,7 @@ pub(crate) struct Flow {
     tracks_h2_windows: bool,
     last_reply_end: Option<u64>,
     pub(crate) turns: Turns,
-    /// Of its time what can no longer change.
-    pub(crate) parts: Division,
+    account: FlowAccount,
 }
 
 impl Flow {
@@ -69,7 +68,7 @@ impl Flow {
             directions,
             tracks_h2_windows: opening.from_syn,
             turns: Turns::new(opening.from_syn),
-            parts: Division::default(),
+            account: FlowAccount::default(),
             opening,
             path,
             handshake: Handshake::default(),
@@ -208,13 +207,14 @@ impl Flow {
         self.segment(segment);
         let mut sink = Sink {
             flow: id,
-            parts: &mut self.parts,
+            account: &mut self.account,
             sums,
         };
         self.turns.take(segment, gap, &self.path, &mut sink);
         // Behind the segment: it ends the stalls that it shows.
         for stall in self.waiting.take_new() {
-            if stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(&stall, &self.path)
+            if stall.cause != Cause::NagleDelayedAck
+                || small_segments::is_delayed(&stall, &self.path)
             {
                 self.turns.explain(&stall);
             }
@@ -247,7 +247,7 @@ impl Flow {
     fn settle(&mut self, id: FlowId, sums: &mut WaitSums) {
         let mut sink = Sink {
             flow: id,
-            parts: &mut self.parts,
+            account: &mut self.account,
             sums,
         };
         self.turns.settle(&self.path, &mut sink);
@@ -261,11 +261,12 @@ impl Flow {
         }
         let mut sink = Sink {
             flow: id,
-            parts: &mut self.parts,
+            account: &mut self.account,
             sums,
         };
         self.turns.finish(&self.path, &mut sink);
-        sums.closed(id, self.turns.elapsed(), self.parts);
+        let account = std::mem::take(&mut self.account);
+        sums.closed(id, self.turns.elapsed(), account);
     }
 
     /// What ended before an exchange that is over began is not asked for again, except

@@ -20,9 +20,9 @@ mod path;
 mod receiver;
 mod sender;
 mod stall;
-pub mod waits;
 #[cfg(test)]
 mod tests;
+pub mod waits;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -37,6 +37,7 @@ use crate::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::loss::Identifications;
+use causes::reply;
 use causes::windows::Frame;
 use finding::Tally;
 use flow::Flow;
@@ -137,11 +138,18 @@ impl Diagnosis {
         self.tallies[occurrence.cause as usize].take(occurrence);
     }
 
+    fn count_found(&mut self) {
+        for occurrence in std::mem::take(&mut self.waits.found) {
+            self.count(occurrence);
+        }
+    }
+
     fn finish_flow(&mut self, id: FlowId) {
         let Some(mut flow) = self.flows.remove(id) else {
             return;
         };
         flow.finish_waits(id, &mut self.waits);
+        self.count_found();
         // No message could be read: what segments alone show is reported without
         // exchanges.
         if flow.read == 0 {
@@ -226,6 +234,10 @@ impl Observer for Diagnosis {
             return;
         };
         known.take(flow, segment, &mut self.waits);
+        if !self.waits.found.is_empty() {
+            self.count_found();
+            return;
+        }
         // Without exchanges nothing else would take stalls out of the ring.
         if known.is_unreadable() && known.waiting.len() > UNREADABLE_STALLS_MAX {
             let stalls = std::mem::take(&mut known.waiting);
@@ -279,6 +291,9 @@ impl ExchangeObserver for Diagnosis {
         flow.forget_completed(exchange);
         for occurrence in occurrences {
             self.count(occurrence);
+        }
+        if let Some(redirect) = reply::redirect(exchange) {
+            self.count(redirect);
         }
     }
 

@@ -184,6 +184,7 @@ impl Connection {
                 Closing::Replaced => HowClosed::Replaced,
             },
             time: None,
+            waits: Vec::new(),
         }
     }
 }

@@ -6,6 +6,7 @@ use super::document::{Accounting, Capture, Dissection, FlowSums, PerExchange, VE
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
 use super::load::LoadMeter;
+use super::series::SeriesMeter;
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
@@ -51,6 +52,7 @@ struct Collectors<D> {
     connection_counts: ConnectionCounts,
     ladders: Ladders,
     load: LoadMeter,
+    series: SeriesMeter,
     diagnosis: D,
 }
 
@@ -65,6 +67,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
                 connection_counts: ConnectionCounts::new(options.flows),
                 ladders: Ladders::new(options.timeline),
                 load: LoadMeter::default(),
+                series: SeriesMeter::default(),
                 diagnosis,
             },
             protocols: Protocols::default(),
@@ -89,6 +92,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             exchanges: collectors.exchange_counts.document(connections),
             load: collectors.load.document(),
             waits: Waits::default(),
+            series: collectors.series.document(),
             findings: Vec::new(),
             timeline: timeline.unwrap_or_default(),
             timeline_of,
@@ -124,6 +128,7 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         collectors.accounts[segment.direction as usize].segment(segment);
         collectors.connection_counts.segment(flow, segment);
         collectors.load.segment(flow, segment);
+        collectors.series.segment(segment);
         // Before the parsers, which label the bytes of this segment.
         collectors.ladders.segment(flow, segment);
         collectors.diagnosis.segment(flow, segment);
@@ -239,6 +244,7 @@ fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
         tcp_packets: summary.tcp_packets,
         other_packets: summary.other.total(),
         seconds: summary.seconds(),
+        first_at_ns: summary.first_at_ns,
         link_types: summary.link_types.iter().map(|link| link.name()).collect(),
         truncated: summary.truncated,
         drops: summary.drops,

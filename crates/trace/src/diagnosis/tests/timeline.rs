@@ -240,6 +240,14 @@ impl Timeline {
         self.observe(segment)
     }
 
+    /// One byte into a closed window (RFC 9293 section 3.8.6.1).
+    pub(crate) fn probe(&mut self, side: Direction, after_us: u64) -> &mut Self {
+        let mut segment = self.blank(side, after_us);
+        segment.kind = SegmentKind::KeepAlive;
+        segment.bytes = 1;
+        self.observe(segment)
+    }
+
     pub(crate) fn fin(&mut self, side: Direction, after_us: u64) -> &mut Self {
         let mut segment = self.blank(side, after_us);
         segment.kind = SegmentKind::Close;

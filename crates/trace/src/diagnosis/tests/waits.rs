@@ -1,6 +1,7 @@
 //! The account of time: known conversations, and that it always adds up.
 
 use super::timeline::{C, S, Timeline};
+use crate::diagnosis::Cause;
 use crate::diagnosis::waits::{Part, WaitSums};
 use crate::flow::event::Direction;
 use crate::packet::Flags;
@@ -24,7 +25,12 @@ fn assert_parts(timeline: &mut Timeline, expected: &[(Part, u64)]) {
     let found: Vec<(Part, u64)> = Part::ALL
         .into_iter()
         .filter(|part| sums.connections.0[*part as usize] >= 1_000_000)
-        .map(|part| (part, (sums.connections.0[part as usize] + 500_000) / 1_000_000))
+        .map(|part| {
+            (
+                part,
+                (sums.connections.0[part as usize] + 500_000) / 1_000_000,
+            )
+        })
         .collect();
     assert_eq!(found, expected);
 }
@@ -33,8 +39,14 @@ fn assert_parts(timeline: &mut Timeline, expected: &[(Part, u64)]) {
 fn a_handshake_and_a_round_trip_of_a_second_are_named() {
     let mut timeline = Timeline::new();
     timeline.open(1_000 * MS, 0);
-    timeline.data(C, 100, 10).ack(S, 1_000 * MS).data(S, 200, 50);
-    assert_parts(&mut timeline, &[(Part::Connecting, 1_000), (Part::Path, 1_000)]);
+    timeline
+        .data(C, 100, 10)
+        .ack(S, 1_000 * MS)
+        .data(S, 200, 50);
+    assert_parts(
+        &mut timeline,
+        &[(Part::Connecting, 1_000), (Part::Path, 1_000)],
+    );
 }
 
 #[test]
@@ -42,7 +54,10 @@ fn a_client_that_idles_between_connecting_and_asking_is_named() {
     let mut timeline = Timeline::new();
     timeline.open(100, 0);
     timeline.data(C, 100, 1_300 * MS).data(S, 200, 40 * MS);
-    timeline.data(C, 100, 700 * MS).data(S, 200, 40 * MS).fin(C, 300 * MS);
+    timeline
+        .data(C, 100, 700 * MS)
+        .data(S, 200, 40 * MS)
+        .fin(C, 300 * MS);
     assert_parts(
         &mut timeline,
         &[
@@ -58,7 +73,10 @@ fn a_client_that_idles_between_connecting_and_asking_is_named() {
 fn pauses_inside_messages_are_of_their_senders() {
     let mut timeline = Timeline::new();
     timeline.open(100, 0);
-    timeline.data(C, 100, 100).ack(S, 100).data(C, 100, 300 * MS);
+    timeline
+        .data(C, 100, 100)
+        .ack(S, 100)
+        .data(C, 100, 300 * MS);
     timeline.data(S, 200, 5 * MS).ack(C, 20);
     for _ in 0..10 {
         timeline.data(S, 10, 100 * MS).ack(C, 20);
@@ -81,7 +99,10 @@ fn a_closed_window_is_of_the_receiver() {
     timeline.window(C, 0).ack(C, 50);
     timeline.window(C, 1 << 20).ack(C, 2_000 * MS);
     timeline.burst(S, 4, 20);
-    assert_parts(&mut timeline, &[(Part::Server, 5), (Part::WindowClosed, 2_000)]);
+    assert_parts(
+        &mut timeline,
+        &[(Part::Server, 5), (Part::WindowClosed, 2_000)],
+    );
 }
 
 #[test]
@@ -96,7 +117,9 @@ fn an_unanswered_request_waits_for_its_server_to_the_end() {
 fn a_syn_that_is_sent_again_and_refused_is_named() {
     let mut timeline = Timeline::new();
     timeline.opening(true).handshake(C, Flags::SYN, 0);
-    timeline.handshake_again(C, Flags::SYN, 1_000 * MS).reset(S, 20 * MS);
+    timeline
+        .handshake_again(C, Flags::SYN, 1_000 * MS)
+        .reset(S, 20 * MS);
     assert_parts(
         &mut timeline,
         &[(Part::Connecting, 20), (Part::SynRetransmission, 1_000)],
@@ -107,11 +130,21 @@ fn a_syn_that_is_sent_again_and_refused_is_named() {
 fn a_lost_segment_is_recovered() {
     let mut timeline = Timeline::new();
     timeline.open(100, 0);
-    timeline.data(C, 100, 100).ack(S, 100).burst(S, 3, 5 * MS).ack(C, 30);
+    timeline
+        .data(C, 100, 100)
+        .ack(S, 100)
+        .burst(S, 3, 5 * MS)
+        .ack(C, 30);
     let before = timeline.mark().sent[S as usize];
-    timeline.lost(S, 1448).burst(S, 2, 20).ack_only(C, before, 20);
+    timeline
+        .lost(S, 1448)
+        .burst(S, 2, 20)
+        .ack_only(C, before, 20);
     timeline.retransmit(S, before, 1448, 220 * MS).ack(C, 30);
-    assert_parts(&mut timeline, &[(Part::Server, 5), (Part::LossRecovery, 220)]);
+    assert_parts(
+        &mut timeline,
+        &[(Part::Server, 5), (Part::LossRecovery, 220)],
+    );
 }
 
 #[test]
@@ -152,4 +185,75 @@ fn parts_always_add_up_to_the_elapsed_time() {
         let sums = sums(&mut timeline);
         prop_assert_eq!(sums.connections.total(), sums.connections_ns);
     });
+}
+
+fn found(timeline: &mut Timeline) -> Vec<(Cause, u64)> {
+    let diagnosis = std::mem::take(&mut timeline.diagnosis);
+    let (findings, _) = diagnosis.results();
+    let found = findings.iter();
+    found
+        .map(|finding| (finding.cause, finding.ms_total.round() as u64))
+        .collect()
+}
+
+#[test]
+fn idle_refused_reset_and_unanswered_connections_are_found() {
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 1_300 * MS)
+        .data(S, 200, 40)
+        .fin(C, 2_000 * MS);
+    assert_eq!(found(&mut timeline), [(Cause::ClientIdle, 3_300)]);
+
+    let mut timeline = Timeline::new();
+    timeline
+        .opening(true)
+        .handshake(C, Flags::SYN, 0)
+        .reset(S, 20 * MS);
+    assert_eq!(found(&mut timeline), [(Cause::ConnectionRefused, 20)]);
+
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .ack(S, 90)
+        .reset(S, 70 * MS);
+    assert_eq!(found(&mut timeline), [(Cause::ConnectionReset, 70)]);
+
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .ack(S, 100)
+        .fin(C, 900 * MS);
+    assert_eq!(found(&mut timeline), [(Cause::Unanswered, 900)]);
+}
+
+#[test]
+fn a_window_that_never_opens_again_is_found() {
+    let mut timeline = Timeline::new();
+    timeline.open(100, 0).data(C, 100, 50).burst(S, 44, 50);
+    timeline.window(C, 0).ack(C, 50);
+    for _ in 0..3 {
+        timeline.probe(S, 7_000 * MS).ack(C, 20);
+    }
+    let found = found(&mut timeline);
+    assert_eq!(found, [(Cause::ZeroWindow, 21_000)]);
+}
+
+#[test]
+fn pauses_inside_a_reply_are_found_in_its_exchange() {
+    for (pieces, cause) in [(1, Cause::SenderStalled), (10, Cause::DribbledWrites)] {
+        let mut timeline = Timeline::new();
+        timeline.open(100, 0);
+        let mark = timeline.mark();
+        timeline.data(C, 100, 100).data(S, 100, 200);
+        for _ in 0..pieces {
+            timeline.data(S, 100, 100 * MS);
+        }
+        let end = 300 + pieces * 100 * MS;
+        timeline.exchange(mark, (100, 100), Some((300, end)));
+        assert_eq!(found(&mut timeline), [(cause, pieces * 100)]);
+    }
 }

@@ -18,5 +18,6 @@ mod turns;
 pub use part::Part;
 pub use sums::{Division, FlowTimes, LongWait, WaitSums};
 
-pub(crate) use sums::Sink;
+pub(crate) use ring::Wait;
+pub(crate) use sums::{FlowAccount, Sink};
 pub(crate) use turns::{Gap, Turns};

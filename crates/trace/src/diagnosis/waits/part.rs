@@ -98,6 +98,11 @@ impl Part {
         )
     }
 
+    /// As [`Self::is_sending`], or a window was known to hold it.
+    pub(crate) fn is_window_or_sending(self) -> bool {
+        self.is_sending() || matches!(self, Part::WindowClosed | Part::WindowLimited)
+    }
+
     /// Found by turns and gaps alone; the repetition of what was lost replaces it.
     pub(crate) fn is_by_turn(self) -> bool {
         self.is_sending()

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::part::Part;
+use crate::flow::event::Direction;
 
 /// Waits that are kept for the exchange they belong to and for later evidence.
 const WAITS_MAX: usize = 512;
@@ -17,6 +18,10 @@ pub(crate) struct Wait {
     pub(crate) to: u64,
     /// The packets before and behind it.
     pub(crate) packets: [u64; 2],
+    /// The side that sent the packet behind it.
+    pub(crate) direction: Direction,
+    /// A finding has its time already.
+    pub(crate) is_found: bool,
 }
 
 impl Wait {
@@ -61,7 +66,14 @@ impl WaitRing {
     }
 
     /// From `from` to `to` it was `part`, as is known now, where it was one of `weaker`.
-    pub(crate) fn replace(&mut self, from: u64, to: u64, part: Part, weaker: fn(Part) -> bool) {
+    /// `is_found`: a finding has that time.
+    pub(crate) fn replace(
+        &mut self,
+        (from, to): (u64, u64),
+        part: Part,
+        weaker: fn(Part) -> bool,
+        is_found: bool,
+    ) {
         // The newest first: evidence concerns the end of the ring.
         let mut newer = Vec::new();
         while let Some(wait) = self.ring.pop_back() {
@@ -78,15 +90,16 @@ impl WaitRing {
                 continue;
             }
             let pieces = [
-                (wait.part, wait.from, start),
-                (part, start, end),
-                (wait.part, end, wait.to),
+                (wait.part, wait.from, start, wait.is_found),
+                (part, start, end, is_found),
+                (wait.part, end, wait.to, wait.is_found),
             ];
-            for (part, from, to) in pieces.into_iter().filter(|(_, from, to)| from < to) {
+            for (part, from, to, is_found) in pieces.into_iter().filter(|piece| piece.1 < piece.2) {
                 let piece = Wait {
                     part,
                     from,
                     to,
+                    is_found,
                     ..wait
                 };
                 self.ring.push_back(piece);
@@ -122,6 +135,8 @@ mod tests {
             from,
             to,
             packets: [from, to],
+            direction: Direction::Reply,
+            is_found: false,
         }
     }
 
@@ -155,7 +170,7 @@ mod tests {
         ring.push(wait(Part::Server, 0, 100));
         ring.push(wait(Part::LossRecovery, 100, 200));
         ring.push(wait(Part::ServerStall, 200, 300));
-        ring.replace(50, 250, Part::WindowLimited, Part::is_by_turn);
+        ring.replace((50, 250), Part::WindowLimited, Part::is_by_turn, true);
         let left = [
             (Part::Server, 0, 50),
             (Part::WindowLimited, 50, 100),
@@ -164,7 +179,7 @@ mod tests {
             (Part::ServerStall, 250, 300),
         ];
         assert_eq!(parts(&ring), left);
-        ring.replace(0, 300, Part::Closing, |_| true);
+        ring.replace((0, 300), Part::Closing, |_| true, false);
         assert!(ring.within(0, 300).all(|wait| wait.part == Part::Closing));
     }
 

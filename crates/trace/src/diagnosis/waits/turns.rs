@@ -4,11 +4,17 @@ use super::part::Part;
 use super::ring::{Wait, WaitRing};
 use super::sums::Sink;
 use crate::diagnosis::cause::Cause;
+use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::flow::event::{Direction, Segment, SegmentKind};
 use crate::packet::Flags;
 use crate::protocol::layer::{Kind, Layer};
+
+/// A request that waited shorter may be answered behind the end of the capture, ns.
+const UNANSWERED_MIN_NS: u64 = 100_000_000;
+/// What a TLS handshake may take on top of its round trips, ns.
+const TLS_COMPUTING_NS: u64 = 10_000_000;
 
 const HANDSHAKE_RECORD: u8 = 22;
 const CIPHER_RECORD: u8 = 20;
@@ -74,15 +80,20 @@ pub(crate) struct Turns {
     stage: Stage,
     from_syn: bool,
     tls: Tls,
+    tls_began: (u64, u64),
     turn: Option<Direction>,
     /// When each side sent payload last.
     payload_at: [u64; 2],
+    /// The packet of the client's last payload.
+    asked_packet: u64,
     has_sent: [bool; 2],
     has_closed: [bool; 2],
     calls: u32,
     has_calls: bool,
     /// The last payload of the server ended a call.
     ended_call: bool,
+    /// The sender of the packet that is judged.
+    speaker: Direction,
     pending: Option<Pending>,
     evidence: Vec<Stall>,
 }
@@ -98,13 +109,16 @@ impl Turns {
             stage: Stage::Open,
             from_syn,
             tls: Tls::None,
+            tls_began: (0, 0),
             turn: None,
             payload_at: [0; 2],
+            asked_packet: 0,
             has_sent: [false; 2],
             has_closed: [false; 2],
             calls: 0,
             has_calls: false,
             ended_call: false,
+            speaker: Direction::Request,
             pending: None,
             evidence: Vec::new(),
         }
@@ -195,6 +209,7 @@ impl Turns {
         if let Some(pending) = self.pending.take() {
             self.judge(&pending, path, sink);
             self.note(&pending);
+            self.note_records(&pending, path, sink);
         }
         if !self.evidence.is_empty() {
             self.apply_evidence();
@@ -204,6 +219,7 @@ impl Turns {
     /// The connection is over: what passed after the last wait, and all that is kept.
     pub(crate) fn finish(&mut self, path: &Path, sink: &mut Sink) {
         self.settle(path, sink);
+        self.unanswered(sink);
         let (at, packet) = self.last;
         let part = match (self.stage, self.turn) {
             (Stage::Connecting, _) => Part::Connecting,
@@ -250,6 +266,8 @@ impl Turns {
             from: self.mark,
             to: at,
             packets: [self.mark_packet, packet],
+            direction: self.speaker,
+            is_found: false,
         };
         self.mark = at;
         self.ring.push(wait);
@@ -261,6 +279,10 @@ impl Turns {
     fn judge(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let segment = &pending.segment;
         let (at, packet) = (segment.at_ns, segment.packet);
+        self.speaker = segment.direction;
+        if segment.flags.has(Flags::RST) {
+            self.reset(pending, sink);
+        }
         if self.stage == Stage::Connecting {
             self.connect(segment, sink);
         } else if self.tls_is_open() {
@@ -275,6 +297,45 @@ impl Turns {
         // What a packet ends is named by it.
         self.mark = self.mark.max(at);
         self.mark_packet = packet;
+    }
+
+    /// A RST is a finding where it refuses, or where something was under way.
+    fn reset(&self, pending: &Pending, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let is_busy =
+            pending.calls_before > 0 || !self.has_calls && self.turn == Some(Direction::Request);
+        let (cause, since) = match self.stage {
+            Stage::Connecting => (Cause::ConnectionRefused, self.began.unwrap_or(self.mark)),
+            Stage::Open if is_busy => (Cause::ConnectionReset, self.mark),
+            _ => return,
+        };
+        sink.find(Occurrence {
+            cause,
+            flow: sink.flow,
+            exchange: None,
+            direction: segment.direction,
+            packets: vec![self.mark_packet, segment.packet],
+            ns: segment.at_ns.saturating_sub(since),
+        });
+    }
+
+    /// The request that the connection ended without an answer to.
+    fn unanswered(&self, sink: &mut Sink) {
+        let asked_at = self.payload_at[Direction::Request as usize];
+        let ns = self.last.0.saturating_sub(asked_at);
+        let is_unanswered = self.turn == Some(Direction::Request)
+            && (self.calls > 0 || !self.has_calls)
+            && self.has_sent == [true; 2];
+        if is_unanswered && ns >= UNANSWERED_MIN_NS {
+            sink.find(Occurrence {
+                cause: Cause::Unanswered,
+                flow: sink.flow,
+                exchange: None,
+                direction: Direction::Reply,
+                packets: vec![self.asked_packet, self.last.1],
+                ns,
+            });
+        }
     }
 
     /// Nothing but the end can follow of that side.
@@ -424,8 +485,9 @@ impl Turns {
             self.until(Part::CongestionLimited, at, packet, sink);
         }
         if let Some((from, to)) = pending.gap.closed {
+            let times = (from.max(since), to.min(at));
             self.ring
-                .replace(from.max(since), to.min(at), Part::WindowClosed, Part::is_sending);
+                .replace(times, Part::WindowClosed, Part::is_sending, false);
         }
     }
 
@@ -436,23 +498,27 @@ impl Turns {
         if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !pending.is_control() {
             self.turn = Some(segment.direction);
             self.payload_at[way] = segment.at_ns;
+            if segment.direction == Direction::Request {
+                self.asked_packet = segment.packet;
+            }
             self.ended_call = pending.ends_call;
         }
         if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
             self.has_closed[way] = true;
             self.stage = Stage::Closing;
         }
-        self.note_records(pending);
     }
 
     /// TLS 1.3 ends its handshake with the first record of data type of the client (its
     /// Finished, RFC 8446 section 5.2), TLS 1.2 with the second Finished, which is what
     /// follows a change of cipher (RFC 5246 section 7.1).
-    fn note_records(&mut self, pending: &Pending) {
+    fn note_records(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let [cipher, handshake, data] = pending.records;
-        let side = pending.segment.direction as usize;
+        let segment = &pending.segment;
+        let side = segment.direction as usize;
         if self.tls == Tls::None && handshake {
             self.tls = Tls::Handshake([0; 2]);
+            self.tls_began = (segment.at_ns, segment.packet);
         }
         let Tls::Handshake(sides) = &mut self.tls else {
             return;
@@ -466,6 +532,18 @@ impl Turns {
         let is_done = *sides == [2, 2] || data && side == Direction::Request as usize;
         if is_done {
             self.tls = Tls::Done;
+            let ns = segment.at_ns.saturating_sub(self.tls_began.0);
+            // TLS 1.2 takes two round trips (RFC 5246 section 7.3), later versions one.
+            if ns >= 2 * path.round_trip() + TLS_COMPUTING_NS {
+                sink.find(Occurrence {
+                    cause: Cause::SlowTls,
+                    flow: sink.flow,
+                    exchange: None,
+                    direction: Direction::Reply,
+                    packets: vec![self.tls_began.1, segment.packet],
+                    ns,
+                });
+            }
         }
     }
 
@@ -481,9 +559,11 @@ impl Turns {
             };
             let weaker = match part {
                 Part::LossRecovery => Part::is_by_turn,
+                Part::WindowClosed | Part::WindowLimited => Part::is_window_or_sending,
                 _ => Part::is_sending,
             };
-            self.ring.replace(stall.from, stall.to, part, weaker);
+            let times = (stall.from, stall.to);
+            self.ring.replace(times, part, weaker, true);
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Dissection {
     pub load: Load,
     /// Where all of the time went.
     pub waits: Waits,
+    /// Bytes and windows over time.
+    pub series: Series,
     /// What cost time, and where.
     pub findings: Vec<Finding>,
     /// The packets of one exchange, with its connection's set-up and tear-down;
@@ -74,10 +76,11 @@ impl Dissection {
     fn divide_flows(&mut self, waits: &WaitSums) {
         for flow in &mut self.flows.list {
             let times = waits.flows.binary_search_by_key(&flow.flow, |one| one.flow);
-            flow.time = times.ok().map(|place| {
+            if let Ok(place) = times {
                 let times = &waits.flows[place];
-                Elapsed::new(1, times.elapsed, &times.parts)
-            });
+                flow.time = Some(Elapsed::new(1, times.elapsed, &times.parts));
+                flow.waits = spans(times.waits(), self.capture.first_at_ns.unwrap_or(0));
+            }
         }
     }
 }
@@ -95,6 +98,8 @@ pub struct Capture {
     pub other_packets: u64,
     /// From the first packet to the last.
     pub seconds: f64,
+    /// When the first one was captured, nanoseconds since the Unix epoch.
+    pub first_at_ns: Option<u64>,
     /// What the packets begin with: `Ethernet`, …
     pub link_types: Vec<String>,
     /// Packets of which the file holds only the beginning.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::waits::Elapsed;
+use super::waits::{Elapsed, Span};
 use crate::protocol::exchange::{Ending, Protocol};
 
 /// Connections.
@@ -63,6 +63,8 @@ pub struct Flow {
     pub closing: HowClosed,
     /// Where its time went; null without a diagnosis.
     pub time: Option<Elapsed>,
+    /// Its waits in order; of many the longer ones, so that there are gaps between them.
+    pub waits: Vec<Span>,
 }
 
 /// How a connection began.
@@ -148,6 +150,8 @@ pub struct Named {
 /// Quantiles, microseconds, to three digits.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct Quantiles {
+    /// Smallest.
+    pub min: f64,
     /// Median.
     pub p50: f64,
     /// 90 %.

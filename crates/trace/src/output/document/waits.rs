@@ -62,6 +62,16 @@ impl Elapsed {
     }
 }
 
+pub(super) fn spans(waits: &[(Part, u64, u64)], first_at_ns: u64) -> Vec<Span> {
+    let ms = |at: u64| at.saturating_sub(first_at_ns) as f64 / NS_PER_MS;
+    let span = |&(part, from, to): &(Part, u64, u64)| Span {
+        from_ms: ms(from),
+        to_ms: ms(to),
+        part,
+    };
+    waits.iter().map(span).collect()
+}
+
 impl From<&LongWait> for Wait {
     fn from(wait: &LongWait) -> Wait {
         Wait {
@@ -86,4 +96,30 @@ impl From<&WaitSums> for Waits {
             unattributed: sums.unattributed.iter().map(Wait::from).collect(),
         }
     }
+}
+
+/// Bytes and offered windows over time, of all connections together.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// The width of a bin, milliseconds; the first begins with the first TCP packet.
+    pub bin_ms: f64,
+    /// Payload bytes from clients to servers.
+    pub request_bytes: Vec<u64>,
+    /// Payload bytes from servers to clients.
+    pub reply_bytes: Vec<u64>,
+    /// The smallest window that a client offered, bytes; null where none sent a packet.
+    pub client_window: Vec<Option<u64>>,
+    /// The smallest window that a server offered, bytes.
+    pub server_window: Vec<Option<u64>>,
+}
+
+/// One wait of a connection.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Span {
+    /// Since the capture's first packet, milliseconds.
+    pub from_ms: f64,
+    /// Since the capture's first packet, milliseconds.
+    pub to_ms: f64,
+    /// What it was.
+    pub part: Part,
 }
