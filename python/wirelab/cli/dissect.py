@@ -34,6 +34,12 @@ class ViewOptions:
     svg: Path | None = option(
         "--svg", type=PATH, metavar="FILE", help="Write that exchange as a drawing."
     )
+    report: Path | None = option(
+        "--report",
+        type=PATH,
+        metavar="FILE",
+        help="Write a page: where the time went, connections, throughput and windows over time.",
+    )
     as_json: bool = option("--json", is_flag=True, help="Print the whole document.")
 
 

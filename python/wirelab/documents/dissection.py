@@ -37,11 +37,36 @@ class Dissection(msgspec.Struct, frozen=True, kw_only=True):
     """When they were made."""
     reconciliation: Reconciliation | None = None
     """Where each call's time went; null without a log of calls."""
+    series: Series = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "bin_ms": 0.0,
+                "client_window": [],
+                "reply_bytes": [],
+                "request_bytes": [],
+                "server_window": [],
+            },
+            Series,
+        )
+    )
+    """Bytes and windows over time."""
     timeline: tuple[Rung, ...]
     """The packets of one exchange, with its connection's set-up and tear-down; empty where no
     exchange was whole."""
     timeline_of: TimelineOf | None = None
     """Which exchange that is."""
+    waits: Waits = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "connections": {"count": 0, "elapsed_ms": 0.0, "parts_ms": {}},
+                "exchanges": {"count": 0, "elapsed_ms": 0.0, "parts_ms": {}},
+                "longest": [],
+                "unattributed": [],
+            },
+            Waits,
+        )
+    )
+    """Where all of the time went."""
 
 
 class Accounting(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +125,8 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
     """Why the reading ended early, with the offset in the file; null where it did not."""
     drops: int | None = None
     """Packets that whoever captured says were lost; null where the file does not say."""
+    first_at_ns: int | None = None
+    """When the first one was captured, nanoseconds since the Unix epoch."""
     link_types: tuple[str, ...]
     """What the packets begin with: `Ethernet`, …"""
     one_sided: str | None = None
@@ -216,6 +243,17 @@ class Direction(msgspec.Struct, frozen=True, kw_only=True):
     `tls-record`, …; kinds without any are left out."""
 
 
+class Elapsed(msgspec.Struct, frozen=True, kw_only=True):
+    """A time, divided."""
+
+    count: int
+    """Of how many."""
+    elapsed_ms: float
+    """All of it, milliseconds."""
+    parts_ms: dict[str, float]
+    """The same by part, milliseconds; parts without any are left out."""
+
+
 class ExchangeSums(msgspec.Struct, frozen=True, kw_only=True):
     """Calls."""
 
@@ -301,6 +339,10 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     wherever the capture was made; null where they were not seen."""
     server: str
     """The server's end."""
+    time: Elapsed | None = None
+    """Where its time went; null without a diagnosis."""
+    waits: tuple[Span, ...] = ()
+    """Its waits in order; of many the longer ones, so that there are gaps between them."""
 
 
 class FlowSums(msgspec.Struct, frozen=True, kw_only=True):
@@ -444,7 +486,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that were laid beside their packets."""
     name: str
     """Its name in the log; empty for all together."""
-    phases: tuple[Part, ...]
+    phases: tuple[Part2, ...]
     """The parts of it that any of these calls has, in order. The sum of their means and of the
     residual's mean is the mean response time."""
     residual: Spent
@@ -454,7 +496,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """From when they were intended to their ends."""
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class Part2(msgspec.Struct, frozen=True, kw_only=True):
     """One part of a response time."""
 
     max_us: float
@@ -546,6 +588,8 @@ class Quantiles(msgspec.Struct, frozen=True, kw_only=True):
 
     max: float
     """Largest."""
+    min: float = 0.0
+    """Smallest; 0 in a document that was made before it was there."""
     n: int
     """Over how many."""
     p50: float
@@ -600,6 +644,32 @@ class Rung(msgspec.Struct, frozen=True, kw_only=True):
     """Its number in the capture, from 1."""
     phase: Phase
     """What it is part of."""
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes and offered windows over time, of all connections together."""
+
+    bin_ms: float
+    """The width of a bin, milliseconds; the first begins with the first TCP packet."""
+    client_window: tuple[int | None, ...]
+    """The smallest window that a client offered, bytes; null where none sent a packet."""
+    reply_bytes: tuple[int, ...]
+    """Payload bytes from servers to clients."""
+    request_bytes: tuple[int, ...]
+    """Payload bytes from clients to servers."""
+    server_window: tuple[int | None, ...]
+    """The smallest window that a server offered, bytes."""
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True):
+    """One wait of a connection."""
+
+    from_ms: float
+    """Since the capture's first packet, milliseconds."""
+    part: Part
+    """What it was."""
+    to_ms: float
+    """Since the capture's first packet, milliseconds."""
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
@@ -677,6 +747,33 @@ class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
     """Requests; each is an exchange whose reply is unseen."""
 
 
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """One wait."""
+
+    flow: int
+    """Its connection."""
+    ms: float
+    """Its length, milliseconds."""
+    packets: tuple[int, ...]
+    """The packets before and behind it."""
+    part: Part
+    """What it was."""
+
+
+class Waits(msgspec.Struct, frozen=True, kw_only=True):
+    """Where all of the time went. The parts of each sum add up to its `elapsed_ms`."""
+
+    connections: Elapsed
+    """All connections, each from its first packet to its last, added up."""
+    exchanges: Elapsed
+    """All exchanges with a whole reply, each from the request's first byte to the reply's last,
+    added up; the first of a connection with the opening of it."""
+    longest: tuple[Wait, ...]
+    """The longest waits, the longest first."""
+    unattributed: tuple[Wait, ...]
+    """The longest waits that cannot be attributed."""
+
+
 class Where(msgspec.Struct, frozen=True, kw_only=True):
     """One occurrence."""
 
@@ -729,6 +826,16 @@ Cause = Literal[
     "server-think-time",
     "connection-per-call",
     "split-writes",
+    "dribbled-writes",
+    "sender-stalled",
+    "long-path",
+    "redirect",
+    "client-idle",
+    "zero-window",
+    "connection-refused",
+    "connection-reset",
+    "unanswered",
+    "slow-tls",
 ]
 """One reason. `docs/reference/diagnosis.md` tells what each is, by which packets it is
 recognised and what it cannot tell."""
@@ -741,6 +848,32 @@ HowClosed = Literal["orderly", "reset-by-client", "reset-by-server", "unseen", "
 
 HowOpened = Literal["syn", "unseen"]
 """How a connection began."""
+
+Part = Literal[
+    "connecting",
+    "syn-retransmission",
+    "tls-handshake",
+    "client-before-request",
+    "request-transfer",
+    "client-stall",
+    "path",
+    "server",
+    "reply-transfer",
+    "server-stall",
+    "window-limited",
+    "window-closed",
+    "congestion-limited",
+    "nagle-delayed-ack",
+    "loss-recovery",
+    "server-unasked",
+    "client-between-requests",
+    "before-closing",
+    "closing",
+    "unattributed",
+]
+"""What one moment of a connection passed with. Every moment belongs to one part. After the
+phases of RFC 6349 section 3 and the limits of Zhang, Breslau, Paxson and Shenker (2002, "On
+the characteristics and origins of Internet flow rates", T-RAT)."""
 
 Phase = Literal["set-up", "exchange", "tear-down"]
 """What a packet of a ladder is part of."""

@@ -23,7 +23,7 @@ const SIGNIFICANT_IF_LARGE_NS: u64 = 100_000;
 const LARGE_SHARE_DIVISOR: u64 = 3;
 
 /// A network path that takes longer in an exchange is a finding, ns: more than a continent.
-const LONG_PATH_MIN_NS: u64 = 50_000_000;
+pub(crate) const LONG_PATH_MIN_NS: u64 = 50_000_000;
 /// A pause inside a message that lasts longer is a finding: not a busy machine, ns.
 const PAUSE_MIN_NS: u64 = 5_000_000;
 

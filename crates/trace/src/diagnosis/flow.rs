@@ -199,14 +199,11 @@ impl Flow {
     /// A packet: diagnoses it, and divides the time before it.
     pub(crate) fn take(&mut self, id: FlowId, segment: &Segment, sums: &mut WaitSums) {
         let segment = &self.monotonic(segment);
-        let gap = if segment.bytes > 0 {
-            self.gap_before(segment)
-        } else {
-            Gap::default()
-        };
+        let gap = self.gap_before(segment);
         self.segment(segment);
         let mut sink = Sink {
             flow: id,
+            is_read: self.read > 0 || self.turns.has_calls(),
             account: &mut self.account,
             sums,
         };
@@ -223,11 +220,24 @@ impl Flow {
 
     /// What its sender could have done before a segment.
     fn gap_before(&self, segment: &Segment) -> Gap {
+        let closed_since = [0, 1].map(|way| self.closed_since(way));
+        if segment.bytes == 0 {
+            return Gap {
+                closed_since,
+                ..Gap::default()
+            };
+        }
         let sender = &self.directions[segment.direction as usize].sender;
         Gap {
             free_from: free_from(sender, &self.path),
             closed: sender.windows.last_closed(segment.at_ns),
+            closed_since,
         }
+    }
+
+    /// Since when the window of the receiver of a direction is closed, ns.
+    fn closed_since(&self, way: usize) -> Option<u64> {
+        self.directions[way].sender.windows.closed_since()
     }
 
     /// Divides the time of an exchange, with the opening of the connection in the first one.
@@ -247,6 +257,7 @@ impl Flow {
     fn settle(&mut self, id: FlowId, sums: &mut WaitSums) {
         let mut sink = Sink {
             flow: id,
+            is_read: self.read > 0 || self.turns.has_calls(),
             account: &mut self.account,
             sums,
         };
@@ -255,16 +266,18 @@ impl Flow {
 
     /// The connection is over: divides the rest of its time.
     pub(crate) fn finish_waits(&mut self, id: FlowId, sums: &mut WaitSums) {
+        let closed_since = [0, 1].map(|way| self.closed_since(way));
         let unanswered = self.directions.iter();
         for stall in unanswered.flat_map(|state| state.losses.unanswered()) {
             self.turns.explain(stall);
         }
         let mut sink = Sink {
             flow: id,
+            is_read: self.read > 0 || self.turns.has_calls(),
             account: &mut self.account,
             sums,
         };
-        self.turns.finish(&self.path, &mut sink);
+        self.turns.finish(&self.path, closed_since, &mut sink);
         let account = std::mem::take(&mut self.account);
         sums.closed(id, self.turns.elapsed(), account);
     }

@@ -33,7 +33,7 @@ pub use finding::{Finding, Occurrence, Test, Where};
 
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
+use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::loss::Identifications;
@@ -309,6 +309,12 @@ impl ExchangeObserver for Diagnosis {
         }
     }
 
+    fn unpaired(&mut self, flow: FlowId, _message: Message) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.turns.lose_calls();
+        }
+    }
+
     fn layer(&mut self, flow: FlowId, layer: Layer, _bytes: u32, _segment: &Segment) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.layer(layer);
@@ -334,9 +340,9 @@ impl ExchangeObserver for Diagnosis {
                 };
                 flow.frame(frame, segment);
             }
-            Pdu::Tls(kind) => {
+            Pdu::Tls { kind, length } => {
                 flow.is_encrypted = true;
-                flow.turns.record(kind);
+                flow.turns.record(kind, length);
             }
             _ => {}
         }

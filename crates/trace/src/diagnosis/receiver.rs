@@ -155,6 +155,11 @@ impl AdvertisedWindows {
         open.or(self.closed)
     }
 
+    /// Since when it is closed, ns.
+    pub(crate) fn closed_since(&self) -> Option<u64> {
+        self.closed_at
+    }
+
     /// How long it was closed, the last time that it was, if it opened after `since`, ns.
     pub(crate) fn closed_ns(&self, since: u64) -> u64 {
         let (from, to) = self.closed.unwrap_or((0, 0));

@@ -157,8 +157,13 @@ pub enum Pdu {
     Giop(wirelab_wire::giop::Kind),
     /// A message with its length in front.
     Raw,
-    /// A record of TLS; its content type (RFC 8446 section 5.1).
-    Tls(u8),
+    /// A record of TLS (RFC 8446 section 5.1).
+    Tls {
+        /// Its content type.
+        kind: u8,
+        /// Its payload, bytes.
+        length: u16,
+    },
 }
 
 /// A half of an exchange.

@@ -85,7 +85,10 @@ impl Side {
         // 24 is the heartbeat of RFC 6520.
         self.lost = major != 3 || !(20..=24).contains(&kind);
         if !self.lost {
-            cursor.pdu(Pdu::Tls(kind));
+            cursor.pdu(Pdu::Tls {
+                kind,
+                length: u16::from_be_bytes([high, low]),
+            });
         }
         used
     }

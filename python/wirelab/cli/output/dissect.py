@@ -29,6 +29,8 @@ def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
     if view.svg is not None:
         _draw(documents[0], view.svg)
     is_run = source.is_dir()
+    if view.report is not None:
+        _write_report(documents, view.report, source if is_run else None)
     if view.as_json:
         print(dissected.text(documents if is_run else documents[0]))
         return EXIT_OK
@@ -130,6 +132,20 @@ def _show(document: Dissection, run: Path | None, *, many: bool) -> None:
         out.print(f"\n{document.file}", style="bold")
     for line in dissection_text.lines(document, standing):
         out.print(line)
+
+
+def _write_report(documents: Sequence[Dissection], file: Path, run: Path | None) -> None:
+    from wirelab.report import dissection_page
+    from wirelab.report.sections import packet_findings
+
+    if len(documents) > 1:
+        raise UsageError(
+            f"--report: {run} holds {len(documents)} captures, a page shows one",
+            "name one of trials/*/capture-*.pcapng",
+        )
+    (document,) = documents
+    standing = None if run is None else packet_findings.of_run(Path(document.file), run)
+    dissection_page.write(document, file, standing)
 
 
 def _draw(document: Dissection, file: Path) -> None:

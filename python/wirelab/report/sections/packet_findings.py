@@ -18,7 +18,7 @@ from wirelab.trial.wire_record import FindingPlace, PacketFinding
 WIDTH = 80
 TESTED = "What the packets suggest, and a change has tested"
 UNTESTED = "What the packets suggest (not tested by a change)"
-NOTHING = "Nothing found that cost time."
+NOTHING = "No known cause of delay was found; where the time went is in the account."
 PLACES = 3
 """Places of an occurrence that are named."""
 

@@ -20,6 +20,8 @@ pub(crate) struct Wait {
     pub(crate) packets: [u64; 2],
     /// The side that sent the packet behind it.
     pub(crate) direction: Direction,
+    /// That packet carries payload.
+    pub(crate) ends_with_payload: bool,
     /// A finding has its time already.
     pub(crate) is_found: bool,
 }
@@ -136,6 +138,7 @@ mod tests {
             to,
             packets: [from, to],
             direction: Direction::Reply,
+            ends_with_payload: true,
             is_found: false,
         }
     }

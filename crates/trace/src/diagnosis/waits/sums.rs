@@ -2,6 +2,7 @@
 
 use super::part::Part;
 use super::ring::Wait;
+use crate::diagnosis::attribution::LONG_PATH_MIN_NS;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
 use crate::flow::event::FlowId;
@@ -17,6 +18,9 @@ const UNUSED_MIN_NS: u64 = 100_000_000;
 const IDLE_MIN_NS: u64 = 1_000_000_000;
 /// A window that is closed for longer is a finding, ns.
 const CLOSED_MIN_NS: u64 = 10_000_000;
+
+/// Where messages cannot be read, a turn that takes longer is a finding, ns.
+const TURN_MIN_NS: u64 = 10_000_000;
 
 /// Time by part, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,6 +188,8 @@ impl WaitSums {
 /// Takes the waits of one connection that nothing can change any more.
 pub(crate) struct Sink<'a> {
     pub(crate) flow: FlowId,
+    /// Its messages are read: its exchanges have what delays them.
+    pub(crate) is_read: bool,
     pub(crate) account: &'a mut FlowAccount,
     pub(crate) sums: &'a mut WaitSums,
 }
@@ -199,6 +205,13 @@ impl Sink<'_> {
             Part::ClientBeforeRequest => (Cause::ClientIdle, UNUSED_MIN_NS),
             Part::ClientBetweenRequests | Part::BeforeClosing => (Cause::ClientIdle, IDLE_MIN_NS),
             Part::WindowClosed => (Cause::ZeroWindow, CLOSED_MIN_NS),
+            Part::Server if !self.is_read && wait.ends_with_payload => {
+                (Cause::ServerThinkTime, TURN_MIN_NS)
+            }
+            Part::ClientStall | Part::ServerStall if !self.is_read => {
+                (Cause::SenderStalled, TURN_MIN_NS)
+            }
+            Part::Path if !self.is_read => (Cause::LongPath, LONG_PATH_MIN_NS),
             _ => return,
         };
         if wait.ns() >= least && !wait.is_found {

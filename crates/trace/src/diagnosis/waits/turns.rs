@@ -14,11 +14,18 @@ use crate::protocol::layer::{Kind, Layer};
 /// A request that waited shorter may be answered behind the end of the capture, ns.
 const UNANSWERED_MIN_NS: u64 = 100_000_000;
 /// What a TLS handshake may take on top of its round trips, ns.
-const TLS_COMPUTING_NS: u64 = 10_000_000;
+const TLS_COMPUTING_NS: u64 = 25_000_000;
 
 const HANDSHAKE_RECORD: u8 = 22;
 const CIPHER_RECORD: u8 = 20;
+const ALERT_RECORD: u8 = 21;
 const DATA_RECORD: u8 = 23;
+/// An alert of TLS 1.3: two bytes, its type and a tag of 16 (RFC 8446 sections 5.2 and 6).
+const HIDDEN_ALERT_BYTES: u16 = 19;
+/// Session tickets are shorter in the libraries that are common, bytes.
+const TICKET_BYTES_MAX: u16 = 300;
+/// A server sends them within this, ns.
+const TICKETS_WITHIN_NS: u64 = 2_000_000;
 
 /// How far the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +52,8 @@ pub(crate) struct Gap {
     pub(crate) free_from: Option<u64>,
     /// The receiver's window was closed from then until then, ns.
     pub(crate) closed: Option<(u64, u64)>,
+    /// By the direction of the sender: since when its receiver's window is closed, ns.
+    pub(crate) closed_since: [Option<u64>; 2],
 }
 
 /// A segment that ends a wait. It is judged when the next one comes: only then is
@@ -59,12 +68,22 @@ struct Pending {
     has_control: bool,
     has_message: bool,
     records: [bool; 3],
+    /// Bytes of its records of data type: how many, the shortest, the longest.
+    data_records: (u32, u16, u16),
 }
 
 impl Pending {
-    /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9).
+    /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9), or
+    /// alerts of TLS.
     fn is_control(&self) -> bool {
         self.has_control && !self.has_message
+    }
+
+    /// What a server of TLS 1.3 sends behind the handshake (RFC 8446 section 4.6.1): records
+    /// of one length, too short for most replies.
+    fn looks_like_tickets(&self) -> bool {
+        let (count, shortest, longest) = self.data_records;
+        count > 0 && shortest == longest && longest <= TICKET_BYTES_MAX
     }
 }
 
@@ -81,6 +100,9 @@ pub(crate) struct Turns {
     from_syn: bool,
     tls: Tls,
     tls_began: (u64, u64),
+    /// When a handshake of TLS 1.3 was over, as long as tickets may follow, ns.
+    tickets_from: Option<u64>,
+    is_reset: bool,
     turn: Option<Direction>,
     /// When each side sent payload last.
     payload_at: [u64; 2],
@@ -90,10 +112,13 @@ pub(crate) struct Turns {
     has_closed: [bool; 2],
     calls: u32,
     has_calls: bool,
+    is_lost: bool,
     /// The last payload of the server ended a call.
     ended_call: bool,
     /// The sender of the packet that is judged.
     speaker: Direction,
+    /// And that packet carries payload.
+    speaks: bool,
     pending: Option<Pending>,
     evidence: Vec<Stall>,
 }
@@ -110,6 +135,8 @@ impl Turns {
             from_syn,
             tls: Tls::None,
             tls_began: (0, 0),
+            tickets_from: None,
+            is_reset: false,
             turn: None,
             payload_at: [0; 2],
             asked_packet: 0,
@@ -117,8 +144,10 @@ impl Turns {
             has_closed: [false; 2],
             calls: 0,
             has_calls: false,
+            is_lost: false,
             ended_call: false,
             speaker: Direction::Request,
+            speaks: false,
             pending: None,
             evidence: Vec::new(),
         }
@@ -151,6 +180,7 @@ impl Turns {
             has_control: false,
             has_message: false,
             records: [false; 3],
+            data_records: (0, u16::MAX, 0),
         });
         if self.stage == Stage::Connecting {
             self.settle(path, sink);
@@ -162,9 +192,15 @@ impl Turns {
         self.evidence.push(*stall);
     }
 
+    /// A call was given up: calls under way show nothing any more.
+    pub(crate) fn lose_calls(&mut self) {
+        self.is_lost = true;
+        self.has_calls = false;
+    }
+
     pub(crate) fn call_started(&mut self) {
         self.calls += 1;
-        self.has_calls = true;
+        self.has_calls = !self.is_lost;
         if let Some(pending) = &mut self.pending {
             pending.starts_call = true;
         }
@@ -188,19 +224,32 @@ impl Turns {
             | Kind::H2WindowUpdate
             | Kind::H2Ping
             | Kind::H2Goaway => pending.has_control = true,
+            // Their records say which they are.
+            Kind::TlsRecords | Kind::TlsHandshake | Kind::TlsData => {}
             _ => pending.has_message = true,
         }
     }
 
-    pub(crate) fn record(&mut self, kind: u8) {
-        if let Some(pending) = &mut self.pending {
-            match kind {
-                CIPHER_RECORD => pending.records[0] = true,
-                HANDSHAKE_RECORD => pending.records[1] = true,
-                DATA_RECORD => pending.records[2] = true,
-                _ => {}
+    pub(crate) fn record(&mut self, kind: u8, length: u16) {
+        let Some(pending) = &mut self.pending else {
+            return;
+        };
+        match kind {
+            DATA_RECORD if length == HIDDEN_ALERT_BYTES => {
+                pending.has_control = true;
+                return;
             }
+            CIPHER_RECORD => pending.records[0] = true,
+            HANDSHAKE_RECORD => pending.records[1] = true,
+            DATA_RECORD => {
+                pending.records[2] = true;
+                let (count, shortest, longest) = pending.data_records;
+                pending.data_records = (count + 1, shortest.min(length), longest.max(length));
+            }
+            ALERT_RECORD => pending.has_control = true,
+            _ => {}
         }
+        pending.has_message |= kind == DATA_RECORD || kind == HANDSHAKE_RECORD;
     }
 
     /// Judges the segment that waits to be judged.
@@ -208,7 +257,7 @@ impl Turns {
     pub(crate) fn settle(&mut self, path: &Path, sink: &mut Sink) {
         if let Some(pending) = self.pending.take() {
             self.judge(&pending, path, sink);
-            self.note(&pending);
+            self.note(&pending, path);
             self.note_records(&pending, path, sink);
         }
         if !self.evidence.is_empty() {
@@ -217,10 +266,14 @@ impl Turns {
     }
 
     /// The connection is over: what passed after the last wait, and all that is kept.
-    pub(crate) fn finish(&mut self, path: &Path, sink: &mut Sink) {
+    pub(crate) fn finish(&mut self, path: &Path, closed_since: [Option<u64>; 2], sink: &mut Sink) {
         self.settle(path, sink);
+        self.speaks = false;
         self.unanswered(sink);
         let (at, packet) = self.last;
+        if self.stage == Stage::Open {
+            self.until_closed(closed_since, at, packet, sink);
+        }
         let part = match (self.stage, self.turn) {
             (Stage::Connecting, _) => Part::Connecting,
             (Stage::Closing, _) => Part::Closing,
@@ -251,6 +304,11 @@ impl Turns {
         }
     }
 
+    /// Calls were seen, and none was given up.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.has_calls
+    }
+
     fn tls_is_open(&self) -> bool {
         matches!(self.tls, Tls::Handshake(_))
     }
@@ -267,6 +325,7 @@ impl Turns {
             to: at,
             packets: [self.mark_packet, packet],
             direction: self.speaker,
+            ends_with_payload: self.speaks,
             is_found: false,
         };
         self.mark = at;
@@ -280,14 +339,16 @@ impl Turns {
         let segment = &pending.segment;
         let (at, packet) = (segment.at_ns, segment.packet);
         self.speaker = segment.direction;
+        self.speaks = segment.bytes > 0;
         if segment.flags.has(Flags::RST) {
             self.reset(pending, sink);
+            self.is_reset = true;
         }
         if self.stage == Stage::Connecting {
             self.connect(segment, sink);
         } else if self.tls_is_open() {
             self.until(Part::TlsHandshake, at, packet, sink);
-        } else if self.stage == Stage::Closing && self.is_over(segment) {
+        } else if self.stage == Stage::Closing && (self.is_over(segment) || pending.is_control()) {
             self.until(Part::Closing, at, packet, sink);
         } else if segment.bytes == 0 || segment.kind == SegmentKind::KeepAlive {
             self.without_payload(pending, path, sink);
@@ -323,9 +384,8 @@ impl Turns {
     fn unanswered(&self, sink: &mut Sink) {
         let asked_at = self.payload_at[Direction::Request as usize];
         let ns = self.last.0.saturating_sub(asked_at);
-        let is_unanswered = self.turn == Some(Direction::Request)
-            && (self.calls > 0 || !self.has_calls)
-            && self.has_sent == [true; 2];
+        let is_unanswered =
+            self.turn == Some(Direction::Request) && self.has_sent == [true; 2] && !self.is_reset;
         if is_unanswered && ns >= UNANSWERED_MIN_NS {
             sink.find(Occurrence {
                 cause: Cause::Unanswered,
@@ -365,10 +425,10 @@ impl Turns {
         let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
         let is_probe = segment.kind == SegmentKind::KeepAlive;
         let is_prompt = at.saturating_sub(self.mark) < path.slack(direction);
+        if self.until_closed(pending.gap.closed_since, at, packet, sink) {
+            return;
+        }
         match self.turn {
-            _ if is_probe && pending.gap.closed.is_some() => {
-                self.until(Part::WindowClosed, at, packet, sink);
-            }
             Some(Direction::Request) if is_prompt && direction == Direction::Request => {
                 self.until(Part::RequestTransfer, at, packet, sink);
             }
@@ -389,6 +449,29 @@ impl Turns {
         }
     }
 
+    /// The side whose turn it was had a closed window before it, until `at`.
+    fn until_closed(
+        &mut self,
+        closed_since: [Option<u64>; 2],
+        at: u64,
+        packet: u64,
+        sink: &mut Sink,
+    ) -> bool {
+        let Some(turn) = self.turn else {
+            return false;
+        };
+        let Some(since) = closed_since[turn as usize] else {
+            return false;
+        };
+        let transfer = match turn {
+            Direction::Request => Part::RequestTransfer,
+            Direction::Reply => Part::ReplyTransfer,
+        };
+        self.until(transfer, since.min(at), packet, sink);
+        self.until(Part::WindowClosed, at, packet, sink);
+        true
+    }
+
     fn payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let segment = &pending.segment;
         let (at, packet) = (segment.at_ns, segment.packet);
@@ -397,6 +480,10 @@ impl Turns {
         match (self.turn, segment.direction) {
             (None, _) if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
             (None, Direction::Request) => self.until(Part::ClientBeforeRequest, at, packet, sink),
+            // Alerts and frames that manage the connection, with nothing under way.
+            (Some(Direction::Reply), _) if !is_busy && pending.is_control() => {
+                self.until(Part::BeforeClosing, at, packet, sink);
+            }
             (Some(_), Direction::Reply) if self.is_idle(pending) => {
                 self.until(Part::ServerUnasked, at, packet, sink);
             }
@@ -492,10 +579,11 @@ impl Turns {
     }
 
     /// What the segment changes for those behind it.
-    fn note(&mut self, pending: &Pending) {
+    fn note(&mut self, pending: &Pending, path: &Path) {
         let segment = &pending.segment;
         let way = segment.direction as usize;
-        if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !pending.is_control() {
+        let is_silent = pending.is_control() || self.is_ticket(pending, path);
+        if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !is_silent {
             self.turn = Some(segment.direction);
             self.payload_at[way] = segment.at_ns;
             if segment.direction == Direction::Request {
@@ -507,6 +595,24 @@ impl Turns {
             self.has_closed[way] = true;
             self.stage = Stage::Closing;
         }
+    }
+
+    /// What the server sends at once behind a handshake of TLS 1.3.
+    fn is_ticket(&mut self, pending: &Pending, path: &Path) -> bool {
+        let segment = &pending.segment;
+        let Some(done_at) = self
+            .tickets_from
+            .filter(|_| segment.direction == Direction::Reply)
+        else {
+            return false;
+        };
+        let way = path.sender_rtt(Direction::Reply) + path.slack(Direction::Reply);
+        let is_ticket = pending.looks_like_tickets()
+            && segment.at_ns.saturating_sub(done_at) <= way + TICKETS_WITHIN_NS;
+        if segment.bytes > 0 && !is_ticket {
+            self.tickets_from = None;
+        }
+        is_ticket
     }
 
     /// TLS 1.3 ends its handshake with the first record of data type of the client (its
@@ -529,12 +635,15 @@ impl Turns {
         if handshake && sides[side] == 1 {
             sides[side] = 2;
         }
-        let is_done = *sides == [2, 2] || data && side == Direction::Request as usize;
+        let is_by_data = data && side == Direction::Request as usize;
+        let is_done = *sides == [2, 2] || is_by_data;
         if is_done {
+            self.tickets_from = is_by_data.then_some(segment.at_ns);
             self.tls = Tls::Done;
             let ns = segment.at_ns.saturating_sub(self.tls_began.0);
             // TLS 1.2 takes two round trips (RFC 5246 section 7.3), later versions one.
-            if ns >= 2 * path.round_trip() + TLS_COMPUTING_NS {
+            let round_trips = if is_by_data { 1 } else { 2 };
+            if ns >= round_trips * path.round_trip() + TLS_COMPUTING_NS {
                 sink.find(Occurrence {
                     cause: Cause::SlowTls,
                     flow: sink.flow,

@@ -44,8 +44,10 @@ pub struct Dissection {
     /// When they were made.
     pub load: Load,
     /// Where all of the time went.
+    #[serde(default)]
     pub waits: Waits,
     /// Bytes and windows over time.
+    #[serde(default)]
     pub series: Series,
     /// What cost time, and where.
     pub findings: Vec<Finding>,

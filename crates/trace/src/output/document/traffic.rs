@@ -64,6 +64,7 @@ pub struct Flow {
     /// Where its time went; null without a diagnosis.
     pub time: Option<Elapsed>,
     /// Its waits in order; of many the longer ones, so that there are gaps between them.
+    #[serde(default)]
     pub waits: Vec<Span>,
 }
 
@@ -150,7 +151,8 @@ pub struct Named {
 /// Quantiles, microseconds, to three digits.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct Quantiles {
-    /// Smallest.
+    /// Smallest; 0 in a document that was made before it was there.
+    #[serde(default)]
     pub min: f64,
     /// Median.
     pub p50: f64,

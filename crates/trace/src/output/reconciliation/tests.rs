@@ -154,7 +154,14 @@ fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
         Event::Gap(flow) => reconciler.gap(*flow, Direction::Request, 0, 100),
         Event::Tls(flow) => {
             let segment = segment(Direction::Request, Flags::ACK, BEGIN);
-            reconciler.pdu(*flow, Pdu::Tls(22), &segment);
+            reconciler.pdu(
+                *flow,
+                Pdu::Tls {
+                    kind: 22,
+                    length: 80,
+                },
+                &segment,
+            );
         }
     }
 }
