@@ -480,8 +480,8 @@ impl Turns {
         match (self.turn, segment.direction) {
             (None, _) if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
             (None, Direction::Request) => self.until(Part::ClientBeforeRequest, at, packet, sink),
-            // Alerts and frames that manage the connection, with nothing under way.
-            (Some(Direction::Reply), _) if !is_busy && pending.is_control() => {
+            // An alert, with nothing under way.
+            (Some(Direction::Reply), _) if self.tls == Tls::Done && pending.is_control() => {
                 self.until(Part::BeforeClosing, at, packet, sink);
             }
             (Some(_), Direction::Reply) if self.is_idle(pending) => {
