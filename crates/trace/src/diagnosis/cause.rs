@@ -62,12 +62,14 @@ pub enum Cause {
     Unanswered,
     /// The handshake of TLS took longer than its round trips.
     SlowTls,
+    /// The lookup of the server's name (RFC 1035) took long.
+    SlowDns,
 }
 
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 22] = [
+    pub const ALL: [Cause; 23] = [
         Cause::SynRetransmission,
         Cause::DataRetransmission,
         Cause::ClientNotReading,
@@ -90,6 +92,7 @@ impl Cause {
         Cause::ConnectionReset,
         Cause::Unanswered,
         Cause::SlowTls,
+        Cause::SlowDns,
     ];
 
     /// The causes that are a way of using sockets: they are found where their
@@ -157,7 +160,8 @@ mod tests {
                 "connection-refused",
                 "connection-reset",
                 "unanswered",
-                "slow-tls"
+                "slow-tls",
+                "slow-dns"
             ])
         );
     }

@@ -232,6 +232,7 @@ fn sentence(figures: &Figures) -> String {
         Cause::ConnectionRefused => "the server refused the connection (RST in answer to SYN)".to_string(),
         Cause::ConnectionReset => format!("the {sender} reset the connection while something was under way"),
         Cause::Unanswered => "a request got no reply before the connection or the capture ended".to_string(),
+        Cause::SlowDns => "the name server took long to answer before the connection was opened".to_string(),
         Cause::SlowTls => "the TLS handshake took longer than its round trips".to_string(),
     };
     let both = if figures.both_ways {

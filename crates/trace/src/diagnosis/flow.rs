@@ -7,6 +7,7 @@ use crate::diagnosis::causes::reply::ReplyDelays;
 use crate::diagnosis::causes::small_segments;
 use crate::diagnosis::causes::windows::{FlowControl, Frame};
 use crate::diagnosis::direction::DirectionState;
+use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::Sender;
 use crate::diagnosis::stall::{Stall, Stalls};
@@ -194,6 +195,16 @@ impl Flow {
         let is_read = exchange.ending != Ending::Unseen || exchange.reply.is_some();
         self.read += u64::from(is_read);
         is_read
+    }
+
+    /// Nothing was seen of it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.now == 0
+    }
+
+    /// It waited for this name.
+    pub(crate) fn lookup(&mut self, lookup: Option<Lookup>) {
+        self.turns.lookup = lookup;
     }
 
     /// A packet: diagnoses it, and divides the time before it.

@@ -2,12 +2,14 @@
 
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
-use super::document::{Accounting, Capture, Dissection, FlowSums, PerExchange, VERSION, Waits};
+use super::document::{Accounting, Capture, Dissection, FlowSums, Names, PerExchange, VERSION, Waits};
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
 use super::load::LoadMeter;
 use super::series::SeriesMeter;
-use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{
+    Closing, Datagram, Direction, FlowId, Observer, Opening, Segment,
+};
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
@@ -92,6 +94,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             exchanges: collectors.exchange_counts.document(connections),
             load: collectors.load.document(),
             waits: Waits::default(),
+            names: Names::default(),
             series: collectors.series.document(),
             findings: Vec::new(),
             timeline: timeline.unwrap_or_default(),
@@ -118,6 +121,10 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         self.collectors.load.opened(flow);
         self.collectors.diagnosis.opened(flow, opening);
         self.protocols.opened(flow, opening);
+    }
+
+    fn datagram(&mut self, datagram: &Datagram<'_>) {
+        self.collectors.diagnosis.datagram(datagram);
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {

@@ -14,6 +14,7 @@ mod calls;
 mod conversation;
 mod cursor;
 mod detect;
+pub mod dns;
 pub mod exchange;
 mod fields;
 mod giop;

@@ -10,7 +10,7 @@ const MS: u64 = 1_000;
 
 fn sums(timeline: &mut Timeline) -> WaitSums {
     let diagnosis = std::mem::take(&mut timeline.diagnosis);
-    diagnosis.results().1
+    diagnosis.results().waits
 }
 
 /// Milliseconds of a part, of all connections.
@@ -189,7 +189,7 @@ fn parts_always_add_up_to_the_elapsed_time() {
 
 fn found(timeline: &mut Timeline) -> Vec<(Cause, u64)> {
     let diagnosis = std::mem::take(&mut timeline.diagnosis);
-    let (findings, _) = diagnosis.results();
+    let findings = diagnosis.results().findings;
     let found = findings.iter();
     found
         .map(|finding| (finding.cause, finding.ms_total.round() as u64))

@@ -5,6 +5,7 @@ use super::ring::{Wait, WaitRing};
 use super::sums::Sink;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
+use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::flow::event::{Direction, Segment, SegmentKind};
@@ -15,6 +16,9 @@ use crate::protocol::layer::{Kind, Layer};
 const UNANSWERED_MIN_NS: u64 = 100_000_000;
 /// What a TLS handshake may take on top of its round trips, ns.
 const TLS_COMPUTING_NS: u64 = 25_000_000;
+
+/// A lookup that takes longer is a finding, ns.
+const SLOW_LOOKUP_NS: u64 = 100_000_000;
 
 const HANDSHAKE_RECORD: u8 = 22;
 const CIPHER_RECORD: u8 = 20;
@@ -91,6 +95,8 @@ impl Pending {
 #[derive(Debug)]
 pub(crate) struct Turns {
     pub(crate) ring: WaitRing,
+    /// Of the server's name, until the first packet.
+    pub(crate) lookup: Option<Lookup>,
     began: Option<u64>,
     /// Until when time is divided, and the last packet before.
     mark: u64,
@@ -127,6 +133,7 @@ impl Turns {
     pub(crate) fn new(from_syn: bool) -> Turns {
         Turns {
             ring: WaitRing::default(),
+            lookup: None,
             began: None,
             mark: 0,
             mark_packet: 0,
@@ -158,7 +165,7 @@ impl Turns {
     pub(crate) fn take(&mut self, segment: &Segment, gap: Gap, path: &Path, sink: &mut Sink) {
         let at = segment.at_ns;
         if self.began.is_none() {
-            self.begin(segment);
+            self.begin(segment, sink);
         }
         self.last = (at, segment.packet);
         let is_edge = segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) != 0;
@@ -294,13 +301,38 @@ impl Turns {
         self.began.map_or(0, |began| self.last.0 - began)
     }
 
-    fn begin(&mut self, segment: &Segment) {
+    fn begin(&mut self, segment: &Segment, sink: &mut Sink) {
         self.began = Some(segment.at_ns);
         self.mark = segment.at_ns;
         self.mark_packet = segment.packet;
         let is_syn = segment.flags.has(Flags::SYN);
         if is_syn && segment.direction == Direction::Request {
             self.stage = Stage::Connecting;
+        }
+        if let Some(lookup) = self.lookup.take() {
+            self.begin_with(&lookup, segment, sink);
+        }
+    }
+
+    /// The connection begins with the lookup of its server's name.
+    fn begin_with(&mut self, lookup: &Lookup, segment: &Segment, sink: &mut Sink) {
+        let (asked, answered) = (lookup.asked, lookup.answered);
+        self.began = Some(asked.0.min(segment.at_ns));
+        self.mark = asked.0.min(segment.at_ns);
+        self.mark_packet = asked.1;
+        self.until(Part::NameResolution, answered.0, answered.1, sink);
+        self.mark_packet = answered.1;
+        self.until(Part::Connecting, segment.at_ns, segment.packet, sink);
+        self.mark_packet = segment.packet;
+        if lookup.ns() >= SLOW_LOOKUP_NS {
+            sink.find(Occurrence {
+                cause: Cause::SlowDns,
+                flow: sink.flow,
+                exchange: None,
+                direction: Direction::Reply,
+                packets: vec![asked.1, answered.1],
+                ns: lookup.ns(),
+            });
         }
     }
 

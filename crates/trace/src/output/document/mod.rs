@@ -46,6 +46,9 @@ pub struct Dissection {
     /// Where all of the time went.
     #[serde(default)]
     pub waits: Waits,
+    /// Lookups of names by DNS over UDP.
+    #[serde(default)]
+    pub names: Names,
     /// Bytes and windows over time.
     #[serde(default)]
     pub series: Series,
@@ -69,10 +72,11 @@ pub struct Dissection {
 impl Dissection {
     /// Adds what the diagnosis has found.
     pub fn diagnosed(&mut self, diagnosis: Diagnosis) {
-        let (findings, waits) = diagnosis.results();
-        self.findings = findings;
-        self.waits = Waits::from(&waits);
-        self.divide_flows(&waits);
+        let found = diagnosis.results();
+        self.findings = found.findings;
+        self.waits = Waits::from(&found.waits);
+        self.names = Names::from(found.names);
+        self.divide_flows(&found.waits);
     }
 
     fn divide_flows(&mut self, waits: &WaitSums) {
