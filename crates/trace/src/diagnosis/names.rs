@@ -70,7 +70,10 @@ impl Names {
         if message.is_answer {
             self.answer(datagram.destination, message, at);
         } else {
-            self.query((datagram.source, message.id, message.name, message.kind), at);
+            self.query(
+                (datagram.source, message.id, message.name, message.kind),
+                at,
+            );
         }
     }
 
@@ -109,19 +112,17 @@ impl Names {
     }
 
     /// The lookup that a connection waited for, which opens at `at_ns`; for the first one alone.
-    pub(crate) fn used_by(
-        &mut self,
-        client: IpAddr,
-        server: IpAddr,
-        at_ns: u64,
-    ) -> Option<Lookup> {
-        let place = self.answers.iter().rposition(|(asker, addresses, lookup)| {
-            // Resolvers on the same host ask for others.
-            (*asker == client || asker.is_loopback() || client.is_loopback())
-                && addresses.contains(&server)
-                && lookup.answered.0 <= at_ns
-                && at_ns - lookup.answered.0 <= USED_WITHIN_NS
-        })?;
+    pub(crate) fn used_by(&mut self, client: IpAddr, server: IpAddr, at_ns: u64) -> Option<Lookup> {
+        let place = self
+            .answers
+            .iter()
+            .rposition(|(asker, addresses, lookup)| {
+                // Resolvers on the same host ask for others.
+                (*asker == client || asker.is_loopback() || client.is_loopback())
+                    && addresses.contains(&server)
+                    && lookup.answered.0 <= at_ns
+                    && at_ns - lookup.answered.0 <= USED_WITHIN_NS
+            })?;
         self.answers.remove(place).map(|(_, _, lookup)| lookup)
     }
 

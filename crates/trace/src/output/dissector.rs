@@ -2,14 +2,14 @@
 
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
-use super::document::{Accounting, Capture, Dissection, FlowSums, Names, PerExchange, VERSION, Waits};
+use super::document::{
+    Accounting, Capture, Dissection, FlowSums, Names, PerExchange, VERSION, Waits,
+};
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
 use super::load::LoadMeter;
 use super::series::SeriesMeter;
-use crate::flow::event::{
-    Closing, Datagram, Direction, FlowId, Observer, Opening, Segment,
-};
+use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};

@@ -8,6 +8,7 @@ use super::giop::Giop;
 use super::http1::{Http1, Next};
 use super::http2::Http2;
 use super::layer::Kind;
+use super::named::{turn_name, websocket};
 use super::raw::Raw;
 use super::tls::Tls;
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
@@ -41,6 +42,8 @@ pub(super) struct Conversation {
     pending: [Pending; 2],
     /// By direction: the next byte is the first that its side sent in this protocol.
     beginning: [bool; 2],
+    /// HTTP/1.1 gave way to another protocol.
+    is_switched: bool,
     /// By direction: bytes handed out so far, gaps among them.
     reached: [u64; 2],
     pub(super) fin: [Option<u64>; 2],
@@ -56,6 +59,7 @@ impl Conversation {
             parser: Parser::Undetected(Undetected::default()),
             pending: Default::default(),
             beginning: [opening.from_syn; 2],
+            is_switched: false,
             reached: [0; 2],
             fin: [None; 2],
             last: [None; 2],
@@ -133,6 +137,7 @@ impl Conversation {
                     // What comes next is the first of another protocol.
                     self.parser = Parser::Undetected(Undetected::default());
                     self.beginning = [true; 2];
+                    self.is_switched = true;
                     if used < bytes.len() {
                         let offset = offset + used as u64;
                         self.detect(offset, &bytes[used..], segment, listener);
@@ -168,6 +173,10 @@ impl Conversation {
         } else {
             first.extend_from_slice(&bytes[..bytes.len().min(DETECTION_BYTES_MAX)]);
             detect(&first, beginning)
+        };
+        let detection = match detection {
+            Detection::None if self.is_switched => websocket(bytes),
+            other => other,
         };
         match detection {
             // Kept with its segment: once the protocol is known, these bytes are parsed
@@ -219,7 +228,12 @@ impl Conversation {
             Protocol::Giop => Parser::Giop(Box::new(Giop::new(beginning))),
             Protocol::Raw => Parser::Raw(Box::new(Raw::new(beginning))),
             Protocol::Tls => Parser::Tls(Box::default()),
-            Protocol::Unknown => Parser::Unknown(Unknown::default()),
+            Protocol::Postgresql
+            | Protocol::Redis
+            | Protocol::Mqtt
+            | Protocol::Websocket
+            | Protocol::Thrift
+            | Protocol::Unknown => Parser::Unknown(Unknown::default()),
         };
     }
 
@@ -353,7 +367,8 @@ impl Unknown {
         // Without a parser the change of sender is the only structure there is.
         if side == 0 && (self.answering || calls.is_empty()) {
             self.end(calls, cursor.listener);
-            calls.begin(0, cursor);
+            let name = turn_name(calls.protocol, input);
+            calls.begin(0, cursor).exchange.name = name.into();
         }
         self.answering |= side == 1;
         let call = calls.get(0);

@@ -4,6 +4,7 @@ use wirelab_wire::giop::MessageHeader;
 use wirelab_wire::http2::frame::PREFACE;
 use wirelab_wire::http2::frame::{FrameHead, MAX_FRAME_SIZE_MIN, flag, kind};
 
+use super::named;
 use crate::protocol::exchange::Protocol;
 
 pub(super) const DETECTION_BYTES_MAX: usize = 24;
@@ -43,6 +44,11 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
         tls(bytes),
         raw(bytes),
         frame(bytes, beginning),
+        if beginning {
+            named::detect(bytes)
+        } else {
+            Detection::None
+        },
     ];
     let known = detections.iter().find(|v| matches!(v, Detection::Is(..)));
     let more = detections.iter().find(|v| matches!(v, Detection::NeedMore));

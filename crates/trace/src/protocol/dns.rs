@@ -80,7 +80,11 @@ fn name(bytes: &[u8], mut at: usize) -> Option<(String, usize)> {
         if !name.is_empty() {
             name.push('.');
         }
-        name.extend(label.iter().map(|byte| char::from(byte.to_ascii_lowercase())));
+        name.extend(
+            label
+                .iter()
+                .map(|byte| char::from(byte.to_ascii_lowercase())),
+        );
         at += usize::from(length);
     }
 }
@@ -157,8 +161,14 @@ mod tests {
         assert_eq!((query.name.as_str(), query.kind), ("www.example.com", 1));
         assert!(!query.is_answer);
         let answer = parse(&answer).expect("an answer");
-        assert_eq!((answer.id, answer.is_answer, answer.code), (0x1234, true, 0));
-        assert_eq!(answer.addresses, ["10.0.0.7".parse::<IpAddr>().expect("an address")]);
+        assert_eq!(
+            (answer.id, answer.is_answer, answer.code),
+            (0x1234, true, 0)
+        );
+        assert_eq!(
+            answer.addresses,
+            ["10.0.0.7".parse::<IpAddr>().expect("an address")]
+        );
     }
 
     #[test]

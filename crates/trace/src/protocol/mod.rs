@@ -21,6 +21,7 @@ mod giop;
 mod http1;
 mod http2;
 pub mod layer;
+mod named;
 mod pairing;
 mod raw;
 mod tls;

@@ -25,7 +25,7 @@ pub use log::{CallLog, HEAD, LogError};
 pub use phases::Phase;
 
 use crate::diagnosis::Diagnosis;
-use crate::flow::event::{Datagram, Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::packet::Packet;
 use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Message, Pdu};
 use crate::protocol::layer::Layer;
