@@ -252,6 +252,7 @@ fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
         other_packets: summary.other.total(),
         seconds: summary.seconds(),
         first_at_ns: summary.first_at_ns,
+        tcp: (&summary.flows).into(),
         link_types: summary.link_types.iter().map(|link| link.name()).collect(),
         truncated: summary.truncated,
         drops: summary.drops,
