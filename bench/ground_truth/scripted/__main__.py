@@ -286,7 +286,8 @@ def _share(hits: int, of: int) -> str:
 def _misses(total: Total) -> bool:
     for one in total.tallies.values():
         for hits, of in ((one.right, one.right + one.false), (one.right, one.right + one.missed)):
-            if of and binomial_interval(hits, of).low < LIMIT:
+            low = binomial_interval(hits, of).low if of else None
+            if low is not None and low < LIMIT:
                 return True
     share = total.alarms / total.clean if total.clean else 0.0
     return bool(total.sums_off) or share > 0.01 or _unattributed(total) > UNATTRIBUTED_MAX

@@ -14,6 +14,7 @@ from wirelab.documents.dissection import (
     Named,
     PerExchange,
     Quantiles,
+    Rung,
 )
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
@@ -27,16 +28,17 @@ _ARROWS = {"request": "──►", "reply": "◄──"}
 
 
 def lines(document: Dissection, standing: Standing | None = None) -> Iterator[str]:
-    """What was found first, then what it rests on. ``standing`` is what changes have shown of
-    the findings; without it none was tested."""
+    """Where the time went first, then the capture, what was found, and what it rests on.
+    ``standing`` is what changes have shown of the findings; without it none was tested."""
+    nothing = _nothing_to_read(document.capture, document.flows.count)
+    if nothing is None:
+        yield from packet_waits.lines(document)
+        yield ""
     yield from _capture(document.capture, document.flows, document.exchanges)
     yield ""
-    nothing = _nothing_to_read(document.capture, document.flows.count)
     if nothing is not None:
         yield from _wrapped(nothing)
         return
-    yield from packet_waits.lines(document)
-    yield ""
     if document.findings or not document.capture.one_sided:
         findings = [PacketFinding.of(finding) for finding in document.findings]
         yield from packet_findings.lines(findings, standing or Standing())
@@ -73,8 +75,26 @@ def _capture(capture: Capture, flows: FlowSums, exchanges: ExchangeSums) -> Iter
         f"capture, {flows.reused:,} carried several; at most {used.in_flight_max:,} under "
         "way on one"
     )
+    yield from _wrapped(_tcp(capture))
     for warning in warnings(capture, exchanges):
         yield from _wrapped(f"! {warning}", "  ")
+
+
+def _tcp(capture: Capture) -> str:
+    """Segments that were no plain progress, counted as Wireshark does."""
+    tcp = capture.tcp
+    again = f"{counted(tcp.retransmissions, 'segment')} sent again"
+    if tcp.fast_retransmissions or tcp.spurious_retransmissions:
+        again += f" ({tcp.fast_retransmissions} fast, {tcp.spurious_retransmissions} in vain)"
+    others = (
+        (tcp.duplicate_acknowledgments, "duplicate ACK"),
+        (tcp.out_of_order, "out-of-order segment"),
+        (tcp.zero_windows, "closed window"),
+        (tcp.probes, "probe"),
+        (tcp.resets, "reset"),
+    )
+    seen = [counted(count, what) for count, what in others if count]
+    return ", ".join([f"TCP: {again}", *seen])
 
 
 def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
@@ -114,7 +134,8 @@ def _calls(named: Sequence[Named]) -> Iterator[str]:
     if not named:
         yield "No exchange was recognised."
         return
-    yield f"{'exchange':<23}{'count':>7}{'min':>9}{'median':>9}{'p99':>9}{'max':>9}{'sent':>7}{'back':>7}"
+    heads = "".join(f"{head:>9}" for head in ("min", "median", "p99", "max"))
+    yield f"{'exchange':<23}{'count':>7}{heads}{'sent':>7}{'back':>7}"
     for call in named[:12]:
         name = sanitize(call.name) or call.protocol
         yield (

@@ -18,6 +18,7 @@
     schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "WaitPart")]
 pub enum Part {
     /// The name of the server was looked up.
     NameResolution,
