@@ -275,6 +275,11 @@ impl Flow {
         self.turns.settle(&self.path, &mut sink);
     }
 
+    /// What is divided of its time.
+    pub(crate) fn add_progress(&self, sums: &mut WaitSums) {
+        sums.open(&self.account, self.turns.ring.within(0, u64::MAX));
+    }
+
     /// The connection is over: divides the rest of its time.
     pub(crate) fn finish_waits(&mut self, id: FlowId, sums: &mut WaitSums) {
         let closed_since = [0, 1].map(|way| self.closed_since(way));

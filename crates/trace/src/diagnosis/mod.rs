@@ -148,6 +148,17 @@ impl Diagnosis {
         }
     }
 
+    /// Where the time went so far, open connections included.
+    pub fn progress(&self) -> WaitSums {
+        let mut sums = self.waits.clone();
+        for id in self.flows.ids() {
+            if let Some(flow) = self.flows.get(id) {
+                flow.add_progress(&mut sums);
+            }
+        }
+        sums
+    }
+
     /// As [`Self::results`], without the times.
     pub fn findings(self) -> Vec<Finding> {
         self.results().findings

@@ -119,7 +119,12 @@ def sentence(waits: Waits) -> str:
 
 def lines(document: Dissection) -> Iterator[str]:
     """For a terminal of 80 columns; nothing where no time passed."""
-    waits = document.waits
+    yield from account(document.waits)
+    yield from lookups(document.names)
+
+
+def account(waits: Waits) -> Iterator[str]:
+    """Sentence, bar, table, the longest waits."""
     words = sentence(waits)
     if not words:
         return
@@ -131,7 +136,6 @@ def lines(document: Dissection) -> Iterator[str]:
     yield from _rows(waits, fills)
     yield from _long(waits)
     yield from unexplained(waits)
-    yield from lookups(document.names)
 
 
 def lookups(names: Names) -> Iterator[str]:

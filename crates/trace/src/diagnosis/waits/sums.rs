@@ -115,7 +115,7 @@ pub(crate) struct FlowAccount {
 }
 
 /// The time of all connections and exchanges.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct WaitSums {
     /// Connections, added up.
     pub connections: Division,
@@ -157,6 +157,15 @@ impl WaitSums {
         if self.flows.len() > 2 * self.flows_max {
             self.keep_first();
         }
+    }
+
+    /// A connection that is still open.
+    pub(crate) fn open(&mut self, account: &FlowAccount, waits: impl Iterator<Item = Wait>) {
+        let mut parts = account.parts;
+        waits.for_each(|wait| parts.add(wait.part, wait.ns()));
+        self.connections.add_all(&parts);
+        self.connections_ns = self.connections_ns.saturating_add(parts.total());
+        self.connection_count += 1;
     }
 
     /// The first connections only, in order.
