@@ -51,7 +51,7 @@ class Recipe:
     """A scripted server instead of the service: its accept queue is full for so long."""
     stops: Stops | None = None
     drops: tuple[Json, ...] = ()
-    """Of the link's script (docs/reference/process.md, a link is a process)."""
+    """Of the link's script (docs/reference/process.md, Link process)."""
 
     vantage: str = ""
     """The end at which packets are captured; by itself every third time the server's."""

@@ -1,7 +1,7 @@
 """What a link is to do to packets: a profile by name, or one of the experiment's own.
 
 Keys, bounds and meaning of an own profile are those of `wirelab-engine link`
-(contracts/process/link.schema.json; docs/reference/process.md, "A link is a process"), and
+(contracts/process/link.schema.json; docs/reference/process.md, "Link process"), and
 what it would refuse is refused when an experiment is read.
 """
 

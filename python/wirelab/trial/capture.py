@@ -1,6 +1,6 @@
 """Captures of a trial: its packets into files, at one end of the link or at both.
 
-Each is a process (docs/reference/process.md, "A capture is a process") in the network
+Each is a process (docs/reference/process.md, "Capture process") in the network
 namespace of its end. On loopback both ends are one interface, which is captured once.
 """
 

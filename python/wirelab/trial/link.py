@@ -1,6 +1,6 @@
 """The link of a trial: where its two sides run, and what lies between them.
 
-Anything but loopback is a process (docs/reference/process.md, "A link is a process"), which
+Anything but loopback is a process (docs/reference/process.md, "Link process"), which
 makes two network namespaces for the trial and removes them at its end.
 """
 
