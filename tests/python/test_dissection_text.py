@@ -137,7 +137,7 @@ def test_like_packets_share_a_line_and_what_is_left_out_is_marked() -> None:
     )
     document = msgspec.structs.replace(captured(), timeline=tuple(ladder.made), timeline_of=of)
     lines = list(dissection_text.lines(document))
-    assert len(lines[next(at for at, line in enumerate(lines) if "gap" in line) :]) <= 6
+    assert len(lines[next(at for at, line in enumerate(lines) if "gap" in line) :]) <= 8
     assert all(len(line) <= 80 for line in lines)
     text = " ".join(" ".join(lines).split())
     assert "… 4 exchanges, 602 ms" in text
