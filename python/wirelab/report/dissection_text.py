@@ -139,7 +139,7 @@ def _calls(named: Sequence[Named]) -> Iterator[str]:
     for call in named[:12]:
         name = sanitize(call.name) or call.protocol
         yield (
-            f"{_fit(name, 22):<23}{call.count:>7,}"
+            f"{_fit(name, 22, call.protocol):<23}{call.count:>7,}"
             + "".join(f"{time:>9}" for time in times(call.latency_us))
             + f"{_size(call.request_message_bytes + call.request_overhead_bytes):>7}"
             + f"{_size(call.reply_message_bytes + call.reply_overhead_bytes):>7}"
@@ -174,8 +174,13 @@ def _size(mean: float) -> str:
     return digits(mean) if mean < 100_000 else quantity(mean, "B").replace(" ", "")
 
 
-def _fit(text: str, width: int) -> str:
-    return text if len(text) <= width else "…" + text[1 - width :]
+def _fit(text: str, width: int, protocol: str) -> str:
+    """Of a path the end distinguishes it, of a query its beginning."""
+    if len(text) <= width:
+        return text
+    if protocol in ("http1", "http2"):
+        return "…" + text[1 - width :]
+    return text[: width - 1] + "…"
 
 
 def _accounting(accounting: Accounting) -> Iterator[str]:
