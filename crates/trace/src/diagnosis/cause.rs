@@ -64,12 +64,18 @@ pub enum Cause {
     SlowTls,
     /// The lookup of the server's name (RFC 1035) took long.
     SlowDns,
+    /// Large segments were sent again without end, while the other side was heard (RFC 2923).
+    MtuBlackHole,
+    /// Payload was sent again without end, and nothing came from the other side.
+    HalfOpen,
+    /// Probes of a live connection (RFC 9293 section 3.8.4) were not answered.
+    KeepAliveDeath,
 }
 
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 23] = [
+    pub const ALL: [Cause; 26] = [
         Cause::SynRetransmission,
         Cause::DataRetransmission,
         Cause::ClientNotReading,
@@ -93,6 +99,9 @@ impl Cause {
         Cause::Unanswered,
         Cause::SlowTls,
         Cause::SlowDns,
+        Cause::MtuBlackHole,
+        Cause::HalfOpen,
+        Cause::KeepAliveDeath,
     ];
 
     /// The causes that are a way of using sockets: they are found where their
@@ -161,7 +170,10 @@ mod tests {
                 "connection-reset",
                 "unanswered",
                 "slow-tls",
-                "slow-dns"
+                "slow-dns",
+                "mtu-black-hole",
+                "half-open",
+                "keep-alive-death"
             ])
         );
     }

@@ -233,6 +233,9 @@ fn sentence(figures: &Figures) -> String {
         Cause::ConnectionReset => format!("the {sender} reset the connection while something was under way"),
         Cause::Unanswered => "a request got no reply before the connection or the capture ended".to_string(),
         Cause::SlowDns => "the name server took long to answer before the connection was opened".to_string(),
+        Cause::MtuBlackHole => format!("large segments of the {sender} never arrived although the {receiver} was heard: a link with a smaller MTU drops them"),
+        Cause::HalfOpen => format!("the {sender} sent the same payload again and again, and heard nothing of the {receiver}"),
+        Cause::KeepAliveDeath => format!("the {receiver} did not answer keep-alive probes of the {sender}"),
         Cause::SlowTls => "the TLS handshake took longer than its round trips".to_string(),
     };
     let both = if figures.both_ways {

@@ -257,3 +257,71 @@ fn pauses_inside_a_reply_are_found_in_its_exchange() {
         assert_eq!(found(&mut timeline), [(cause, pieces * 100)]);
     }
 }
+
+#[test]
+fn connections_that_do_not_get_on_are_found() {
+    // Large segments vanish; the client's acknowledgments still come.
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    let before = timeline.mark().sent[S as usize];
+    timeline.data(S, 1448, 50);
+    for _ in 0..4 {
+        timeline
+            .retransmit(S, before, 1448, 400 * MS)
+            .ack_only(C, before, 20);
+    }
+    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
+    assert!(causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+
+    // Nothing comes any more.
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    let before = timeline.mark().sent[C as usize];
+    timeline.data(C, 90, 50);
+    for _ in 0..4 {
+        timeline.retransmit(C, before, 90, 400 * MS);
+    }
+    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
+    assert!(causes.contains(&Cause::HalfOpen), "{causes:?}");
+    assert!(!causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    for _ in 0..5 {
+        timeline.probe(S, 900 * MS);
+    }
+    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
+    assert!(causes.contains(&Cause::KeepAliveDeath), "{causes:?}");
+}
+
+#[test]
+fn what_is_lost_twice_and_arrives_is_no_dead_end() {
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    let before = timeline.mark().sent[S as usize];
+    timeline.data(S, 1448, 50);
+    for _ in 0..3 {
+        timeline
+            .retransmit(S, before, 1448, 400 * MS)
+            .ack_only(C, before, 20);
+    }
+    timeline.ack(C, 20);
+    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
+    assert!(!causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+}

@@ -10,6 +10,7 @@
 //! After RFC 6349 (phases of a transfer), Zhang, Breslau, Paxson and Shenker 2002 (T-RAT:
 //! which limit held a sender) and tcptrace (Ostermann; idle times, window limits).
 
+mod dead_ends;
 mod part;
 mod ring;
 mod sums;

@@ -1,5 +1,6 @@
 //! Whose turn it was: divides the time of one connection.
 
+use super::dead_ends::DeadEnds;
 use super::part::Part;
 use super::ring::{Wait, WaitRing};
 use super::sums::Sink;
@@ -125,6 +126,7 @@ pub(crate) struct Turns {
     speaker: Direction,
     /// And that packet carries payload.
     speaks: bool,
+    dead_ends: DeadEnds,
     pending: Option<Pending>,
     evidence: Vec<Stall>,
 }
@@ -155,6 +157,7 @@ impl Turns {
             ended_call: false,
             speaker: Direction::Request,
             speaks: false,
+            dead_ends: DeadEnds::default(),
             pending: None,
             evidence: Vec::new(),
         }
@@ -168,6 +171,7 @@ impl Turns {
             self.begin(segment, sink);
         }
         self.last = (at, segment.packet);
+        self.dead_ends.take(segment);
         let is_edge = segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) != 0;
         let ends_wait = segment.bytes > 0
             || is_edge
@@ -277,6 +281,7 @@ impl Turns {
         self.settle(path, sink);
         self.speaks = false;
         self.unanswered(sink);
+        self.dead_ends.finish(sink);
         let (at, packet) = self.last;
         if self.stage == Stage::Open {
             self.until_closed(closed_since, at, packet, sink);
