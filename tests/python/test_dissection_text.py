@@ -172,8 +172,8 @@ def test_a_page_has_account_connections_and_windows_and_opens_offline(tmp_path: 
 def test_a_stacked_bar_is_as_long_as_its_parts() -> None:
     bar = packet_waits.stacked_bar("Time", elapsed(1, server=75.0, path=25.0))
     assert isinstance(bar, Picture)
-    assert 'width="675.0"' in bar.svg
-    assert 'width="225.0"' in bar.svg
+    assert 'width="330.0"' in bar.svg
+    assert 'width="110.0"' in bar.svg
     assert "server, until its first byte 75 %" in bar.alt
 
 

@@ -87,7 +87,7 @@ def _connections(document: Dissection) -> Section | None:
         for flow in flows
     ]
     columns = ("number", "client", "server", "protocol", "exchanges", "time", "largest part")
-    table = Table(columns, rows, "Connections", (0, 4, 5))
+    table = Table(columns, rows, "Connections", (4, 5))
     return Section("Connections", notes, (table,), [_timelines(flows, document.capture.seconds)])
 
 

@@ -293,14 +293,13 @@ def section(waits: Waits) -> Section | None:
     return Section("Where the time went", notes, (table,), pictures)
 
 
-_BAR_WIDTH, _BAR_HEIGHT, _ROW = 900, 34, 20
+_BAR_WIDTH, _BAR_HEIGHT, _ROW = 440, 30, 19
 
 
 def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
     """One bar from left to right, the largest part first, with a legend below."""
     shown = [one for one in shares(elapsed) if one.share >= SHOWN_MIN]
-    columns = 2
-    height = 26 + _BAR_HEIGHT + 12 + _ROW * -(-len(shown) // columns)
+    height = 26 + _BAR_HEIGHT + 12 + _ROW * len(shown)
     drawn = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_BAR_WIDTH} {height}" '
@@ -321,13 +320,12 @@ def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
         )
         left += width
     for place, one in enumerate(shown):
-        x = (place % columns) * _BAR_WIDTH / columns
-        y = 24 + _BAR_HEIGHT + 20 + (place // columns) * _ROW
+        y = 24 + _BAR_HEIGHT + 20 + place * _ROW
         colour = COLOURS.get(one.part, "#888888")
         label = f"{LABELS.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
         drawn.append(
-            f'<rect x="{x:.0f}" y="{y - 11}" width="12" height="12" fill="{colour}"/>'
-            f'<text x="{x + 18:.0f}" y="{y}" fill="currentColor">{escape(label)}</text>'
+            f'<rect x="0" y="{y - 11}" width="12" height="12" fill="{colour}"/>'
+            f'<text x="18" y="{y}" fill="currentColor">{escape(label)}</text>'
         )
     words = "; ".join(f"{LABELS.get(one.part, one.part)} {_percent(one.share)}" for one in shown)
-    return Picture("".join([*drawn, "</svg>"]), title, f"{title}: {words}", wide=True)
+    return Picture("".join([*drawn, "</svg>"]), title, f"{title}: {words}")
