@@ -15,7 +15,7 @@ from wirelab.report.charts.distribution import Curves, distribution_picture
 from wirelab.report.charts.stack_style import look
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.sections import packet_findings, packet_gaps, packets
+from wirelab.report.sections import packet_findings, packet_gaps, packet_waits, packets
 from wirelab.trial.wire_record import PacketFinding
 from wirelab.wrap import target
 from wirelab.wrap.arrivals import Kind
@@ -53,6 +53,7 @@ def html(result: Result) -> str:
     document = result.measured.document
     sections = [
         _trust(result),
+        packet_waits.section(document.waits),
         _connections(result),
         _requests(result),
         _load(document.load, result.kind),

@@ -10,7 +10,13 @@ from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits
 from wirelab.report.charts import packet_timeline
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.sections import packet_findings, packet_gaps, tested_findings, time_split
+from wirelab.report.sections import (
+    packet_findings,
+    packet_gaps,
+    packet_waits,
+    tested_findings,
+    time_split,
+)
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
 from wirelab.trial import dissected
@@ -25,6 +31,10 @@ _BYTES = (
     "Means per exchange over everything captured, warm-up, set-up and tear-down of connections "
     "included. Packets count from the IP header on; pure TCP are packets without data; overhead "
     "is what the protocol adds to the message inside TCP: heads, frames, lengths."
+)
+_ACCOUNT = (
+    "All of the time of the exchanges of one captured trial, by what it passed with "
+    "(`wirelab dissect` shows more of it)."
 )
 _FOUND = (
     "What the packets suggest cost time, with the time of all its occurrences in one trial. A "
@@ -47,6 +57,7 @@ def section(source: Source) -> Section:
         return Section("On the wire")
     parts = [
         Section("Bytes and packets", (_BYTES,), [_bytes(source, cells)]),
+        Section("Where the time went", (_ACCOUNT,), figures=_accounts(source, cells)),
         Section("Findings in the packets", (_FOUND,), [_findings(source, cells)]),
         time_split.section(source),
         _exchanges(source, cells),
@@ -110,6 +121,16 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
             verdict = tested_findings.verdict(source, cell.point, cause)
             rows.append([_name(source, cell), cause, *shown, change, verdict])
     return Table(columns, rows, "Findings, first trial of each cell", (3, 4))
+
+
+def _accounts(source: Source, cells: list[Cell]) -> list[Picture]:
+    """A bar for each stack; documents of earlier versions have no account."""
+    bars = [
+        packet_waits.stacked_bar(_name(source, cell), document.waits.exchanges)
+        for cell, document in _documents(source, cells)
+        if document.waits.exchanges.elapsed_ms > 0
+    ]
+    return bars[:PICTURES_MAX]
 
 
 def _exchanges(source: Source, cells: list[Cell]) -> Section:
