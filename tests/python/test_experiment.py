@@ -286,3 +286,6 @@ def test_the_demo_has_the_trials_that_were_promised() -> None:
     demo = experiment_file.load(folder / "demo.yaml")
     combinations = len(demo.services) * len(demo.messages) * len(demo.loads)
     assert combinations * demo.repeats == 48
+    quick = experiment_file.load(folder / "demo-quick.yaml")
+    combinations = len(quick.services) * len(quick.messages) * len(quick.loads)
+    assert combinations * quick.repeats == 8

@@ -39,7 +39,9 @@ EXPORT = click.option(
     "of the name: .csv, .parquet, .json, .jsonl or .openmetrics; as .hlog the histograms. May be "
     "repeated.",
 )
-DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
+DEMO, DEMO_QUICK = (
+    Path(__file__).parent.parent / "experiments" / name for name in ("demo.yaml", "demo-quick.yaml")
+)
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,12 @@ def run(
 
 @click.command(cls=GroupedCommand)
 @DIRECTORY
+@click.option("--quick", is_flag=True, help="Small messages only: an answer in 15 seconds.")
 @AS_JSON
 @exit_with_code
-def demo(directory: DirectoryOptions, as_json: bool) -> int:
+def demo(directory: DirectoryOptions, quick: bool, as_json: bool) -> int:
     """Measure REST with JSON against gRPC on the embedded services."""
-    return _run(DEMO, directory, RunOptions(), ThresholdOptions(), (), as_json=as_json)
+    return _run(DEMO_QUICK if quick else DEMO, directory, RunOptions(), ThresholdOptions(), (), as_json=as_json)
 
 
 @click.command(cls=GroupedCommand)
