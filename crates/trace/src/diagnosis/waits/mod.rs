@@ -12,13 +12,16 @@
 
 mod dead_ends;
 mod part;
+mod pending;
 mod ring;
 mod sums;
+mod tls;
 mod turns;
 
 pub use part::Part;
 pub use sums::{Division, FlowTimes, LongWait, WaitSums};
 
+pub(crate) use pending::Gap;
 pub(crate) use ring::Wait;
 pub(crate) use sums::{FlowAccount, Sink};
-pub(crate) use turns::{Gap, Turns};
+pub(crate) use turns::Turns;

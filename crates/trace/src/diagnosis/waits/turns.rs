@@ -2,8 +2,10 @@
 
 use super::dead_ends::DeadEnds;
 use super::part::Part;
+use super::pending::{Gap, Pending};
 use super::ring::{Wait, WaitRing};
 use super::sums::Sink;
+use super::tls::TlsTurns;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::names::Lookup;
@@ -11,26 +13,12 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::flow::event::{Direction, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::protocol::layer::{Kind, Layer};
+use crate::protocol::layer::Layer;
 
 /// A request that waited shorter may be answered behind the end of the capture, ns.
 const UNANSWERED_MIN_NS: u64 = 100_000_000;
-/// What a TLS handshake may take on top of its round trips, ns.
-const TLS_COMPUTING_NS: u64 = 25_000_000;
-
 /// A lookup that takes longer is a finding, ns.
 const SLOW_LOOKUP_NS: u64 = 100_000_000;
-
-const HANDSHAKE_RECORD: u8 = 22;
-const CIPHER_RECORD: u8 = 20;
-const ALERT_RECORD: u8 = 21;
-const DATA_RECORD: u8 = 23;
-/// An alert of TLS 1.3: two bytes, its type and a tag of 16 (RFC 8446 sections 5.2 and 6).
-const HIDDEN_ALERT_BYTES: u16 = 19;
-/// Session tickets are shorter in the libraries that are common, bytes.
-const TICKET_BYTES_MAX: u16 = 300;
-/// A server sends them within this, ns.
-const TICKETS_WITHIN_NS: u64 = 2_000_000;
 
 /// How far the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,58 +26,6 @@ enum Stage {
     Connecting,
     Open,
     Closing,
-}
-
-/// The handshake of TLS, as far as record types show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Tls {
-    #[default]
-    None,
-    /// By side: cipher changed (1), and its Finished sent (2), as in TLS 1.2.
-    Handshake([u8; 2]),
-    Done,
-}
-
-/// What a sender could have done in the gap before its segment.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Gap {
-    /// From when on nothing but its application kept it from sending, ns.
-    pub(crate) free_from: Option<u64>,
-    /// The receiver's window was closed from then until then, ns.
-    pub(crate) closed: Option<(u64, u64)>,
-    /// By the direction of the sender: since when its receiver's window is closed, ns.
-    pub(crate) closed_since: [Option<u64>; 2],
-}
-
-/// A segment that ends a wait. It is judged when the next one comes: only then is
-/// known what its bytes were.
-#[derive(Debug, Clone, Copy)]
-struct Pending {
-    segment: Segment,
-    gap: Gap,
-    calls_before: u32,
-    starts_call: bool,
-    ends_call: bool,
-    has_control: bool,
-    has_message: bool,
-    records: [bool; 3],
-    /// Bytes of its records of data type: how many, the shortest, the longest.
-    data_records: (u32, u16, u16),
-}
-
-impl Pending {
-    /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9), or
-    /// alerts of TLS.
-    fn is_control(&self) -> bool {
-        self.has_control && !self.has_message
-    }
-
-    /// What a server of TLS 1.3 sends behind the handshake (RFC 8446 section 4.6.1): records
-    /// of one length, too short for most replies.
-    fn looks_like_tickets(&self) -> bool {
-        let (count, shortest, longest) = self.data_records;
-        count > 0 && shortest == longest && longest <= TICKET_BYTES_MAX
-    }
 }
 
 /// The time of one connection.
@@ -105,10 +41,7 @@ pub(crate) struct Turns {
     last: (u64, u64),
     stage: Stage,
     from_syn: bool,
-    tls: Tls,
-    tls_began: (u64, u64),
-    /// When a handshake of TLS 1.3 was over, as long as tickets may follow, ns.
-    tickets_from: Option<u64>,
+    tls: TlsTurns,
     is_reset: bool,
     turn: Option<Direction>,
     /// When each side sent payload last.
@@ -142,9 +75,7 @@ impl Turns {
             last: (0, 0),
             stage: Stage::Open,
             from_syn,
-            tls: Tls::None,
-            tls_began: (0, 0),
-            tickets_from: None,
+            tls: TlsTurns::default(),
             is_reset: false,
             turn: None,
             payload_at: [0; 2],
@@ -182,17 +113,7 @@ impl Turns {
             return;
         }
         self.settle(path, sink);
-        self.pending = Some(Pending {
-            segment: *segment,
-            gap,
-            calls_before: self.calls,
-            starts_call: false,
-            ends_call: false,
-            has_control: false,
-            has_message: false,
-            records: [false; 3],
-            data_records: (0, u16::MAX, 0),
-        });
+        self.pending = Some(Pending::new(segment, gap, self.calls));
         if self.stage == Stage::Connecting {
             self.settle(path, sink);
         }
@@ -226,41 +147,16 @@ impl Turns {
 
     #[inline]
     pub(crate) fn layer(&mut self, layer: Layer) {
-        let Some(pending) = &mut self.pending else {
-            return;
-        };
-        match layer.kind {
-            Kind::H2Preface
-            | Kind::H2Settings
-            | Kind::H2WindowUpdate
-            | Kind::H2Ping
-            | Kind::H2Goaway => pending.has_control = true,
-            // Their records say which they are.
-            Kind::TlsRecords | Kind::TlsHandshake | Kind::TlsData => {}
-            _ => pending.has_message = true,
+        if let Some(pending) = &mut self.pending {
+            pending.layer(layer.kind);
         }
     }
 
+    /// A record of TLS.
     pub(crate) fn record(&mut self, kind: u8, length: u16) {
-        let Some(pending) = &mut self.pending else {
-            return;
-        };
-        match kind {
-            DATA_RECORD if length == HIDDEN_ALERT_BYTES => {
-                pending.has_control = true;
-                return;
-            }
-            CIPHER_RECORD => pending.records[0] = true,
-            HANDSHAKE_RECORD => pending.records[1] = true,
-            DATA_RECORD => {
-                pending.records[2] = true;
-                let (count, shortest, longest) = pending.data_records;
-                pending.data_records = (count + 1, shortest.min(length), longest.max(length));
-            }
-            ALERT_RECORD => pending.has_control = true,
-            _ => {}
+        if let Some(pending) = &mut self.pending {
+            pending.record(kind, length);
         }
-        pending.has_message |= kind == DATA_RECORD || kind == HANDSHAKE_RECORD;
     }
 
     /// Judges the segment that waits to be judged.
@@ -269,7 +165,7 @@ impl Turns {
         if let Some(pending) = self.pending.take() {
             self.judge(&pending, path, sink);
             self.note(&pending, path);
-            self.note_records(&pending, path, sink);
+            self.tls.note(&pending, path, sink);
         }
         if !self.evidence.is_empty() {
             self.apply_evidence();
@@ -289,7 +185,7 @@ impl Turns {
         let part = match (self.stage, self.turn) {
             (Stage::Connecting, _) => Part::Connecting,
             (Stage::Closing, _) => Part::Closing,
-            _ if self.tls_is_open() => Part::TlsHandshake,
+            _ if self.tls.is_open() => Part::TlsHandshake,
             (_, Some(Direction::Request)) if self.calls > 0 || !self.has_calls => Part::Server,
             (_, Some(Direction::Request)) => Part::RequestTransfer,
             (_, Some(Direction::Reply)) => Part::ReplyTransfer,
@@ -346,10 +242,6 @@ impl Turns {
         self.has_calls
     }
 
-    fn tls_is_open(&self) -> bool {
-        matches!(self.tls, Tls::Handshake(_))
-    }
-
     /// The time up to `at` belongs to `part`.
     #[inline]
     fn until(&mut self, part: Part, at: u64, packet: u64, sink: &mut Sink) {
@@ -383,7 +275,7 @@ impl Turns {
         }
         if self.stage == Stage::Connecting {
             self.connect(segment, sink);
-        } else if self.tls_is_open() {
+        } else if self.tls.is_open() {
             self.until(Part::TlsHandshake, at, packet, sink);
         } else if self.stage == Stage::Closing && (self.is_over(segment) || pending.is_control()) {
             self.until(Part::Closing, at, packet, sink);
@@ -518,7 +410,7 @@ impl Turns {
             (None, _) if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
             (None, Direction::Request) => self.until(Part::ClientBeforeRequest, at, packet, sink),
             // An alert, with nothing under way.
-            (Some(Direction::Reply), _) if self.tls == Tls::Done && pending.is_control() => {
+            (Some(Direction::Reply), _) if self.tls.is_done() && pending.is_control() => {
                 self.until(Part::BeforeClosing, at, packet, sink);
             }
             (Some(_), Direction::Reply) if self.is_idle(pending) => {
@@ -619,7 +511,7 @@ impl Turns {
     fn note(&mut self, pending: &Pending, path: &Path) {
         let segment = &pending.segment;
         let way = segment.direction as usize;
-        let is_silent = pending.is_control() || self.is_ticket(pending, path);
+        let is_silent = pending.is_control() || self.tls.is_ticket(pending, path);
         if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !is_silent {
             self.turn = Some(segment.direction);
             self.payload_at[way] = segment.at_ns;
@@ -631,65 +523,6 @@ impl Turns {
         if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
             self.has_closed[way] = true;
             self.stage = Stage::Closing;
-        }
-    }
-
-    /// What the server sends at once behind a handshake of TLS 1.3.
-    fn is_ticket(&mut self, pending: &Pending, path: &Path) -> bool {
-        let segment = &pending.segment;
-        let Some(done_at) = self
-            .tickets_from
-            .filter(|_| segment.direction == Direction::Reply)
-        else {
-            return false;
-        };
-        let way = path.sender_rtt(Direction::Reply) + path.slack(Direction::Reply);
-        let is_ticket = pending.looks_like_tickets()
-            && segment.at_ns.saturating_sub(done_at) <= way + TICKETS_WITHIN_NS;
-        if segment.bytes > 0 && !is_ticket {
-            self.tickets_from = None;
-        }
-        is_ticket
-    }
-
-    /// TLS 1.3 ends its handshake with the first record of data type of the client (its
-    /// Finished, RFC 8446 section 5.2), TLS 1.2 with the second Finished, which is what
-    /// follows a change of cipher (RFC 5246 section 7.1).
-    fn note_records(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
-        let [cipher, handshake, data] = pending.records;
-        let segment = &pending.segment;
-        let side = segment.direction as usize;
-        if self.tls == Tls::None && handshake {
-            self.tls = Tls::Handshake([0; 2]);
-            self.tls_began = (segment.at_ns, segment.packet);
-        }
-        let Tls::Handshake(sides) = &mut self.tls else {
-            return;
-        };
-        if cipher {
-            sides[side] = sides[side].max(1);
-        }
-        if handshake && sides[side] == 1 {
-            sides[side] = 2;
-        }
-        let is_by_data = data && side == Direction::Request as usize;
-        let is_done = *sides == [2, 2] || is_by_data;
-        if is_done {
-            self.tickets_from = is_by_data.then_some(segment.at_ns);
-            self.tls = Tls::Done;
-            let ns = segment.at_ns.saturating_sub(self.tls_began.0);
-            // TLS 1.2 takes two round trips (RFC 5246 section 7.3), later versions one.
-            let round_trips = if is_by_data { 1 } else { 2 };
-            if ns >= round_trips * path.round_trip() + TLS_COMPUTING_NS {
-                sink.find(Occurrence {
-                    cause: Cause::SlowTls,
-                    flow: sink.flow,
-                    exchange: None,
-                    direction: Direction::Reply,
-                    packets: vec![self.tls_began.1, segment.packet],
-                    ns,
-                });
-            }
         }
     }
 
