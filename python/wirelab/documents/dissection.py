@@ -908,6 +908,7 @@ Cause = Literal[
     "dribbled-writes",
     "sender-stalled",
     "long-path",
+    "head-of-line",
     "redirect",
     "client-idle",
     "zero-window",
@@ -916,6 +917,9 @@ Cause = Literal[
     "unanswered",
     "slow-tls",
     "slow-dns",
+    "mtu-black-hole",
+    "half-open",
+    "keep-alive-death",
 ]
 """One reason. `docs/reference/diagnosis.md` tells what each is, by which packets it is
 recognised and what it cannot tell."""

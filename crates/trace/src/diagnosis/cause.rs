@@ -48,6 +48,8 @@ pub enum Cause {
     SenderStalled,
     /// The way to the other side and back, as long as it is.
     LongPath,
+    /// The reply had to wait for earlier ones on its connection (RFC 9112 section 9.3.2).
+    HeadOfLine,
     /// A reply that sent the client elsewhere (RFC 9110 section 15.4).
     Redirect,
     /// The client had a connection and did not use it, or kept it without a call.
@@ -75,7 +77,7 @@ pub enum Cause {
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 26] = [
+    pub const ALL: [Cause; 27] = [
         Cause::SynRetransmission,
         Cause::DataRetransmission,
         Cause::ClientNotReading,
@@ -91,6 +93,7 @@ impl Cause {
         Cause::DribbledWrites,
         Cause::SenderStalled,
         Cause::LongPath,
+        Cause::HeadOfLine,
         Cause::Redirect,
         Cause::ClientIdle,
         Cause::ZeroWindow,
@@ -163,6 +166,7 @@ mod tests {
                 "dribbled-writes",
                 "sender-stalled",
                 "long-path",
+                "head-of-line",
                 "redirect",
                 "client-idle",
                 "zero-window",

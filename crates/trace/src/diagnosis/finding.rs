@@ -226,6 +226,7 @@ fn sentence(figures: &Figures) -> String {
         Cause::DribbledWrites => format!("the {sender} sent a message in several pieces and paused between them"),
         Cause::SenderStalled => format!("the {sender} paused in the middle of a message, with nothing in its way"),
         Cause::LongPath => "the network needed that long for the way there and back".to_string(),
+        Cause::HeadOfLine => "the reply waited behind the replies to earlier requests on its connection (pipelining)".to_string(),
         Cause::Redirect => "the reply sent the client to another address, which cost this exchange".to_string(),
         Cause::ClientIdle => "the client had an open connection and sent nothing".to_string(),
         Cause::ZeroWindow => format!("the {receiver} announced a closed window: its application did not read"),

@@ -325,3 +325,17 @@ fn what_is_lost_twice_and_arrives_is_no_dead_end() {
     let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
     assert!(!causes.contains(&Cause::MtuBlackHole), "{causes:?}");
 }
+
+#[test]
+fn a_reply_behind_an_earlier_one_is_blocked_by_it() {
+    let mut timeline = Timeline::new();
+    timeline.open(100, 0);
+    let mark = timeline.mark();
+    timeline.data(C, 100, 10).data(C, 100, 10);
+    timeline.data(S, 500, 50 * MS).data(S, 500, 100);
+    timeline.exchange(mark, (10, 10), Some((50_020, 50_020)));
+    timeline.exchange(mark, (20, 20), Some((50_120, 50_120)));
+    let found = found(&mut timeline);
+    assert!(found.contains(&(Cause::HeadOfLine, 50)), "{found:?}");
+    assert!(found.contains(&(Cause::ServerThinkTime, 50)), "{found:?}");
+}
