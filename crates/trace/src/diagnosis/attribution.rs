@@ -6,7 +6,7 @@ use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::flow::Flow;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
-use crate::diagnosis::waits::{Part, Wait};
+use crate::diagnosis::waits::{LONG_PATH_MIN_NS, Part, Wait};
 use crate::flow::event::{Direction, FlowId};
 use crate::protocol::exchange::{Exchange, Extent, Protocol};
 
@@ -22,8 +22,6 @@ const SIGNIFICANT_IF_LARGE_NS: u64 = 100_000;
 /// The part of the exchange, as its divisor.
 const LARGE_SHARE_DIVISOR: u64 = 3;
 
-/// A network path that takes longer in an exchange is a finding, ns: more than a continent.
-pub(crate) const LONG_PATH_MIN_NS: u64 = 50_000_000;
 /// A pause inside a message that lasts longer is a finding: not a busy machine, ns.
 const PAUSE_MIN_NS: u64 = 5_000_000;
 

@@ -2,15 +2,15 @@
 
 use super::calls::{Call, Calls};
 use super::cursor::{Cursor, Pending};
-use super::detect::{DETECTION_BYTES_MAX, Detection, Role, detect};
+use super::detect::{DETECTION_BYTES_MAX, Detection, Role, detect, websocket};
 use super::exchange::{Ending, ExchangeObserver, Protocol};
 use super::giop::Giop;
 use super::http1::{Http1, Next};
 use super::http2::Http2;
 use super::layer::Kind;
-use super::named::{turn_name, websocket};
 use super::raw::Raw;
 use super::tls::Tls;
+use super::turn_names::turn_name;
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 
 /// Segments without a protocol that are looked at in a connection seen from its middle.

@@ -21,10 +21,10 @@ mod giop;
 mod http1;
 mod http2;
 pub mod layer;
-mod named;
 mod pairing;
 mod raw;
 mod tls;
+mod turn_names;
 
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;

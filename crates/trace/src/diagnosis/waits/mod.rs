@@ -23,5 +23,5 @@ pub use sums::{Division, FlowTimes, LongWait, WaitSums};
 
 pub(crate) use pending::Gap;
 pub(crate) use ring::Wait;
-pub(crate) use sums::{FlowAccount, Sink};
+pub(crate) use sums::{FlowAccount, LONG_PATH_MIN_NS, Sink};
 pub(crate) use turns::Turns;

@@ -2,7 +2,6 @@
 
 use super::part::Part;
 use super::ring::Wait;
-use crate::diagnosis::attribution::LONG_PATH_MIN_NS;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
 use crate::flow::event::FlowId;
@@ -19,6 +18,8 @@ const IDLE_MIN_NS: u64 = 1_000_000_000;
 /// A window that is closed for longer is a finding, ns.
 const CLOSED_MIN_NS: u64 = 10_000_000;
 
+/// A network path that takes longer is a finding, ns: more than a continent.
+pub(crate) const LONG_PATH_MIN_NS: u64 = 50_000_000;
 /// Where messages cannot be read, a turn that takes longer is a finding, ns.
 const TURN_MIN_NS: u64 = 10_000_000;
 
