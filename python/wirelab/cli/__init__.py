@@ -44,7 +44,7 @@ COMMANDS = (
         "Write an experiment file from an OpenAPI document, a .proto, a recording or a command.",
     ),
     Entry(
-        "dissect", "dissect", "Report what the packets of a capture cost, and what they waited for."
+        "dissect", "dissect", "Report where the time of a capture went, what its packets cost and waited for."
     ),
     Entry(
         "wrap",
