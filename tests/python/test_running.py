@@ -257,7 +257,7 @@ def test_a_failure_is_told_once_and_the_remedy_with_it(
     assert main(["report", str(tmp_path / "run")]) == 1
     assert capsys.readouterr().out.count("failed: ") == 3
     assert main(["run", words[0], "--retry-failed"]) == 2
-    assert "name it: --out DIR" in " ".join(capsys.readouterr().err.split())
+    assert "add --out DIR" in " ".join(capsys.readouterr().err.split())
     stand_in()
     assert main(["run", *words, "--retry-failed"]) == 0
     assert "! 4 trials failed and were measured again" in capsys.readouterr().out
@@ -268,7 +268,7 @@ def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture
     run = _run(tmp_path / "run")
     missing = tmp_path / "nowhere" / "x.svg"
     assert main(["report", str(run.folder), "--picture", str(missing)]) == 2
-    assert "there is no folder" in " ".join(capsys.readouterr().err.split())
+    assert "does not exist" in " ".join(capsys.readouterr().err.split())
     assert not missing.parent.exists()
     assert not (run.folder / "report.html").exists(), "refused before any work"
 

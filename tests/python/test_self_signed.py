@@ -88,7 +88,7 @@ def test_it_is_accepted_where_it_is_given_or_nothing_is_checked(
     [
         (["http://127.0.0.1:1/", "--insecure"], "--insecure belongs to TLS"),
         (["rest@rust", "--insecure"], "write ?security=tls"),
-        (["https://127.0.0.1:1/", "--insecure", "--ca", __file__], "contradict each other"),
+        (["https://127.0.0.1:1/", "--insecure", "--ca", __file__], "exclude each other"),
     ],
 )
 def test_insecure_is_refused_where_it_means_nothing(
