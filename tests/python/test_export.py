@@ -192,7 +192,10 @@ def test_a_reproduction_is_exported_part_by_part(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("x.xlsx", "give a name that ends in .csv, .parquet, .json, .jsonl, .openmetrics or .hlog"),
+        (
+            "x.xlsx",
+            "give a file name that ends in .csv, .parquet, .json, .jsonl, .openmetrics or .hlog",
+        ),
         ("nowhere/x.csv", "create it, or give another path"),
     ],
 )

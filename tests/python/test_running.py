@@ -253,7 +253,7 @@ def test_a_failure_is_told_once_and_the_remedy_with_it(
     assert main(["run", *words]) == 1
     shown = capsys.readouterr()
     assert (shown.err.count("failed: "), shown.out.count("failed: ")) == (4, 0)
-    assert "--retry-failed, with the same --out" in shown.out
+    assert "use --retry-failed with the same --out" in shown.out
     assert main(["report", str(tmp_path / "run")]) == 1
     assert capsys.readouterr().out.count("failed: ") == 3
     assert main(["run", words[0], "--retry-failed"]) == 2
