@@ -268,7 +268,7 @@ def test_a_file_of_rows_is_found_from_the_current_folder(
         ("--data-random name=words:8", "does not say which values the field has"),
         ("--data-random text:8", "does not say which values"),
         ("--data-random id=integer:5", "does not say which values"),
-        ("--data-random id=integer:5:1", "the first is the least"),
+        ("--data-random id=integer:5:1", "the first value must not exceed the second"),
         ("--data-random name=text:0", "greater than or equal to 1"),
         ("--data-file nothing.csv", "--data-file nothing.csv is not a file"),
         ("--data-rows 5", "--data-rows needs --data-random"),

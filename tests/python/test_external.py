@@ -344,7 +344,7 @@ def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
     ("service", "said"),
     [
         ({"name": "a"}, "either command or url"),
-        ({"name": "a", "command": ["x"]}, "say how it is called"),
+        ({"name": "a", "command": ["x"]}, "the request is missing: add http"),
         ({"name": "a", "command": ["x"], "http": {}, "grpc": {"method": "a.B/C"}}, "http or grpc"),
         ({"name": "a", "command": ["x"], "http": {"body": "a", "json": 1}}, "one of body"),
         ({"name": "a", "command": ["x"], "http": {"body_file": "none"}}, "No such file"),
@@ -516,7 +516,7 @@ def test_findings_of_own_services_are_not_tested() -> None:
             "test_findings": True,
         }
     )
-    with pytest.raises(ExperimentError, match="test_findings flips switches"):
+    with pytest.raises(ExperimentError, match="test_findings changes switches"):
         experiment_file.parse(text)
 
 

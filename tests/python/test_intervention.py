@@ -232,7 +232,7 @@ def test_a_fault_that_makes_the_service_slow_is_switched_off_alone() -> None:
     assert set(shown) == {30000, None}
     assert shown[30000].faults["delay_us"] == 30000
     assert "delay_us" not in shown[None].faults
-    with pytest.raises(ExperimentError, match="reset is not among faults"):
+    with pytest.raises(ExperimentError, match="reset is not listed in faults"):
         experiment_file.parse(text + 'only: [{stack: "rest@rust", faults_off: [reset]}]\n')
 
 
@@ -338,8 +338,8 @@ def test_predictions_do_not_shape_the_trials() -> None:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ("only: [{stack: grpc@rust}]\n", "must be one of services"),
-        (f'only: [{{stack: "{STALLED}", load: 1}}]\n', "there are 1, from 0"),
+        ("only: [{stack: grpc@rust}]\n", "must be an entry of services"),
+        (f'only: [{{stack: "{STALLED}", load: 1}}]\n', "use an index from 0 to 0"),
         (f'only: [{{stack: "{STALLED}", link: -1}}]\n', "greater than or equal to 0"),
         (f'only: [{{stack: "{STALLED}"}}]\naxes: {{codec: [json]}}\n', "without axes"),
     ],

@@ -115,16 +115,16 @@ def test_one_link_needs_no_list() -> None:
     ("links", "said"),
     [
         ("[wlam]", "Did you mean 'wlan'"),
-        ("[lan, lan]", "two links are called lan"),
-        ("[{name: lan, both: {}}]", "a profile of the lab"),
-        ("[{name: bad}]", "either both, or forward and backward"),
-        ("[{name: bad, forward: {}}]", "either both, or forward and backward"),
+        ("[lan, lan]", "two links are named lan"),
+        ("[{name: lan, both: {}}]", "a built-in profile"),
+        ("[{name: bad}]", "either the key both, or forward and backward"),
+        ("[{name: bad, forward: {}}]", "either the key both, or forward and backward"),
         (
             "[{name: bad, both: {delay: 5}}]",
             "links[0].both.delay: unknown key. Did you mean 'delay_ms'",
         ),
         ("[{name: bad, both: {loss: {kind: random, percent: 101}}}]", "less than or equal to 100"),
-        ("[]", "name one at least"),
+        ("[]", "add at least one entry"),
     ],
 )
 def test_links_that_cannot_be_are_refused_by_their_place(links: str, said: str) -> None:

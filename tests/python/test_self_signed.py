@@ -121,5 +121,5 @@ def test_an_experiment_names_it_or_accepts_any(
 
 
 def test_an_experiment_does_not_name_one_and_accept_any(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match="ca is of no use"):
+    with pytest.raises(ExperimentError, match="ca has no effect"):
         _parsed(tmp_path, "https://127.0.0.1:1/", {"insecure": True, "ca": "self.pem"})
