@@ -314,10 +314,10 @@ window: {duration: 1 s}
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("Hello,", "Submit,", "can make Hello and HelloBytes, not Submit"),
+        ("Hello,", "Submit,", "supports Hello and HelloBytes, not Submit"),
         ("Hello,", "Download,", "not Download"),
         ("closed: {users: 2}", "constant: {rate: 9, in_flight_max: 1}", "closed loads only"),
-        ("{users: 2}", "{users: 2, think: 1 ms}", "no think time"),
+        ("{users: 2}", "{users: 2, think: 1 ms}", "does not support think time"),
     ],
 )
 def test_what_ghz_cannot_be_asked_for_is_refused(old: str, new: str, said: str) -> None:

@@ -256,7 +256,7 @@ def test_a_file_of_rows_is_found_from_the_current_folder(
         ("--mix ListOwners@many", "'many' is not a weight"),
         ("--mix ListOwners@0", "--mix: mix.0.weight: Input should be greater than 0"),
         ("--mix Submit:5", "--mix Submit:5: '5' has no unit"),
-        ("--mix ListOwners:5B", "ListOwners has one size"),
+        ("--mix ListOwners:5B", "ListOwners has a fixed size"),
         ("--mix ListOwners --mix Hello", "of one contract, not of petclinic and transfer"),
         ("--mix Hello:5B --mix Hello:6B", "one text of Hello"),
         ("--step AddOwner --step GetOwner:id=", "'id=' carries nothing"),

@@ -258,7 +258,7 @@ def test_a_language_without_services_is_told_with_its_line(tmp_path: Path) -> No
     """Unless illegal combinations are to be left out: then it is one of them."""
     file = tmp_path / "x.yaml"
     file.write_text(_changed("grpc@rust", "grpc@ruts"))
-    said = r"x\.yaml:2: services\[1\]: grpc@ruts: there is no service in 'ruts'. Did you mean"
+    said = r"x\.yaml:2: services\[1\]: grpc@ruts: there are no services in 'ruts'. Did you mean"
     with pytest.raises(ExperimentError, match=said):
         experiment_file.load(file)
     file.write_text(file.read_text() + "skip_illegal: true\n")
@@ -272,7 +272,7 @@ def test_what_cannot_exist_is_told_at_the_key_that_asks_for_it(tmp_path: Path) -
     with pytest.raises(ExperimentError) as refused:
         experiment_file.load(file)
     shown = "\n".join(refused.value.problems)
-    assert f"{file}:4: messages[0]: rest@rust: Download does not exist over rest" in shown
+    assert f"{file}:4: messages[0]: rest@rust: Download is not available with rest" in shown
     assert f"{file}:8: axes: 'grpc@rust?codec=json' cannot exist" in shown
     assert "skip_illegal: true" in refused.value.problems[-1]
     # A stack that exists with the axis as it is, and one that does not exist anyway.

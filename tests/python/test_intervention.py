@@ -99,12 +99,12 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
         (
             "rest@rust",
             finding_of("slow-start", 100, 3000.0),
-            "loopback has the machine's initial_window",
+            "loopback uses the machine's initial_window",
         ),
         (
             "rest@rust",
             finding_of("idle-restart", 100, 3000.0),
-            "loopback has the machine's after_idle",
+            "loopback uses the machine's after_idle",
         ),
         ("rest@rust", finding_of("data-retransmission", 9, 900.0), "loopback loses nothing"),
     ],

@@ -141,7 +141,7 @@ def test_another_list_of_artifacts_is_another_installation(
         ("rest@rust?", "grpc@rust?", "jmeter"),
         ("closed: {users: 3}", "constant: {rate: 5, in_flight_max: 3}", "closed loads only"),
         ("{calls: 200, max: 20 s}", "{duration: 1500 ms}", "whole seconds only"),
-        ("Hello, bytes: 14 B", "Upload, bytes: 14 B", "can make Hello and HelloBytes"),
+        ("Hello, bytes: 14 B", "Upload, bytes: 14 B", "supports Hello and HelloBytes"),
     ],
 )
 def test_what_it_cannot_do_is_refused_by_name(old: str, new: str, said: str) -> None:

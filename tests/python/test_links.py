@@ -136,7 +136,7 @@ def test_links_that_cannot_be_are_refused_by_their_place(links: str, said: str) 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TEXT + "axes: {socket: [unix]}\n", "no Unix socket crosses link wlan"),
+        (TEXT + "axes: {socket: [unix]}\n", "a Unix socket cannot cross link wlan"),
         (TEXT.replace("wlan", "loopback") + "axes: {congestion: [bbr]}\n", "machine's congestion"),
         (
             TEXT.replace("wlan", "loopback") + "axes: {initial_window: [64]}\n",
