@@ -10,7 +10,7 @@
     │   └── RunDirectoryError            a run directory that cannot be used
     ├── LabError                exit 3   wirelab cannot do its work
     │   ├── EngineMissing                no engine binary
-    │   ├── EngineRefused                the engine rejected a plan, or violated its contract
+    │   ├── EngineRefused                the engine refused a plan, or violated its contract
     │   ├── BuildError                   a service could not be built
     │   └── ToolMissing                  a third-party load tool is not available
     ├── StorageError            exit 4   output cannot be written (full disk)
@@ -98,7 +98,7 @@ class EngineMissing(LabError):
 
 
 class EngineRefused(LabError):
-    """The engine rejected a plan, or violated its contract."""
+    """The engine refused a plan, or violated its contract."""
 
 
 class BuildError(LabError):

@@ -214,9 +214,9 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     ("way", "reason"),
     [
         ("killed", "the caller in go ended with signal SIGKILL and without a result"),
-        ("garbage", "printed 'Exception in thread main', which is no event of its contract"),
-        ("silent", "the caller in go was silent for 1 s"),
-        ("endless", "the caller in go went on beyond the plan's bound"),
+        ("garbage", "printed 'Exception in thread main', which is not an event of its contract"),
+        ("silent", "the caller in go printed no progress for 1 s"),
+        ("endless", "the caller in go exceeded the plan's time limit"),
         ("gone", "the caller in go ended with exit code 0 and without a result"),
         ("refused", "the caller in go refused the plan: no; yes"),
     ],

@@ -610,9 +610,9 @@ def test_a_load_beyond_the_open_files_is_refused_before_anything_starts(
     monkeypatch.setattr(open_files, "limit", lambda: 1000)
     assert main(["drive", "rest@rust", *load]) == 2
     printed = " ".join(capsys.readouterr().err.split())
-    assert "900 connections at a time" in printed
-    assert "the 1,000 open files" in printed
-    assert "ask for fewer users or connections, or raise the limit (ulimit -n 1156)" in printed
+    assert "900 concurrent connections and 256 other files" in printed
+    assert "the limit of 1,000 open files" in printed
+    assert "use fewer users or connections, or raise the limit (ulimit -n 1156)" in printed
 
 
 def test_a_proto_that_does_not_parse_is_refused(

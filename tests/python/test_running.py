@@ -338,7 +338,7 @@ def test_an_engine_beyond_its_bounds_is_ended(
 ) -> None:
     stand_in(seconds=60)
     monkeypatch.setattr(engine, "bound_seconds", lambda plan: 0.3)
-    assert "beyond the plan's bound" in _run(tmp_path / "run").trials[0].reason
+    assert "exceeded the plan's time limit" in _run(tmp_path / "run").trials[0].reason
 
 
 def test_a_service_that_clings_to_life_is_killed(
@@ -377,7 +377,7 @@ def test_without_an_engine_nothing_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WIRELAB_ENGINE", str(tmp_path / "nothing"))
-    with pytest.raises(EngineMissing, match="is not a program"):
+    with pytest.raises(EngineMissing, match="is not an executable file"):
         _run(tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
