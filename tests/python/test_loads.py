@@ -353,7 +353,7 @@ def test_connections_of_all_groups_have_to_fit_into_the_open_files(
         running.run(experiment_file.parse(text), tmp_path / "run", source=text)
     assert caught.value.problems == [
         (
-            "rest@rust, constant in_flight_max=100 and its background: 900 concurrent "
+            "rest@rust, constant in_flight_max=100 and its background groups: 900 concurrent "
             "connections and 256 other files exceed the limit of 1,000 open files per process"
         ),
         "use fewer users or connections, or raise the limit (ulimit -n 1156)",

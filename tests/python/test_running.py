@@ -185,7 +185,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("below", ["", "run"])
 def test_a_file_is_no_directory(tmp_path: Path, below: str) -> None:
     (tmp_path / "thesis.txt").write_text("x")
-    with pytest.raises(RunDirectoryError, match="is a file, or lies below one"):
+    with pytest.raises(RunDirectoryError, match="is a file, or is below a file"):
         _run(tmp_path / "thesis.txt" / below)
 
 
@@ -285,8 +285,8 @@ def test_a_report_of_an_unfinished_run_says_how_much_of_it_is_there(
     page = (run.folder / "report.html").read_text()
     shown = " ".join(capsys.readouterr().out.split())
     for place in (shown, page):
-        assert "The run is not finished: 3 of 4 trials are there." in place
-        assert "The last line of the journal is torn" in place
+        assert "The run is not finished: 3 of 4 trials are done." in place
+        assert "The last line of the journal is incomplete" in place
     assert "3 of 4 trials, 0 failed" in shown
     assert "3 of 4, 1 to 2 per cell" in page
     assert main(["report", str(run.folder), "--json"]) == 0
@@ -402,7 +402,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(
                 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, hard))
 
     try:
-        with pytest.raises(StorageError, match="make room"):
+        with pytest.raises(StorageError, match="free disk space"):
             running.run(_experiment(), tmp_path / "run", source=TEXT, progress=Fill())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
