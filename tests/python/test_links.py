@@ -173,7 +173,7 @@ def test_without_privileges_links_are_refused_before_the_first_trial(
     tmp_path: Path, stand_in: Misbehave
 ) -> None:
     stand_in("link-refuses")
-    with pytest.raises(LabError, match=r"wlan cannot be had here: .*not permitted") as refused:
+    with pytest.raises(LabError, match=r"wlan is not available here: .*not permitted") as refused:
         _run(tmp_path / "run")
     assert "run as root" in refused.value.remedy
     assert "links: loopback" in refused.value.remedy
@@ -192,7 +192,7 @@ def test_a_profile_that_can_be_nowhere_is_not_blamed_on_the_machine(
     with Interruption() as interruption, pytest.raises(LabError) as refused:
         links.try_out(links.LinkSpec("wlan"), tmp_path / "log", interruption)
     assert refused.value.remedy == "use 0 to 60000"
-    assert "cannot be had here" not in str(refused.value)
+    assert "is not available here" not in str(refused.value)
 
 
 def test_loopback_records_whose_congestion_control_it_has(

@@ -188,7 +188,7 @@ class Drive(PlanProcess[Outcome]):
 
     def _garbage(self, message: str) -> Exception:
         return EngineRefused(
-            message, "engine and Python package may have different versions: run `make setup`"
+            message, "run `make setup`, so that engine and Python package have the same version"
         )
 
     def _refused(self, fault: Fault) -> Exception:
