@@ -90,7 +90,7 @@ def test_results_are_read_and_others_refused(tmp_path: Path) -> None:
     assert (good.ok, good.elapsed_ms, good.connect_ms, good.end_ms) == (True, 20, 5, 1020)
     assert (bad.ok, bad.kind, bad.end_ms) == (False, "timeout", 1027)
     results.write_text(HEADER)
-    with pytest.raises(TrialFailed, match="ended no call"):
+    with pytest.raises(TrialFailed, match="no call of jmeter ended"):
         jmeter.read(results)
     results.write_text("timeStamp,elapsed\n1,2\n")
     with pytest.raises(TrialFailed, match="cannot be read"):

@@ -159,9 +159,9 @@ def test_files_of_several_computers_are_evaluated_together(
         (("1,developer", "-1,developer"), "line 2: participant: '-1' is not a whole number from 1"),
         ((",solved,100", ",yes,100"), "line 2: part1: 'yes' is none of solved, given up"),
         ((",solved,100", ",solved,1e3"), "line 2: part1_s: '1e3' is not a whole number from 0"),
-        (("2,developer,grpc,1", "1,developer,grpc,1"), "participant 1 has a line for grpc already"),
+        (("2,developer,grpc,1", "1,developer,grpc,1"), "participant 1 has two lines for grpc"),
         (("1,developer,grpc,2", "1,developer,grpc,1"), "participant 1 has two tasks at the same"),
-        (("\n1,developer", "\n1,"), "it does not have the columns of line 1"),
+        (("\n1,developer", "\n1,"), "the line does not have the columns of line 1"),
         (("\n1,developer", '\n"1,developer'), "unexpected end of data"),
     ],
 )
