@@ -115,7 +115,7 @@ class PostgresSession(Session):
     def end_one_that_waits(self) -> bool:
         """Terminates the connection of a writer that waits for the lock of :meth:`locked`; False if
         no writer waits. Only connections of the service wait for that table."""
-        # pg_stat_activity is a snapshot from the begin of the transaction; pg_locks is current.
+        # pg_stat_activity is a snapshot from the start of the transaction; pg_locks is current.
         waiting = (
             f"SELECT pid FROM pg_locks WHERE NOT granted AND relation = '{TABLE}'::regclass LIMIT 1"
         )
