@@ -192,8 +192,11 @@ def test_a_reproduction_is_exported_part_by_part(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("x.xlsx", "give a name that ends in .csv, .parquet, .json, .jsonl, .openmetrics or .hlog"),
-        ("nowhere/x.csv", "make it first, or name another"),
+        (
+            "x.xlsx",
+            "give a file name that ends in .csv, .parquet, .json, .jsonl, .openmetrics or .hlog",
+        ),
+        ("nowhere/x.csv", "create it, or give another path"),
     ],
 )
 def test_a_file_that_cannot_be_the_table_is_refused(

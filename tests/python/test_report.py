@@ -237,7 +237,7 @@ def test_a_lost_histogram_is_said_and_the_others_are_drawn(
     ("name", "content", "said"),
     [
         ("manifest.json", b"{}\n", "manifest.json: 'format' is missing"),
-        ("manifest.json", b"[1]\n", "manifest.json: it is no mapping"),
+        ("manifest.json", b"[1]\n", "manifest.json: it is not a mapping"),
         ("manifest.json", b'{"format": 1,', "it is no JSON: .* in column"),
         ("manifest.json", b"\xff\xfe", "it is no text in UTF-8"),
         ("manifest.json", b'{"format": 1,\n"a": }', "in line 2, column 6"),
@@ -252,7 +252,7 @@ def test_a_lost_histogram_is_said_and_the_others_are_drawn(
             r"Expected `array`, got `object` - at `\$.sessions`",
         ),
         ("trials.jsonl", b"{}\n{}\n", "trials.jsonl:1 is no finished trial .*'point' is missing"),
-        ("trials.jsonl", b"[]\n[]\n", "trials.jsonl:1 .*: it is no mapping"),
+        ("trials.jsonl", b"[]\n[]\n", "trials.jsonl:1 .*: it is not a mapping"),
         ("trials.jsonl", b'{"point":{"x":1}}\n{}\n', "it has other keys or another shape"),
         ("trials.jsonl", b'{"point":{},"result":null}\n{}\n', "other keys or another shape"),
     ],

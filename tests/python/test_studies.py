@@ -419,5 +419,5 @@ def test_a_scale_is_a_share(tmp_path: Path, scale: float) -> None:
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     """A reproduction begins in an empty folder."""
     (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(UsageError, match="has files in it"):
+    with pytest.raises(UsageError, match="contains files"):
         reproduction.reproduce("hamo2023", tmp_path, where=STUDIES)

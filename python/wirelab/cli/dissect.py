@@ -107,7 +107,7 @@ class TestOptions:
 @option_group("test", TestOptions, "Test of findings")
 @exit_with_code
 def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: TestOptions) -> int:
-    """Report where the time of a capture went, what its packets cost and waited for."""
+    """Report where the time of a capture went, and what its packets cost."""
     from wirelab.cli.output import dissect as output
 
     return output.dissect(source, view, live, test)
