@@ -201,7 +201,7 @@ def _tested(test: Planned, measured: _Measured, p_value: float | None, level: fl
         return Tested(test, found, rates, p_value, "does not hold", "the time did not go")
     why = "the interval holds both nothing and the prediction"
     if low > 0.0:
-        why = "time went by its own interval, but not among all findings tested (Holm)"
+        why = "time went by its own interval, not upheld among all findings tested (Holm)"
     further = _further(measured, least, level)
     why = f"{why}; {decided_by(further, 'limit')}"
     return Tested(test, found, rates, p_value, "undecided", why, None, further)
