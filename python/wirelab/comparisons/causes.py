@@ -204,7 +204,7 @@ def _services(bench: _Bench) -> ServiceAnswer:
             if trial.reason or not trial.result.ok
         )
         raise LabError(
-            "a service was never measured as given: " + "; ".join(reasons),
+            "a service was never measured unchanged: " + "; ".join(reasons),
             f"the logs are in {bench.folder / 'conditions' / 'trials'}",
         )
     captured, no_packets = bench.captured()
