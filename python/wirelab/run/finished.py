@@ -56,7 +56,7 @@ def read(folder: Path) -> Run:
     )
 
 
-GO_ON = "The command that began the run, with the same --out, goes on with it."
+GO_ON = "The command that started the run, with the same --out, continues it."
 
 
 def sentences(
