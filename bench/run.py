@@ -149,7 +149,7 @@ def _options(races: list[str]) -> argparse.Namespace:
 
 
 def _row_keys(part: str) -> list[str]:
-    """One key, or all rows of the engine's tax under the name of their group."""
+    """One key, or all rows of the engine overhead under the name of their group."""
     return list(tax.STACKS) if part == "tax" else [part]
 
 

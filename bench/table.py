@@ -62,7 +62,7 @@ def memory_lines(weighed: Weighed) -> list[str]:
 
 def tax_lines(taxed: Taxed) -> list[str]:
     """What a call costs the engine, and the bytes that it moved."""
-    lines = ["", f"The engine's tax: {taxed.stack}, 50 users  [{taxed.key}]"]
+    lines = ["", f"Engine overhead: {taxed.stack}, 50 users  [{taxed.key}]"]
     for name in taxed.rounds[0]:
         readings = [rnd[name] for rnd in taxed.rounds]
         moved = median(reading.bytes_per_call or 0.0 for reading in readings)
