@@ -36,10 +36,10 @@ def caption(document: Dissection, title: str) -> str:
     of = document.timeline_of
     if of is None:
         return title
-    why = "the exchange of median latency" if of.chosen == "median" else "as asked for"
+    why = "the exchange of median latency" if of.chosen == "median" else "as requested"
     took = of.latency_us
     lasted = f", {quantity(took * 1e3, 'ns')} from its first byte to its last" if took else ""
-    rest = f"; without {counted(of.omitted, 'packet')} in its middle" if of.omitted else ""
+    rest = f"; without {counted(of.omitted, 'packet')} in the middle" if of.omitted else ""
     return f"{title}: {why}{lasted}{rest}"
 
 
