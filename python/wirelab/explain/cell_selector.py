@@ -118,7 +118,7 @@ class CellSelector:
 
 
 PROPERTIES = tuple(field.name for field in fields(CellSelector))
-"""What a cell's name can hold besides axes."""
+"""What a cell's name can hold in addition to axes."""
 
 _SIZES = ("bytes", "chunk")
 

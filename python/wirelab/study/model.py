@@ -278,7 +278,7 @@ class ShownFigure(Model):
 class PublishedMap(Model):
     """How rows of published.csv name what was measured.
 
-    ``figure`` beside an operation's properties is shown in place of the column's own: a
+    ``figure`` next to an operation's properties is shown in place of the column's own: a
     packet's own figure, where the study's "operations" are the packets of a call.
     """
 

@@ -72,7 +72,7 @@ def count(made: Reproduction) -> str:
 
 
 def sentences(made: Reproduction) -> tuple[str, ...]:
-    """What there is to say beside the claims: winners, explanations, notes."""
+    """Sentences in addition to the claims: winners, explanations, notes."""
     said = []
     if made.found.study.winners:
         said += [_tally(made.found.study.winners, table) for table in made.tables]
@@ -284,7 +284,7 @@ def _arms(line: Line) -> tuple[str, ...]:
 
 
 def _contended(metric: str, arms: Sequence[str], lines: Sequence[Line]) -> Table:
-    """The same stacks beside each other in every row."""
+    """The same stacks next to each other in every row."""
     columns = ["Test", "Load"]
     columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
     caption = (

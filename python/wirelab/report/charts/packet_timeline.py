@@ -15,7 +15,7 @@ ROW = 30
 TOP = 34
 CLIENT, SERVER, WIDTH = 84, 236, 440
 LAYERS_MAX = 30
-"""Characters of what a packet carries that fit beside it."""
+"""Characters of what a packet carries that fit next to it."""
 _INK, _SOFT, _WAIT = "#1b1b1b", "#5a5a5a", "#D55E00"
 _WAIT_SHARE = 0.2
 """A gap of more than this share of the exchange is set in colour: that is where time went."""

@@ -152,10 +152,10 @@ def _tax_cells(point: Point) -> tuple[str, str]:
     if found is None:
         return "not measured", NONE
     work = point.axes.get("work", "decode")
-    beside = found["beside_rest"]
+    rest = found["beside_rest"]
     ratio = NONE
-    if beside is not None:
-        ratio = f"{beside['ratio']:.2f} ({beside['low']:.2f} to {beside['high']:.2f})"
+    if rest is not None:
+        ratio = f"{rest['ratio']:.2f} ({rest['low']:.2f} to {rest['high']:.2f})"
     return quantity(found[f"{work}_us"] * 1e3, "ns"), ratio
 
 

@@ -63,7 +63,7 @@ _WAY = (
 
 @dataclass(frozen=True)
 class _Reconciled:
-    """A trial with calls beside their packets."""
+    """A trial with calls matched with their packets."""
 
     name: str
     """Of its cell."""
@@ -73,7 +73,7 @@ class _Reconciled:
 
 
 def section(source: Source) -> Section:
-    """Empty where no call was laid beside its packets; the first trial of each cell."""
+    """Empty where no call was matched with its packets; the first trial of each cell."""
     title = "Where a call's time went"
     cells = [
         _Reconciled(_name(source, cell), *found)
@@ -188,7 +188,7 @@ def _name(source: Source, cell: Cell) -> str:
 
 
 def _reconciled(cell: Cell) -> tuple[Trial, CallTimes, Split] | None:
-    """The first trial of a cell with calls beside their packets."""
+    """The first trial of a cell with calls matched with their packets."""
     for trial in cell.measured:
         found = _found(trial)
         whole = split(found) if found else None
