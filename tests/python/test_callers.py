@@ -379,7 +379,7 @@ def test_the_warm_up_of_a_tool_has_connections_of_its_own() -> None:
     again = replace(measured, result=result, service=seen, checks=())
     found = next(check for check in verdicts.check(again) if check.name == "connections")
     assert found.outcome == "ok"
-    assert "ordered from ghz" in found.reason
+    assert "requested from ghz" in found.reason
 
 
 BY_TOOL = CellSelector.of({"stack": "grpc@go?caller=ghz", "users": 10})

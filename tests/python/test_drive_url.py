@@ -220,7 +220,7 @@ def test_a_failed_call_meets_a_condition_on_errors(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--fail-if", "service_cpu>1us"), "a drive knows its calls"),
+        (("--fail-if", "service_cpu>1us"), "a drive measures calls"),
         (("--fail-if", "p99"), "is no condition"),
         (("--junit", "x.xml"), "has nothing to write"),
         (("--fail-if", "p99>1s", "--junit", "nowhere/x.xml"), "the folder nowhere does not exist"),

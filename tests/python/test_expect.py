@@ -347,7 +347,7 @@ def test_differences_are_shown_in_one_line() -> None:
         "more than 16 different ones of 20, status 200, 201, 300 B to 2 MB (4 replies of more "
         "than 1 MB compared by length alone)"
     )
-    assert reply_checks.differences([]) == "there was no good one"
+    assert reply_checks.differences([]) == "there was no good reply"
 
 
 def test_a_journal_keeps_how_replies_differed() -> None:

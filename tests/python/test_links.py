@@ -265,7 +265,7 @@ def test_a_trial_over_a_dead_link_fails_and_names_the_key(
     run = _run(tmp_path / "run", TEXT.replace("wlan", dead))
     assert [trial.status for trial in run.trials] == ["failed"] * 2
     reason = run.trials[0].reason
-    assert "nothing comes through link dead: all 1,050 echoes" in reason
+    assert "no packet passes link dead: all 1,050 echoes" in reason
     assert "a measured loss of 100 %; its profile has both.loss.percent: 100" in reason
     assert run.trials[0].result == GroupResult()
 
