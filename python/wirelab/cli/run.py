@@ -100,7 +100,14 @@ def run(
 @exit_with_code
 def demo(directory: DirectoryOptions, quick: bool, as_json: bool) -> int:
     """Measure REST with JSON against gRPC on the embedded services."""
-    return _run(DEMO_QUICK if quick else DEMO, directory, RunOptions(), ThresholdOptions(), (), as_json=as_json)
+    return _run(
+        DEMO_QUICK if quick else DEMO,
+        directory,
+        RunOptions(),
+        ThresholdOptions(),
+        (),
+        as_json=as_json,
+    )
 
 
 @click.command(cls=GroupedCommand)
