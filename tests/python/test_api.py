@@ -62,7 +62,7 @@ def test_what_cannot_be_is_refused(run: wirelab.Results, tmp_path: Path) -> None
     with pytest.raises(RunDirectoryError):
         wirelab.load(tmp_path)
     first, second = run.cells()[:2]
-    with pytest.raises(UsageError, match="unknown figure 'median'"):
+    with pytest.raises(UsageError, match="there is no figure 'median'"):
         wirelab.compare(first, second, "median")
 
 

@@ -356,7 +356,7 @@ def test_the_checks_say_whose_figures_these_are() -> None:
     assert own.outcome == "marked"
     assert "ghz's own (ghz v0.120.0 on google.golang.org/grpc v1.56.3)" in own.reason
     assert check_of(measured, "engine backlog").outcome == "not-measurable"
-    assert "ghz has no stamp" in check_of(measured, "engine backlog").reason
+    assert "ghz has no timestamps" in check_of(measured, "engine backlog").reason
     assert check_of(measured, "warm-up").outcome == "not-measurable"
     assert "engine build" not in {check.name for check in measured.checks}
 

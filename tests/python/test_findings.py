@@ -216,7 +216,7 @@ def test_no_crossing() -> None:
     """One side ahead at every size: the claim of a crossing does not hold."""
     judged = crossing(by_stack(2000.0))
     assert judged.outcome == "does not hold"
-    assert "nowhere but above" in judged.reason
+    assert "above at every decided step" in judged.reason
 
 
 CONTEST = Contest("Test1", GRPC, HTTP, "users", tuple(map(float, USERS)))

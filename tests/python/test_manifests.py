@@ -60,7 +60,7 @@ SERVED: dict[str, object] = {
         ("security=mtls", "supports security none, tls, not mtls"),
         ("codec=soap-rpc", "supports codec soap-literal, not soap-rpc"),
         ("transport=http/2", r"supports transport http/1\.0, http/1\.1, not http/2"),
-        ("end_of_message=chunked", "serves end_of_message content-length, until-close"),
+        ("end_of_message=chunked", "supports end_of_message content-length, until-close"),
     ],
 )
 def test_each_axis_that_a_service_lacks_is_named(tmp_path: Path, reference: str, said: str) -> None:

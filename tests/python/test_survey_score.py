@@ -154,7 +154,7 @@ def test_files_of_several_computers_are_evaluated_together(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("position,", "place,"), "line 1: there is no column position"),
+        (("position,", "place,"), "line 1: the column position is missing"),
         (("developer,http,1", "developer,soap,1"), "line 2: task: 'soap' is none of http, grpc"),
         (("1,developer", "-1,developer"), "line 2: participant: '-1' is not a whole number from 1"),
         ((",solved,100", ",yes,100"), "line 2: part1: 'yes' is none of solved, given up"),

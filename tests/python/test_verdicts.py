@@ -267,7 +267,7 @@ def test_checks_that_do_not_apply() -> None:
     [
         (0.50, 0.97, "ok", "server-bound"),
         (0.96, 0.97, "ok", "server-bound"),
-        (0.50, 0.60, "ok", "waiting"),
+        (0.50, 0.60, "ok", "calls wait"),
         (0.96, 0.60, "marked", "client-bound"),
         (0.96, None, "marked", "as far as is known"),
         (0.50, None, "not-measurable", "unknown"),

@@ -80,7 +80,7 @@ def test_every_part_of_the_terminals_report_is_there() -> None:
     seen = Elements(html(measured(dissected())))
     expected = {"can-it-be-trusted", "connections", "requests", "load", "latency"}
     expected |= {"what-the-packets-suggest-not-tested-by-a-change", "bytes-and-packets"}
-    expected |= {"one-exchange", "what-the-tool-printed"}
+    expected |= {"one-exchange", "output-of-the-tool"}
     assert expected <= seen.values("id")
     for words in (
         "requests in flight, mean",

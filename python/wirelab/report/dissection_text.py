@@ -256,7 +256,8 @@ def _packets(run: Sequence[Rung]) -> Iterator[str]:
         whole = run[-1].at_us - rung.at_us
         names = ", ".join(sanitize(part.layer) for part in rung.layers)
         folded = f"{names}; " if names else ""
-        carries = f"{folded}{len(run):,} packets to {run[-1].packet}, {_time(whole)}"
+        count = counted(len(run), "packet")
+        carries = f"{folded}{count} to {run[-1].packet}, {_time(whole)}"
     carries = ", ".join(filter(None, (carries, sanitize(rung.note))))
     head = (
         f"{rung.packet:>8} {_time(rung.at_us):>9} {'+' + _time(rung.gap_us):>10} "

@@ -211,8 +211,8 @@ def _arrivals(case: Case) -> Check | None:
     if pause and due > DUE_MAX and pause.us / 1e6 > PAUSE_MIN_S:
         reason = (
             f"coordinated omission: no request began for {quantity(pause.us * 1e3, 'ns')} before "
-            f"packet {pause.packet:,} while replies were outstanding, although {due:,.0f} requests "
-            f"were due at {digits(rate)}/s"
+            f"packet {pause.packet:,} while replies were outstanding, although "
+            f"{due:,.0f} were due at {digits(rate)}/s"
         )
         return Check("arrivals", "marked", reason)
     reason = f"{digits(load.per_s or 0.0)} requests/s, requested: {digits(rate)}/s"
