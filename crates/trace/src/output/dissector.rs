@@ -2,7 +2,9 @@
 
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
-use super::document::{Accounting, Capture, Dissection, FlowSums, PerExchange, VERSION, Waits};
+use super::document::{
+    Accounting, Capture, Dissection, FlowSums, PerExchange, Tls, VERSION, Waits,
+};
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
 use super::load::LoadMeter;
@@ -12,6 +14,7 @@ use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
+use crate::protocol::tls::keylog::KeyLog;
 use crate::read::Summary;
 use crate::text::counted;
 
@@ -75,6 +78,12 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
         }
     }
 
+    /// Decrypts TLS with these secrets.
+    pub fn with_keys(mut self, keys: KeyLog) -> Dissector<D> {
+        self.protocols = Protocols::with_keys(keys);
+        self
+    }
+
     /// The end of the capture: returns the document, without findings, and the diagnosis.
     pub fn finish(self, file: &str, summary: &Summary) -> (Dissection, D) {
         let collectors = self.collectors;
@@ -89,6 +98,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             capture: capture(summary, one_sided_text(&flows)),
             flows,
             accounting: accounting(&collectors.accounts, exchanges),
+            tls: Tls::new(self.protocols.tls(), self.protocols.secrets_known()),
             exchanges: collectors.exchange_counts.document(connections),
             load: collectors.load.document(),
             waits: Waits::default(),
@@ -105,6 +115,10 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
 }
 
 impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
+    fn secrets(&mut self, key_log: &[u8]) {
+        self.protocols.secrets(key_log);
+    }
+
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
         let ends = [opening.client.port(), opening.server.port()];
         if self.options.port.is_some_and(|port| !ends.contains(&port)) {

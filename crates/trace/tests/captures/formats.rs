@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use wirelab_trace::flow::event::Direction;
-use wirelab_trace::packet::file::{Error, InterfaceTotals, Reader, Writer};
+use wirelab_trace::packet::file::{Error, InterfaceTotals, Item, Reader, Writer};
 use wirelab_trace::packet::link_layer::LinkType;
 
 use crate::events::read;
@@ -27,7 +27,8 @@ type Seen = (u64, u32, u16);
 fn records(bytes: &[u8]) -> (Vec<Seen>, Option<(u64, String)>) {
     let mut reader = Reader::new(bytes).expect("a capture");
     let mut records = Vec::new();
-    while let Some(record) = reader.next().expect("memory") {
+    while let Some(item) = reader.next().expect("memory") {
+        let Item::Frame(record) = item else { continue };
         assert_eq!(record.number, records.len() as u64 + 1);
         assert!(record.data.len() <= record.wire_bytes as usize);
         records.push((record.at_ns, record.wire_bytes, record.link_type.0));

@@ -9,6 +9,7 @@ use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::packet::{Flags, Packet};
 use wirelab_trace::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
 use wirelab_trace::protocol::layer::{Kind, Layer};
+use wirelab_trace::protocol::tls::keylog::KeyLog;
 
 pub const C: Direction = Direction::Request;
 pub const S: Direction = Direction::Reply;
@@ -38,6 +39,8 @@ pub struct PacketBuilder {
     port: u16,
     next: [u32; 2],
     snap: usize,
+    /// Secrets to dissect with.
+    key_log: String,
 }
 
 impl PacketBuilder {
@@ -50,6 +53,7 @@ impl PacketBuilder {
             // Sequence numbers that differ by side, so that a mix-up is seen.
             next: [1_000_001, 5_000_001],
             snap: usize::MAX,
+            key_log: String::new(),
         }
     }
 
@@ -123,6 +127,18 @@ impl PacketBuilder {
         self
     }
 
+    /// TLS is dissected with these secrets.
+    pub fn key_log(&mut self, text: &str) -> &mut PacketBuilder {
+        text.clone_into(&mut self.key_log);
+        self
+    }
+
+    /// Offset in its stream of the next byte that a side sends.
+    pub fn offset(&self, direction: Direction) -> u64 {
+        let first = PacketBuilder::middle().next[direction as usize];
+        u64::from(self.next[direction as usize] - first)
+    }
+
     /// One segment.
     pub fn send(&mut self, direction: Direction, payload: &[u8]) -> &mut PacketBuilder {
         self.put(direction, Flags(Flags::ACK.0 | Flags::PSH.0), payload);
@@ -193,7 +209,8 @@ impl PacketBuilder {
 
     /// Dissects it, and checks that the books balance.
     pub fn dissect_with(&self, options: Options) -> Dissected {
-        let mut dissector = Dissector::new(options, RecordedEvents::default());
+        let keys = KeyLog::read(self.key_log.as_bytes()).expect("memory");
+        let mut dissector = Dissector::new(options, RecordedEvents::default()).with_keys(keys);
         let mut flows = Flows::new(Limits::default());
         let mut summary = Summary::default();
         for (sent, number) in self.sent.iter().zip(1..) {

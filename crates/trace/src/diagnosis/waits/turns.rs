@@ -67,6 +67,9 @@ struct Pending {
     ends_call: bool,
     has_control: bool,
     has_message: bool,
+    has_alert: bool,
+    /// Messages of the handshake of TLS 1.3 that were decrypted.
+    has_hidden_handshake: bool,
     records: [bool; 3],
     /// Bytes of its records of data type: how many, the shortest, the longest.
     data_records: (u32, u16, u16),
@@ -79,9 +82,12 @@ impl Pending {
         self.has_control && !self.has_message
     }
 
-    /// What a server of TLS 1.3 sends behind the handshake (RFC 8446 section 4.6.1): records
-    /// of one length, too short for most replies.
+    /// What a server of TLS 1.3 sends behind the handshake (RFC 8446 section 4.6.1): where
+    /// that cannot be read, records of one length, too short for most replies.
     fn looks_like_tickets(&self) -> bool {
+        if self.has_hidden_handshake {
+            return !self.has_message;
+        }
         let (count, shortest, longest) = self.data_records;
         count > 0 && shortest == longest && longest <= TICKET_BYTES_MAX
     }
@@ -179,6 +185,8 @@ impl Turns {
             ends_call: false,
             has_control: false,
             has_message: false,
+            has_alert: false,
+            has_hidden_handshake: false,
             records: [false; 3],
             data_records: (0, u16::MAX, 0),
         });
@@ -225,31 +233,39 @@ impl Turns {
             | Kind::H2Ping
             | Kind::H2Goaway => pending.has_control = true,
             // Their records say which they are.
-            Kind::TlsRecords | Kind::TlsHandshake | Kind::TlsData => {}
+            Kind::TlsRecords | Kind::TlsHandshake | Kind::TlsData | Kind::TlsTags => {}
             _ => pending.has_message = true,
         }
     }
 
-    pub(crate) fn record(&mut self, kind: u8, length: u16) {
+    /// A record of TLS; `content`: what is in it, where it was decrypted.
+    pub(crate) fn record(&mut self, kind: u8, length: u16, content: Option<u8>) {
         let Some(pending) = &mut self.pending else {
             return;
         };
-        match kind {
-            DATA_RECORD if length == HIDDEN_ALERT_BYTES => {
-                pending.has_control = true;
-                return;
+        match (kind, content) {
+            (ALERT_RECORD, _) | (_, Some(ALERT_RECORD)) => pending.has_alert = true,
+            (DATA_RECORD, None) if length == HIDDEN_ALERT_BYTES => pending.has_alert = true,
+            (CIPHER_RECORD, _) => pending.records[0] = true,
+            (HANDSHAKE_RECORD, _) => {
+                pending.records[1] = true;
+                pending.has_message = true;
             }
-            CIPHER_RECORD => pending.records[0] = true,
-            HANDSHAKE_RECORD => pending.records[1] = true,
-            DATA_RECORD => {
+            // Its layers say whether that is a message.
+            (DATA_RECORD, Some(DATA_RECORD)) => pending.records[2] = true,
+            (DATA_RECORD, Some(_)) => {
                 pending.records[2] = true;
+                pending.has_hidden_handshake = true;
+            }
+            (DATA_RECORD, None) => {
+                pending.records[2] = true;
+                pending.has_message = true;
                 let (count, shortest, longest) = pending.data_records;
                 pending.data_records = (count + 1, shortest.min(length), longest.max(length));
             }
-            ALERT_RECORD => pending.has_control = true,
             _ => {}
         }
-        pending.has_message |= kind == DATA_RECORD || kind == HANDSHAKE_RECORD;
+        pending.has_control |= pending.has_alert;
     }
 
     /// Judges the segment that waits to be judged.
@@ -481,11 +497,17 @@ impl Turns {
             (None, _) if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
             (None, Direction::Request) => self.until(Part::ClientBeforeRequest, at, packet, sink),
             // An alert, with nothing under way.
-            (Some(Direction::Reply), _) if self.tls == Tls::Done && pending.is_control() => {
+            (Some(Direction::Reply), _) if pending.has_alert && pending.is_control() => {
                 self.until(Part::BeforeClosing, at, packet, sink);
             }
             (Some(_), Direction::Reply) if self.is_idle(pending) => {
                 self.until(Part::ServerUnasked, at, packet, sink);
+            }
+            // More of a record that cannot be read before its end: no call has begun yet.
+            (Some(Direction::Request), Direction::Request)
+                if self.tls == Tls::Done && self.is_idle(pending) =>
+            {
+                self.within_message(pending, path, sink);
             }
             (Some(_), Direction::Request) if self.is_idle(pending) => {
                 let part = Part::ClientBetweenRequests;

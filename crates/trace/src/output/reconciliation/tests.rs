@@ -159,6 +159,7 @@ fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
                 Pdu::Tls {
                     kind: 22,
                     length: 80,
+                    content: None,
                 },
                 &segment,
             );
