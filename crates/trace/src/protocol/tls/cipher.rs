@@ -10,7 +10,7 @@ use super::schedule::{Keys, NONCE_BYTES, next_secret, traffic_keys};
 use super::suite::{Aead, Suite, Version};
 
 /// Bytes of the authentication tag of every suite here.
-const TAG_BYTES: usize = 16;
+pub(super) const TAG_BYTES: usize = 16;
 /// Bytes of the nonce that each record has in GCM of TLS 1.2 (RFC 5288 section 3).
 const EXPLICIT_NONCE_BYTES: usize = 8;
 /// Records of TLS 1.2 that are opened with the number of a lost one, at most: each costs
@@ -212,7 +212,7 @@ impl Cipher {
 
 /// TLS 1.3 and ChaCha20 add the number to the iv (RFC 8446 section 5.3, RFC 7905 section
 /// 2); GCM of TLS 1.2 has the rest of its nonce in the record.
-fn nonce(mut iv: [u8; NONCE_BYTES], explicit: &[u8], sequence: u64) -> Nonce {
+pub(super) fn nonce(mut iv: [u8; NONCE_BYTES], explicit: &[u8], sequence: u64) -> Nonce {
     let rest = &mut iv[NONCE_BYTES - 8..];
     if explicit.is_empty() {
         let number = sequence.to_be_bytes();

@@ -12,6 +12,7 @@
 //! | `suite`, `schedule`, `cipher` | from secrets to opened records |
 //! | `record` | a record over several segments |
 //! | `counts` | what became of all connections |
+//! | `seal` | makes records, for fuzzers |
 
 mod cipher;
 pub mod counts;
@@ -19,6 +20,7 @@ mod handshake;
 pub mod keylog;
 mod record;
 mod schedule;
+pub(crate) mod seal;
 mod session;
 mod suite;
 
