@@ -15,7 +15,7 @@ from wirelab.report import dissection_text
 from wirelab.report.charts import packet_timeline
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.sections import packet_findings, packet_waits
+from wirelab.report.sections import packet_findings, packet_tls, packet_waits
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.sections.packet_waits import COLOURS, LABELS
 from wirelab.trial.wire_record import PacketFinding
@@ -64,6 +64,8 @@ def _facts(document: Dissection) -> Iterator[tuple[str, str]]:
     yield "Exchanges", f"{document.exchanges.count:,}"
     for warning in dissection_text.warnings(capture, document.exchanges):
         yield "Note", warning
+    for sentence in packet_tls.sentences(document):
+        yield "Encryption", sentence.removeprefix("TLS: ")
 
 
 def _connections(document: Dissection) -> Section | None:

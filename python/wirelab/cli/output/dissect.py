@@ -63,7 +63,7 @@ def _documents(source: Path, view: ViewOptions) -> list[Dissection]:
         documents = []
         for file in captures:
             calls = reconciliation.log_of(file) if is_run else view.calls
-            look = Look(port=view.port, timeline=view.timeline, calls=calls)
+            look = Look(port=view.port, timeline=view.timeline, calls=calls, keylog=view.keylog)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     return reconciliation.joined(documents)
 
