@@ -134,8 +134,9 @@ audit: setup
 bench: setup ## the engine beside wrk, h2load, ab and ghz; reading beside tshark; links, captures
 	$(BIN)/python -m bench.run
 
-ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
+ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (30 minutes, root)
 	$(BIN)/python -m bench.ground_truth
+	$(BIN)/python -m bench.ground_truth.scripted
 
 facts: setup ## what `wirelab facts` shows as measured, anew (2 minutes; after `make test`)
 	@.ci/need go java

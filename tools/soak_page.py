@@ -27,7 +27,7 @@ def _part(points: series.Points, part: int, length_s: float) -> list[float]:
 def _rows(trial: Trial, found: dict[str, series.Points]) -> Iterator[str]:
     """The least heap in use of each part is what a collection left; a leak makes it grow."""
     length_s = trial.result.window_s / PARTS
-    yield "| from, s | calls/s | p99, worst | least heap in use | threads, most |"
+    yield "| from, s | calls/s | p99, max | heap in use, min | threads, max |"
     yield "|---|---|---|---|---|"
     for part in range(PARTS):
         rate = _part(found.get("rate_per_s", []), part, length_s)
@@ -53,18 +53,18 @@ def page(trial: Trial, machine: Mapping[str, object], found: dict[str, series.Po
     load = trial.point.load
     marked = [check.name for check in trial.checks if check.outcome == "marked"]
     lines = [
-        "# Half an hour of calls",
+        "# Soak test: half an hour of calls",
         "",
-        "Made by `make soak` from [experiments/soak.yaml](../../experiments/soak.yaml).",
+        "`make soak` writes this page from [experiments/soak.yaml](../../experiments/soak.yaml).",
         "",
         f"- One trial of {trial.started[:10]} on {machine['cpu']}, {machine['cores']} cores.",
-        f"- `{trial.point.stack}`, {trial.point.operation}: one SELECT and one INSERT a call.",
-        f"- {load.rate:g} calls a second at random moments, for {result.window_s:.0f} s.",
+        f"- `{trial.point.stack}`, {trial.point.operation}: one SELECT and one INSERT per call.",
+        f"- {load.rate:g} calls per second at random times, for {result.window_s:.0f} s.",
         f"- Calls in the window: {result.calls:,}; failed: {result.errors:,}.",
-        f"- Calls of the whole run: {made:,} by the engine, {seen:,} by the service; {words}.",
-        f"- Memory of the service, most: {quantity(service.rss_max_bytes or 0, 'B')}.",
+        f"- Calls of the whole run: engine {made:,}, service {seen:,}; {words}.",
+        f"- Maximum memory of the service: {quantity(service.rss_max_bytes or 0, 'B')}.",
         f"- Checks that marked the trial: {', '.join(marked) or 'none'}.",
-        "  With a mark the times are those of a busy machine; counts and memory are not touched.",
+        "  A mark means that the machine was busy. It affects times, but not counts or memory.",
         "",
         *_rows(trial, found),
         "",

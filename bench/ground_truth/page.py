@@ -57,7 +57,7 @@ def _where(about: Json, cases: list[Case]) -> list[str]:
     words = (
         f"Taken on {about['taken'][:10]} at revision {facts['revision']}: {facts['processor']},"
         f" {len(facts['cores'])} cores, Linux {facts['kernel']}; {len(cases)} captures,"
-        f" {sum(len(case.exchanges) for case in cases):,} exchanges of known truth."
+        f" {sum(len(case.exchanges) for case in cases):,} exchanges with ground truth."
         f" Engine and Rust services: {profiles} build."
     )
     return [words]

@@ -1,4 +1,4 @@
-"""The engine's tax as it is published: data that every report carries, and a page of the docs.
+"""The engine overhead as it is published: data that every report carries, and a page of the docs.
 
 Both come from one run, so that a reader of either can tell where and when it was.
 """
@@ -132,8 +132,8 @@ def with_tables(page: str, data: Json) -> str:
 
 def _where(data: Json) -> list[str]:
     therefore = (
-        "which makes calls dearer, in some rows more than in others (last column). "
-        "Trust the ratios, whose sides took turns, before the microseconds."
+        "which makes calls more expensive, in some rows more than in others (last column). "
+        "The sides of the ratios took turns, so trust them more than the microseconds."
     )
     return [marked_parts.where(data, data["others_share"], therefore)]
 

@@ -27,7 +27,7 @@ def startup_parts(page: str, document: Json) -> str:
     therefore = "so that commands waited for a core and took longer than they need."
     where = marked_parts.where(document, float(row["others_share"]), therefore)
     page = marked_parts.replaced(page, "where", [where])
-    head = "| command | median [95 % interval] | promised | |"
+    head = "| command | median [95 % interval] | bound | |"
     lines = [head, "|" + "---|" * (head.count("|") - 1), *map(_startup_line, row["ratios"])]
     return marked_parts.replaced(page, "figures", lines)
 
@@ -62,7 +62,7 @@ def links_parts(page: str, document: Json) -> str:
 
 
 def _links_table(figures: list[Json]) -> list[str]:
-    return ["| | best | median | wanted | |", "|---|---|---|---|---|", *map(_links_line, figures)]
+    return ["| | best | median | bound | |", "|---|---|---|---|---|", *map(_links_line, figures)]
 
 
 def _links_line(one: Json) -> str:
@@ -150,7 +150,7 @@ def peers_parts(page: str, document: Json) -> str:
     where = marked_parts.where(document, share, "so that requests/s say little.")
     versions = _peer_versions(document["machine"]["peers"])
     page = marked_parts.replaced(page, "where", [where, "", versions])
-    head = "| what | figure | median [95 % interval] | promised | |"
+    head = "| what | figure | median [95 % interval] | bound | |"
     lines = [head, "|" + "---|" * (head.count("|") - 1)]
     lines += [_peers_line(row, ratio) for row in rows for ratio in row["ratios"]]
     return marked_parts.replaced(page, "ratios", lines)
@@ -158,7 +158,7 @@ def peers_parts(page: str, document: Json) -> str:
 
 def _peer_versions(versions: dict[str, str]) -> str:
     shown_again = (f"{name}: {said.partition(' Copyright')[0]}" for name, said in versions.items())
-    return f"What the peers say of their version: {'; '.join(shown_again).rstrip('.')}."
+    return f"Versions that the peers report: {'; '.join(shown_again).rstrip('.')}."
 
 
 def _peers_line(row: Json, ratio: Json) -> str:

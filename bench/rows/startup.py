@@ -171,10 +171,10 @@ def _cpu(name: str, times: list[Timing], at_most: float) -> Ratio:
     return Ratio(f"{name}, s of CPU", "", tuple(one.own_cpu_s for one in times), at_most)
 
 
-def _more(name: str, rounds: list[list[Timing]], at_most: float) -> Ratio:
-    """The first of each round over the second."""
+def _more(name: str, peer: str, rounds: list[list[Timing]], at_most: float) -> Ratio:
+    """How much longer the first of each round takes than the second, by the peer's name."""
     more = tuple(ours.wall_s - theirs.wall_s for ours, theirs in rounds)
-    return Ratio(f"{name}, s more", "", more, at_most)
+    return Ratio(f"{name}, s more than {peer}", "", more, at_most)
 
 
 def _starts(bed: Bed) -> Iterator[Ratio]:
@@ -221,14 +221,14 @@ def _dissections(bed: Bed) -> Iterator[Ratio]:
         packets = json.loads(rounds[0][1].output)["capture"]["packets"]
         if name == "few":
             yield _wall(f"dissect, {packets:,} packets", [ours for ours, _ in rounds], 0.3)
-        yield _more(f"dissect, {packets:,} packets, than the engine", rounds, 0.3)
+        yield _more(f"dissect, {packets:,} packets", "the engine", rounds, 0.3)
 
 
 def _wraps(bed: Bed) -> Iterator[Ratio]:
     if "curl" in bed.programs:
         curl = (bed.programs["curl"], "-s", bed.url)
         rounds = bed.times((str(WIRELAB), "wrap", "--", *curl), curl)
-        yield _more("wrap -- curl URL, than curl", rounds, 1.0)
+        yield _more("wrap -- curl URL", "curl", rounds, 1.0)
 
 
 def _files(bed: Bed) -> Iterator[Ratio]:

@@ -209,7 +209,7 @@ def test_where_the_order_changes() -> None:
 
     judged = crossing(speed)
     assert judged.outcome == "holds"
-    assert "surely above up to 1 kB, surely below from 100 kB" in judged.reason
+    assert "above up to 1 kB, below from 100 kB" in judged.reason
 
 
 def test_no_crossing() -> None:

@@ -195,7 +195,7 @@ CONSTANT = {
     ("changes", "words"),
     [
         ({"load__pause_waiting": {"us": 500_000.0, "packet": 909}}, "coordinated omission"),
-        ({"load__per_s": 600.0}, "did not hold"),
+        ({"load__per_s": 600.0}, "did not reach"),
     ],
 )
 def test_a_declared_rate_that_was_not_kept_is_told(changes: Json, words: str) -> None:
@@ -209,7 +209,7 @@ def test_the_packet_and_the_calls_that_were_due_are_evidence() -> None:
     pause = {"us": 500_000.0, "packet": 909}
     reason = checks(document(**CONSTANT, load__pause_waiting=pause), RATE)["arrivals"].reason
     assert "packet 909" in reason
-    assert "500 were due" in reason
+    assert "500 requests were due" in reason
 
 
 def test_without_a_report_nothing_is_compared() -> None:

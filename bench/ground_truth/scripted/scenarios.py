@@ -273,7 +273,9 @@ BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 FAR_ONLY = frozenset({"long-path"})
 
 
-def secured(connection: socket.socket, scenario: Scenario, certificate: str | None) -> socket.socket:
+def secured(
+    connection: socket.socket, scenario: Scenario, certificate: str | None
+) -> socket.socket:
     """The connection, in TLS where the scenario wants it; a server has a certificate."""
     if not scenario.tls:
         return connection

@@ -9,6 +9,7 @@ use crate::flow::{Counts, Flows, Limits};
 use crate::packet::decode::{Decoded, Other, decode};
 use crate::packet::file::{Damage, Error, Item, Reader, Record};
 use crate::packet::link_layer::LinkType;
+use crate::protocol::dns;
 
 /// Takes the frames of a capture, live or from a file, one after the other.
 pub struct Analyzer {
@@ -34,6 +35,12 @@ impl Analyzer {
             Decoded::Tcp(packet) => {
                 self.summary.tcp_packets += 1;
                 self.flows.packet(&packet, observer);
+            }
+            Decoded::Udp(datagram) => {
+                self.summary.count_other(Other::Udp);
+                if [datagram.source.port(), datagram.destination.port()].contains(&dns::PORT) {
+                    observer.datagram(&datagram);
+                }
             }
             Decoded::Other(other) => self.summary.count_other(other),
         }

@@ -50,6 +50,30 @@ class ViewOptions:
 
 
 @dataclass(frozen=True)
+class LiveOptions:
+    """Packets that pass now."""
+
+    live: bool = option(
+        "--live",
+        is_flag=True,
+        help="Dissect packets while they pass (root); Ctrl-C ends it and prints the account.",
+    )
+    interfaces: Sequence[str] = option(
+        "--interface",
+        multiple=True,
+        metavar="NAME",
+        help="Only this interface. May be repeated. [default: any]",
+    )
+    pid: int | None = option(
+        "--pid", type=click.IntRange(1), help="Only connections of this process."
+    )
+    duration: str | None = option("--for", metavar="TIME", help="End after that time, e.g. 30s.")
+    write: Path | None = option(
+        "--write", type=PATH, metavar="FILE", help="Keep the packets (pcapng; one interface)."
+    )
+
+
+@dataclass(frozen=True)
 class TestOptions:
     """The test of findings by further trials."""
 
@@ -78,13 +102,18 @@ class TestOptions:
 
 @click.command(cls=GroupedCommand)
 @click.argument(
-    "source", type=PATH, metavar="FILE|RUN", help="A capture (pcap, pcapng), or a run's folder."
+    "source",
+    type=PATH,
+    metavar="[FILE|RUN]",
+    required=False,
+    help="A capture (pcap, pcapng), or a run's folder.",
 )
 @option_group("view", ViewOptions, "Options")
+@option_group("live", LiveOptions, "Live")
 @option_group("test", TestOptions, "Test of findings")
 @exit_with_code
-def dissect(source: Path, view: ViewOptions, test: TestOptions) -> int:
-    """Report what the packets of a capture cost, and what they waited for."""
-    from wirelab.cli.output.dissect import run
+def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: TestOptions) -> int:
+    """Report where the time of a capture went, and what its packets cost."""
+    from wirelab.cli.output import dissect as output
 
-    return run(source, view, test)
+    return output.dissect(source, view, live, test)

@@ -35,6 +35,20 @@ class Dissection(msgspec.Struct, frozen=True, kw_only=True):
     """Which exchanges those are."""
     load: Load
     """When they were made."""
+    names: Names = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "answered": 0,
+                "failed": 0,
+                "median_ms": None,
+                "queries": 0,
+                "repeated": 0,
+                "slowest": [],
+            },
+            Names,
+        )
+    )
+    """Lookups of names by DNS over UDP."""
     reconciliation: Reconciliation | None = None
     """Where each call's time went; null without a log of calls."""
     series: Series = msgspec.field(
@@ -161,6 +175,22 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
     """Packets of any kind."""
     seconds: float
     """From the first packet to the last."""
+    tcp: TcpCounts = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "duplicate_acknowledgments": 0,
+                "fast_retransmissions": 0,
+                "out_of_order": 0,
+                "probes": 0,
+                "resets": 0,
+                "retransmissions": 0,
+                "spurious_retransmissions": 0,
+                "zero_windows": 0,
+            },
+            TcpCounts,
+        )
+    )
+    """Segments that were no plain progress."""
     tcp_packets: int
     """Packets that carry TCP."""
     truncated: int
@@ -486,6 +516,17 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     under way on it."""
 
 
+class Lookup(msgspec.Struct, frozen=True, kw_only=True):
+    """One lookup."""
+
+    ms: float
+    """From the first query to the answer, milliseconds."""
+    name: str
+    """The name."""
+    packets: tuple[int, ...]
+    """The packets of query and answer."""
+
+
 class Named(msgspec.Struct, frozen=True, kw_only=True):
     """Exchanges of one name."""
 
@@ -509,6 +550,23 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     """By status, `200`, `200/0` with a grpc-status; `-` without one."""
 
 
+class Names(msgspec.Struct, frozen=True, kw_only=True):
+    """Lookups of names."""
+
+    answered: int
+    """Answers to queries that were seen."""
+    failed: int
+    """Of those, that name an error."""
+    median_ms: float | None = None
+    """Median of the times from query to answer, milliseconds; null without answers."""
+    queries: int
+    """Queries, repeated ones too."""
+    repeated: int
+    """Of those, sent again before an answer came."""
+    slowest: tuple[Lookup, ...]
+    """The slowest lookups."""
+
+
 class OneSided(msgspec.Struct, frozen=True, kw_only=True):
     """Connections of which the packets of one side are there, and acknowledge those of the
     other side, which are not."""
@@ -526,7 +584,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that were laid beside their packets."""
     name: str
     """Its name in the log; empty for all together."""
-    phases: tuple[Part2, ...]
+    phases: tuple[Part, ...]
     """The parts of it that any of these calls has, in order. The sum of their means and of the
     residual's mean is the mean response time."""
     residual: Spent
@@ -536,7 +594,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """From when they were intended to their ends."""
 
 
-class Part2(msgspec.Struct, frozen=True, kw_only=True):
+class Part(msgspec.Struct, frozen=True, kw_only=True):
     """One part of a response time."""
 
     max_us: float
@@ -706,7 +764,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
     from_ms: float
     """Since the capture's first packet, milliseconds."""
-    part: Part
+    part: WaitPart
     """What it was."""
     to_ms: float
     """Since the capture's first packet, milliseconds."""
@@ -745,6 +803,27 @@ class StallSums(msgspec.Struct, frozen=True, kw_only=True):
     """Why."""
     ms_total: float
     """Within those calls, milliseconds."""
+
+
+class TcpCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What of TCP's machinery shows, counted as Wireshark does."""
+
+    duplicate_acknowledgments: int
+    """Acknowledgments that repeat the one before."""
+    fast_retransmissions: int
+    """Of those, after duplicate acknowledgments."""
+    out_of_order: int
+    """Segments that came after later ones."""
+    probes: int
+    """Probes of live connections or closed windows."""
+    resets: int
+    """Packets with RST."""
+    retransmissions: int
+    """Segments sent again, for any reason."""
+    spurious_retransmissions: int
+    """Of those, when they had been acknowledged already."""
+    zero_windows: int
+    """Packets that announce a closed window."""
 
 
 class Test(msgspec.Struct, frozen=True, kw_only=True):
@@ -817,7 +896,7 @@ class Wait(msgspec.Struct, frozen=True, kw_only=True):
     """Its length, milliseconds."""
     packets: tuple[int, ...]
     """The packets before and behind it."""
-    part: Part
+    part: WaitPart
     """What it was."""
 
 
@@ -890,6 +969,7 @@ Cause = Literal[
     "dribbled-writes",
     "sender-stalled",
     "long-path",
+    "head-of-line",
     "redirect",
     "client-idle",
     "zero-window",
@@ -897,6 +977,10 @@ Cause = Literal[
     "connection-reset",
     "unanswered",
     "slow-tls",
+    "slow-dns",
+    "mtu-black-hole",
+    "half-open",
+    "keep-alive-death",
 ]
 """One reason. `docs/reference/diagnosis.md` tells what each is, by which packets it is
 recognised and what it cannot tell."""
@@ -910,7 +994,26 @@ HowClosed = Literal["orderly", "reset-by-client", "reset-by-server", "unseen", "
 HowOpened = Literal["syn", "unseen"]
 """How a connection began."""
 
-Part = Literal[
+Phase = Literal["set-up", "exchange", "tear-down"]
+"""What a packet of a ladder is part of."""
+
+Protocol = Literal[
+    "http1",
+    "http2",
+    "giop",
+    "raw",
+    "tls",
+    "postgresql",
+    "redis",
+    "mqtt",
+    "websocket",
+    "thrift",
+    "unknown",
+]
+"""The protocols that are distinguished."""
+
+WaitPart = Literal[
+    "name-resolution",
     "connecting",
     "syn-retransmission",
     "tls-handshake",
@@ -935,12 +1038,6 @@ Part = Literal[
 """What one moment of a connection passed with. Every moment belongs to one part. After the
 phases of RFC 6349 section 3 and the limits of Zhang, Breslau, Paxson and Shenker (2002, "On
 the characteristics and origins of Internet flow rates", T-RAT)."""
-
-Phase = Literal["set-up", "exchange", "tear-down"]
-"""What a packet of a ladder is part of."""
-
-Protocol = Literal["http1", "http2", "giop", "raw", "tls", "unknown"]
-"""The protocols that are distinguished."""
 
 Way = Literal["request", "reply"]
 """Which way."""

@@ -10,7 +10,6 @@ from wirelab.documents.dissection import Dissection, Flow, Series
 from wirelab.errors import UsageError
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
-from wirelab.run.directory import write_whole
 from wirelab.report import dissection_text
 from wirelab.report.charts import packet_timeline
 from wirelab.report.html_page import HtmlPage
@@ -18,6 +17,7 @@ from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import packet_findings, packet_tls, packet_waits
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.sections.packet_waits import COLOURS, LABELS
+from wirelab.run.directory import write_whole
 from wirelab.trial.wire_record import PacketFinding
 
 CONNECTIONS_MAX = 40
@@ -89,7 +89,7 @@ def _connections(document: Dissection) -> Section | None:
         for flow in flows
     ]
     columns = ("number", "client", "server", "protocol", "exchanges", "time", "largest part")
-    table = Table(columns, rows, "Connections", (0, 4, 5))
+    table = Table(columns, rows, "Connections", (4, 5))
     return Section("Connections", notes, (table,), [_timelines(flows, document.capture.seconds)])
 
 

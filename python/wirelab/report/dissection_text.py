@@ -14,6 +14,7 @@ from wirelab.documents.dissection import (
     Named,
     PerExchange,
     Quantiles,
+    Rung,
 )
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
@@ -27,18 +28,19 @@ _ARROWS = {"request": "──►", "reply": "◄──"}
 
 
 def lines(document: Dissection, standing: Standing | None = None) -> Iterator[str]:
-    """What was found first, then what it rests on. ``standing`` is what changes have shown of
-    the findings; without it none was tested."""
+    """Where the time went first, then the capture, what was found, and what it rests on.
+    ``standing`` is what changes have shown of the findings; without it none was tested."""
+    nothing = _nothing_to_read(document.capture, document.flows.count)
+    if nothing is None:
+        yield from packet_waits.lines(document)
+        yield ""
     yield from _capture(document.capture, document.flows, document.exchanges)
     for sentence in packet_tls.sentences(document):
         yield from _wrapped(sentence)
     yield ""
-    nothing = _nothing_to_read(document.capture, document.flows.count)
     if nothing is not None:
         yield from _wrapped(nothing)
         return
-    yield from packet_waits.lines(document)
-    yield ""
     if document.findings or not document.capture.one_sided:
         findings = [PacketFinding.of(finding) for finding in document.findings]
         yield from packet_findings.lines(findings, standing or Standing())
@@ -75,8 +77,26 @@ def _capture(capture: Capture, flows: FlowSums, exchanges: ExchangeSums) -> Iter
         f"capture, {flows.reused:,} carried several; at most {used.in_flight_max:,} under "
         "way on one"
     )
+    yield from _wrapped(_tcp(capture))
     for warning in warnings(capture, exchanges):
         yield from _wrapped(f"! {warning}", "  ")
+
+
+def _tcp(capture: Capture) -> str:
+    """Segments that were no plain progress, counted as Wireshark does."""
+    tcp = capture.tcp
+    again = f"{counted(tcp.retransmissions, 'segment')} sent again"
+    if tcp.fast_retransmissions or tcp.spurious_retransmissions:
+        again += f" ({tcp.fast_retransmissions} fast, {tcp.spurious_retransmissions} in vain)"
+    others = (
+        (tcp.duplicate_acknowledgments, "duplicate ACK"),
+        (tcp.out_of_order, "out-of-order segment"),
+        (tcp.zero_windows, "closed window"),
+        (tcp.probes, "probe"),
+        (tcp.resets, "reset"),
+    )
+    seen = [counted(count, what) for count, what in others if count]
+    return ", ".join([f"TCP: {again}", *seen])
 
 
 def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
@@ -116,11 +136,12 @@ def _calls(named: Sequence[Named]) -> Iterator[str]:
     if not named:
         yield "No exchange was recognised."
         return
-    yield f"{'exchange':<23}{'count':>7}{'min':>9}{'median':>9}{'p99':>9}{'max':>9}{'sent':>7}{'back':>7}"
+    heads = "".join(f"{head:>9}" for head in ("min", "median", "p99", "max"))
+    yield f"{'exchange':<23}{'count':>7}{heads}{'sent':>7}{'back':>7}"
     for call in named[:12]:
         name = sanitize(call.name) or call.protocol
         yield (
-            f"{_fit(name, 22):<23}{call.count:>7,}"
+            f"{_fit(name, 22, call.protocol):<23}{call.count:>7,}"
             + "".join(f"{time:>9}" for time in times(call.latency_us))
             + f"{_size(call.request_message_bytes + call.request_overhead_bytes):>7}"
             + f"{_size(call.reply_message_bytes + call.reply_overhead_bytes):>7}"
@@ -155,8 +176,13 @@ def _size(mean: float) -> str:
     return digits(mean) if mean < 100_000 else quantity(mean, "B").replace(" ", "")
 
 
-def _fit(text: str, width: int) -> str:
-    return text if len(text) <= width else "…" + text[1 - width :]
+def _fit(text: str, width: int, protocol: str) -> str:
+    """Of a path the end distinguishes it, of a query its beginning."""
+    if len(text) <= width:
+        return text
+    if protocol in ("http1", "http2"):
+        return "…" + text[1 - width :]
+    return text[: width - 1] + "…"
 
 
 def _accounting(accounting: Accounting) -> Iterator[str]:

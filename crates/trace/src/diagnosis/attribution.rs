@@ -6,7 +6,7 @@ use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::flow::Flow;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
-use crate::diagnosis::waits::{Part, Wait};
+use crate::diagnosis::waits::{LONG_PATH_MIN_NS, Part, Wait};
 use crate::flow::event::{Direction, FlowId};
 use crate::protocol::exchange::{Exchange, Extent, Protocol};
 
@@ -22,8 +22,6 @@ const SIGNIFICANT_IF_LARGE_NS: u64 = 100_000;
 /// The part of the exchange, as its divisor.
 const LARGE_SHARE_DIVISOR: u64 = 3;
 
-/// A network path that takes longer in an exchange is a finding, ns: more than a continent.
-pub(crate) const LONG_PATH_MIN_NS: u64 = 50_000_000;
 /// A pause inside a message that lasts longer is a finding: not a busy machine, ns.
 const PAUSE_MIN_NS: u64 = 5_000_000;
 
@@ -107,6 +105,7 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     ));
     stalls.extend(split_writes(flow, exchange));
     stalls.extend(waits_of(flow, exchange));
+    stalls.extend(behind_others(flow, exchange));
     // Invariant of `attribute`: the more specific cause comes first and takes the time.
     stalls.sort_by_key(|stall| (stall.cause, stall.from));
     stalls
@@ -127,6 +126,26 @@ fn request_complete_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u6
         .last_at_ns
         .max(again.unwrap_or(0))
         .max(before.unwrap_or(0))
+}
+
+/// The time in which the connection was busy with earlier replies.
+fn behind_others(flow: &Flow, exchange: &Exchange) -> Option<Stall> {
+    let reply = exchange.reply.as_ref()?;
+    let (from, to) = (
+        exchange.request.last_at_ns,
+        flow.previous_reply_end(exchange)?.min(reply.first_at_ns),
+    );
+    (to > from).then(|| Stall {
+        cause: Cause::HeadOfLine,
+        direction: exchange.caller.opposite(),
+        from,
+        released: to,
+        to,
+        ns: to - from,
+        late: (reply.start, reply.end),
+        stream: None,
+        packets: [exchange.request.last_packet, 0, reply.first_packet],
+    })
 }
 
 /// A message of so many pieces with pauses between them is dribbled.

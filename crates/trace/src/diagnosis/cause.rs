@@ -48,6 +48,8 @@ pub enum Cause {
     SenderStalled,
     /// The way to the other side and back, as long as it is.
     LongPath,
+    /// The reply had to wait for earlier ones on its connection (RFC 9112 section 9.3.2).
+    HeadOfLine,
     /// A reply that sent the client elsewhere (RFC 9110 section 15.4).
     Redirect,
     /// The client had a connection and did not use it, or kept it without a call.
@@ -62,12 +64,20 @@ pub enum Cause {
     Unanswered,
     /// The handshake of TLS took longer than its round trips.
     SlowTls,
+    /// The lookup of the server's name (RFC 1035) took long.
+    SlowDns,
+    /// Large segments were sent again without end, while the other side was heard (RFC 2923).
+    MtuBlackHole,
+    /// Payload was sent again without end, and nothing came from the other side.
+    HalfOpen,
+    /// Probes of a live connection (RFC 9293 section 3.8.4) were not answered.
+    KeepAliveDeath,
 }
 
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 22] = [
+    pub const ALL: [Cause; 27] = [
         Cause::SynRetransmission,
         Cause::DataRetransmission,
         Cause::ClientNotReading,
@@ -83,6 +93,7 @@ impl Cause {
         Cause::DribbledWrites,
         Cause::SenderStalled,
         Cause::LongPath,
+        Cause::HeadOfLine,
         Cause::Redirect,
         Cause::ClientIdle,
         Cause::ZeroWindow,
@@ -90,6 +101,10 @@ impl Cause {
         Cause::ConnectionReset,
         Cause::Unanswered,
         Cause::SlowTls,
+        Cause::SlowDns,
+        Cause::MtuBlackHole,
+        Cause::HalfOpen,
+        Cause::KeepAliveDeath,
     ];
 
     /// The causes that are a way of using sockets: they are found where their
@@ -151,13 +166,18 @@ mod tests {
                 "dribbled-writes",
                 "sender-stalled",
                 "long-path",
+                "head-of-line",
                 "redirect",
                 "client-idle",
                 "zero-window",
                 "connection-refused",
                 "connection-reset",
                 "unanswered",
-                "slow-tls"
+                "slow-tls",
+                "slow-dns",
+                "mtu-black-hole",
+                "half-open",
+                "keep-alive-death"
             ])
         );
     }

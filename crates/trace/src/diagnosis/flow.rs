@@ -7,6 +7,7 @@ use crate::diagnosis::causes::reply::ReplyDelays;
 use crate::diagnosis::causes::small_segments;
 use crate::diagnosis::causes::windows::{FlowControl, Frame};
 use crate::diagnosis::direction::DirectionState;
+use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::Sender;
 use crate::diagnosis::stall::{Stall, Stalls};
@@ -196,6 +197,16 @@ impl Flow {
         is_read
     }
 
+    /// Nothing was seen of it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.now == 0
+    }
+
+    /// It waited for this name.
+    pub(crate) fn lookup(&mut self, lookup: Option<Lookup>) {
+        self.turns.lookup = lookup;
+    }
+
     /// A packet: diagnoses it, and divides the time before it.
     pub(crate) fn take(&mut self, id: FlowId, segment: &Segment, sums: &mut WaitSums) {
         let segment = &self.monotonic(segment);
@@ -262,6 +273,11 @@ impl Flow {
             sums,
         };
         self.turns.settle(&self.path, &mut sink);
+    }
+
+    /// What is divided of its time.
+    pub(crate) fn add_progress(&self, sums: &mut WaitSums) {
+        sums.open(&self.account, self.turns.ring.within(0, u64::MAX));
     }
 
     /// The connection is over: divides the rest of its time.

@@ -16,6 +16,7 @@ mod causes;
 mod direction;
 mod finding;
 mod flow;
+pub mod names;
 mod path;
 mod receiver;
 mod sender;
@@ -31,7 +32,7 @@ pub use attribution::Attribution;
 pub use cause::Cause;
 pub use finding::{Finding, Occurrence, Test, Where};
 
-use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
@@ -41,6 +42,7 @@ use causes::reply;
 use causes::windows::Frame;
 use finding::Tally;
 use flow::Flow;
+use names::{NameSums, Names};
 use path::Path;
 use waits::WaitSums;
 
@@ -60,6 +62,17 @@ struct Hosts {
     identifications: [Identifications; 2],
 }
 
+/// All that a diagnosis has found.
+#[derive(Debug)]
+pub struct Results {
+    /// What cost time, the most first.
+    pub findings: Vec<Finding>,
+    /// Where all of the time went.
+    pub waits: WaitSums,
+    /// Lookups of names.
+    pub names: NameSums,
+}
+
 /// Listens to flows and exchanges, and finds what cost time.
 #[derive(Debug)]
 pub struct Diagnosis {
@@ -72,6 +85,7 @@ pub struct Diagnosis {
     latency_ns: u64,
     attributed: Vec<Attribution>,
     waits: WaitSums,
+    names: Names,
 }
 
 impl Default for Diagnosis {
@@ -96,6 +110,7 @@ impl Diagnosis {
                 flows_max: FLOWS_MAX,
                 ..WaitSums::default()
             },
+            names: Names::default(),
         }
     }
 
@@ -112,7 +127,7 @@ impl Diagnosis {
 
     /// All findings, those that took most time first, and where all of the time went. Call
     /// it after the last packet.
-    pub fn results(mut self) -> (Vec<Finding>, WaitSums) {
+    pub fn results(mut self) -> Results {
         // In order of their numbers, so that the same capture gives the same findings.
         for id in self.flows.ids() {
             self.finish_flow(id);
@@ -126,12 +141,27 @@ impl Diagnosis {
             .collect();
         // A stable sort: equal times keep the order of `Cause::ALL`.
         findings.sort_by(|one, other| other.ms_total.total_cmp(&one.ms_total));
-        (findings, self.waits)
+        Results {
+            findings,
+            waits: self.waits,
+            names: self.names.sums(),
+        }
+    }
+
+    /// Where the time went so far, open connections included.
+    pub fn progress(&self) -> WaitSums {
+        let mut sums = self.waits.clone();
+        for id in self.flows.ids() {
+            if let Some(flow) = self.flows.get(id) {
+                flow.add_progress(&mut sums);
+            }
+        }
+        sums
     }
 
     /// As [`Self::results`], without the times.
     pub fn findings(self) -> Vec<Finding> {
-        self.results().0
+        self.results().findings
     }
 
     fn count(&mut self, occurrence: Occurrence) {
@@ -229,10 +259,18 @@ impl Observer for Diagnosis {
             .insert(flow, Flow::new(*opening, path, identifications));
     }
 
+    fn datagram(&mut self, datagram: &Datagram<'_>) {
+        self.names.take(datagram);
+    }
+
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
         let Some(known) = self.flows.get_mut(flow) else {
             return;
         };
+        if known.is_new() && known.opening.from_syn {
+            let (client, server) = (known.opening.client.ip(), known.opening.server.ip());
+            known.lookup(self.names.used_by(client, server, segment.at_ns));
+        }
         known.take(flow, segment, &mut self.waits);
         if !self.waits.found.is_empty() {
             self.count_found();

@@ -1,15 +1,20 @@
 //! One pass over the flows of a capture, which counts and diagnoses.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::rc::Rc;
+
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
 use super::document::{
-    Accounting, Capture, Dissection, FlowSums, PerExchange, Tls, VERSION, Waits,
+    Accounting, Capture, Dissection, FlowSums, Names, PerExchange, Tls, VERSION, Waits,
 };
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
 use super::load::LoadMeter;
 use super::series::SeriesMeter;
-use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
@@ -40,11 +45,33 @@ impl Default for Options {
     }
 }
 
+/// Addresses whose connections are looked at; may grow while packets pass. One that is
+/// unspecified stands for all of its port.
+#[derive(Debug, Clone, Default)]
+pub struct Endpoints(Rc<RefCell<HashSet<SocketAddr>>>);
+
+impl Endpoints {
+    /// Further addresses.
+    pub fn extend(&self, addresses: impl IntoIterator<Item = SocketAddr>) {
+        self.0.borrow_mut().extend(addresses);
+    }
+
+    fn has(&self, address: SocketAddr) -> bool {
+        let known = self.0.borrow();
+        let everywhere = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+        known.contains(&address)
+            || everywhere
+                .into_iter()
+                .any(|ip: IpAddr| known.contains(&SocketAddr::new(ip, address.port())))
+    }
+}
+
 /// Dissects the flows it listens to, and passes the events on to `diagnosis`.
 pub struct Dissector<D> {
     options: Options,
     protocols: Protocols,
     collectors: Collectors<D>,
+    addresses: Option<Endpoints>,
 }
 
 struct Collectors<D> {
@@ -75,6 +102,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             },
             protocols: Protocols::default(),
             options,
+            addresses: None,
         }
     }
 
@@ -82,6 +110,22 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
     pub fn with_keys(mut self, keys: KeyLog) -> Dissector<D> {
         self.protocols = Protocols::with_keys(keys);
         self
+    }
+
+    /// Looks only at connections of these addresses, by either end. Call it first.
+    pub fn choose(&mut self, addresses: Endpoints) {
+        self.addresses = Some(addresses);
+        self.collectors.chosen = Some(FlowMap::default());
+    }
+
+    /// Exchanges so far.
+    pub fn exchanges(&self) -> u64 {
+        self.collectors.exchange_counts.count()
+    }
+
+    /// What listens behind it.
+    pub fn diagnosis(&self) -> &D {
+        &self.collectors.diagnosis
     }
 
     /// The end of the capture: returns the document, without findings, and the diagnosis.
@@ -102,6 +146,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             exchanges: collectors.exchange_counts.document(connections),
             load: collectors.load.document(),
             waits: Waits::default(),
+            names: Names::default(),
             series: collectors.series.document(),
             findings: Vec::new(),
             timeline: timeline.unwrap_or_default(),
@@ -124,6 +169,10 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         if self.options.port.is_some_and(|port| !ends.contains(&port)) {
             return;
         }
+        let is_of = |chosen: &Endpoints| chosen.has(opening.client) || chosen.has(opening.server);
+        if self.addresses.as_ref().is_some_and(|chosen| !is_of(chosen)) {
+            return;
+        }
         if let Some(chosen) = &mut self.collectors.chosen {
             chosen.insert(flow, ());
         }
@@ -132,6 +181,10 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         self.collectors.load.opened(flow);
         self.collectors.diagnosis.opened(flow, opening);
         self.protocols.opened(flow, opening);
+    }
+
+    fn datagram(&mut self, datagram: &Datagram<'_>) {
+        self.collectors.diagnosis.datagram(datagram);
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
@@ -259,6 +312,7 @@ fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
         other_packets: summary.other.total(),
         seconds: summary.seconds(),
         first_at_ns: summary.first_at_ns,
+        tcp: (&summary.flows).into(),
         link_types: summary.link_types.iter().map(|link| link.name()).collect(),
         truncated: summary.truncated,
         drops: summary.drops,

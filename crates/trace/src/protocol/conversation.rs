@@ -3,7 +3,7 @@
 
 use super::calls::{Call, Calls};
 use super::cursor::{Cursor, Pending, Place};
-use super::detect::{DETECTION_BYTES_MAX, Detection, Role, detect};
+use super::detect::{DETECTION_BYTES_MAX, Detection, Role, detect, websocket};
 use super::exchange::{Ending, ExchangeObserver, Pdu, Protocol};
 use super::giop::Giop;
 use super::http1::{Http1, Next};
@@ -12,6 +12,7 @@ use super::layer::Kind;
 use super::raw::Raw;
 use super::tls::keylog::KeyLog;
 use super::tls::{Report, Tls, Upper};
+use super::turn_names::turn_name;
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 
 /// Segments without a protocol that are looked at in a connection seen from its middle.
@@ -46,6 +47,8 @@ pub(super) struct Conversation {
     pending: [Pending; 2],
     /// By direction: the next byte is the first that its side sent in this protocol.
     beginning: [bool; 2],
+    /// HTTP/1.1 gave way to another protocol.
+    is_switched: bool,
     /// By direction: bytes handed out so far, gaps among them.
     reached: [u64; 2],
     pub(super) fin: [Option<u64>; 2],
@@ -63,6 +66,7 @@ impl Conversation {
             parser: Parser::Undetected(Undetected::default()),
             pending: Default::default(),
             beginning: [opening.from_syn; 2],
+            is_switched: false,
             reached: [0; 2],
             fin: [None; 2],
             last: [None; 2],
@@ -178,6 +182,7 @@ impl Conversation {
                     // What comes next is the first of another protocol.
                     self.parser = Parser::Undetected(Undetected::default());
                     self.beginning = [true; 2];
+                    self.is_switched = true;
                     if used < bytes.len() {
                         let offset = place.offset + used as u64;
                         let place = &Place { offset, ..*place };
@@ -218,7 +223,8 @@ impl Conversation {
         let detection = match detection {
             // TLS is not decrypted twice.
             Detection::Is(Protocol::Tls, _) if place.record.is_some() => Detection::None,
-            detection => detection,
+            Detection::None if self.is_switched => websocket(bytes),
+            other => other,
         };
         match detection {
             // Kept with its segment: once the protocol is known, these bytes are parsed
@@ -286,7 +292,12 @@ impl Conversation {
                 self.beginning = [true; 2];
                 Parser::Undetected(Undetected::default())
             }
-            Protocol::Unknown => Parser::Unknown(Unknown::default()),
+            Protocol::Postgresql
+            | Protocol::Redis
+            | Protocol::Mqtt
+            | Protocol::Websocket
+            | Protocol::Thrift
+            | Protocol::Unknown => Parser::Unknown(Unknown::default()),
         };
     }
 
@@ -497,7 +508,8 @@ impl Unknown {
         // Without a parser the change of sender is the only structure there is.
         if side == 0 && (self.answering || calls.is_empty()) {
             self.end(calls, cursor.listener);
-            calls.begin(0, cursor);
+            let name = turn_name(calls.protocol, input);
+            calls.begin(0, cursor).exchange.name = name.into();
         }
         self.answering |= side == 1;
         let call = calls.get(0);

@@ -29,7 +29,17 @@ pub enum Protocol {
     Raw,
     /// TLS that is not decrypted: records are seen, messages are not.
     Tls,
-    /// None of these.
+    /// PostgreSQL's, by turns.
+    Postgresql,
+    /// Redis, by turns.
+    Redis,
+    /// MQTT, by turns.
+    Mqtt,
+    /// WebSocket (RFC 6455), by turns.
+    Websocket,
+    /// Thrift's binary protocol, by turns.
+    Thrift,
+    /// None of these, by turns.
     Unknown,
 }
 

@@ -15,6 +15,7 @@ mod calls;
 mod conversation;
 mod cursor;
 mod detect;
+pub mod dns;
 pub mod exchange;
 mod fields;
 mod giop;
@@ -24,6 +25,7 @@ pub mod layer;
 mod pairing;
 mod raw;
 pub mod tls;
+mod turn_names;
 
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;

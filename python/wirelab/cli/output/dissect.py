@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab.cli.dissect import TestOptions, ViewOptions
+from wirelab.cli.dissect import LiveOptions, TestOptions, ViewOptions
 from wirelab.cli.error_handling import err, out
 from wirelab.documents.dissection import Dissection
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
@@ -16,6 +16,28 @@ from wirelab.process.scratch import Scratch
 from wirelab.run import directory as run_directory
 from wirelab.trial import dissected, dissection, reconciliation
 from wirelab.trial.dissection import Look
+
+
+def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: TestOptions) -> int:
+    """Of a file, a run, or what passes now; returns the exit code. Raises
+    :class:`WirelabError`."""
+    if live.live:
+        of_files = (view.calls, view.keylog, view.svg, view.timeline)
+        if source is not None or test.test or any(of_files):
+            raise UsageError(
+                "--live takes no FILE, and none of --test, --calls, --keylog, --svg and --timeline",
+                "keep the packets by --write, and dissect that file afterwards",
+            )
+        from wirelab.cli.output import live as output
+
+        return output.run(live, view)
+    own = {"--interface": live.interfaces, "--pid": live.pid, "--for": live.duration}
+    for option, value in {**own, "--write": live.write}.items():
+        if value:
+            raise UsageError(f"{option} belongs to --live", "add --live, or leave it out")
+    if source is None:
+        raise UsageError("nothing to dissect", "name a capture or a run's folder, or use --live")
+    return run(source, view, test)
 
 
 def run(source: Path, view: ViewOptions, test: TestOptions) -> int:

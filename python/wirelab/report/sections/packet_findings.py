@@ -119,8 +119,9 @@ def _block(finding: PacketFinding, verdict: str = "") -> Iterator[str]:
 
 
 def _places(finding: PacketFinding) -> str:
-    """The longest ones; a trial's record keeps none."""
-    return "; ".join(_place(place) for place in finding.where[:PLACES])
+    """The longest ones, the longest first; a trial's record keeps none."""
+    longest = sorted(finding.where, key=lambda place: -place.ms)
+    return "; ".join(_place(place) for place in longest[:PLACES])
 
 
 def _place(place: FindingPlace) -> str:

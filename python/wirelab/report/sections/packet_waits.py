@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from wirelab.documents.dissection import Dissection, Elapsed, Wait, Waits
+from wirelab.documents.dissection import Dissection, Elapsed, Names, Wait, Waits
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, quantity
+from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Picture, Section, Table
 
 WIDTH = 80
 LABELS = {
+    "name-resolution": "name resolution",
     "connecting": "connecting",
     "syn-retransmission": "until a SYN was sent again",
     "tls-handshake": "TLS handshake",
@@ -38,6 +39,7 @@ LABELS = {
 """Every part as a reader knows it."""
 
 COLOURS = {
+    "name-resolution": "#8B5A2B",
     "server": "#D55E00",
     "server-stall": "#E69F00",
     "path": "#0072B2",
@@ -117,7 +119,12 @@ def sentence(waits: Waits) -> str:
 
 def lines(document: Dissection) -> Iterator[str]:
     """For a terminal of 80 columns; nothing where no time passed."""
-    waits = document.waits
+    yield from account(document.waits)
+    yield from lookups(document.names)
+
+
+def account(waits: Waits) -> Iterator[str]:
+    """Sentence, bar, table, the longest waits."""
     words = sentence(waits)
     if not words:
         return
@@ -129,6 +136,27 @@ def lines(document: Dissection) -> Iterator[str]:
     yield from _rows(waits, fills)
     yield from _long(waits)
     yield from unexplained(waits)
+
+
+def lookups(names: Names) -> Iterator[str]:
+    """How long name servers took to answer, where the capture has queries."""
+    if not names.queries:
+        return
+    words = f"DNS: {counted(names.queries, 'query')}"
+    if names.median_ms is not None:
+        words += f", answers after {_time(names.median_ms)} (median)"
+    if names.slowest:
+        slowest = names.slowest[0]
+        before, behind = slowest.packets
+        words += (
+            f", the slowest {_time(slowest.ms)} for {sanitize(slowest.name)} "
+            f"(packets {before}–{behind})"
+        )
+    rest = ((names.repeated, "sent again"), (names.failed, "failed"))
+    words += "".join(f", {count} {what}" for count, what in rest if count)
+    unanswered = names.queries - names.repeated - names.answered
+    words += f", {unanswered} without an answer." if unanswered > 0 else "."
+    yield from textwrap.wrap(words, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def unexplained(waits: Waits) -> Iterator[str]:
@@ -171,9 +199,11 @@ def _rows(waits: Waits, fills: dict[str, str]) -> Iterator[str]:
         head = f"    {'':<37}{'exchanges':>18}{'connections':>18}"
     yield head
     for part in parts:
-        cells = [of_calls.get(part), of_connections.get(part)] if of_calls else [
-            of_connections.get(part)
-        ]
+        cells = (
+            [of_calls.get(part), of_connections.get(part)]
+            if of_calls
+            else [of_connections.get(part)]
+        )
         if all(one is None or one.share < SHOWN_MIN for one in cells):
             continue
         row = f"  {fills.get(part, ' ')} {LABELS.get(part, part):<37}"
@@ -212,9 +242,7 @@ def _largest(parts: Sequence[Share]) -> str:
     for one in parts[:3]:
         if named and one.share < LONG_MIN:
             break
-        named.append(
-            f"{_percent(one.share)} {LABELS.get(one.part, one.part)} ({_time(one.ms)})"
-        )
+        named.append(f"{_percent(one.share)} {LABELS.get(one.part, one.part)} ({_time(one.ms)})")
         covered += one.share
     return ", ".join(named)
 
@@ -247,7 +275,7 @@ def section(waits: Waits) -> Section | None:
             )
         )
     table = Table(
-        ("Part", "exchanges", "share", "connections", "share"),
+        ("Part", "exchanges", "of exchanges", "connections", "of connections"),
         rows,
         "Where the time went: of all exchanges with a whole reply, and of all connections from "
         "their first packet to their last.",
@@ -265,21 +293,22 @@ def section(waits: Waits) -> Section | None:
     return Section("Where the time went", notes, (table,), pictures)
 
 
-_BAR_WIDTH, _BAR_HEIGHT, _ROW = 900, 34, 20
+_BAR_WIDTH, _BAR_HEIGHT, _ROW = 440, 30, 19
 
 
 def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
     """One bar from left to right, the largest part first, with a legend below."""
     shown = [one for one in shares(elapsed) if one.share >= SHOWN_MIN]
-    columns = 2
-    height = 26 + _BAR_HEIGHT + 12 + _ROW * -(-len(shown) // columns)
+    height = 26 + _BAR_HEIGHT + 12 + _ROW * len(shown)
     drawn = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_BAR_WIDTH} {height}" '
             'font-family="sans-serif" font-size="13">'
         ),
-        f'<text x="0" y="15" fill="currentColor" font-weight="600">{escape(title)}: '
-        f"{escape(_time(elapsed.elapsed_ms))}</text>",
+        (
+            f'<text x="0" y="15" fill="currentColor" font-weight="600">{escape(title)}: '
+            f"{escape(_time(elapsed.elapsed_ms))}</text>"
+        ),
     ]
     left = 0.0
     for one in shown:
@@ -291,15 +320,12 @@ def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
         )
         left += width
     for place, one in enumerate(shown):
-        x = (place % columns) * _BAR_WIDTH / columns
-        y = 24 + _BAR_HEIGHT + 20 + (place // columns) * _ROW
+        y = 24 + _BAR_HEIGHT + 20 + place * _ROW
         colour = COLOURS.get(one.part, "#888888")
         label = f"{LABELS.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
         drawn.append(
-            f'<rect x="{x:.0f}" y="{y - 11}" width="12" height="12" fill="{colour}"/>'
-            f'<text x="{x + 18:.0f}" y="{y}" fill="currentColor">{escape(label)}</text>'
+            f'<rect x="0" y="{y - 11}" width="12" height="12" fill="{colour}"/>'
+            f'<text x="18" y="{y}" fill="currentColor">{escape(label)}</text>'
         )
-    words = "; ".join(
-        f"{LABELS.get(one.part, one.part)} {_percent(one.share)}" for one in shown
-    )
-    return Picture("".join([*drawn, "</svg>"]), title, f"{title}: {words}", wide=True)
+    words = "; ".join(f"{LABELS.get(one.part, one.part)} {_percent(one.share)}" for one in shown)
+    return Picture("".join([*drawn, "</svg>"]), title, f"{title}: {words}")

@@ -10,7 +10,7 @@ const MS: u64 = 1_000;
 
 fn sums(timeline: &mut Timeline) -> WaitSums {
     let diagnosis = std::mem::take(&mut timeline.diagnosis);
-    diagnosis.results().1
+    diagnosis.results().waits
 }
 
 /// Milliseconds of a part, of all connections.
@@ -189,7 +189,7 @@ fn parts_always_add_up_to_the_elapsed_time() {
 
 fn found(timeline: &mut Timeline) -> Vec<(Cause, u64)> {
     let diagnosis = std::mem::take(&mut timeline.diagnosis);
-    let (findings, _) = diagnosis.results();
+    let findings = diagnosis.results().findings;
     let found = findings.iter();
     found
         .map(|finding| (finding.cause, finding.ms_total.round() as u64))
@@ -256,4 +256,86 @@ fn pauses_inside_a_reply_are_found_in_its_exchange() {
         timeline.exchange(mark, (100, 100), Some((300, end)));
         assert_eq!(found(&mut timeline), [(cause, pieces * 100)]);
     }
+}
+
+#[test]
+fn connections_that_do_not_get_on_are_found() {
+    // Large segments vanish; the client's acknowledgments still come.
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    let before = timeline.mark().sent[S as usize];
+    timeline.data(S, 1448, 50);
+    for _ in 0..4 {
+        timeline
+            .retransmit(S, before, 1448, 400 * MS)
+            .ack_only(C, before, 20);
+    }
+    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
+    assert!(causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+
+    // Nothing comes any more.
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    let before = timeline.mark().sent[C as usize];
+    timeline.data(C, 90, 50);
+    for _ in 0..4 {
+        timeline.retransmit(C, before, 90, 400 * MS);
+    }
+    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
+    assert!(causes.contains(&Cause::HalfOpen), "{causes:?}");
+    assert!(!causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    for _ in 0..5 {
+        timeline.probe(S, 900 * MS);
+    }
+    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
+    assert!(causes.contains(&Cause::KeepAliveDeath), "{causes:?}");
+}
+
+#[test]
+fn what_is_lost_twice_and_arrives_is_no_dead_end() {
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    let before = timeline.mark().sent[S as usize];
+    timeline.data(S, 1448, 50);
+    for _ in 0..3 {
+        timeline
+            .retransmit(S, before, 1448, 400 * MS)
+            .ack_only(C, before, 20);
+    }
+    timeline.ack(C, 20);
+    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
+    assert!(!causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+}
+
+#[test]
+fn a_reply_behind_an_earlier_one_is_blocked_by_it() {
+    let mut timeline = Timeline::new();
+    timeline.open(100, 0);
+    let mark = timeline.mark();
+    timeline.data(C, 100, 10).data(C, 100, 10);
+    timeline.data(S, 500, 50 * MS).data(S, 500, 100);
+    timeline.exchange(mark, (10, 10), Some((50_020, 50_020)));
+    timeline.exchange(mark, (20, 20), Some((50_120, 50_120)));
+    let found = found(&mut timeline);
+    assert!(found.contains(&(Cause::HeadOfLine, 50)), "{found:?}");
+    assert!(found.contains(&(Cause::ServerThinkTime, 50)), "{found:?}");
 }

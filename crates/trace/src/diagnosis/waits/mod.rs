@@ -10,14 +10,18 @@
 //! After RFC 6349 (phases of a transfer), Zhang, Breslau, Paxson and Shenker 2002 (T-RAT:
 //! which limit held a sender) and tcptrace (Ostermann; idle times, window limits).
 
+mod dead_ends;
 mod part;
+mod pending;
 mod ring;
 mod sums;
+mod tls;
 mod turns;
 
 pub use part::Part;
 pub use sums::{Division, FlowTimes, LongWait, WaitSums};
 
+pub(crate) use pending::Gap;
 pub(crate) use ring::Wait;
-pub(crate) use sums::{FlowAccount, Sink};
-pub(crate) use turns::{Gap, Turns};
+pub(crate) use sums::{FlowAccount, LONG_PATH_MIN_NS, Sink};
+pub(crate) use turns::Turns;

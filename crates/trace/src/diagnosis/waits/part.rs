@@ -18,7 +18,10 @@
     schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "WaitPart")]
 pub enum Part {
+    /// The name of the server was looked up.
+    NameResolution,
     /// From the first SYN to the end of the handshake.
     Connecting,
     /// Until a SYN or its answer was sent again.
@@ -63,7 +66,8 @@ pub enum Part {
 
 impl Part {
     /// All, in the order of their numbers.
-    pub const ALL: [Part; 20] = [
+    pub const ALL: [Part; 21] = [
+        Part::NameResolution,
         Part::Connecting,
         Part::SynRetransmission,
         Part::TlsHandshake,

@@ -2,7 +2,6 @@
 
 use super::part::Part;
 use super::ring::Wait;
-use crate::diagnosis::attribution::LONG_PATH_MIN_NS;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
 use crate::flow::event::FlowId;
@@ -19,6 +18,8 @@ const IDLE_MIN_NS: u64 = 1_000_000_000;
 /// A window that is closed for longer is a finding, ns.
 const CLOSED_MIN_NS: u64 = 10_000_000;
 
+/// A network path that takes longer is a finding, ns: more than a continent.
+pub(crate) const LONG_PATH_MIN_NS: u64 = 50_000_000;
 /// Where messages cannot be read, a turn that takes longer is a finding, ns.
 const TURN_MIN_NS: u64 = 10_000_000;
 
@@ -115,7 +116,7 @@ pub(crate) struct FlowAccount {
 }
 
 /// The time of all connections and exchanges.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct WaitSums {
     /// Connections, added up.
     pub connections: Division,
@@ -157,6 +158,15 @@ impl WaitSums {
         if self.flows.len() > 2 * self.flows_max {
             self.keep_first();
         }
+    }
+
+    /// A connection that is still open.
+    pub(crate) fn open(&mut self, account: &FlowAccount, waits: impl Iterator<Item = Wait>) {
+        let mut parts = account.parts;
+        waits.for_each(|wait| parts.add(wait.part, wait.ns()));
+        self.connections.add_all(&parts);
+        self.connections_ns = self.connections_ns.saturating_add(parts.total());
+        self.connection_count += 1;
     }
 
     /// The first connections only, in order.

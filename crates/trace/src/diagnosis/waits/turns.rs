@@ -1,31 +1,24 @@
 //! Whose turn it was: divides the time of one connection.
 
+use super::dead_ends::DeadEnds;
 use super::part::Part;
+use super::pending::{Gap, Pending};
 use super::ring::{Wait, WaitRing};
 use super::sums::Sink;
+use super::tls::TlsTurns;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
+use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::flow::event::{Direction, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::protocol::layer::{Kind, Layer};
+use crate::protocol::layer::Layer;
 
 /// A request that waited shorter may be answered behind the end of the capture, ns.
 const UNANSWERED_MIN_NS: u64 = 100_000_000;
-/// What a TLS handshake may take on top of its round trips, ns.
-const TLS_COMPUTING_NS: u64 = 25_000_000;
-
-const HANDSHAKE_RECORD: u8 = 22;
-const CIPHER_RECORD: u8 = 20;
-const ALERT_RECORD: u8 = 21;
-const DATA_RECORD: u8 = 23;
-/// An alert of TLS 1.3: two bytes, its type and a tag of 16 (RFC 8446 sections 5.2 and 6).
-const HIDDEN_ALERT_BYTES: u16 = 19;
-/// Session tickets are shorter in the libraries that are common, bytes.
-const TICKET_BYTES_MAX: u16 = 300;
-/// A server sends them within this, ns.
-const TICKETS_WITHIN_NS: u64 = 2_000_000;
+/// A lookup that takes longer is a finding, ns.
+const SLOW_LOOKUP_NS: u64 = 100_000_000;
 
 /// How far the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,68 +28,12 @@ enum Stage {
     Closing,
 }
 
-/// The handshake of TLS, as far as record types show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Tls {
-    #[default]
-    None,
-    /// By side: cipher changed (1), and its Finished sent (2), as in TLS 1.2.
-    Handshake([u8; 2]),
-    Done,
-}
-
-/// What a sender could have done in the gap before its segment.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Gap {
-    /// From when on nothing but its application kept it from sending, ns.
-    pub(crate) free_from: Option<u64>,
-    /// The receiver's window was closed from then until then, ns.
-    pub(crate) closed: Option<(u64, u64)>,
-    /// By the direction of the sender: since when its receiver's window is closed, ns.
-    pub(crate) closed_since: [Option<u64>; 2],
-}
-
-/// A segment that ends a wait. It is judged when the next one comes: only then is
-/// known what its bytes were.
-#[derive(Debug, Clone, Copy)]
-struct Pending {
-    segment: Segment,
-    gap: Gap,
-    calls_before: u32,
-    starts_call: bool,
-    ends_call: bool,
-    has_control: bool,
-    has_message: bool,
-    has_alert: bool,
-    /// Messages of the handshake of TLS 1.3 that were decrypted.
-    has_hidden_handshake: bool,
-    records: [bool; 3],
-    /// Bytes of its records of data type: how many, the shortest, the longest.
-    data_records: (u32, u16, u16),
-}
-
-impl Pending {
-    /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9), or
-    /// alerts of TLS.
-    fn is_control(&self) -> bool {
-        self.has_control && !self.has_message
-    }
-
-    /// What a server of TLS 1.3 sends behind the handshake (RFC 8446 section 4.6.1): where
-    /// that cannot be read, records of one length, too short for most replies.
-    fn looks_like_tickets(&self) -> bool {
-        if self.has_hidden_handshake {
-            return !self.has_message;
-        }
-        let (count, shortest, longest) = self.data_records;
-        count > 0 && shortest == longest && longest <= TICKET_BYTES_MAX
-    }
-}
-
 /// The time of one connection.
 #[derive(Debug)]
 pub(crate) struct Turns {
     pub(crate) ring: WaitRing,
+    /// Of the server's name, until the first packet.
+    pub(crate) lookup: Option<Lookup>,
     began: Option<u64>,
     /// Until when time is divided, and the last packet before.
     mark: u64,
@@ -104,10 +41,7 @@ pub(crate) struct Turns {
     last: (u64, u64),
     stage: Stage,
     from_syn: bool,
-    tls: Tls,
-    tls_began: (u64, u64),
-    /// When a handshake of TLS 1.3 was over, as long as tickets may follow, ns.
-    tickets_from: Option<u64>,
+    tls: TlsTurns,
     is_reset: bool,
     turn: Option<Direction>,
     /// When each side sent payload last.
@@ -125,6 +59,7 @@ pub(crate) struct Turns {
     speaker: Direction,
     /// And that packet carries payload.
     speaks: bool,
+    dead_ends: DeadEnds,
     pending: Option<Pending>,
     evidence: Vec<Stall>,
 }
@@ -133,15 +68,14 @@ impl Turns {
     pub(crate) fn new(from_syn: bool) -> Turns {
         Turns {
             ring: WaitRing::default(),
+            lookup: None,
             began: None,
             mark: 0,
             mark_packet: 0,
             last: (0, 0),
             stage: Stage::Open,
             from_syn,
-            tls: Tls::None,
-            tls_began: (0, 0),
-            tickets_from: None,
+            tls: TlsTurns::default(),
             is_reset: false,
             turn: None,
             payload_at: [0; 2],
@@ -154,6 +88,7 @@ impl Turns {
             ended_call: false,
             speaker: Direction::Request,
             speaks: false,
+            dead_ends: DeadEnds::default(),
             pending: None,
             evidence: Vec::new(),
         }
@@ -164,9 +99,10 @@ impl Turns {
     pub(crate) fn take(&mut self, segment: &Segment, gap: Gap, path: &Path, sink: &mut Sink) {
         let at = segment.at_ns;
         if self.began.is_none() {
-            self.begin(segment);
+            self.begin(segment, sink);
         }
         self.last = (at, segment.packet);
+        self.dead_ends.take(segment);
         let is_edge = segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) != 0;
         let ends_wait = segment.bytes > 0
             || is_edge
@@ -177,19 +113,7 @@ impl Turns {
             return;
         }
         self.settle(path, sink);
-        self.pending = Some(Pending {
-            segment: *segment,
-            gap,
-            calls_before: self.calls,
-            starts_call: false,
-            ends_call: false,
-            has_control: false,
-            has_message: false,
-            has_alert: false,
-            has_hidden_handshake: false,
-            records: [false; 3],
-            data_records: (0, u16::MAX, 0),
-        });
+        self.pending = Some(Pending::new(segment, gap, self.calls));
         if self.stage == Stage::Connecting {
             self.settle(path, sink);
         }
@@ -223,49 +147,16 @@ impl Turns {
 
     #[inline]
     pub(crate) fn layer(&mut self, layer: Layer) {
-        let Some(pending) = &mut self.pending else {
-            return;
-        };
-        match layer.kind {
-            Kind::H2Preface
-            | Kind::H2Settings
-            | Kind::H2WindowUpdate
-            | Kind::H2Ping
-            | Kind::H2Goaway => pending.has_control = true,
-            // Their records say which they are.
-            Kind::TlsRecords | Kind::TlsHandshake | Kind::TlsData | Kind::TlsTags => {}
-            _ => pending.has_message = true,
+        if let Some(pending) = &mut self.pending {
+            pending.layer(layer.kind);
         }
     }
 
     /// A record of TLS; `content`: what is in it, where it was decrypted.
     pub(crate) fn record(&mut self, kind: u8, length: u16, content: Option<u8>) {
-        let Some(pending) = &mut self.pending else {
-            return;
-        };
-        match (kind, content) {
-            (ALERT_RECORD, _) | (_, Some(ALERT_RECORD)) => pending.has_alert = true,
-            (DATA_RECORD, None) if length == HIDDEN_ALERT_BYTES => pending.has_alert = true,
-            (CIPHER_RECORD, _) => pending.records[0] = true,
-            (HANDSHAKE_RECORD, _) => {
-                pending.records[1] = true;
-                pending.has_message = true;
-            }
-            // Its layers say whether that is a message.
-            (DATA_RECORD, Some(DATA_RECORD)) => pending.records[2] = true,
-            (DATA_RECORD, Some(_)) => {
-                pending.records[2] = true;
-                pending.has_hidden_handshake = true;
-            }
-            (DATA_RECORD, None) => {
-                pending.records[2] = true;
-                pending.has_message = true;
-                let (count, shortest, longest) = pending.data_records;
-                pending.data_records = (count + 1, shortest.min(length), longest.max(length));
-            }
-            _ => {}
+        if let Some(pending) = &mut self.pending {
+            pending.record(kind, length, content);
         }
-        pending.has_control |= pending.has_alert;
     }
 
     /// Judges the segment that waits to be judged.
@@ -274,7 +165,7 @@ impl Turns {
         if let Some(pending) = self.pending.take() {
             self.judge(&pending, path, sink);
             self.note(&pending, path);
-            self.note_records(&pending, path, sink);
+            self.tls.note(&pending, path, sink);
         }
         if !self.evidence.is_empty() {
             self.apply_evidence();
@@ -286,6 +177,7 @@ impl Turns {
         self.settle(path, sink);
         self.speaks = false;
         self.unanswered(sink);
+        self.dead_ends.finish(sink);
         let (at, packet) = self.last;
         if self.stage == Stage::Open {
             self.until_closed(closed_since, at, packet, sink);
@@ -293,7 +185,7 @@ impl Turns {
         let part = match (self.stage, self.turn) {
             (Stage::Connecting, _) => Part::Connecting,
             (Stage::Closing, _) => Part::Closing,
-            _ if self.tls_is_open() => Part::TlsHandshake,
+            _ if self.tls.is_open() => Part::TlsHandshake,
             (_, Some(Direction::Request)) if self.calls > 0 || !self.has_calls => Part::Server,
             (_, Some(Direction::Request)) => Part::RequestTransfer,
             (_, Some(Direction::Reply)) => Part::ReplyTransfer,
@@ -310,7 +202,7 @@ impl Turns {
         self.began.map_or(0, |began| self.last.0 - began)
     }
 
-    fn begin(&mut self, segment: &Segment) {
+    fn begin(&mut self, segment: &Segment, sink: &mut Sink) {
         self.began = Some(segment.at_ns);
         self.mark = segment.at_ns;
         self.mark_packet = segment.packet;
@@ -318,15 +210,36 @@ impl Turns {
         if is_syn && segment.direction == Direction::Request {
             self.stage = Stage::Connecting;
         }
+        if let Some(lookup) = self.lookup.take() {
+            self.begin_with(&lookup, segment, sink);
+        }
+    }
+
+    /// The connection begins with the lookup of its server's name.
+    fn begin_with(&mut self, lookup: &Lookup, segment: &Segment, sink: &mut Sink) {
+        let (asked, answered) = (lookup.asked, lookup.answered);
+        self.began = Some(asked.0.min(segment.at_ns));
+        self.mark = asked.0.min(segment.at_ns);
+        self.mark_packet = asked.1;
+        self.until(Part::NameResolution, answered.0, answered.1, sink);
+        self.mark_packet = answered.1;
+        self.until(Part::Connecting, segment.at_ns, segment.packet, sink);
+        self.mark_packet = segment.packet;
+        if lookup.ns() >= SLOW_LOOKUP_NS {
+            sink.find(Occurrence {
+                cause: Cause::SlowDns,
+                flow: sink.flow,
+                exchange: None,
+                direction: Direction::Reply,
+                packets: vec![asked.1, answered.1],
+                ns: lookup.ns(),
+            });
+        }
     }
 
     /// Calls were seen, and none was given up.
     pub(crate) fn has_calls(&self) -> bool {
         self.has_calls
-    }
-
-    fn tls_is_open(&self) -> bool {
-        matches!(self.tls, Tls::Handshake(_))
     }
 
     /// The time up to `at` belongs to `part`.
@@ -362,7 +275,7 @@ impl Turns {
         }
         if self.stage == Stage::Connecting {
             self.connect(segment, sink);
-        } else if self.tls_is_open() {
+        } else if self.tls.is_open() {
             self.until(Part::TlsHandshake, at, packet, sink);
         } else if self.stage == Stage::Closing && (self.is_over(segment) || pending.is_control()) {
             self.until(Part::Closing, at, packet, sink);
@@ -505,7 +418,7 @@ impl Turns {
             }
             // More of a record that cannot be read before its end: no call has begun yet.
             (Some(Direction::Request), Direction::Request)
-                if self.tls == Tls::Done && self.is_idle(pending) =>
+                if self.tls.is_done() && self.is_idle(pending) =>
             {
                 self.within_message(pending, path, sink);
             }
@@ -604,7 +517,7 @@ impl Turns {
     fn note(&mut self, pending: &Pending, path: &Path) {
         let segment = &pending.segment;
         let way = segment.direction as usize;
-        let is_silent = pending.is_control() || self.is_ticket(pending, path);
+        let is_silent = pending.is_control() || self.tls.is_ticket(pending, path);
         if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !is_silent {
             self.turn = Some(segment.direction);
             self.payload_at[way] = segment.at_ns;
@@ -616,65 +529,6 @@ impl Turns {
         if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
             self.has_closed[way] = true;
             self.stage = Stage::Closing;
-        }
-    }
-
-    /// What the server sends at once behind a handshake of TLS 1.3.
-    fn is_ticket(&mut self, pending: &Pending, path: &Path) -> bool {
-        let segment = &pending.segment;
-        let Some(done_at) = self
-            .tickets_from
-            .filter(|_| segment.direction == Direction::Reply)
-        else {
-            return false;
-        };
-        let way = path.sender_rtt(Direction::Reply) + path.slack(Direction::Reply);
-        let is_ticket = pending.looks_like_tickets()
-            && segment.at_ns.saturating_sub(done_at) <= way + TICKETS_WITHIN_NS;
-        if segment.bytes > 0 && !is_ticket {
-            self.tickets_from = None;
-        }
-        is_ticket
-    }
-
-    /// TLS 1.3 ends its handshake with the first record of data type of the client (its
-    /// Finished, RFC 8446 section 5.2), TLS 1.2 with the second Finished, which is what
-    /// follows a change of cipher (RFC 5246 section 7.1).
-    fn note_records(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
-        let [cipher, handshake, data] = pending.records;
-        let segment = &pending.segment;
-        let side = segment.direction as usize;
-        if self.tls == Tls::None && handshake {
-            self.tls = Tls::Handshake([0; 2]);
-            self.tls_began = (segment.at_ns, segment.packet);
-        }
-        let Tls::Handshake(sides) = &mut self.tls else {
-            return;
-        };
-        if cipher {
-            sides[side] = sides[side].max(1);
-        }
-        if handshake && sides[side] == 1 {
-            sides[side] = 2;
-        }
-        let is_by_data = data && side == Direction::Request as usize;
-        let is_done = *sides == [2, 2] || is_by_data;
-        if is_done {
-            self.tickets_from = is_by_data.then_some(segment.at_ns);
-            self.tls = Tls::Done;
-            let ns = segment.at_ns.saturating_sub(self.tls_began.0);
-            // TLS 1.2 takes two round trips (RFC 5246 section 7.3), later versions one.
-            let round_trips = if is_by_data { 1 } else { 2 };
-            if ns >= round_trips * path.round_trip() + TLS_COMPUTING_NS {
-                sink.find(Occurrence {
-                    cause: Cause::SlowTls,
-                    flow: sink.flow,
-                    exchange: None,
-                    direction: Direction::Reply,
-                    packets: vec![self.tls_began.1, segment.packet],
-                    ns,
-                });
-            }
         }
     }
 

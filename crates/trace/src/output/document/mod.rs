@@ -21,6 +21,7 @@ pub use waits::*;
 
 use crate::diagnosis::waits::WaitSums;
 use crate::diagnosis::{Diagnosis, Finding};
+use crate::flow::Counts;
 use crate::output::account::{Account, Classes, Packets};
 use crate::output::reconciliation::document::Reconciliation;
 use crate::protocol::layer::Kind;
@@ -51,6 +52,9 @@ pub struct Dissection {
     /// Where all of the time went.
     #[serde(default)]
     pub waits: Waits,
+    /// Lookups of names by DNS over UDP.
+    #[serde(default)]
+    pub names: Names,
     /// Bytes and windows over time.
     #[serde(default)]
     pub series: Series,
@@ -74,10 +78,11 @@ pub struct Dissection {
 impl Dissection {
     /// Adds what the diagnosis has found.
     pub fn diagnosed(&mut self, diagnosis: Diagnosis) {
-        let (findings, waits) = diagnosis.results();
-        self.findings = findings;
-        self.waits = Waits::from(&waits);
-        self.divide_flows(&waits);
+        let found = diagnosis.results();
+        self.findings = found.findings;
+        self.waits = Waits::from(&found.waits);
+        self.names = Names::from(found.names);
+        self.divide_flows(&found.waits);
     }
 
     fn divide_flows(&mut self, waits: &WaitSums) {
@@ -115,9 +120,48 @@ pub struct Capture {
     pub drops: Option<u64>,
     /// Why the reading ended early, with the offset in the file; null where it did not.
     pub damaged: Option<String>,
+    /// Segments that were no plain progress.
+    #[serde(default)]
+    pub tcp: TcpCounts,
     /// What cannot be told, and how to capture both directions, where most
     /// connections were captured in one direction only; null where they were not.
     pub one_sided: Option<String>,
+}
+
+/// What of TCP's machinery shows, counted as Wireshark does.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TcpCounts {
+    /// Segments sent again, for any reason.
+    pub retransmissions: u64,
+    /// Of those, after duplicate acknowledgments.
+    pub fast_retransmissions: u64,
+    /// Of those, when they had been acknowledged already.
+    pub spurious_retransmissions: u64,
+    /// Acknowledgments that repeat the one before.
+    pub duplicate_acknowledgments: u64,
+    /// Segments that came after later ones.
+    pub out_of_order: u64,
+    /// Packets that announce a closed window.
+    pub zero_windows: u64,
+    /// Probes of live connections or closed windows.
+    pub probes: u64,
+    /// Packets with RST.
+    pub resets: u64,
+}
+
+impl From<&Counts> for TcpCounts {
+    fn from(counts: &Counts) -> TcpCounts {
+        TcpCounts {
+            retransmissions: counts.retransmissions,
+            fast_retransmissions: counts.fast_retransmissions,
+            spurious_retransmissions: counts.spurious_retransmissions,
+            duplicate_acknowledgments: counts.duplicate_acknowledgments,
+            out_of_order: counts.out_of_order,
+            zero_windows: counts.zero_windows,
+            probes: counts.keep_alives,
+            resets: counts.resets,
+        }
+    }
 }
 
 /// Packets and bytes.

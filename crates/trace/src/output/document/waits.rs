@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::diagnosis::names::NameSums;
 use crate::diagnosis::waits::{Division, LongWait, Part, WaitSums};
 
 /// Where all of the time went. The parts of each sum add up to its `elapsed_ms`.
@@ -122,4 +123,54 @@ pub struct Span {
     pub to_ms: f64,
     /// What it was.
     pub part: Part,
+}
+
+/// Lookups of names.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Names {
+    /// Queries, repeated ones too.
+    pub queries: u64,
+    /// Of those, sent again before an answer came.
+    pub repeated: u64,
+    /// Answers to queries that were seen.
+    pub answered: u64,
+    /// Of those, that name an error.
+    pub failed: u64,
+    /// Median of the times from query to answer, milliseconds; null without answers.
+    pub median_ms: Option<f64>,
+    /// The slowest lookups.
+    pub slowest: Vec<Lookup>,
+}
+
+/// One lookup.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Lookup {
+    /// The name.
+    pub name: String,
+    /// From the first query to the answer, milliseconds.
+    pub ms: f64,
+    /// The packets of query and answer.
+    pub packets: [u64; 2],
+}
+
+impl From<NameSums> for Names {
+    fn from(mut sums: NameSums) -> Names {
+        sums.times.sort_unstable();
+        let slowest = sums.slowest.iter().map(|lookup| Lookup {
+            name: lookup.name.clone(),
+            ms: lookup.ns() as f64 / NS_PER_MS,
+            packets: [lookup.asked.1, lookup.answered.1],
+        });
+        Names {
+            queries: sums.queries,
+            repeated: sums.repeated,
+            answered: sums.answered,
+            failed: sums.failed,
+            median_ms: sums
+                .times
+                .get(sums.times.len() / 2)
+                .map(|ns| *ns as f64 / NS_PER_MS),
+            slowest: slowest.collect(),
+        }
+    }
 }

@@ -25,7 +25,7 @@ pub use log::{CallLog, HEAD, LogError};
 pub use phases::Phase;
 
 use crate::diagnosis::Diagnosis;
-use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::packet::Packet;
 use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Message, Pdu};
 use crate::protocol::layer::Layer;
@@ -85,6 +85,10 @@ impl<R: Read> Observer for Reconciler<R> {
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
         self.pairs.flows.opened(flow, opening);
         self.diagnosis.opened(flow, opening);
+    }
+
+    fn datagram(&mut self, datagram: &Datagram<'_>) {
+        self.diagnosis.datagram(datagram);
     }
 
     fn packet(&mut self, flow: FlowId, direction: Direction, packet: &Packet<'_>) {
