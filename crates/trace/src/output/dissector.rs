@@ -229,11 +229,12 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         if self.collectors.is_chosen(flow) {
             // Before `closed`, which forgets the connection.
             let (protocol, _) = self.protocols.of(flow);
+            let is_tls = self.protocols.is_tls(flow);
             self.collectors.load.at(at_ns);
             self.protocols.closed(flow, closing, &mut self.collectors);
             self.collectors
                 .connection_counts
-                .closed(flow, protocol, closing);
+                .closed(flow, protocol, is_tls, closing);
             self.collectors.ladders.closed(flow);
             self.collectors.load.closed(flow);
             self.collectors.diagnosis.closed(flow, at_ns, closing);

@@ -12,7 +12,7 @@ use super::layer::Kind;
 use super::raw::Raw;
 use super::tls::keylog::KeyLog;
 use super::tls::{Report, Tls, Upper};
-use super::turn_names::turn_name;
+use super::turn_names::{TLS_REQUEST, turn_name};
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 
 /// Segments without a protocol that are looked at in a connection seen from its middle.
@@ -193,7 +193,14 @@ impl Conversation {
             Parser::Http2(http2) => http2.take(side, bytes, calls, cursor),
             Parser::Giop(giop) => giop.take(side, bytes, calls, cursor),
             Parser::Raw(raw) => raw.take(side, bytes, calls, cursor),
-            Parser::Unknown(unknown) => unknown.take(side, bytes, calls, cursor),
+            Parser::Unknown(unknown) => {
+                unknown.take(side, bytes, calls, cursor);
+                if accepts_tls(side, bytes, calls) {
+                    calls.finish(0, Ending::Framed, cursor.listener);
+                    self.parser = Parser::Undetected(Undetected::default());
+                    self.beginning = [true; 2];
+                }
+            }
         }
     }
 
@@ -453,6 +460,12 @@ impl Undetected {
             listener.layer(flow, Kind::Unknown.into(), bytes, &place.segment);
         }
     }
+}
+
+/// A server of PostgreSQL agrees to TLS (PostgreSQL documentation, "SSL Session Encryption").
+fn accepts_tls(side: usize, bytes: &[u8], calls: &mut Calls) -> bool {
+    let is_answer = side == 1 && bytes == b"S" && calls.protocol == Protocol::Postgresql;
+    is_answer && (calls.get(0)).is_some_and(|call| &*call.exchange.name == TLS_REQUEST)
 }
 
 /// What TLS has decrypted goes to the parsers of its conversation.

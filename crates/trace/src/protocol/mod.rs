@@ -49,6 +49,12 @@ pub struct Protocols {
 }
 
 impl Protocols {
+    /// An open connection is TLS.
+    pub fn is_tls(&self, flow: FlowId) -> bool {
+        let conversation = self.flows.get(flow);
+        conversation.is_some_and(|conversation| conversation.tls_report().is_some())
+    }
+
     /// Decrypts TLS with these secrets.
     pub fn with_keys(keys: KeyLog) -> Protocols {
         Protocols {

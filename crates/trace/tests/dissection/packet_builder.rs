@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use wirelab_trace::Summary;
+use wirelab_trace::diagnosis::Diagnosis;
 use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use wirelab_trace::flow::{Flows, Limits};
 use wirelab_trace::output::{Dissection, Dissector, Options};
@@ -209,8 +210,27 @@ impl PacketBuilder {
 
     /// Dissects it, and checks that the books balance.
     pub fn dissect_with(&self, options: Options) -> Dissected {
+        let (dissection, events) = self.dissect_for(options, RecordedEvents::default());
+        let dissected = Dissected { dissection, events };
+        dissected.check();
+        dissected
+    }
+
+    /// Dissects it, and adds the findings and the account of time.
+    pub fn diagnose(&self) -> Dissection {
+        let (mut dissection, diagnosis) =
+            self.dissect_for(Options::default(), Diagnosis::default());
+        dissection.diagnosed(diagnosis);
+        dissection
+    }
+
+    fn dissect_for<L: Observer + ExchangeObserver>(
+        &self,
+        options: Options,
+        listener: L,
+    ) -> (Dissection, L) {
         let keys = KeyLog::read(self.key_log.as_bytes()).expect("memory");
-        let mut dissector = Dissector::new(options, RecordedEvents::default()).with_keys(keys);
+        let mut dissector = Dissector::new(options, listener).with_keys(keys);
         let mut flows = Flows::new(Limits::default());
         let mut summary = Summary::default();
         for (sent, number) in self.sent.iter().zip(1..) {
@@ -243,10 +263,7 @@ impl PacketBuilder {
             flows.packet(&packet, &mut dissector);
         }
         flows.finish(&mut dissector);
-        let (dissection, events) = dissector.finish("builder", &summary);
-        let dissected = Dissected { dissection, events };
-        dissected.check();
-        dissected
+        dissector.finish("builder", &summary)
     }
 }
 

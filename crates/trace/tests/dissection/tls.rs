@@ -1,6 +1,9 @@
 //! TLS that is decrypted: real records of rustls.
 
+use std::io::Write;
+
 use rustls::version::{TLS12, TLS13};
+use wirelab_trace::diagnosis::waits::Part;
 use wirelab_trace::protocol::exchange::{Ending, Protocol};
 use wirelab_trace::protocol::layer::Kind;
 use wirelab_wire::http2::frame::{PREFACE, flag, kind, write_frame};
@@ -375,6 +378,74 @@ fn a_suite_that_is_not_decrypted_is_named() {
             .contains_key("TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA")
     );
     assert_eq!(dissected.bytes(Kind::TlsData), 64);
+}
+
+/// Early data has keys of its own (RFC 8446 section 4.2.10), which are not read.
+#[test]
+fn early_data_stays_encrypted_and_what_follows_does_not() {
+    let mut peers = Peers::new(&TLS13, None);
+    peers.server.max_early_data_size = 1_000;
+    peers.client.enable_early_data = true;
+    let mut builder = PacketBuilder::new();
+    peers.connect(&mut builder).handshake().call("/0", b"hello");
+    builder.close(C).next_connection();
+    let mut talk = peers.connect(&mut builder);
+    let mut early = talk.client.early_data().expect("a ticket that allows it");
+    early
+        .write_all(b"GET /early HTTP/1.1\r\n\r\n")
+        .expect("room");
+    talk.handshake().say(S, b"HTTP/1.1 204 No Content\r\n\r\n");
+    talk.call("/1", b"hello").call("/2", b"hello").close();
+    let dissected = builder.key_log(&peers.key_log()).dissect();
+    let tls = &dissected.dissection.tls;
+    assert_eq!((tls.decrypted, tls.resumed), (2, 1), "{tls:?}");
+    // The request in the early data, and EndOfEarlyData.
+    assert_eq!(dissected.bytes(Kind::TlsData), 23 + 17 + 4 + 17);
+    assert_eq!(dissected.names().last(), Some(&"GET /2"));
+}
+
+#[test]
+fn postgresql_asks_for_tls_first() {
+    let peers = Peers::new(&TLS13, None);
+    let dissected = dissect(&peers, |talk| {
+        talk.builder.send(C, &[0, 0, 0, 8, 4, 210, 22, 47]);
+        talk.builder.send(S, b"S");
+        talk.handshake();
+        talk.say(C, b"\0\0\0\x0F\0\x03\0\0user\0a\0");
+        talk.say(S, b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+        talk.say(C, b"Q\0\0\0\x0Dselect 1\0");
+        talk.say(S, b"Z\0\0\0\x05I").close();
+    });
+    is_decrypted(&dissected, 1);
+    assert_eq!(dissected.names(), ["TLS request", "startup", "select 1"]);
+    let flow = &dissected.dissection.flows.list[0];
+    assert_eq!((flow.protocol, flow.is_tls), (Protocol::Postgresql, true));
+}
+
+#[test]
+fn a_large_request_is_transferred_and_not_waited_for() {
+    let peers = Peers::new(&TLS13, None);
+    let mut builder = PacketBuilder::new();
+    let mut talk = peers.connect(&mut builder);
+    talk.handshake().call("/0", b"hello");
+    let head = b"POST / HTTP/1.1\r\nContent-Length: 9000\r\n\r\n";
+    // One record over several segments: the call is known only when all have come.
+    talk.write(C, &[&head[..], &[b'x'; 9_000]].concat());
+    let record = talk.sent(C);
+    for piece in record.chunks(1_448) {
+        talk.builder.wait(1_000).send(C, piece);
+    }
+    talk.builder.wait(40_000);
+    talk.say(S, b"HTTP/1.1 204 No Content\r\n\r\n").close();
+    let dissection = builder.key_log(&peers.key_log()).diagnose();
+    let parts = &dissection.waits.connections.parts_ms;
+    let of = |part| parts.get(&part).copied().unwrap_or(0.0);
+    assert!(of(Part::Server) >= 38.0, "{parts:?}");
+    assert!(of(Part::ClientBetweenRequests) < 3.0, "{parts:?}");
+    assert!(
+        of(Part::RequestTransfer) + of(Part::ClientStall) >= 6.0,
+        "{parts:?}"
+    );
 }
 
 /// A unary call of gRPC: what the client sends, and what the server does.

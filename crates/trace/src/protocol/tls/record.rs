@@ -10,6 +10,9 @@ use crate::protocol::layer::Kind;
 /// Segments that carry one record at most: of 16 KiB those of 4 bytes.
 const RUNS_MAX: usize = 4096;
 
+/// Room that is kept from one record to the next, bytes; many connections wait for long.
+const ROOM_MAX: usize = 1 << 10;
+
 /// Bytes of a record that came together.
 #[derive(Debug, Clone, Copy)]
 struct Run {
@@ -41,7 +44,9 @@ impl Record {
     /// What it held was handed out.
     pub(super) fn clear(&mut self) {
         self.payload.clear();
+        self.payload.shrink_to(ROOM_MAX);
         self.runs.clear();
+        self.runs.shrink_to(ROOM_MAX / size_of::<Run>());
     }
 
     /// Adds bytes; false where they came in too many pieces.
@@ -60,7 +65,7 @@ impl Record {
         for run in self.runs.drain(..) {
             upper.label(kind, run.bytes, &run.segment);
         }
-        self.payload.clear();
+        self.clear();
     }
 
     /// Hands out what was decrypted: application data as plain bytes, all else as layers.
