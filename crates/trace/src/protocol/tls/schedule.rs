@@ -117,19 +117,20 @@ impl Keys {
     }
 }
 
+/// Digits with blanks between them, as RFCs print bytes.
+#[cfg(test)]
+pub(super) fn bytes(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let pair = |pair: &[u8; 2]| {
+        let text = str::from_utf8(pair).expect("digits");
+        u8::from_str_radix(text, 16).expect("digits")
+    };
+    digits.as_chunks().0.iter().map(pair).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Digits with blanks between them, as RFCs print bytes.
-    pub(in crate::protocol::tls) fn bytes(text: &str) -> Vec<u8> {
-        let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
-        let pair = |pair: &[u8; 2]| {
-            let text = str::from_utf8(pair).expect("digits");
-            u8::from_str_radix(text, 16).expect("digits")
-        };
-        digits.as_chunks().0.iter().map(pair).collect()
-    }
 
     #[test]
     fn expand_label_gives_the_keys_of_rfc_8448() {
@@ -168,6 +169,3 @@ mod tests {
         assert_eq!(out[..32], expected);
     }
 }
-
-#[cfg(test)]
-pub(super) use tests::bytes;
