@@ -396,6 +396,8 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     """Exchanges begun."""
     flow: int
     """Its number, from 0 in the order of first packets."""
+    is_tls: bool = False
+    """Within TLS."""
     opening: HowOpened
     """How it began."""
     packets: int

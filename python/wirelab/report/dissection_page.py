@@ -81,7 +81,7 @@ def _connections(document: Dissection) -> Section | None:
             str(flow.flow),
             sanitize(flow.client),
             sanitize(flow.server),
-            flow.protocol,
+            _protocol(flow),
             f"{flow.exchanges:,}",
             quantity(flow.time.elapsed_ms * 1e6, "ns") if flow.time else NONE,
             _main_part(flow),
@@ -91,6 +91,10 @@ def _connections(document: Dissection) -> Section | None:
     columns = ("number", "client", "server", "protocol", "exchanges", "time", "largest part")
     table = Table(columns, rows, "Connections", (4, 5))
     return Section("Connections", notes, (table,), [_timelines(flows, document.capture.seconds)])
+
+
+def _protocol(flow: Flow) -> str:
+    return f"{flow.protocol} in TLS" if flow.is_tls and flow.protocol != "tls" else flow.protocol
 
 
 def _main_part(flow: Flow) -> str:
