@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
+use proptest::prelude::*;
 use rustls::version::{TLS12, TLS13};
 use wirelab_trace::diagnosis::waits::Part;
+use wirelab_trace::flow::event::Direction;
 use wirelab_trace::protocol::exchange::{Ending, Protocol};
 use wirelab_trace::protocol::layer::Kind;
 use wirelab_wire::http2::frame::{PREFACE, flag, kind, write_frame};
@@ -378,6 +380,56 @@ fn a_suite_that_is_not_decrypted_is_named() {
             .contains_key("TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA")
     );
     assert_eq!(dissected.bytes(Kind::TlsData), 64);
+}
+
+/// Sends what a side has to send in segments of varying sizes, of which some are lost.
+fn send_lossy(talk: &mut Talk<'_>, side: Direction, dice: &mut impl Iterator<Item = u8>) {
+    let bytes = talk.sent(side);
+    let mut rest = &bytes[..];
+    while !rest.is_empty() {
+        let die = dice.next().unwrap_or(255);
+        let size = usize::from(die % 64) * 8 + 1;
+        let (piece, behind) = rest.split_at(size.min(rest.len()));
+        if die < 16 {
+            talk.builder.lose(side, piece);
+        } else {
+            talk.builder.send(side, piece);
+        }
+        rest = behind;
+    }
+    talk.builder.ack(side.opposite());
+}
+
+proptest! {
+    /// Whatever is lost: the books balance, and no call is given the reply of another. The
+    /// sizes of replies tell which call they answer.
+    #[test]
+    fn no_loss_pattern_pairs_a_reply_wrongly(
+        dice in proptest::collection::vec(any::<u8>(), 0..120),
+        is_13: bool,
+    ) {
+        let peers = Peers::new(if is_13 { &TLS13 } else { &TLS12 }, None);
+        let mut dice = dice.into_iter();
+        let dissected = dissect(&peers, |talk| {
+            talk.handshake();
+            for call in 0..12 {
+                let body = vec![b'x'; 100 + 37 * call];
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+                talk.write(C, format!("GET /{call} HTTP/1.1\r\n\r\n").as_bytes());
+                send_lossy(talk, C, &mut dice);
+                talk.write(S, head.as_bytes()).write(S, &body);
+                send_lossy(talk, S, &mut dice);
+            }
+            talk.call("/12", &[b'x'; 100 + 37 * 12]).close();
+        });
+        for exchange in &dissected.events.exchanges {
+            let call: u64 = exchange.name[5..].parse().expect("a number");
+            let reply = exchange.reply.filter(|_| exchange.ending == Ending::Framed);
+            if let Some(reply) = reply {
+                prop_assert_eq!(reply.message_bytes, 100 + 37 * call);
+            }
+        }
+    }
 }
 
 /// Early data has keys of its own (RFC 8446 section 4.2.10), which are not read.
