@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::flow::event::Observer;
 use crate::flow::{Counts, Flows, Limits};
 use crate::packet::decode::{Decoded, Other, decode};
-use crate::packet::file::{Damage, Error, Reader, Record};
+use crate::packet::file::{Damage, Error, Item, Reader, Record};
 use crate::packet::link_layer::LinkType;
 use crate::protocol::dns;
 
@@ -76,8 +76,11 @@ pub fn read_within(
 ) -> Result<Summary, Error> {
     let mut reader = Reader::new(capture)?;
     let mut analyzer = Analyzer::new(limits);
-    while let Some(record) = reader.next()? {
-        analyzer.record(&record, observer);
+    while let Some(item) = reader.next()? {
+        match item {
+            Item::Frame(record) => analyzer.record(&record, observer),
+            Item::Secrets(key_log) => observer.secrets(key_log),
+        }
     }
     let mut summary = analyzer.finish(observer);
     // pcapng has the statistics at its end, so drops are known only now.

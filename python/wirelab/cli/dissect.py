@@ -31,6 +31,12 @@ class ViewOptions:
         help="The engine's log of calls, to be matched with the packets of a FILE; a RUN has its "
         "own.",
     )
+    keylog: Path | None = option(
+        "--keylog",
+        type=PATH,
+        metavar="FILE",
+        help="Secrets to decrypt TLS with: what a program writes where SSLKEYLOGFILE names a file.",
+    )
     svg: Path | None = option(
         "--svg", type=PATH, metavar="FILE", help="Write that exchange as a drawing."
     )

@@ -69,6 +69,29 @@ class Dissection(msgspec.Struct, frozen=True, kw_only=True):
     exchange was whole."""
     timeline_of: TimelineOf | None = None
     """Which exchange that is."""
+    tls: Tls = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "connections": 0,
+                "decrypted": 0,
+                "encrypted": {
+                    "authentication_failed": 0,
+                    "failed_records": 0,
+                    "handshake_unseen": 0,
+                    "no_secrets": 0,
+                    "unfinished": 0,
+                    "unsupported_suite": 0,
+                },
+                "full": 0,
+                "resumed": 0,
+                "secrets": 0,
+                "suites": {},
+                "versions": {},
+            },
+            Tls,
+        )
+    )
+    """Connections that are TLS."""
     waits: Waits = msgspec.field(
         default_factory=lambda: msgspec.convert(
             {
@@ -284,6 +307,23 @@ class Elapsed(msgspec.Struct, frozen=True, kw_only=True):
     """The same by part, milliseconds; parts without any are left out."""
 
 
+class Encrypted(msgspec.Struct, frozen=True, kw_only=True):
+    """Connections that are not decrypted, by the reason."""
+
+    authentication_failed: int
+    """A record was not authentic: from there on they stay encrypted."""
+    failed_records: int
+    """Records that were not authentic."""
+    handshake_unseen: int
+    """The capture lacks their handshake."""
+    no_secrets: int
+    """There are no secrets for them."""
+    unfinished: int
+    """They ended before anything was encrypted."""
+    unsupported_suite: int
+    """Their version or cipher suite is not decrypted."""
+
+
 class ExchangeSums(msgspec.Struct, frozen=True, kw_only=True):
     """Calls."""
 
@@ -356,6 +396,8 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     """Exchanges begun."""
     flow: int
     """Its number, from 0 in the order of first packets."""
+    is_tls: bool = False
+    """Within TLS."""
     opening: HowOpened
     """How it began."""
     packets: int
@@ -584,7 +626,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     """Payload bytes: each belongs to exactly one of these."""
 
     encrypted_bytes: int
-    """Encrypted content of TLS records."""
+    """Content of TLS records that were not decrypted."""
     message_bytes: int
     """Message bytes: bodies without any framing."""
     overhead: dict[str, int]
@@ -814,6 +856,27 @@ class TimelineOf(msgspec.Struct, frozen=True, kw_only=True):
     """Packets left out in its middle, for their number."""
     protocol: Protocol
     """What is spoken."""
+
+
+class Tls(msgspec.Struct, frozen=True, kw_only=True):
+    """Connections that are TLS, and what could be decrypted."""
+
+    connections: int
+    """Connections that are TLS."""
+    decrypted: int
+    """Of those, decrypted: their messages are among the exchanges."""
+    encrypted: Encrypted
+    """Connections that are not decrypted."""
+    full: int
+    """Handshakes that did not."""
+    resumed: int
+    """Handshakes that resumed a session."""
+    secrets: int
+    """Secrets that were given: by a key log, and by the capture itself."""
+    suites: dict[str, int]
+    """Handshakes by cipher suite, by its name in the registry of IANA."""
+    versions: dict[str, int]
+    """Handshakes by version: `TLS 1.3`, …"""
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from wirelab.report import dissection_text
 from wirelab.report.charts import packet_timeline
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.sections import packet_findings, packet_waits
+from wirelab.report.sections import packet_findings, packet_tls, packet_waits
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.sections.packet_waits import COLOURS, LABELS
 from wirelab.run.directory import write_whole
@@ -64,6 +64,8 @@ def _facts(document: Dissection) -> Iterator[tuple[str, str]]:
     yield "Exchanges", f"{document.exchanges.count:,}"
     for warning in dissection_text.warnings(capture, document.exchanges):
         yield "Note", warning
+    for sentence in packet_tls.sentences(document):
+        yield "Encryption", sentence.removeprefix("TLS: ")
 
 
 def _connections(document: Dissection) -> Section | None:
@@ -79,7 +81,7 @@ def _connections(document: Dissection) -> Section | None:
             str(flow.flow),
             sanitize(flow.client),
             sanitize(flow.server),
-            flow.protocol,
+            _protocol(flow),
             f"{flow.exchanges:,}",
             quantity(flow.time.elapsed_ms * 1e6, "ns") if flow.time else NONE,
             _main_part(flow),
@@ -89,6 +91,10 @@ def _connections(document: Dissection) -> Section | None:
     columns = ("number", "client", "server", "protocol", "exchanges", "time", "largest part")
     table = Table(columns, rows, "Connections", (4, 5))
     return Section("Connections", notes, (table,), [_timelines(flows, document.capture.seconds)])
+
+
+def _protocol(flow: Flow) -> str:
+    return f"{flow.protocol} in TLS" if flow.is_tls and flow.protocol != "tls" else flow.protocol
 
 
 def _main_part(flow: Flow) -> str:

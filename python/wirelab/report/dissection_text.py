@@ -19,7 +19,7 @@ from wirelab.documents.dissection import (
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.charts import packet_timeline
-from wirelab.report.sections import packet_findings, packet_waits, time_split
+from wirelab.report.sections import packet_findings, packet_tls, packet_waits, time_split
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.trial.wire_record import PacketFinding
 
@@ -35,6 +35,8 @@ def lines(document: Dissection, standing: Standing | None = None) -> Iterator[st
         yield from packet_waits.lines(document)
         yield ""
     yield from _capture(document.capture, document.flows, document.exchanges)
+    for sentence in packet_tls.sentences(document):
+        yield from _wrapped(sentence)
     yield ""
     if nothing is not None:
         yield from _wrapped(nothing)

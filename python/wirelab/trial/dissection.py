@@ -34,10 +34,17 @@ class Look:
     """Maximum number of connections to list."""
     calls: Path | None = None
     """The engine's log of calls, to compare with the packets."""
+    keylog: Path | None = None
+    """Secrets of TLS connections, in the format of NSS key logs."""
 
     def options(self) -> list[str]:
         """As options of the engine."""
-        given = (("--port", self.port), ("--timeline", self.timeline), ("--calls", self.calls))
+        given = (
+            ("--port", self.port),
+            ("--timeline", self.timeline),
+            ("--calls", self.calls),
+            ("--keylog", self.keylog),
+        )
         words = [word for name, value in given if value is not None for word in (name, str(value))]
         return [*words, "--flows", str(self.flows)]
 

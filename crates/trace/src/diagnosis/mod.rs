@@ -378,9 +378,13 @@ impl ExchangeObserver for Diagnosis {
                 };
                 flow.frame(frame, segment);
             }
-            Pdu::Tls { kind, length } => {
-                flow.is_encrypted = true;
-                flow.turns.record(kind, length);
+            Pdu::Tls {
+                kind,
+                length,
+                content,
+            } => {
+                flow.is_encrypted |= content.is_none();
+                flow.turns.record(kind, length, content);
             }
             _ => {}
         }

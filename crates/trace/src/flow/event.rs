@@ -130,6 +130,9 @@ pub enum Closing {
 
 /// A listener to flows. All calls of one packet come before those of the next.
 pub trait Observer {
+    /// The capture holds secrets of TLS connections, in the format of NSS key logs. They
+    /// come before the packets that need them.
+    fn secrets(&mut self, _key_log: &[u8]) {}
     /// A connection is new. Comes before anything else of that flow.
     fn opened(&mut self, flow: FlowId, opening: &Opening);
     /// A datagram from or to a name server. It belongs to no connection.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
 use super::document::{
-    Accounting, Capture, Dissection, FlowSums, Names, PerExchange, VERSION, Waits,
+    Accounting, Capture, Dissection, FlowSums, Names, PerExchange, Tls, VERSION, Waits,
 };
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
@@ -19,6 +19,7 @@ use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
+use crate::protocol::tls::keylog::KeyLog;
 use crate::read::Summary;
 use crate::text::counted;
 
@@ -105,6 +106,12 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
         }
     }
 
+    /// Decrypts TLS with these secrets.
+    pub fn with_keys(mut self, keys: KeyLog) -> Dissector<D> {
+        self.protocols = Protocols::with_keys(keys);
+        self
+    }
+
     /// Looks only at connections of these addresses, by either end. Call it first.
     pub fn choose(&mut self, addresses: Endpoints) {
         self.addresses = Some(addresses);
@@ -135,6 +142,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             capture: capture(summary, one_sided_text(&flows)),
             flows,
             accounting: accounting(&collectors.accounts, exchanges),
+            tls: Tls::new(self.protocols.tls(), self.protocols.secrets_known()),
             exchanges: collectors.exchange_counts.document(connections),
             load: collectors.load.document(),
             waits: Waits::default(),
@@ -152,6 +160,10 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
 }
 
 impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
+    fn secrets(&mut self, key_log: &[u8]) {
+        self.protocols.secrets(key_log);
+    }
+
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
         let ends = [opening.client.port(), opening.server.port()];
         if self.options.port.is_some_and(|port| !ends.contains(&port)) {
@@ -217,11 +229,12 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         if self.collectors.is_chosen(flow) {
             // Before `closed`, which forgets the connection.
             let (protocol, _) = self.protocols.of(flow);
+            let is_tls = self.protocols.is_tls(flow);
             self.collectors.load.at(at_ns);
             self.protocols.closed(flow, closing, &mut self.collectors);
             self.collectors
                 .connection_counts
-                .closed(flow, protocol, closing);
+                .closed(flow, protocol, is_tls, closing);
             self.collectors.ladders.closed(flow);
             self.collectors.load.closed(flow);
             self.collectors.diagnosis.closed(flow, at_ns, closing);

@@ -27,7 +27,7 @@ pub enum Protocol {
     Giop,
     /// Length-prefixed messages (contracts/README.md, Raw).
     Raw,
-    /// TLS: records are seen, messages are not.
+    /// TLS that is not decrypted: records are seen, messages are not.
     Tls,
     /// PostgreSQL's, by turns.
     Postgresql,
@@ -69,6 +69,9 @@ pub struct Extent {
     pub segments: u32,
     /// HTTP/2: bytes of control frames between its frames.
     pub between_bytes: u32,
+    /// Packet that carried its last byte in the order of the stream; of a record of TLS
+    /// over several packets, where `last_packet` is the one that completed the record.
+    pub carrier: u64,
 }
 
 impl Extent {
@@ -173,6 +176,8 @@ pub enum Pdu {
         kind: u8,
         /// Its payload, bytes.
         length: u16,
+        /// The content type within, where it was decrypted (RFC 8446 section 5.4).
+        content: Option<u8>,
     },
 }
 

@@ -3,6 +3,8 @@
 use super::detect::POSTGRES_SSL;
 use crate::protocol::exchange::Protocol;
 
+/// What a client of PostgreSQL asks for before it speaks TLS.
+pub(super) const TLS_REQUEST: &str = "TLS request";
 /// Characters of a name.
 const NAME_MAX: usize = 60;
 
@@ -42,7 +44,7 @@ fn postgres_name(bytes: &[u8]) -> String {
         [b'B', ..] => "bind, execute".to_owned(),
         [b'p', ..] => "password".to_owned(),
         [b'X', ..] => "terminate".to_owned(),
-        [0, 0, _, _, code @ ..] if code.starts_with(&POSTGRES_SSL) => "TLS request".to_owned(),
+        [0, 0, _, _, code @ ..] if code.starts_with(&POSTGRES_SSL) => TLS_REQUEST.to_owned(),
         [0, 0, ..] => "startup".to_owned(),
         _ => String::new(),
     }

@@ -22,9 +22,10 @@ def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: Tes
     """Of a file, a run, or what passes now; returns the exit code. Raises
     :class:`WirelabError`."""
     if live.live:
-        if source is not None or test.test or view.calls or view.svg or view.timeline:
+        of_files = (view.calls, view.keylog, view.svg, view.timeline)
+        if source is not None or test.test or any(of_files):
             raise UsageError(
-                "--live takes no FILE, and neither --test, --calls, --svg nor --timeline",
+                "--live takes no FILE, and none of --test, --calls, --keylog, --svg and --timeline",
                 "keep the packets by --write, and dissect that file afterwards",
             )
         from wirelab.cli.output import live as output
@@ -84,7 +85,7 @@ def _documents(source: Path, view: ViewOptions) -> list[Dissection]:
         documents = []
         for file in captures:
             calls = reconciliation.log_of(file) if is_run else view.calls
-            look = Look(port=view.port, timeline=view.timeline, calls=calls)
+            look = Look(port=view.port, timeline=view.timeline, calls=calls, keylog=view.keylog)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     return reconciliation.joined(documents)
 

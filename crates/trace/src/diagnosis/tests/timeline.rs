@@ -319,6 +319,7 @@ impl Timeline {
             overhead_bytes: 0,
             segments: 1,
             between_bytes: between[side as usize],
+            carrier: 2,
         };
         let exchange = Exchange {
             flow: self.flow,

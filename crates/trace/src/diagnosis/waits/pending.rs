@@ -34,6 +34,7 @@ pub(super) struct Pending {
     pub(super) ends_call: bool,
     has_control: bool,
     has_message: bool,
+    pub(super) has_alert: bool,
     pub(super) records: Records,
 }
 
@@ -46,6 +47,8 @@ pub(super) struct Records {
     pub(super) data: u32,
     shortest: u16,
     longest: u16,
+    /// Messages of the handshake of TLS 1.3 that were decrypted.
+    has_hidden_handshake: bool,
 }
 
 impl Pending {
@@ -58,6 +61,7 @@ impl Pending {
             ends_call: false,
             has_control: false,
             has_message: false,
+            has_alert: false,
             records: Records::default(),
         }
     }
@@ -71,27 +75,35 @@ impl Pending {
             | Kind::H2Ping
             | Kind::H2Goaway => self.has_control = true,
             // Their records say which they are.
-            Kind::TlsRecords | Kind::TlsHandshake | Kind::TlsData => {}
+            Kind::TlsRecords | Kind::TlsHandshake | Kind::TlsData | Kind::TlsTags => {}
             _ => self.has_message = true,
         }
     }
 
-    /// A record of TLS begins in it.
-    pub(super) fn record(&mut self, kind: u8, length: u16) {
-        match kind {
-            ALERT_RECORD => self.has_control = true,
-            DATA_RECORD if length == HIDDEN_ALERT_BYTES => self.has_control = true,
-            CIPHER_RECORD => self.records.changes_cipher = true,
-            HANDSHAKE_RECORD => {
+    /// A record of TLS begins in it, or one ends that was decrypted: `content` is what it
+    /// holds.
+    pub(super) fn record(&mut self, kind: u8, length: u16, content: Option<u8>) {
+        match (kind, content) {
+            (ALERT_RECORD, _) | (_, Some(ALERT_RECORD)) => self.has_alert = true,
+            (DATA_RECORD, None) if length == HIDDEN_ALERT_BYTES => self.has_alert = true,
+            (CIPHER_RECORD, _) => self.records.changes_cipher = true,
+            (HANDSHAKE_RECORD, _) => {
                 self.records.has_handshake = true;
                 self.has_message = true;
             }
-            DATA_RECORD => {
+            // Its layers say whether that is a message.
+            (DATA_RECORD, Some(DATA_RECORD)) => self.records.data += 1,
+            (DATA_RECORD, Some(_)) => {
+                self.records.data += 1;
+                self.records.has_hidden_handshake = true;
+            }
+            (DATA_RECORD, None) => {
                 self.records.take_data(length);
                 self.has_message = true;
             }
             _ => {}
         }
+        self.has_control |= self.has_alert;
     }
 
     /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9), or
@@ -112,9 +124,12 @@ impl Records {
         self.data += 1;
     }
 
-    /// What a server of TLS 1.3 sends behind the handshake (RFC 8446 section 4.6.1): records
-    /// of one length, too short for most replies.
+    /// What a server of TLS 1.3 sends behind the handshake (RFC 8446 section 4.6.1): where it
+    /// cannot be read, records of one length, too short for most replies.
     pub(super) fn look_like_tickets(&self) -> bool {
+        if self.has_hidden_handshake {
+            return true;
+        }
         self.data > 0 && self.shortest == self.longest && self.longest <= TICKET_BYTES_MAX
     }
 }

@@ -152,10 +152,10 @@ impl Turns {
         }
     }
 
-    /// A record of TLS.
-    pub(crate) fn record(&mut self, kind: u8, length: u16) {
+    /// A record of TLS; `content`: what is in it, where it was decrypted.
+    pub(crate) fn record(&mut self, kind: u8, length: u16, content: Option<u8>) {
         if let Some(pending) = &mut self.pending {
-            pending.record(kind, length);
+            pending.record(kind, length, content);
         }
     }
 
@@ -410,11 +410,17 @@ impl Turns {
             (None, _) if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
             (None, Direction::Request) => self.until(Part::ClientBeforeRequest, at, packet, sink),
             // An alert, with nothing under way.
-            (Some(Direction::Reply), _) if self.tls.is_done() && pending.is_control() => {
+            (Some(Direction::Reply), _) if pending.has_alert && pending.is_control() => {
                 self.until(Part::BeforeClosing, at, packet, sink);
             }
             (Some(_), Direction::Reply) if self.is_idle(pending) => {
                 self.until(Part::ServerUnasked, at, packet, sink);
+            }
+            // More of a record that cannot be read before its end: no call has begun yet.
+            (Some(Direction::Request), Direction::Request)
+                if self.tls.is_done() && self.is_idle(pending) =>
+            {
+                self.within_message(pending, path, sink);
             }
             (Some(_), Direction::Request) if self.is_idle(pending) => {
                 let part = Part::ClientBetweenRequests;

@@ -5,6 +5,7 @@
 //! those of the capture's link type.
 
 pub(super) mod timeline;
+pub(super) mod tls;
 pub(super) mod traffic;
 pub(super) mod waits;
 
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use timeline::*;
+pub use tls::*;
 pub use traffic::*;
 pub use waits::*;
 
@@ -40,6 +42,9 @@ pub struct Dissection {
     pub flows: FlowSums,
     /// Packets and bytes.
     pub accounting: Accounting,
+    /// Connections that are TLS.
+    #[serde(default)]
+    pub tls: Tls,
     /// Calls.
     pub exchanges: ExchangeSums,
     /// When they were made.
@@ -223,7 +228,7 @@ pub struct Payload {
     pub overhead_bytes: u64,
     /// Message bytes: bodies without any framing.
     pub message_bytes: u64,
-    /// Encrypted content of TLS records.
+    /// Content of TLS records that were not decrypted.
     pub encrypted_bytes: u64,
     /// Bytes of unknown protocols, or after their thread was lost.
     pub unknown_bytes: u64,

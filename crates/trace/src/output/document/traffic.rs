@@ -46,6 +46,9 @@ pub struct Flow {
     pub server: String,
     /// What is spoken.
     pub protocol: Protocol,
+    /// Within TLS.
+    #[serde(default)]
+    pub is_tls: bool,
     /// Packets of both directions.
     pub packets: u64,
     /// Bytes of both directions, all headers included.
