@@ -134,8 +134,9 @@ audit: setup
 bench: setup ## the engine beside wrk, h2load, ab and ghz; reading beside tshark; links, captures
 	$(BIN)/python -m bench.run
 
-ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
+ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (30 minutes, root)
 	$(BIN)/python -m bench.ground_truth
+	$(BIN)/python -m bench.ground_truth.scripted
 
 facts: setup ## what `wirelab facts` shows as measured, anew (2 minutes; after `make test`)
 	@.ci/need go java
@@ -156,11 +157,11 @@ soak: setup ## half an hour of inserts at a steady rate: counts, memory (needs J
 	$(BIN)/wirelab run experiments/soak.yaml --out runs/soak
 	$(BIN)/python -m tools.soak_page runs/soak
 
-gate-trials: setup ## 40 real comparisons of known truth for docs/reference/compare.md (20 minutes)
+gate-trials: setup ## 40 real comparisons of known truth for docs/reference/compare.md (20 to 50 minutes)
 	rm -rf runs/gate-trials
 	$(BIN)/python -m tools.gate_trials runs/gate-trials
 
-known-capacities: setup ## the limits of queues that theory knows, for the same page (20 minutes)
+known-capacities: setup ## the limits of queues that theory knows, for the same page (an hour)
 	rm -rf runs/known-capacities
 	$(BIN)/python -m tools.known_capacities runs/known-capacities
 

@@ -1,4 +1,4 @@
-"""The engine beside the tools that people use today, in one run on one machine.
+"""The engine compared with common load tools, in one run on one machine.
 
 Figures differ from machine to machine; only ratios of runs that alternate on
 the same server count. `python -m bench.run` (`make bench`) prints them, saves

@@ -1,4 +1,4 @@
-"""What the project promises beside its peers, as ratios of one run."""
+"""The promised bounds on ratios to peers, all measured in one run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ratio:
     at_most: float | None = None
     at_least: float | None = None
     aim: bool = False
-    """What is striven for: missing it is told, and breaks no promise."""
+    """An aim: missing it is reported, and breaks no promise."""
 
     @property
     def median(self) -> float:
@@ -62,7 +62,7 @@ class Ratio:
 
     @property
     def verdict(self) -> str:
-        """What can be said of the bound; empty for a figure shown beside."""
+        """The verdict on the bound; empty for a figure without one."""
         if not self.bound_text():
             return ""
         if self.broken:
@@ -70,7 +70,7 @@ class Ratio:
         return UNDECIDED if self.missed else "holds"
 
     def bound_text(self) -> str:
-        """The bound in words; empty for a figure shown beside."""
+        """The bound in words; empty for a figure without one."""
         if self.at_most is not None and self.at_least is not None:
             return f"{self.at_least:,g} to {self.at_most:,g}"
         if self.at_most is not None:
@@ -88,7 +88,7 @@ class Bound:
     at_most: float | None = None
     at_least: float | None = None
     aim: bool = False
-    """What is striven for: missing it is told, and breaks no promise."""
+    """An aim: missing it is reported, and breaks no promise."""
 
     def ratio(self, rounds: list[Round]) -> Ratio | None:
         """The ratios of every round; None when none of the peers could be had."""
@@ -99,8 +99,8 @@ class Bound:
         values = tuple(self._figure(rnd[self.ours]) / self._figure(rnd[best]) for rnd in rounds)
         label = f"{best}, best of {len(present)}" if len(self.peers) > 1 else best
         title = "CPU per call" if self.figure == "cpu" else "requests/s"
-        beside = "" if self.ours == "ours" else f", {self.ours.removeprefix('ours, ')}"
-        return Ratio(title + beside, label, values, self.at_most, self.at_least, self.aim)
+        suffix = "" if self.ours == "ours" else f", {self.ours.removeprefix('ours, ')}"
+        return Ratio(title + suffix, label, values, self.at_most, self.at_least, self.aim)
 
     def _best(self, rounds: list[Round], present: list[str]) -> str:
         """The peer that is best by its median. The best of each single round would be a

@@ -1,4 +1,4 @@
-"""What a figure depends on besides the code: machine, kernel, versions."""
+"""What a figure depends on apart from the code: machine, kernel, versions."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def run_on_core(
     """Runs `command` pinned to `core` (None: wherever the kernel puts it) with `given` on its
     standard input, in the network namespace of that name.
 
-    Memory is sampled only when asked for: the sampler costs CPU beside the
-    processes that are measured.
+    Memory is sampled only on request: the sampler uses CPU next to the measured
+    processes.
 
     Raises:
         BenchError: the program ran longer than `limit_s`.

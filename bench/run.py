@@ -136,7 +136,7 @@ def _options(races: list[str]) -> argparse.Namespace:
         "--publish",
         action="store_true",
         help="write the rows tax-* and codecs to the docs and to the data of reports; the rows "
-        "capture, links, startup, and those beside other tools (see docs/reference) to the docs",
+        "capture, links, startup, and those of other tools (see docs/reference) to the docs",
     )
     parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
     options = parser.parse_args()
@@ -149,7 +149,7 @@ def _options(races: list[str]) -> argparse.Namespace:
 
 
 def _row_keys(part: str) -> list[str]:
-    """One key, or all rows of the engine's tax under the name of their group."""
+    """One key, or all rows of the engine overhead under the name of their group."""
     return list(tax.STACKS) if part == "tax" else [part]
 
 

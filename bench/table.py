@@ -62,7 +62,7 @@ def memory_lines(weighed: Weighed) -> list[str]:
 
 def tax_lines(taxed: Taxed) -> list[str]:
     """What a call costs the engine, and the bytes that it moved."""
-    lines = ["", f"The engine's tax: {taxed.stack}, 50 users  [{taxed.key}]"]
+    lines = ["", f"Engine overhead: {taxed.stack}, 50 users  [{taxed.key}]"]
     for name in taxed.rounds[0]:
         readings = [rnd[name] for rnd in taxed.rounds]
         moved = median(reading.bytes_per_call or 0.0 for reading in readings)
@@ -74,11 +74,11 @@ def codec_lines(every: list[Timed]) -> list[str]:
     """Every codec and message: ours, and the peer."""
     lines = ["", "Encode and decode a request, one at a time  [codecs]"]
     for timed in every:
-        beside = ""
+        peer = ""
         if timed.peer is not None:
-            beside = f"  {median(timed.peer_us):>10.2f} µs  {timed.peer}"
+            peer = f"  {median(timed.peer_us):>10.2f} µs  {timed.peer}"
         lines.append(
-            f"  {timed.codec + ', ' + timed.message:<42}{median(timed.ours_us):>10.2f} µs{beside}"
+            f"  {timed.codec + ', ' + timed.message:<42}{median(timed.ours_us):>10.2f} µs{peer}"
         )
     return lines + [ratio_line(ratio) for timed in every for ratio in timed.ratios]
 
@@ -125,8 +125,8 @@ def _held_line(one: Pass) -> str:
 
 
 def links_lines(exact: Exactness) -> list[str]:
-    """Every promise beside its tries."""
-    lines = ["", "The links' emulator beside what it promises  [links]"]
+    """Every promise with its tries."""
+    lines = ["", "The links' emulator compared with its promises  [links]"]
     lines += [ratio_line(figure) for figure in exact.figures]
     return lines + _disturbed(exact.others_share, "what needs a prompt caller says little")
 

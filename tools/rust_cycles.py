@@ -3,8 +3,8 @@
 ``python -m tools.rust_cycles`` prints every cycle and exits with 1 where there is one. A module
 is a file; it imports another where a path that begins with ``crate::`` or ``super::`` names that
 module or something in it. Declaring a child (``mod child;``) and re-exporting from it is no
-import, for that is how a folder shows what it has; a child that uses its parent's items closes a
-cycle only where the parent uses the child's in its own code. Test modules are left out.
+import, because that is how a folder shows what it has. A child that uses its parent's items closes
+a cycle only where the parent uses the child's in its own code. Test modules are left out.
 """
 
 from __future__ import annotations

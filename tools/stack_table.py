@@ -90,7 +90,7 @@ class Offer:
         return Stack.parse(f"{self.served.binding}@{self.language}?codec={self.codec}")
 
     def variants(self) -> Iterator[tuple[str, Stack]]:
-        """What is offered beside the default, and differs from it."""
+        """Offered values that differ from the default."""
         offered = {
             "transport": self.served.transports,
             "compression": self.served.compression,

@@ -45,7 +45,7 @@ def main() -> int:
                 return 0
             return _judge(options, out, interruption)
     except Interrupted:
-        print(f"interrupted; what was captured is in {out}", file=sys.stderr)
+        print(f"interrupted; the captures made so far are in {out}", file=sys.stderr)
         return 130
     except LabError as error:
         print(error, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The engine's tax as it is published: data that every report carries, and a page of the docs.
+"""The engine overhead as it is published: data that every report carries, and a page of the docs.
 
 Both come from one run, so that a reader of either can tell where and when it was.
 """

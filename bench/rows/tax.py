@@ -1,4 +1,4 @@
-"""The engine's tax: what a call over a stack costs the engine itself.
+"""Engine overhead: the CPU cost of a call in the engine itself.
 
 The embedded Rust service of the stack stands in for a null service: it has a core
 of its own, and only the engine's CPU is read. Every stack also meets REST in JSON

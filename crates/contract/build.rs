@@ -53,7 +53,7 @@ fn fields(message: &MessageDescriptor) -> Vec<FieldDescriptor> {
     message.fields().collect()
 }
 
-/// The attribute that a field needs beside the derived form.
+/// The attribute that a field needs in addition to the derived form.
 ///
 /// # Errors
 /// When the profile of contracts/README.md has the field's type but the

@@ -1,40 +1,40 @@
-"""Everything that can go wrong in the lab itself, as one tree.
+"""All errors of wirelab itself, as one tree.
 
 ::
 
     WirelabError
-    ├── UsageError              exit 2   the user asked for something impossible
+    ├── UsageError              exit 2   the user requested something impossible
     │   ├── UnitError                    a size or a time without a unit that exists
-    │   ├── StackError                   a stack reference that is not legal
+    │   ├── StackError                   an illegal stack reference
     │   ├── ExperimentError              an experiment file with problems
-    │   └── RunDirectoryError            a run directory that cannot be used so
-    ├── LabError                exit 3   the lab cannot do its work
+    │   └── RunDirectoryError            a run directory that cannot be used
+    ├── LabError                exit 3   wirelab cannot do its work
     │   ├── EngineMissing                no engine binary
-    │   ├── EngineRefused                the engine refused a plan, or broke its contract
+    │   ├── EngineRefused                the engine refused a plan, or violated its contract
     │   ├── BuildError                   a service could not be built
-    │   └── ToolMissing                  a foreign load tool could not be had
-    ├── StorageError            exit 4   nothing more can be written (full disk)
+    │   └── ToolMissing                  a third-party load tool is not available
+    ├── StorageError            exit 4   output cannot be written (full disk)
     └── Interrupted             exit 130 Ctrl-C or SIGTERM
 
-    TrialFailed                          one trial measured nothing; data, not an end
+    TrialFailed                          one trial failed; recorded, the run continues
 
-What goes wrong in a measured system is no exception: it is counted in the result.
+Failures of a measured system are not exceptions: they are counted in the result.
 """
 
 from __future__ import annotations
 
 EXIT_OK = 0
-"""Everything that was asked for was done."""
+"""Success."""
 EXIT_FAILED = 1
-"""Done, but trials or calls failed, or what was tested does not hold; the result has it."""
+"""Finished, but trials or calls failed, or a test does not hold; see the result."""
 EXIT_USAGE = 2
 """A wrong option, file or reference; nothing was started."""
 EXIT_LAB = 3
-"""The lab itself failed."""
+"""wirelab itself failed."""
 EXIT_STORAGE = 4
-"""Nothing more could be written; what was measured before is kept."""
+"""Output could not be written; earlier measurements are kept."""
 EXIT_UNDECIDED = 5
-"""What was tested is undecided: it neither holds nor fails."""
+"""A test is undecided: it neither holds nor fails."""
 EXIT_INTERRUPTED = 130
 """Ctrl-C or SIGTERM; finished trials are kept."""
 
@@ -44,11 +44,11 @@ EXIT_BY_VERDICT = {
     "undecided": EXIT_UNDECIDED,
     None: EXIT_OK,
 }
-"""Of commands that test something; None where there was nothing to test."""
+"""Exit codes of commands that test something; None: there was nothing to test."""
 
 
 class WirelabError(Exception):
-    """Base of all: a message that names what is at fault, and what to do about it."""
+    """Base class: a message that names the problem and its cause, and a remedy."""
 
     exit_code = EXIT_LAB
 
@@ -62,21 +62,21 @@ class WirelabError(Exception):
 
 
 class UsageError(WirelabError):
-    """The user asked for something impossible."""
+    """The user requested something impossible."""
 
     exit_code = EXIT_USAGE
 
 
 class UnitError(UsageError):
-    """A size or a time that cannot be read."""
+    """A size or a time that cannot be parsed."""
 
 
 class StackError(UsageError):
-    """A stack reference that is not legal; the remedy names the nearest legal one."""
+    """An illegal stack reference; the remedy names the nearest legal one."""
 
 
 class ExperimentError(UsageError):
-    """An experiment file with problems, each a line ``file:line: key: problem``."""
+    """An experiment file with problems, one line ``file:line: key: problem`` each."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -84,11 +84,11 @@ class ExperimentError(UsageError):
 
 
 class RunDirectoryError(UsageError):
-    """A run directory that is in use, or belongs to another experiment."""
+    """A run directory that is in use, or contains a different experiment."""
 
 
 class LabError(WirelabError):
-    """The lab cannot do its work."""
+    """wirelab cannot do its work."""
 
     exit_code = EXIT_LAB
 
@@ -98,19 +98,19 @@ class EngineMissing(LabError):
 
 
 class EngineRefused(LabError):
-    """The engine refused a plan, or broke its contract."""
+    """The engine refused a plan, or violated its contract."""
 
 
 class BuildError(LabError):
-    """A service could not be built, or what it needs is not installed."""
+    """A service could not be built, or a program that it needs is not installed."""
 
 
 class ToolMissing(LabError):
-    """A foreign load tool is not there and could not be installed."""
+    """A third-party load tool is missing and could not be installed."""
 
 
 class StorageError(WirelabError):
-    """Nothing more can be written."""
+    """Output cannot be written any more."""
 
     exit_code = EXIT_STORAGE
 
@@ -122,7 +122,7 @@ class Interrupted(WirelabError):
 
 
 class TrialFailed(Exception):
-    """One trial measured nothing. Its reason is journalled and the run goes on."""
+    """One trial failed. The journal records its reason, and the run continues."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

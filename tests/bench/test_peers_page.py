@@ -38,7 +38,7 @@ def test_every_ratio_stands_with_its_promise_and_what_came_of_it() -> None:
     assert "| http | CPU per call, decode / wrk | 2.00 [2.00 … 2.00] |  |  |" in page
     assert "| grpc | requests/s / ghz | 2.00 [2.00 … 2.00] | at least 3 | BROKEN |" in page
     assert "| a capture of 4,000,000 packets | M packets/s of a core | 2.00" in page
-    assert "of their version: wrk: wrk 4.1.0; h2load: h2load 1.52." in page
+    assert "Versions that the peers report: wrk: wrk 4.1.0; h2load: h2load 1.52." in page
     assert measurements.peers_parts(page, document()) == page
 
 

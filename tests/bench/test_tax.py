@@ -1,4 +1,4 @@
-"""The engine's tax: real calls over real services, and bytes that are made equal."""
+"""Engine overhead: real calls over real services, and bytes that are made equal."""
 
 from __future__ import annotations
 

@@ -248,9 +248,9 @@ def test_cpu_is_that_of_the_window() -> None:
     ("changes", "said"),
     [
         ({"count": 0, "details": None}, "no call"),
-        ({"average": None}, "another shape"),
-        ({"details": [{"latency": 1}]}, "another shape"),
-        ({"details": [{"latency": 1, "timestamp": "now", "status": "OK"}]}, "another shape"),
+        ({"average": None}, "unknown structure"),
+        ({"details": [{"latency": 1}]}, "unknown structure"),
+        ({"details": [{"latency": 1, "timestamp": "now", "status": "OK"}]}, "unknown structure"),
     ],
 )
 def test_a_report_without_figures_is_no_trial(tmp_path: Path, changes: Json, said: str) -> None:
@@ -273,10 +273,10 @@ def test_a_report_is_kept_packed_as_it_was_written(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_is_no_trial(tmp_path: Path) -> None:
     """Neither an absent report nor one that was cut short."""
-    with pytest.raises(TrialFailed, match="no report"):
+    with pytest.raises(TrialFailed, match="report of ghz cannot be read"):
         ghz.read(tmp_path / "nothing.json")
     (tmp_path / "cut.json").write_text('{"count": 4', encoding="utf-8")
-    with pytest.raises(TrialFailed, match="no report"):
+    with pytest.raises(TrialFailed, match="report of ghz cannot be read"):
         ghz.read(tmp_path / "cut.json")
 
 
@@ -314,10 +314,10 @@ window: {duration: 1 s}
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("Hello,", "Submit,", "can make Hello and HelloBytes, not Submit"),
+        ("Hello,", "Submit,", "supports Hello and HelloBytes, not Submit"),
         ("Hello,", "Download,", "not Download"),
         ("closed: {users: 2}", "constant: {rate: 9, in_flight_max: 1}", "closed loads only"),
-        ("{users: 2}", "{users: 2, think: 1 ms}", "no think time"),
+        ("{users: 2}", "{users: 2, think: 1 ms}", "does not support think time"),
     ],
 )
 def test_what_ghz_cannot_be_asked_for_is_refused(old: str, new: str, said: str) -> None:
@@ -356,7 +356,7 @@ def test_the_checks_say_whose_figures_these_are() -> None:
     assert own.outcome == "marked"
     assert "ghz's own (ghz v0.120.0 on google.golang.org/grpc v1.56.3)" in own.reason
     assert check_of(measured, "engine backlog").outcome == "not-measurable"
-    assert "ghz has no stamp" in check_of(measured, "engine backlog").reason
+    assert "ghz has no timestamps" in check_of(measured, "engine backlog").reason
     assert check_of(measured, "warm-up").outcome == "not-measurable"
     assert "engine build" not in {check.name for check in measured.checks}
 
@@ -379,7 +379,7 @@ def test_the_warm_up_of_a_tool_has_connections_of_its_own() -> None:
     again = replace(measured, result=result, service=seen, checks=())
     found = next(check for check in verdicts.check(again) if check.name == "connections")
     assert found.outcome == "ok"
-    assert "ordered from ghz" in found.reason
+    assert "requested from ghz" in found.reason
 
 
 BY_TOOL = CellSelector.of({"stack": "grpc@go?caller=ghz", "users": 10})
@@ -555,9 +555,9 @@ def test_a_trial_by_a_tool_is_kept_whole(tmp_path: Path) -> None:
     ("word", "reason"),
     [
         ("fails", "ghz ended with exit code 1 (flag provided but not defined)"),
-        ("garbage", "no report that can be read"),
-        ("silent", "no report that can be read"),
-        ("hangs", "ghz went on beyond"),
+        ("garbage", "the report of ghz cannot be read"),
+        ("silent", "the report of ghz cannot be read"),
+        ("hangs", "ghz exceeded the time limit of"),
     ],
 )
 @pytest.mark.usefixtures("stand_in", "no_orphans")

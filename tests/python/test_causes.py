@@ -250,7 +250,7 @@ def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str
     [
         (("rest@rust",), "give two services"),
         (("rest@rust", "rest@rust"), "the same as services"),
-        (("rest@rust", "http://127.0.0.1:9/"), "one service is of the lab"),
+        (("rest@rust", "http://127.0.0.1:9/"), "one service is a stack of wirelab"),
         (("rest@rust", "nonsense@rust"), "no binding"),
     ],
 )

@@ -214,9 +214,9 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     ("way", "reason"),
     [
         ("killed", "the caller in go ended with signal SIGKILL and without a result"),
-        ("garbage", "printed 'Exception in thread main', which is no event of its contract"),
-        ("silent", "the caller in go was silent for 1 s"),
-        ("endless", "the caller in go went on beyond the plan's bound"),
+        ("garbage", "printed 'Exception in thread main', which is not an event of its contract"),
+        ("silent", "the caller in go printed no progress for 1 s"),
+        ("endless", "the caller in go exceeded the plan's time limit"),
         ("gone", "the caller in go ended with exit code 0 and without a result"),
         ("refused", "the caller in go refused the plan: no; yes"),
     ],
@@ -307,9 +307,9 @@ def test_what_a_caller_cannot_do_is_refused_by_name(stack: str, said: str) -> No
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("Hello,", "Submit,", "can make Hello and HelloBytes, not Submit"),
+        ("Hello,", "Submit,", "supports Hello and HelloBytes, not Submit"),
         ("closed: {users: 2}", "bursts: {calls: 9, gap: 1 s, in_flight_max: 1}", "not bursts"),
-        ("{users: 2}", "{users: 2, think: 1 ms}", "no think time"),
+        ("{users: 2}", "{users: 2, think: 1 ms}", "does not support think time"),
     ],
 )
 def test_loads_and_operations_that_it_has_no_code_for_are_refused(

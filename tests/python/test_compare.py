@@ -79,7 +79,7 @@ def test_a_service_whose_calls_fail_is_worse_whatever_the_others_cost() -> None:
     rest, grpc = keys(every)
     assert gate(every, (rest, grpc), SERVICE_CPU, 0.03).outcome == "worse"
     assert gate(every, (grpc, rest), SERVICE_CPU, 0.03).outcome != "better"
-    assert "failed, of rest@rust 0 of" in outputs.sentence(
+    assert "failed, compared with 0 of" in outputs.sentence(
         gate(every, (rest, grpc), SERVICE_CPU, 0.03), NAMES
     )
 
@@ -136,7 +136,7 @@ def test_two_commands_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture
     server = "python3 -m http.server {port} --bind 127.0.0.1"
     command = ["compare", "--a", server, "--b", server, "--pairs", "2", "--duration", "200ms"]
     assert main([*command, "--users", "2", "--out", str(tmp_path / "run")]) == 5
-    assert "not known to differ" in " ".join(capsys.readouterr().out.split())
+    assert "neither different from nor equivalent to" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -170,8 +170,11 @@ def test_paths_in_a_file_start_from_its_folder(
         (("rest@rust",), "cannot be read"),
         (("rest@rust", "grpc@rust", "soap@rust"), "3 services given"),
         ((), "0 services given"),
-        (("--a", "true"), "--a and --b are two commands"),
-        (("rest@rust", "grpc@rust", "--users", "1", "--rate", "5"), "are two loads"),
+        (("--a", "true"), "--a and --b need each other"),
+        (
+            ("rest@rust", "grpc@rust", "--users", "1", "--rate", "5"),
+            "--users and --rate exclude each other",
+        ),
         (("rest@rust", "grpc@rust", "--figure", "rat"), "Did you mean 'rate'?"),
         (("rest@rust", "rest@rust"), "the same as services[0]"),
         (("--a", "'", "--b", "true"), "No closing quotation"),
@@ -194,7 +197,9 @@ def test_an_option_that_a_file_says_itself_is_refused(
     file = tmp_path / "two.yaml"
     file.write_text("name: two\n")
     assert main([command, str(file), *option, "--out", str(tmp_path / "run")]) == 2
-    assert f"{option[0]} is for services that the command line names" in capsys.readouterr().err
+    assert (
+        f"{option[0]} applies only to services named on the command line" in capsys.readouterr().err
+    )
 
 
 def test_a_file_without_a_folder_is_found_before_anything_is_measured(
@@ -214,5 +219,5 @@ def test_a_share_is_read_with_and_without_a_percent_sign(text: str, share: float
 
 @pytest.mark.parametrize("text", ["x%", "", "-1", "101%", "1.5"])
 def test_what_is_no_share_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="no share"):
+    with pytest.raises(click.BadParameter, match="not a share"):
         Share().convert(text, None, None)

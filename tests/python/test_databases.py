@@ -163,9 +163,9 @@ def test_a_server_that_already_runs_is_used(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["drive", "rest@rust", "--postgres", "postgres://u@h/d"], "belongs to store=postgres"),
-        (["drive", "http://127.0.0.1:1/", "--postgres", "postgres://u@h/d"], "belongs to store="),
-        (["verify", "rest@rust", "--postgres", "mysql://h/d"], "not the URL of a PostgreSQL"),
+        (["drive", "rest@rust", "--postgres", "postgres://u@h/d"], "needs store=postgres"),
+        (["drive", "http://127.0.0.1:1/", "--postgres", "postgres://u@h/d"], "needs store="),
+        (["verify", "rest@rust", "--postgres", "mysql://h/d"], "not a PostgreSQL URL"),
     ],
 )
 def test_a_url_that_cannot_be_used_is_refused(
@@ -180,7 +180,11 @@ def test_a_url_that_cannot_be_used_is_refused(
     [
         ("rest@go?store=postgres", "lan", "its network namespace has no route"),
         ("rest@go?store=sqlite", "loopback", "no service here has store=postgres"),
-        ("rest@go?store=postgres&max_connections=30", "loopback", "max_connections is set when"),
+        (
+            "rest@go?store=postgres&max_connections=30",
+            "loopback",
+            "max_connections can be set only if",
+        ),
     ],
 )
 def test_a_run_is_refused_where_a_running_server_cannot_serve(

@@ -493,7 +493,7 @@ def test_people_get_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["rest@rust", "--calls", "5", "--duration", "1s"], "contradict"),
+        (["rest@rust", "--calls", "5", "--duration", "1s"], "exclude each other"),
         (["rest@rust", "--poisson"], "--poisson needs --rate"),
         (["rest@rust", "--rate", "0"], "--rate 0 is not a rate"),
         (["rest@rust", "--rate", "-1"], "--rate -1 is not a rate"),
@@ -502,34 +502,34 @@ def test_people_get_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
         (["rest@rust", "--duration", "inf"], "--duration: 'inf' is not a time"),
         (["rest@rust", "--duration", f"{'9' * 400}s"], "too large a number"),
         (["rest@rust", "--warmup", "-1s"], "--warmup: '-1s' is not a time"),
-        (["rest@rust", "--seed", "3"], "--seed belongs to --poisson"),
-        (["rest@rust", "--max-time", "3s"], "--max-time belongs to --calls"),
-        (["rest@rust", "--in-flight", "3", "--close"], "leave one of them out"),
-        (["rest@rust", "--method", "PUT"], "--method belongs to URLs"),
-        (["rest@rust", "--header", "a: b"], "--header belongs to URLs"),
-        (["rest@rust", "--data", ""], "--data belongs to URLs"),
-        (["rest@rust", "--body", __file__], "--body belongs to URLs"),
-        (["rest@rust", "--proto", __file__], "--proto belongs to URLs"),
-        (["rest@rust", "--http2"], "such as rest@rust?transport=http/2"),
+        (["rest@rust", "--seed", "3"], "--seed needs --poisson"),
+        (["rest@rust", "--max-time", "3s"], "--max-time needs --calls"),
+        (["rest@rust", "--in-flight", "3", "--close"], "give only one of them"),
+        (["rest@rust", "--method", "PUT"], "--method applies to URLs only"),
+        (["rest@rust", "--header", "a: b"], "--header applies to URLs only"),
+        (["rest@rust", "--data", ""], "--data applies to URLs only"),
+        (["rest@rust", "--body", __file__], "--body applies to URLs only"),
+        (["rest@rust", "--proto", __file__], "--proto applies to URLs only"),
+        (["rest@rust", "--http2"], "e.g. rest@rust?transport=http/2"),
         (["rest@rust", "--ca", __file__], "write ?security=tls"),
-        (["rest@rust", "--any-target"], "--any-target belongs to URLs"),
-        (["http://127.0.0.1:1/", "--size", "1 kB"], "--size belongs to services of the lab"),
-        (["http://127.0.0.1:1/", "--operation", "Hello"], "--operation belongs to services"),
-        (["http://127.0.0.1:1/", "--sequence", "Credit"], "--sequence belongs to services"),
-        (["http://127.0.0.1:1/", "--import", "."], "--import belongs to --proto"),
-        (["http://127.0.0.1:1/", "--body", __file__, "--data", "x"], "contradict"),
-        (["rest@rust", "--rate", "5", "--users", "2"], "open one"),
+        (["rest@rust", "--any-target"], "--any-target applies to URLs only"),
+        (["http://127.0.0.1:1/", "--size", "1 kB"], "--size applies only to services of wirelab"),
+        (["http://127.0.0.1:1/", "--operation", "Hello"], "--operation applies only to services"),
+        (["http://127.0.0.1:1/", "--sequence", "Credit"], "--sequence applies only to services"),
+        (["http://127.0.0.1:1/", "--import", "."], "--import needs --proto"),
+        (["http://127.0.0.1:1/", "--body", __file__, "--data", "x"], "exclude each other"),
+        (["rest@rust", "--rate", "5", "--users", "2"], "an open load"),
         (["rest@rust", "--duration", "3"], "has no unit"),
         (["rest@rust?codek=text"], "Did you mean 'codec'"),
         (["rest@rsut"], "Did you mean 'rust'"),
-        (["rest@rust", "--operation", "Download"], "does not exist over rest"),
+        (["rest@rust", "--operation", "Download"], "is not available with rest"),
         (["rest@rust", "--operation", "Helo"], "Did you mean 'Hello'"),
         (["rest@rust", "--work", "sleep"], "decode or frame"),
         (["127.0.0.1:80"], "neither a URL nor a stack"),
         (["https://127.0.0.1:1/", "--ca", "nothing.pem"], "is not a file"),
         (["http://127.0.0.1:1/", "--ca", __file__], "--ca belongs to TLS"),
         (["https://127.0.0.1:1/", "--ca", __file__], "no certificate"),
-        (["rest@rust", "--operation", "Credit", "--size", "1 kB"], "Credit has one size"),
+        (["rest@rust", "--operation", "Credit", "--size", "1 kB"], "Credit has a fixed size"),
         (["rest@rust", "--sequence", "Debit"], "Did you mean 'DirectDebit'"),
         (["rest@rust", "--sequence", "Credit", "--operation", "Hello"], "either operation"),
         (["rest@rust", "--operation", "ConfirmAction"], "within sequences only"),
@@ -540,7 +540,7 @@ def test_people_get_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
         (["grpc://127.0.0.1:1/"], "names no method"),
         (["grpc://127.0.0.1:1/a.B/C"], "needs its message"),
         (["grpc://127.0.0.1:1/a.B/C", "--proto", "nothing.proto"], "is not a file"),
-        (["http://127.0.0.1:1/", "--header", "nonsense"], "write 'Name: value'"),
+        (["http://127.0.0.1:1/", "--header", "nonsense"], "write it as 'Name: value'"),
         (["http://127.0.0.1:1/", "--body", "/nonexistent"], "cannot be read"),
     ],
 )
@@ -610,9 +610,9 @@ def test_a_load_beyond_the_open_files_is_refused_before_anything_starts(
     monkeypatch.setattr(open_files, "limit", lambda: 1000)
     assert main(["drive", "rest@rust", *load]) == 2
     printed = " ".join(capsys.readouterr().err.split())
-    assert "900 connections at a time" in printed
-    assert "the 1,000 open files" in printed
-    assert "ask for fewer users or connections, or raise the limit (ulimit -n 1156)" in printed
+    assert "900 concurrent connections and 256 other files" in printed
+    assert "the limit of 1,000 open files" in printed
+    assert "use fewer users or connections, or raise the limit (ulimit -n 1156)" in printed
 
 
 def test_a_proto_that_does_not_parse_is_refused(

@@ -188,7 +188,7 @@ def test_a_reply_in_an_error_reads_as_it_came(url: str, capsys: pytest.CaptureFi
 def test_where_all_time_out_it_says_what_came(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = _drive(capsys, f"{url}/half", "--calls", "1", "--timeout", "300ms")
     assert code == 1
-    (received,) = [line for line in out.splitlines() if "in the meantime" in line]
+    (received,) = [line for line in out.splitlines() if "received meanwhile" in line]
     assert int(received.split()[-2]) > 50
 
 
@@ -220,11 +220,11 @@ def test_a_failed_call_meets_a_condition_on_errors(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--fail-if", "service_cpu>1us"), "a drive knows its calls"),
+        (("--fail-if", "service_cpu>1us"), "a drive measures calls"),
         (("--fail-if", "p99"), "is no condition"),
         (("--junit", "x.xml"), "has nothing to write"),
-        (("--fail-if", "p99>1s", "--junit", "nowhere/x.xml"), "there is no folder nowhere"),
-        (("--report", "nowhere/x.html"), "there is no folder nowhere"),
+        (("--fail-if", "p99>1s", "--junit", "nowhere/x.xml"), "the folder nowhere does not exist"),
+        (("--report", "nowhere/x.html"), "the folder nowhere does not exist"),
         (("--tui",), "--tui needs a terminal"),
     ],
 )

@@ -289,16 +289,16 @@ GRPC = {"name": "a", "url": "grpc://127.0.0.1:1", "grpc": {"method": "a.B/C", "b
     ("service", "expect", "said"),
     [
         (HTTP, {}, "write one of status, headers"),
-        (HTTP, {"json": None}, "null expects nothing"),
+        (HTTP, {"json": None}, "null has no effect"),
         (HTTP, {"status": 99}, "greater than or equal to 100"),
         (HTTP, {"statsu": 200}, "Did you mean 'status'"),
         (HTTP, {"sha256": "abc"}, "should match pattern"),
         (HTTP, {"bytes": {"min": "2 B", "max": "1 B"}}, "min is more than max"),
         (HTTP, {"json_schema": "none.json"}, "none.json: No such file"),
-        (HTTP, {"message": {}}, "expect.message: a reply of http has none"),
-        (HTTP, {"grpc_status": 0}, "expect.grpc_status: a reply of http has none"),
-        (GRPC, {"status": 200}, "expect.status: a reply of grpc has none"),
-        (GRPC, {"json": {}}, "expect.json: a reply of grpc has none"),
+        (HTTP, {"message": {}}, "expect.message: replies of http do not have this"),
+        (HTTP, {"grpc_status": 0}, "expect.grpc_status: replies of http do not have this"),
+        (GRPC, {"status": 200}, "expect.status: replies of grpc do not have this"),
+        (GRPC, {"json": {}}, "expect.json: replies of grpc do not have this"),
         (GRPC, {"message": {}}, "expect.message needs grpc.proto"),
     ],
 )
@@ -347,7 +347,7 @@ def test_differences_are_shown_in_one_line() -> None:
         "more than 16 different ones of 20, status 200, 201, 300 B to 2 MB (4 replies of more "
         "than 1 MB compared by length alone)"
     )
-    assert reply_checks.differences([]) == "there was no good one"
+    assert reply_checks.differences([]) == "there was no good reply"
 
 
 def test_a_journal_keeps_how_replies_differed() -> None:

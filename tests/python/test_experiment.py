@@ -52,16 +52,19 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         (_changed("grpc@rust", "'grpc@rust?codec=text'"), "x:2: services[1]: 'grpc@rust?"),
         (_changed("name: plain", "name: Plain!"), "x:1: name:"),
         (_changed("{duration: 2 s}", "{duration: 2 s, calls: 5}"), "either duration or calls"),
-        (_changed("{duration: 2 s}", "{calls: {14 B: 5}}"), "window.calls must name the sizes"),
+        (
+            _changed("{duration: 2 s}", "{calls: {14 B: 5}}"),
+            "window.calls must list exactly the sizes",
+        ),
         (_changed("{duration: 2 s}", "{calls: {14 bytes: 5}}"), "unknown unit 'bytes'"),
         (_changed("{duration: 2 s}", "{calls: 0}"), "x:7: window.calls"),
         (PLAIN + "repeats: 0\n", "x:8: repeats:"),
-        (PLAIN + "name: again\n", "x:8: name: this key is there twice"),
+        (PLAIN + "name: again\n", "x:8: name: duplicate key: remove one"),
         (PLAIN + "axes: {codek: [text]}\n", "Did you mean 'codec'?"),
         (PLAIN + "axes: {codec: text}\n", "needs a list of values"),
         (PLAIN + "placement: {servise: [0]}\n", "Did you mean 'service'?"),
         (PLAIN + "placement: pined\n", "Did you mean 'pinned'?"),
-        (PLAIN + "warmup: {min: 2 s, max: 1 s}\n", "min is longer than max"),
+        (PLAIN + "warmup: {min: 2 s, max: 1 s}\n", "min must not be longer than max"),
         (PLAIN + "faults: {wrong: {every: 10, what: smell}}\n", "x:8: faults.wrong.what"),
         (_changed("  - closed: {users: 10, think: 5 ms}\n", "  []\n"), "x:5: loads:"),
         (
@@ -70,7 +73,7 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         ),
         (
             _changed("[rest@rust, grpc@rust]", "\n  - rest@rust\n  - 'rest@rust?codec=json'"),
-            "x:4: services[1]: the same as services[0] in line 3, in another spelling; remove one",
+            "x:4: services[1]: the same as services[0] in line 3, spelled differently; remove one",
         ),
         (
             PLAIN + "axes: {codec: [text, json, text]}\n",
@@ -78,21 +81,21 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         ),
         (
             _changed("bytes: 150 kB}", "bytes: 150 kB}\n  - {operation: Hello, bytes: 0.15 MB}"),
-            "x:5: messages[1]: the same as messages[0] in line 4, in another spelling",
+            "x:5: messages[1]: the same as messages[0] in line 4, spelled differently",
         ),
         (
             _changed("  - closed: {users: 10, think: 5 ms}\n", "  - poisson: {rate: .inf}\n"),
             "x:6: loads[0].poisson.rate: should be a finite number",
         ),
-        (PLAIN + "links: []\n", "x:8: links: the list is empty: name one at least"),
-        (PLAIN + "links: [lan, lan]\n", "two links are called lan: remove one"),
+        (PLAIN + "links: []\n", "x:8: links: the list is empty: add at least one entry"),
+        (PLAIN + "links: [lan, lan]\n", "two links are named lan: remove one"),
         (
             PLAIN + "links: [{name: a, both: {delay_ms: .inf}}]\n",
             "x:8: links[0].both.delay_ms: should be a finite number",
         ),
         (
             PLAIN + "links: [{name: a, both: {loss: {kind: gilbert}}}]\n",
-            "loss: kind: 'gilbert' is not possible here. Did you mean 'gilbert-elliott'?",
+            "loss: kind: 'gilbert' is not a valid value. Did you mean 'gilbert-elliott'?",
         ),
         (
             PLAIN + "capture: [none, client, none]\n",
@@ -104,23 +107,23 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         ),
         (
             PLAIN + "links:\n  - name: a\n    both:\n      delay_ms: -3\n",
-            "x:11: links[0].both.delay_ms: should be greater than or equal to 0; given is -3",
+            "x:11: links[0].both.delay_ms: should be greater than or equal to 0, got -3",
         ),
         (
             PLAIN + "links: [{name: a, both: {loss: {kind: random, percent: 120}}}]\n",
-            "loss.percent: should be less than or equal to 100; given is 120",
+            "loss.percent: should be less than or equal to 100, got 120",
         ),
         (
             PLAIN + "links: [{name: a, both: {rate_kbit: 0}}]\n",
-            "x:8: links[0].both.rate_kbit: should be greater than or equal to 0.1; given is 0",
+            "x:8: links[0].both.rate_kbit: should be greater than or equal to 0.1, got 0",
         ),
         (
             PLAIN + "links: [{name: a, both: {delay_ms: 4, jitter_ms: 2, distribution: normal}}]\n",
-            "early by 4 ms: use up to 1, or more delay_ms",
+            "arrive 4 ms before it was sent: use up to 1, or increase delay_ms",
         ),
         ("name: [", "not YAML"),
         ("", "the file is empty"),
-        ("- a\n- b\n", "a mapping of keys"),
+        ("- a\n- b\n", "a mapping with keys"),
         ("a: &x [*x]\n", "x:1:"),
     ],
 )
@@ -146,25 +149,25 @@ def test_an_alias_bomb_is_refused() -> None:
 
 @pytest.mark.parametrize("depth", [1_200, 100_000])
 def test_lists_within_lists_are_refused(depth: int) -> None:
-    with pytest.raises(ExperimentError, match="too deep"):
+    with pytest.raises(ExperimentError, match="too deeply nested"):
         experiment_file.parse("[" * depth)
 
 
 @pytest.mark.parametrize("opened", ["- ", "{a: ", "? ", "[{b: "])
 def test_nothing_nests_deeper_than_can_be_read(opened: str) -> None:
     """libyaml's own composer calls itself for each level, and would run out of stack."""
-    with pytest.raises(ExperimentError, match="too deep"):
+    with pytest.raises(ExperimentError, match="too deeply nested"):
         experiment_file.parse(opened * 100_000)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: &x [*x]\n", "x:1: *x stands within what it stands for"),
-        ("a: &x {b: [*x]}\n", "x:1: *x stands within what it stands for"),
-        ("a: 1\nb: *y\n", "x:2: not YAML: there is no anchor &y before it"),
-        (PLAIN + "---\nname: b\n", "x:8: there is another document; keep one in a file"),
-        ("[a]: 1\n", "x:1: the file: a key must be a word"),
+        ("a: &x [*x]\n", "x:1: the alias *x refers to a node that contains it"),
+        ("a: &x {b: [*x]}\n", "x:1: the alias *x refers to a node that contains it"),
+        ("a: 1\nb: *y\n", "x:2: not YAML: the anchor &y is not defined before this alias"),
+        (PLAIN + "---\nname: b\n", "x:8: the file contains a second YAML document: keep only one"),
+        ("[a]: 1\n", "x:1: the file: a key must be a single word"),
         ("name: !!python/name:os.system x\n", "x:1: name: could not determine a constructor"),
     ],
 )
@@ -255,7 +258,7 @@ def test_a_language_without_services_is_told_with_its_line(tmp_path: Path) -> No
     """Unless illegal combinations are to be left out: then it is one of them."""
     file = tmp_path / "x.yaml"
     file.write_text(_changed("grpc@rust", "grpc@ruts"))
-    said = r"x\.yaml:2: services\[1\]: grpc@ruts: there is no service in 'ruts'. Did you mean"
+    said = r"x\.yaml:2: services\[1\]: grpc@ruts: there are no services in 'ruts'. Did you mean"
     with pytest.raises(ExperimentError, match=said):
         experiment_file.load(file)
     file.write_text(file.read_text() + "skip_illegal: true\n")
@@ -269,7 +272,7 @@ def test_what_cannot_exist_is_told_at_the_key_that_asks_for_it(tmp_path: Path) -
     with pytest.raises(ExperimentError) as refused:
         experiment_file.load(file)
     shown = "\n".join(refused.value.problems)
-    assert f"{file}:4: messages[0]: rest@rust: Download does not exist over rest" in shown
+    assert f"{file}:4: messages[0]: rest@rust: Download is not available with rest" in shown
     assert f"{file}:8: axes: 'grpc@rust?codec=json' cannot exist" in shown
     assert "skip_illegal: true" in refused.value.problems[-1]
     # A stack that exists with the axis as it is, and one that does not exist anyway.
@@ -286,3 +289,6 @@ def test_the_demo_has_the_trials_that_were_promised() -> None:
     demo = experiment_file.load(folder / "demo.yaml")
     combinations = len(demo.services) * len(demo.messages) * len(demo.loads)
     assert combinations * demo.repeats == 48
+    quick = experiment_file.load(folder / "demo-quick.yaml")
+    combinations = len(quick.services) * len(quick.messages) * len(quick.loads)
+    assert combinations * quick.repeats == 8

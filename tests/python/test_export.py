@@ -138,7 +138,7 @@ def test_a_stage_of_a_rate_has_calls_per_second() -> None:
 def test_what_a_part_lacks_has_a_reason_and_zero_is_zero(every: list[Trial]) -> None:
     row = _found(every, part="operation", part_name="Submit", figure="response_p99")
     assert row.get("estimate") is None
-    assert row["reason"] == "not every trial has it, or only some have more than zero"
+    assert row["reason"] == "some trials lack it, or some but not all have zero"
     row = _found(every, part="stage", part_name="2", figure="users")
     assert (row["estimate"], row["low"], row["reason"]) == (0.0, None, "every trial has zero")
 
@@ -192,8 +192,11 @@ def test_a_reproduction_is_exported_part_by_part(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("x.xlsx", "give a name that ends in .csv, .parquet, .json, .jsonl, .openmetrics or .hlog"),
-        ("nowhere/x.csv", "make it first, or name another"),
+        (
+            "x.xlsx",
+            "give a file name that ends in .csv, .parquet, .json, .jsonl, .openmetrics or .hlog",
+        ),
+        ("nowhere/x.csv", "create it, or give another path"),
     ],
 )
 def test_a_file_that_cannot_be_the_table_is_refused(

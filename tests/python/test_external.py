@@ -238,7 +238,7 @@ def test_a_service_that_never_listens_is_reported(tmp_path: Path) -> None:
 def test_a_service_on_another_port_is_reported(tmp_path: Path) -> None:
     script = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); time.sleep(60)"
     assert re.search(
-        r"it listens on 127\.0\.0\.1:\d+: pass \{port\} to it", _failure(tmp_path, script)
+        r"it listens on 127\.0\.0\.1:\d+: pass \{port\} to the command", _failure(tmp_path, script)
     )
 
 
@@ -268,7 +268,7 @@ def test_a_service_that_answers_its_check_with_an_error_is_not_ready(tmp_path: P
     script = f"{HTTP}\n{SERVE}.serve_forever()"
     ready = {"http": "/healthz", "within": "1 s"}
     reason = _failure(tmp_path, script, env={"STATUS": "503"}, ready=ready)
-    assert "GET /healthz was answered with status 503" in reason
+    assert "GET /healthz returned status 503" in reason
 
 
 def test_processes_that_hide_or_ignore_sigterm_are_ended(tmp_path: Path) -> None:
@@ -337,14 +337,14 @@ def test_what_a_lab_of_another_process_namespace_has_started_is_not_ours_to_end(
 
 def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
     trial = _only(_run(tmp_path, {"name": "own", "command": ["no-such-program"], "http": {}}))
-    assert "there is no program no-such-program" in trial.reason
+    assert "program no-such-program does not exist" in trial.reason
 
 
 @pytest.mark.parametrize(
     ("service", "said"),
     [
         ({"name": "a"}, "either command or url"),
-        ({"name": "a", "command": ["x"]}, "say how it is called"),
+        ({"name": "a", "command": ["x"]}, "the request is missing: add http"),
         ({"name": "a", "command": ["x"], "http": {}, "grpc": {"method": "a.B/C"}}, "http or grpc"),
         ({"name": "a", "command": ["x"], "http": {"body": "a", "json": 1}}, "one of body"),
         ({"name": "a", "command": ["x"], "http": {"body_file": "none"}}, "No such file"),
@@ -516,7 +516,7 @@ def test_findings_of_own_services_are_not_tested() -> None:
             "test_findings": True,
         }
     )
-    with pytest.raises(ExperimentError, match="test_findings flips switches"):
+    with pytest.raises(ExperimentError, match="test_findings changes switches"):
         experiment_file.parse(text)
 
 

@@ -313,12 +313,12 @@ def test_a_row_that_is_no_message_is_refused_with_its_line(tmp_path: Path) -> No
     ("message", "words"),
     [
         ({"name": "m", "path": "/", "mix": [{"name": "a", "path": "/"}]}, "in its parts"),
-        ({"name": "m", "mix": [{"name": "a", "path": p} for p in ("/", "/b")]}, "called a"),
+        ({"name": "m", "mix": [{"name": "a", "path": p} for p in ("/", "/b")]}, "named a"),
         ({"name": "m", "path": "/", "data": {"file": "gone.csv"}}, "gone.csv"),
         ({"name": "m", "path": "/", "data": {}}, "either file or random"),
         (
             {"name": "m", "mix": [{"name": "a", "path": "/", "wieght": 3}]},
-            r"messages\[0\].mix\[0\].wieght: unknown key. Did you mean 'weight'\? Known are body,",
+            r"messages\[0\].mix\[0\].wieght: unknown key. Did you mean 'weight'\? Known: body,",
         ),
     ],
 )  # fmt: skip

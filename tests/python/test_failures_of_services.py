@@ -111,7 +111,7 @@ def test_a_stop_ends_cleanly_and_the_run_goes_on_later(
     assert lab.returncode == 130
     kept = running.read(out).trials
     assert f"interrupted; {len(kept)} of {TRIALS} trials are kept" in shown
-    assert "same --out to go on" in shown
+    assert "same --out to continue" in shown
     assert "Traceback" not in shown
     _resumed(experiment, out, kept)
 
@@ -176,7 +176,7 @@ def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_di
     shown = " ".join(shown.split())
     assert lab.returncode == 4, shown
     assert "No space left on device" in shown
-    assert "finished trials are kept; make room" in shown
+    assert "finished trials are kept; free disk space" in shown
     assert "Traceback" not in shown
     kept = running.read(out).trials
     assert 0 < len(kept) < TRIALS
@@ -200,7 +200,7 @@ def test_a_capture_without_room_is_no_failed_trial(tmp_path: Path, small_disk: P
     assert lab.returncode == 4, shown
     assert "cannot be written" in shown
     assert "No space left on device" in shown
-    assert "make room and give the same command again" in shown
+    assert "free disk space and repeat the command" in shown
     assert running.read(out).trials == ()
     subprocess.run(["mount", "-o", "remount,size=400m", str(small_disk)], check=True)
     _resumed(experiment, out, ())
@@ -219,7 +219,7 @@ def test_a_disk_too_full_to_begin_leaves_nothing_or_a_run_that_goes_on(
     assert lab.returncode == 4, shown
     assert "No space left on device" in shown
     assert ("finished trials are kept" in shown) == begun
-    assert ("nothing was begun; make room" in shown) != begun
+    assert ("nothing was started; free disk space" in shown) != begun
     assert (out / "manifest.json").exists() == out.exists() == begun
     (small_disk / "ballast").unlink()
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)

@@ -67,7 +67,7 @@ def test_what_has_no_history_is_refused(
 ) -> None:
     some = sorted(runs.iterdir())[:5]
     assert main(["history", *map(str, some)]) == 2
-    assert "5 runs: a change needs 6 at least" in capsys.readouterr().err
+    assert "5 runs: at least 6 runs are needed" in capsys.readouterr().err
     assert main(["history", str(tmp_path)]) == 2
     assert main(["history", str(runs), "--figure", "rat"]) == 2
     assert main(["history", str(runs), "--picture", "x.png"]) == 2

@@ -110,8 +110,8 @@ def test_the_tools_are_asked_for_what_the_plan_says() -> None:
     [
         ("ab", "1 s}\nw", "1500 ms}\nw", "whole seconds only, not a window of 1.5 s"),
         ("wrk", "1 s}\nw", "200 ms}\nw", "whole seconds only"),
-        ("wrk", "{duration: 1 s}", "{calls: 100}", "cannot be asked for a number of calls"),
-        ("h2load", "Hello,", "Submit,", "can make Hello and HelloBytes, not Submit"),
+        ("wrk", "{duration: 1 s}", "{calls: 100}", "does not support a number of calls"),
+        ("h2load", "Hello,", "Submit,", "supports Hello and HelloBytes, not Submit"),
         ("h2load", "closed: {users: 2}", "poisson: {rate: 9, in_flight_max: 1}", "closed loads"),
     ],
 )

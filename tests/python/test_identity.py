@@ -186,7 +186,7 @@ def test_an_unexpected_pass_fails() -> None:
     """The file of gaps cannot grow old."""
     verdict = judge(_examination(), Gaps((_gap("a"),)))
     assert not verdict.passed
-    assert "take the gap out" in verdict.reasons()[0]
+    assert "remove the gap" in verdict.reasons()[0]
 
 
 def test_a_gap_of_another_service_excuses_nothing() -> None:

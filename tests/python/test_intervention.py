@@ -87,26 +87,34 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
 @pytest.mark.parametrize(
     ("stack", "finding", "reason"),
     [
-        ("rest@rust", STALL, "the stack has server.nagle=off already"),
+        ("rest@rust", STALL, "the stack already has server.nagle=off"),
         (
             "rest@rust?transport=http/1.0&connection=close",
             finding_of("connection-per-call", 100, 3000.0, "connection", "keep"),
             "HTTP/1.0 ends every connection",
         ),
-        ("rest@rust", finding_of("server-think-time", 100, 3000.0), "no switch of this cell makes"),
-        ("rest@rust", finding_of("client-not-reading", 100, 3000.0), "no switch of this cell"),
-        ("rest@rust", SMALL_BUFFER, "the stack has server.tcp_window=kernel already"),
+        (
+            "rest@rust",
+            finding_of("server-think-time", 100, 3000.0),
+            "no setting of this cell makes",
+        ),
+        ("rest@rust", finding_of("client-not-reading", 100, 3000.0), "no setting of this cell"),
+        ("rest@rust", SMALL_BUFFER, "the stack already has server.tcp_window=kernel"),
         (
             "rest@rust",
             finding_of("slow-start", 100, 3000.0),
-            "loopback has the machine's initial_window",
+            "loopback uses the machine's initial_window",
         ),
         (
             "rest@rust",
             finding_of("idle-restart", 100, 3000.0),
-            "loopback has the machine's after_idle",
+            "loopback uses the machine's after_idle",
         ),
-        ("rest@rust", finding_of("data-retransmission", 9, 900.0), "loopback loses nothing"),
+        (
+            "rest@rust",
+            finding_of("data-retransmission", 9, 900.0),
+            "loopback does not lose packets on purpose",
+        ),
     ],
 )
 def test_what_no_switch_can_test_says_why(stack: str, finding: dict[str, Any], reason: str) -> None:
@@ -167,14 +175,14 @@ def test_losses_are_tested_by_the_same_link_without_loss() -> None:
     assert clean.both is not None
     assert (clean.both.delay_ms, clean.both.jitter_ms) == (5.0, 1.0)
     assert (clean.both.loss, clean.both.syn_loss_percent) == (None, 0.0)
-    assert "cannot be switched off by itself" in _reason(text_of("rest@rust", "routed-wlan"), loss)
+    assert "cannot be switched off separately" in _reason(text_of("rest@rust", "routed-wlan"), loss)
 
 
 def test_a_finding_may_blame_the_link() -> None:
     blamed = finding_of("data-retransmission", 9, 900.0, "link", "lan")
     (test,) = proposal_of(text_of("rest@rust", "wlan"), blamed).record.tests
     assert (test.axis, test.was, test.after.link) == ("link", "wlan", "lan")
-    assert "the calls crossed wlan already" in _reason(
+    assert "the calls already crossed wlan" in _reason(
         text_of("rest@rust", "wlan"), finding_of("data-retransmission", 9, 900.0, "link", "wlan")
     )
     nowhere = finding_of("data-retransmission", 9, 900.0, "link", "moon")
@@ -232,7 +240,7 @@ def test_a_fault_that_makes_the_service_slow_is_switched_off_alone() -> None:
     assert set(shown) == {30000, None}
     assert shown[30000].faults["delay_us"] == 30000
     assert "delay_us" not in shown[None].faults
-    with pytest.raises(ExperimentError, match="reset is not among faults"):
+    with pytest.raises(ExperimentError, match="reset is not listed in faults"):
         experiment_file.parse(text + 'only: [{stack: "rest@rust", faults_off: [reset]}]\n')
 
 
@@ -286,7 +294,9 @@ def test_an_ablation_of_captures_is_one_point() -> None:
 
 
 def test_without_a_capture_there_is_nothing_to_test() -> None:
-    with pytest.raises(UsageError, match="no trial of a service of the lab captured"):
+    with pytest.raises(
+        UsageError, match="no trial of this run captured packets of a wirelab service"
+    ):
         proposal_of(text_of(capture="none"), STALL)
 
 
@@ -338,8 +348,8 @@ def test_predictions_do_not_shape_the_trials() -> None:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ("only: [{stack: grpc@rust}]\n", "must be one of services"),
-        (f'only: [{{stack: "{STALLED}", load: 1}}]\n', "there are 1, from 0"),
+        ("only: [{stack: grpc@rust}]\n", "must be an entry of services"),
+        (f'only: [{{stack: "{STALLED}", load: 1}}]\n', "use an index from 0 to 0"),
         (f'only: [{{stack: "{STALLED}", link: -1}}]\n', "greater than or equal to 0"),
         (f'only: [{{stack: "{STALLED}"}}]\naxes: {{codec: [json]}}\n', "without axes"),
     ],

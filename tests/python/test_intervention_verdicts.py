@@ -51,20 +51,20 @@ def test_a_cause_that_is_none_does_not_hold() -> None:
     """The packets blamed it, the flip changes nothing."""
     tested = _judged([40.0, 40.4, 39.8, 40.2], [40.1, 39.9, 40.3, 40.0])
     assert tested.verdict == "does not hold"
-    assert tested.reason == "the time did not go"
+    assert tested.reason == "no time was saved"
     assert not tested.proven
 
 
 def test_a_flip_that_helps_more_than_predicted_holds_and_misses_the_prediction() -> None:
     tested = _judged([60.0, 60.4, 59.8, 60.2], [4.0, 4.2, 3.9, 4.1])
     assert (tested.verdict, tested.prediction) == ("holds", "more")
-    assert tested.reason == "the time went, and more than predicted"
+    assert tested.reason == "more time was saved than predicted"
 
 
 def test_a_flip_that_helps_less_than_predicted_holds_and_misses_the_prediction() -> None:
     tested = _judged([40.0, 40.4, 39.8, 40.2], [30.0, 30.2, 29.9, 30.1])
     assert (tested.verdict, tested.prediction) == ("holds", "less")
-    assert tested.reason == "the time went, but less than predicted"
+    assert tested.reason == "time was saved, but less than predicted"
 
 
 def test_a_flip_that_slows_does_not_hold() -> None:
@@ -105,7 +105,7 @@ def test_occurrences_that_stay_are_not_explained_by_the_time() -> None:
     """The time went, but the pattern that was blamed for it is still there."""
     tested = _judged([40.0, 40.4, 39.8, 40.2], [4.0, 4.2, 3.9, 4.1], STALL)
     assert (tested.verdict, tested.prediction) == ("holds", "occurrences left")
-    assert "100 % of the occurrences are left" in tested.reason
+    assert "100 % of the occurrences remain" in tested.reason
 
 
 def test_one_trial_a_side_tells_nothing() -> None:

@@ -90,7 +90,7 @@ def test_results_are_read_and_others_refused(tmp_path: Path) -> None:
     assert (good.ok, good.elapsed_ms, good.connect_ms, good.end_ms) == (True, 20, 5, 1020)
     assert (bad.ok, bad.kind, bad.end_ms) == (False, "timeout", 1027)
     results.write_text(HEADER)
-    with pytest.raises(TrialFailed, match="ended no call"):
+    with pytest.raises(TrialFailed, match="no call of jmeter ended"):
         jmeter.read(results)
     results.write_text("timeStamp,elapsed\n1,2\n")
     with pytest.raises(TrialFailed, match="cannot be read"):
@@ -141,7 +141,7 @@ def test_another_list_of_artifacts_is_another_installation(
         ("rest@rust?", "grpc@rust?", "jmeter"),
         ("closed: {users: 3}", "constant: {rate: 5, in_flight_max: 3}", "closed loads only"),
         ("{calls: 200, max: 20 s}", "{duration: 1500 ms}", "whole seconds only"),
-        ("Hello, bytes: 14 B", "Upload, bytes: 14 B", "can make Hello and HelloBytes"),
+        ("Hello, bytes: 14 B", "Upload, bytes: 14 B", "supports Hello and HelloBytes"),
     ],
 )
 def test_what_it_cannot_do_is_refused_by_name(old: str, new: str, said: str) -> None:

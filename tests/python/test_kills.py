@@ -295,7 +295,7 @@ def test_a_database_of_the_lab_that_dies_fails_its_trial(
     data = _data(postmaster)
     postmaster.kill()
     (failed,) = lab.end()["failed"]
-    assert "PostgreSQL ended with signal SIGKILL in mid-trial" in failed["reason"]
+    assert "PostgreSQL ended with signal SIGKILL during the trial" in failed["reason"]
     assert _ended(family)
     assert not data.parent.exists()
     kept = running.read(lab.out).trials

@@ -71,7 +71,10 @@ def test_what_is_no_objective_is_refused(text: str) -> None:
     ("words", "message"),
     [
         ((), "no service given"),
-        (("rest@rust", "--command", "true"), "--command is a service"),
+        (
+            ("rest@rust", "--command", "true"),
+            "--command and the argument SERVICE exclude each other",
+        ),
         (("nosuch.yaml",), "cannot be read"),
     ],
 )
@@ -99,7 +102,7 @@ def test_a_file_takes_the_duration_of_the_command_line(
     capsys.readouterr()
     assert "300ms" in (out / "closed" / "experiment.yaml").read_text()
     assert main(["limit", str(file), "--objective", "p50<1s", "--link", "lan"]) == 2
-    assert "--link is for services that the command line names" in capsys.readouterr().err
+    assert "--link applies only to services named on the command line" in capsys.readouterr().err
 
 
 def answering(

@@ -254,14 +254,14 @@ def test_a_link_that_loses_everything_is_dead_by_its_profiles_key(
 ) -> None:
     profile = OwnProfile.model_validate({"name": "gone", "both": direction})
     assert dead(profile, _ready(100.0, 10, 1000)) == (
-        "nothing comes through link gone: all 1,010 echoes before the trial were lost, a "
+        "no packet passes link gone: all 1,010 echoes before the trial were lost, a "
         f"measured loss of 100 %; its profile has {key}"
     )
 
 
 def test_a_link_that_ought_to_live_is_dead_when_nothing_comes_back() -> None:
     shown = dead("wlan", _ready(0.0, 50, 0))
-    assert shown.startswith("nothing comes through link wlan: all 50 echoes")
+    assert shown.startswith("no packet passes link wlan: all 50 echoes")
     assert shown.endswith("a measured loss of 100 %; 0 % is nominal")
 
 

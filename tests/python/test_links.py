@@ -115,16 +115,16 @@ def test_one_link_needs_no_list() -> None:
     ("links", "said"),
     [
         ("[wlam]", "Did you mean 'wlan'"),
-        ("[lan, lan]", "two links are called lan"),
-        ("[{name: lan, both: {}}]", "a profile of the lab"),
-        ("[{name: bad}]", "either both, or forward and backward"),
-        ("[{name: bad, forward: {}}]", "either both, or forward and backward"),
+        ("[lan, lan]", "two links are named lan"),
+        ("[{name: lan, both: {}}]", "a built-in profile"),
+        ("[{name: bad}]", "either the key both, or forward and backward"),
+        ("[{name: bad, forward: {}}]", "either the key both, or forward and backward"),
         (
             "[{name: bad, both: {delay: 5}}]",
             "links[0].both.delay: unknown key. Did you mean 'delay_ms'",
         ),
         ("[{name: bad, both: {loss: {kind: random, percent: 101}}}]", "less than or equal to 100"),
-        ("[]", "name one at least"),
+        ("[]", "add at least one entry"),
     ],
 )
 def test_links_that_cannot_be_are_refused_by_their_place(links: str, said: str) -> None:
@@ -136,7 +136,7 @@ def test_links_that_cannot_be_are_refused_by_their_place(links: str, said: str) 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TEXT + "axes: {socket: [unix]}\n", "no Unix socket crosses link wlan"),
+        (TEXT + "axes: {socket: [unix]}\n", "a Unix socket cannot cross link wlan"),
         (TEXT.replace("wlan", "loopback") + "axes: {congestion: [bbr]}\n", "machine's congestion"),
         (
             TEXT.replace("wlan", "loopback") + "axes: {initial_window: [64]}\n",
@@ -173,7 +173,7 @@ def test_without_privileges_links_are_refused_before_the_first_trial(
     tmp_path: Path, stand_in: Misbehave
 ) -> None:
     stand_in("link-refuses")
-    with pytest.raises(LabError, match=r"wlan cannot be had here: .*not permitted") as refused:
+    with pytest.raises(LabError, match=r"wlan is not available here: .*not permitted") as refused:
         _run(tmp_path / "run")
     assert "run as root" in refused.value.remedy
     assert "links: loopback" in refused.value.remedy
@@ -192,7 +192,7 @@ def test_a_profile_that_can_be_nowhere_is_not_blamed_on_the_machine(
     with Interruption() as interruption, pytest.raises(LabError) as refused:
         links.try_out(links.LinkSpec("wlan"), tmp_path / "log", interruption)
     assert refused.value.remedy == "use 0 to 60000"
-    assert "cannot be had here" not in str(refused.value)
+    assert "is not available here" not in str(refused.value)
 
 
 def test_loopback_records_whose_congestion_control_it_has(
@@ -265,7 +265,7 @@ def test_a_trial_over_a_dead_link_fails_and_names_the_key(
     run = _run(tmp_path / "run", TEXT.replace("wlan", dead))
     assert [trial.status for trial in run.trials] == ["failed"] * 2
     reason = run.trials[0].reason
-    assert "nothing comes through link dead: all 1,050 echoes" in reason
+    assert "no packet passes link dead: all 1,050 echoes" in reason
     assert "a measured loss of 100 %; its profile has both.loss.percent: 100" in reason
     assert run.trials[0].result == GroupResult()
 

@@ -161,12 +161,15 @@ def test_a_load_that_has_an_end_is_measured_from_its_beginning_to_its_end() -> N
         ),
         (
             "closed: {users: 3, stages: [{duration: 1 s, target: 3}]}",
-            "closed.users: stages give the number of users; leave users out",
+            "closed.users: stages set the number of users: leave users out",
         ),
         ("closed: {stages: [{duration: 1 s, targt: 3}]}", "Did you mean 'target'?"),
         ("closed: {stages: [{duration: 1, target: 3}]}", "stages[0].duration: 1 has no unit"),
-        ("closed: {stages: [{duration: 0 s, target: 3}]}", "stages take no time: give one of them"),
-        ("closed: {stages: [{duration: 1 s, target: 0}]}", "stages call nobody"),
+        (
+            "closed: {stages: [{duration: 0 s, target: 3}]}",
+            "all stages have a duration of 0 s: give one of them",
+        ),
+        ("closed: {stages: [{duration: 1 s, target: 0}]}", "so no calls are made"),
         ("closed: {users: 3, calls_per_pause: 2}", "calls_per_pause needs a pause: add `think`"),
         (
             "closed: {users: 3, think: {distribution: exponential}}",
@@ -174,7 +177,7 @@ def test_a_load_that_has_an_end_is_measured_from_its_beginning_to_its_end() -> N
         ),
         (
             "closed: {users: 3, think: {mean: 1 s, distribution: normal}}",
-            "loads[0].closed.think.distribution: 'normal' is not possible here",
+            "loads[0].closed.think.distribution: 'normal' is not a valid value",
         ),
         ("closed: {users: 3, think: 5}", "x:6: loads[0].closed.think: 5 has no unit"),
         ("ramping: {in_flight_max: 3}", "x:6: loads[0].ramping.stages: this key is missing"),
@@ -304,7 +307,7 @@ def test_groups_next_to_the_probe_are_groups_of_the_engines_plan() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (_with_groups(UPLOADS, UPLOADS), "x:7: loads[0].background: two groups are called uploads"),
+        (_with_groups(UPLOADS, UPLOADS), "x:7: loads[0].background: two groups are named uploads"),
         (_with_groups(UPLOADS.replace("uploads", "probe")), "choose another name"),
         (_with_groups(UPLOADS.replace("Submit", "Sumbit")), "background[0].message.operation: "),
         (_with_groups(UPLOADS.replace("bursts", "burst")), "Did you mean 'bursts'?"),
@@ -323,7 +326,7 @@ def test_a_mistake_in_a_group_is_reported_with_its_remedy(text: str, said: str) 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (_with_groups(UPLOADS) + "capture: client\n", "write `capture: none`"),
+        (_with_groups(UPLOADS) + "capture: client\n", "set `capture: none`"),
         (
             _with_groups(UPLOADS, message="{operation: Reserve}"),
             "a service has one contract. choose an operation of charging",
@@ -350,8 +353,8 @@ def test_connections_of_all_groups_have_to_fit_into_the_open_files(
         running.run(experiment_file.parse(text), tmp_path / "run", source=text)
     assert caught.value.problems == [
         (
-            "rest@rust, constant in_flight_max=100 and its background: 900 connections at a time, "
-            "and 256 other files, are more than the 1,000 open files that a process may have here"
+            "rest@rust, constant in_flight_max=100 and its background groups: 900 concurrent "
+            "connections and 256 other files exceed the limit of 1,000 open files per process"
         ),
-        "ask for fewer users or connections, or raise the limit (ulimit -n 1156)",
+        "use fewer users or connections, or raise the limit (ulimit -n 1156)",
     ]

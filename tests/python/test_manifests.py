@@ -28,9 +28,9 @@ def test_a_switch_that_the_service_lacks_is_refused(tmp_path: Path) -> None:
     _write(tmp_path, {})
     with pytest.raises(StackError, match=r"no switch for server\.nagle(.|\n)*is rest@tiny"):
         manifests.load(tmp_path).manifest(Stack.parse("rest@tiny?server.nagle=on"))
-    with pytest.raises(StackError, match=r"serves codec json, not text"):
+    with pytest.raises(StackError, match=r"supports codec json, not text"):
         manifests.load(tmp_path).manifest(Stack.parse("rest@tiny?codec=text"))
-    with pytest.raises(StackError, match="tiny serves rest, not grpc"):
+    with pytest.raises(StackError, match="tiny supports rest, not grpc"):
         manifests.load(tmp_path).manifest(Stack.parse("grpc@tiny"))
 
 
@@ -56,11 +56,11 @@ SERVED: dict[str, object] = {
 @pytest.mark.parametrize(
     ("reference", "said"),
     [
-        ("soap=1.2", r"serves soap 1\.1, not 1\.2(.|\n)*is soap@tiny$"),
-        ("security=mtls", "serves security none, tls, not mtls"),
-        ("codec=soap-rpc", "serves codec soap-literal, not soap-rpc"),
-        ("transport=http/2", r"serves transport http/1\.0, http/1\.1, not http/2"),
-        ("end_of_message=chunked", "serves end_of_message content-length, until-close"),
+        ("soap=1.2", r"supports soap 1\.1, not 1\.2(.|\n)*is soap@tiny$"),
+        ("security=mtls", "supports security none, tls, not mtls"),
+        ("codec=soap-rpc", "supports codec soap-literal, not soap-rpc"),
+        ("transport=http/2", r"supports transport http/1\.0, http/1\.1, not http/2"),
+        ("end_of_message=chunked", "supports end_of_message content-length, until-close"),
     ],
 )
 def test_each_axis_that_a_service_lacks_is_named(tmp_path: Path, reference: str, said: str) -> None:
@@ -84,9 +84,9 @@ def test_what_a_manifest_leaves_out_is_the_simplest(tmp_path: Path) -> None:
     _write(tmp_path, {})
     catalogue = manifests.load(tmp_path)
     for axes, said in (
-        ("socket=unix", "serves socket tcp, not unix"),
-        ("security=tls", "serves security none, not tls"),
-        ("end_of_message=chunked", "serves end_of_message content-length, not chunked"),
+        ("socket=unix", "supports socket tcp, not unix"),
+        ("security=tls", "supports security none, not tls"),
+        ("end_of_message=chunked", "supports end_of_message content-length, not chunked"),
     ):
         with pytest.raises(StackError, match=said):
             catalogue.manifest(Stack.parse(f"rest@tiny?{axes}"))
@@ -108,10 +108,10 @@ def test_axes_of_petclinic_exist_where_its_manifest_names_them(tmp_path: Path) -
     for axes in ("mapper=off", "store=h2&repository=jdbc", "store=h2&repository=jdbc&mapper=off"):
         assert catalogue.manifest(Stack.parse(f"rest@tiny?{axes}"), "petclinic").language == "tiny"
     for axes, contract, said in (
-        ("validation=off", "petclinic", "serves validation on, not off"),
-        ("store=h2&repository=jpa", "petclinic", "serves repository data-jpa, jdbc, not jpa"),
-        ("store=h2&fetch=join", "petclinic", "serves fetch eager, not join"),
-        ("mapper=off", "records", "only contract petclinic has the axis mapper, not records"),
+        ("validation=off", "petclinic", "supports validation on, not off"),
+        ("store=h2&repository=jpa", "petclinic", "supports repository data-jpa, jdbc, not jpa"),
+        ("store=h2&fetch=join", "petclinic", "supports fetch eager, not join"),
+        ("mapper=off", "records", "axis mapper applies only to contract petclinic, not to records"),
     ):
         with pytest.raises(StackError, match=said):
             catalogue.manifest(Stack.parse(f"rest@tiny?{axes}"), contract)
@@ -124,7 +124,7 @@ def test_a_parser_is_refused_by_name_where_a_service_has_one_alone(language: str
     assert catalogue.manifest(Stack.parse("soap@java?parser=woodstox")).language == "java"
     encoded = Stack.parse("soap@java?codec=soap-encoded&parser=crimson-sax")
     assert catalogue.manifest(encoded, "charging").language == "java"
-    with pytest.raises(StackError, match="serves parser default, not woodstox"):
+    with pytest.raises(StackError, match="supports parser default, not woodstox"):
         catalogue.manifest(Stack.parse(f"soap@{language}?parser=woodstox"))
 
 
@@ -143,15 +143,15 @@ def test_a_binding_offered_in_parts_is_refused_by_the_part_that_is_meant(tmp_pat
     catalogue = manifests.load(tmp_path)
     stack = Stack.parse("soap@tiny?codec=soap-encoded")
     assert catalogue.manifest(stack).language == "tiny"
-    with pytest.raises(StackError, match="serves contract transfer, not charging"):
+    with pytest.raises(StackError, match="supports contract transfer, not charging"):
         catalogue.manifest(stack, "charging")
-    with pytest.raises(StackError, match="serves socket tcp, not unix"):
+    with pytest.raises(StackError, match="supports socket tcp, not unix"):
         catalogue.manifest(stack.with_axes({"socket": "unix"}))
 
 
 def test_a_contract_that_is_not_served_is_refused(tmp_path: Path) -> None:
     _write(tmp_path, {"serves": [SERVED]})
-    with pytest.raises(StackError, match="serves contract transfer, charging, not calendar"):
+    with pytest.raises(StackError, match="supports contract transfer, charging, not calendar"):
         manifests.load(tmp_path).manifest(Stack.parse("soap@tiny"), "calendar")
 
 

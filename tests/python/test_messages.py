@@ -143,15 +143,18 @@ def test_messages_of_before_have_the_digest_of_before() -> None:
     ("messages", "said"),
     [
         (MIX.replace("  - name: browsing\n    mix:", "  - mix:"), "mix need a name"),
-        (MIX.replace("ListOwners", "Credit"), "mix are of one contract, not of petclinic and"),
+        (MIX.replace("ListOwners", "Credit"), "mix must be of one contract, not of petclinic and"),
         (MIX.replace("weight: 3", "weight: 0"), r"messages\[0\].mix\[0\].weight: .*greater than 0"),
         (MIX.replace("ListOwners", "ListOwnerz"), "Did you mean 'ListOwners'"),
         (STEPS.replace("from: id, ", ""), "from: this key is missing"),
-        (FILE.replace("operation: AddOwner", "sequence: Credit"), "data belongs to operation"),
+        (
+            FILE.replace("operation: AddOwner", "sequence: Credit"),
+            "data applies to operation and steps only",
+        ),
         (FILE.replace("file: owners.csv", ""), "data has either file or random"),
         (RANDOM.replace("text: 8", "text: 8, integer: [1, 2]"), "exactly one of integer, text"),
-        (RANDOM + RANDOM, "two messages are called AddPetType with random data"),
-        ("  - {operation: ListOwners, name: owners}\n", "name belongs to steps or mix"),
+        (RANDOM + RANDOM, "two messages are named AddPetType with random data"),
+        ("  - {operation: ListOwners, name: owners}\n", "name applies to steps and mix only"),
     ],
 )
 def test_what_cannot_be_is_refused_at_its_line(messages: str, said: str) -> None:

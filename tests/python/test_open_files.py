@@ -45,7 +45,7 @@ timeout: 60 s
 repeats: 1
 """
 STATE = (
-    "connections over 4 engine threads with open files of their own, because the limit of open "
+    "connections over 4 engine threads with separate open file tables, because the limit of open "
     "files is 1,024"
 )
 

@@ -48,7 +48,7 @@ def test_a_call_that_failed_may_have_stored_its_row_once(added: int) -> None:
 
 
 def test_an_acknowledged_row_that_is_lost_is_found() -> None:
-    assert "expected 90 acknowledged rows, and at most 10 of failed calls" in _found(GOOD, 89)
+    assert "expected 90 acknowledged rows, plus at most 10 of failed calls" in _found(GOOD, 89)
 
 
 def test_a_row_that_is_stored_twice_is_found() -> None:
@@ -86,7 +86,7 @@ def test_a_service_that_does_not_recover_is_found() -> None:
 
 def test_a_dropped_connection_may_fail_its_own_call_alone() -> None:
     dropped = replace(OUTAGE, failures_max=1)
-    assert "expected 1 failed call at most, found 10 application" in _found(GOOD, 95, dropped)
+    assert "expected at most 1 failed call, found 10 application" in _found(GOOD, 95, dropped)
     one = Load(sent=91, ok=90, kinds=Counter(application=1), examples=(UNAVAILABLE,))
     assert _found(one, 90, dropped) == ""
 
@@ -94,7 +94,7 @@ def test_a_dropped_connection_may_fail_its_own_call_alone() -> None:
 def test_calls_that_pass_a_locked_table_are_found() -> None:
     """They stored nothing, or not in the table."""
     full = replace(OUTAGE, failures_min=8)
-    assert "expected 8 failed calls or more, found none" in _found(Load(sent=9, ok=9), 9, full)
+    assert "expected at least 8 failed calls, found none" in _found(Load(sent=9, ok=9), 9, full)
 
 
 @pytest.fixture
@@ -161,13 +161,13 @@ def test_what_cannot_be_reached_is_left_out_with_the_reason(kind: str) -> None:
     exam = outages.exam(_of_java(Store(kind)))
     assert (exam.calls, exam.findings) == (0, ())
     assert exam.left_out == (
-        f"{kind} is in the memory of the service, where no other session reaches it",
+        f"{kind} is in the memory of the service, where no other session can access it",
     )
 
 
 def test_a_server_of_the_users_own_is_not_restarted() -> None:
     (said,) = outages.left_out(_of_java(Store("postgres", url="postgres://u@h/d")))
-    assert said.startswith("a restart of the database: the lab restarts no server")
+    assert said.startswith("a restart of the database: wirelab restarts only servers")
 
 
 def _of_java(store: Store) -> Subject:

@@ -67,7 +67,7 @@ def _burst(start_s: float, sent: int, after_s: float) -> PeriodResult:
         ({**STAGES, "gaps": "exponential"}, [_stage(180)], "ok", "90 of 100 calls/s"),
         ({**STAGES, "gaps": "exponential"}, [_stage(120)], "marked", "60 of 100 calls/s"),
         (USERS, [_users(4.2), _users(3.9)], "ok", "3.9 of 4 users"),
-        (USERS, [_users(3.1)], "marked", "3.1 of 4 users, less than 95%: users did not begin"),
+        (USERS, [_users(3.1)], "marked", "3.1 of 4 users, less than 95%: users did not start"),
         (BURSTS, [_burst(0, 10, 0.1), _burst(1, 10, 0.3)], "ok", "2 bursts sent 20 of 20 calls, "),
         (BURSTS, [_burst(0, 10, 1.2), _burst(1, 10, 0.3)], "marked", "1 still sent calls when"),
         (BURSTS, [_burst(0, 6, 0.1), _burst(1, 7, 0.1)], "marked", "sent 13 of 20 calls"),
@@ -108,7 +108,7 @@ def test_groups_next_to_the_probe_are_checked_and_counted() -> None:
         assert judged.outcome == outcome, judged
         assert judged.reason.startswith("uploads: ")
     assert background.check(_with_groups()) == Check.unmeasurable(
-        "background", "the record has the probe alone"
+        "background", "the record has only the probe"
     )
     both = _with_groups(good)
     assert both.ended() == both.result.calls + 20

@@ -73,7 +73,9 @@ def test_an_impossible_combination_is_refused_unless_it_may_be_left_out() -> Non
         "rest@rust",
         "rest@rust?codec=text",
     }
-    assert any("Submit over rest has no codec text" in reason for reason in schedule.skipped)
+    assert any(
+        "Submit with rest does not support codec text" in reason for reason in schedule.skipped
+    )
     assert len(schedule.skipped) == len(set(schedule.skipped)) > 0
 
 
@@ -159,8 +161,8 @@ def test_the_studys_messages_of_calendar_have_no_size_of_ours(tiny: Catalogue) -
     ("message", "said"),
     [
         ("{operation: ConfirmAction}", "called within sequences only"),
-        ("{operation: Credit, bytes: 1 kB}", "Credit has one size"),
-        ("{sequence: Credit, bytes: 1 kB}", "Credit sequence has one size"),
+        ("{operation: Credit, bytes: 1 kB}", "Credit has a fixed size"),
+        ("{sequence: Credit, bytes: 1 kB}", "Credit sequence has a fixed size"),
         ("{sequence: Debit}", "Did you mean"),
         ("{sequence: Credit, operation: Credit}", "either operation or sequence"),
         ("{}", "either operation or sequence"),
@@ -174,10 +176,10 @@ def test_what_charging_cannot_be_asked_is_refused(tiny: Catalogue, message: str,
 
 def test_a_sequence_needs_replies(tiny: Catalogue) -> None:
     text = CHARGING.replace("raw@tiny]", '"raw@tiny?reply=one-way"]')
-    with pytest.raises(ExperimentError, match="carries numbers of replies"):
+    with pytest.raises(ExperimentError, match="needs numbers from replies"):
         planning.schedule(experiment_file.parse(text), tiny)
 
 
 def test_a_size_is_asked_for_where_there_is_one() -> None:
-    with pytest.raises(ExperimentError, match="Submit needs its size"):
+    with pytest.raises(ExperimentError, match="Submit needs a size"):
         _schedule(MATRIX.replace("operation: Submit, bytes: 1 kB", "operation: Submit"))

@@ -130,7 +130,7 @@ def test_of_both_ends_the_difference_is_the_network() -> None:
     """The server's part at the client's end less that at the server's end."""
     kept = _both(_found(server_us=80.0), _found(server_us=30.0))
     assert kept.at_server_us == 30.0
-    assert time_split.round_trip(_trial(kept)) == (50.0, "by the captures at both ends")
+    assert time_split.round_trip(_trial(kept)) == (50.0, "from the captures at both ends")
 
 
 def _end(write: float, wire: float, server: float, read: float, **other: float) -> Json:
@@ -298,7 +298,7 @@ def test_on_a_link_the_round_trip_is_what_was_measured_before() -> None:
     found["handshake_us"] = {"to_server": _quantiles(2_600.0), "to_client": _quantiles(10.0)}
     assert time_split.round_trip(_trial(_times(found), "wlan")) == (
         2_610.0,
-        "as the handshakes took",
+        "from the handshakes",
     )
     assert time_split.round_trip(_trial(_times(_found()))) is None
 
@@ -319,9 +319,9 @@ def test_a_terminal_says_how_much_of_the_server_is_the_way(
     """Of 80 us: where the SYN's answer took a tenth of that or more, and no longer."""
     found = _found()
     found["handshake_us"] = {"to_server": _quantiles(handshake_us), "to_client": _quantiles(1.0)}
-    shown = [line for line in time_split.lines(_times(found)) if "way there and back" in line]
+    shown = [line for line in time_split.lines(_times(found)) if "round trip" in line]
     assert shown == (
-        ["  of the server's part 70.0 µs is the way there and back (handshakes)"] * printed
+        ["  70.0 µs of the server's part is network round trip (from handshakes)"] * printed
     )
     assert all(len(line) <= 80 for line in shown)
 

@@ -150,7 +150,7 @@ def test_page_is_whole(hostile_run: Path) -> None:
     assert targets <= set(page.ids)
     titles = (
         "Findings",
-        "Rate and response over the load",
+        "Rate and response time by load",
         "Every cell",
         "CPU per call",
         "Cost per million calls",
@@ -160,8 +160,8 @@ def test_page_is_whole(hostile_run: Path) -> None:
         "System noise",
         "Placement",
         "Machine and versions",
-        "How to repeat it",
-        "What the words mean",
+        "Repeat the run",
+        "Definitions",
         "Raw data",
     )
     assert {Section(title).anchor for title in titles} <= set(page.ids)
@@ -237,9 +237,9 @@ def test_a_lost_histogram_is_said_and_the_others_are_drawn(
     ("name", "content", "said"),
     [
         ("manifest.json", b"{}\n", "manifest.json: 'format' is missing"),
-        ("manifest.json", b"[1]\n", "manifest.json: it is no mapping"),
-        ("manifest.json", b'{"format": 1,', "it is no JSON: .* in column"),
-        ("manifest.json", b"\xff\xfe", "it is no text in UTF-8"),
+        ("manifest.json", b"[1]\n", "manifest.json: it is not a mapping"),
+        ("manifest.json", b'{"format": 1,', "it is not valid JSON: .* in column"),
+        ("manifest.json", b"\xff\xfe", "it is not UTF-8 text"),
         ("manifest.json", b'{"format": 1,\n"a": }', "in line 2, column 6"),
         (
             "manifest.json",
@@ -252,9 +252,9 @@ def test_a_lost_histogram_is_said_and_the_others_are_drawn(
             r"Expected `array`, got `object` - at `\$.sessions`",
         ),
         ("trials.jsonl", b"{}\n{}\n", "trials.jsonl:1 is no finished trial .*'point' is missing"),
-        ("trials.jsonl", b"[]\n[]\n", "trials.jsonl:1 .*: it is no mapping"),
-        ("trials.jsonl", b'{"point":{"x":1}}\n{}\n', "it has other keys or another shape"),
-        ("trials.jsonl", b'{"point":{},"result":null}\n{}\n', "other keys or another shape"),
+        ("trials.jsonl", b"[]\n[]\n", "trials.jsonl:1 .*: it is not a mapping"),
+        ("trials.jsonl", b'{"point":{"x":1}}\n{}\n', "it has unexpected keys or types"),
+        ("trials.jsonl", b'{"point":{},"result":null}\n{}\n', "unexpected keys or types"),
     ],
 )
 def test_a_damaged_run_is_told_in_plain_words(

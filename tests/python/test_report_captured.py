@@ -152,7 +152,7 @@ def test_lost_packets_mark_the_trial_on_the_page(
     assert check in {mark.name for mark in verdicts.marked(torn)}
     page = write_page(write_run(tmp_path / "run", [whole, torn])).read_text(encoding="utf-8")
     assert f"{check} 1" in page
-    assert "In 1 of 2 captured trials the capture or a device of the link dropped" in page
+    assert "The capture or a device of the link dropped packets in 1 of 2 captured trials" in page
     (reason,) = [mark.reason for mark in verdicts.marked(torn) if mark.name == check]
     assert "7" in reason
     assert reason.replace("'", "&#39;") in page

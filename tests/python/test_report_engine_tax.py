@@ -1,4 +1,4 @@
-"""A report says beside its comparisons what the engine itself costs over each stack."""
+"""A report shows the engine overhead of each stack next to its comparisons."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_one_stack_alone_has_it_too(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", trials(World(stacks=(REST,), sizes=(14,))))
     text = write_page(run).read_text(encoding="utf-8")
     assert HEAD in text
-    assert "The engine&#39;s tax" in text
+    assert "Engine overhead" in text
     assert ">Comparisons<" not in text
     assert quantity(figures(Stack.parse(REST).reference)["decode_us"] * 1e3, "ns") in text
 
@@ -78,7 +78,7 @@ def test_what_asks_more_of_the_engine_is_not_measured(reference: str) -> None:
 
 
 def test_other_callers_have_no_engine() -> None:
-    """ghz is not the engine, so the engine's tax says nothing of it."""
+    """ghz is not the engine, so the engine overhead does not apply."""
     at = point(GRPC)
     called = Point(at.stack, {**at.axes, "caller": "ghz"}, at.operation, at.bytes, at.load)
     assert costs.engine_tax_table([called], Names.of([called])).rows[0][1] == "called by ghz"

@@ -50,7 +50,7 @@ def test_the_terminal_has_a_row_for_good_calls_and_explains_it() -> None:
     assert "10.0 s" not in row
     assert "ms" in row
     assert "10.0 s" in next(line for line in shown.splitlines() if line.startswith("rest@rust"))
-    assert "failed calls. They are in p50 and p99 with the time until they" in shown
+    assert "failed calls. p50 and p99 include them with the time until they" in shown
     assert "good calls" not in printed(trials(SMALL))
 
 
@@ -82,7 +82,7 @@ def test_comparisons_are_made_of_both_and_labelled(tmp_path: Path) -> None:
 
 
 def test_pictures_are_of_all_calls_and_labelled_so(tmp_path: Path) -> None:
-    label = "Response times are of all calls, failed ones with the time until they failed."
+    label = "Response times cover all calls; failed calls count with the time until they failed."
     page = write_page(write_run(tmp_path / "run", struck())).read_text(encoding="utf-8")
     assert page.count(label) == 2
     page = write_page(write_run(tmp_path / "good", trials(SMALL))).read_text(encoding="utf-8")
@@ -134,8 +134,8 @@ def test_a_p99_that_some_trials_lack_is_of_too_few_calls() -> None:
     lacks = tables.doubt(rest(every), RESPONSE_P99)
     assert lacks is not None
     assert lacks.words == "too few calls"
-    assert lacks.reason == "a p99 needs 1,000 calls of a trial; known of 3 of 4 trials"
-    assert "some trial had fewer than 1,000 calls" in " ".join(printed(every).split())
+    assert lacks.reason == "a p99 needs 1,000 calls per trial; known in 3 of 4 trials"
+    assert "a trial had fewer than 1,000 calls" in " ".join(printed(every).split())
     assert "—" in printed(_with_p99s([None, None]))
 
 

@@ -84,8 +84,8 @@ def every() -> list[Trial]:
 def test_a_table_has_intervals_over_the_repeats(tmp_path: Path, every: list[Trial]) -> None:
     made = runtime.section(Source.read(write_sampled_run(tmp_path / "run", every)))
     (table,) = made.tables
-    assert table.columns == ["stack", "load", "heap used", "heap used, most", "GC pauses, %",
-                             "threads, most"]  # fmt: skip
+    assert table.columns == ["stack", "load", "heap used", "heap used, max", "GC pauses, %",
+                             "threads, max"]  # fmt: skip
     ((_, _, used, most, paused, threads),) = table.rows
     assert used.startswith("40.6 MB\n39.")
     assert most.startswith("50.7 MB\n")
@@ -123,7 +123,8 @@ def test_many_cells_are_not_all_drawn(tmp_path: Path) -> None:
     ]
     made = runtime.section(Source.read(write_sampled_run(tmp_path / "run", many)))
     assert len(made.figures) == runtime.CHARTS_MAX
-    assert f"The first {runtime.CHARTS_MAX} of {2 * count} cells are drawn" in made.paragraphs[-1]
+    shown = f"The charts show the first {runtime.CHARTS_MAX} of {2 * count:,} cells"
+    assert shown in made.paragraphs[-1]
 
 
 def test_a_damaged_series_is_named_and_the_rest_is_drawn(

@@ -94,7 +94,7 @@ def test_a_known_difference_is_stated_with_its_size() -> None:
     assert low <= size <= high
     median = next(sentence for sentence in rest if "median" in sentence)
     assert median.startswith("rest@rust json had a 27 % shorter median response time (")
-    assert rest[-1] == "In brackets are 95 % intervals; differences of up to 5 % do not count."
+    assert rest[-1] == "Brackets show 95 % intervals; differences of up to 5 % do not count."
 
 
 def test_equal_stacks_are_equivalent() -> None:
@@ -102,12 +102,12 @@ def test_equal_stacks_are_equivalent() -> None:
     world = replace(SMALL, call_us={REST: 70.0, GRPC: 70.0})
     found = sentences(trials(world), 0.05)
     assert re.match(
-        r"Equivalent, any difference being within 5 %: calls per second of grpc@rust and "
+        r"Equivalent within 5 %: calls per second of grpc@rust and "
         r"rest@rust json at Hello 14 B with 32 users, the first [\d.]+ % (more|fewer) "
         r"\([\d.]+ % fewer to [\d.]+ % more\); median response time\.$",
         found[0],
     )
-    decided = [one for one in found if not one.startswith(("Undecided", "In brackets"))]
+    decided = [one for one in found if not one.startswith(("Undecided", "Brackets show"))]
     assert not any(" than " in sentence for sentence in decided)
 
 
@@ -124,7 +124,7 @@ def test_sentences_are_ordered_by_what_they_decide() -> None:
     world = World(sizes=(14, 30_000_000), loads=(users(1), users(16)))
     unranked = trials(replace(SMALL, loads=(users(64),)))
     every = [*trials(world), *map(client_bound, unranked)]
-    found = [one for one in sentences(every, 0.05) if not one.startswith("In brackets")]
+    found = [one for one in sentences(every, 0.05) if not one.startswith("Brackets show")]
     marks = (" than ", "Equivalent", "Undecided", "No ranking", "Not every stack")
     order = [next(place for place, mark in enumerate(marks) if mark in one) for one in found]
     assert order == sorted(order)
@@ -154,7 +154,10 @@ def test_settings_that_say_the_same_share_a_sentence() -> None:
     assert "in 2 of 8 settings (Hello 30 MB with 8 and 16 users)" in equal[0]
     undecided = [one for one in shown if one.startswith("Undecided")]
     assert "in 2 of 8 settings (Hello 30 MB with 1 and 32 users)" in undecided[0]
-    assert re.search(r"Holm's method upholds \d among all 8 comparisons", shown[-1])
+    upheld = (
+        r"Among all 8 comparisons Holm's method upholds \d of \d differences? in calls per second"
+    )
+    assert re.search(upheld, shown[-1])
 
 
 def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
@@ -175,20 +178,20 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
         assert row["verdict"] == "undecided"
         assert row["p_value_holm"] > 0.05
         assert row["reason"].startswith(
-            "a difference by its own interval, but not among 20 comparisons (Holm); "
+            "a difference by its own interval, not upheld among 20 comparisons (Holm); "
         )
     found = sentences(every, 0.0)
-    decided = [one for one in found if not one.startswith(("Undecided", "In brackets"))]
+    decided = [one for one in found if not one.startswith(("Undecided", "Brackets show"))]
     assert not any(" than " in sentence for sentence in decided)
     assert found[0].startswith("Undecided: calls per second of grpc@rust and rest@rust json in all")
     assert "Holm's method does not uphold 1 difference, about" in found[0]
-    assert "upholds 0 among all 20 comparisons; only these count" in found[-1]
+    assert "Among all 20 comparisons Holm's method upholds 0 of " in found[-1]
 
 
 def test_below_the_threshold_is_equivalence() -> None:
     """A certain 40 % is none where 60 % was declared."""
     found = sentences(trials(SMALL), 0.60)
-    assert found[0].startswith("Equivalent, any difference being within 60 %: calls per second")
+    assert found[0].startswith("Equivalent within 60 %: calls per second")
 
 
 def test_client_bound_is_never_ranked() -> None:
@@ -269,7 +272,7 @@ def test_stacks_that_tie_ahead_of_others_are_named_together() -> None:
     )
     assert found[0].endswith(", the largest of 2 such differences.")
     assert found[1].startswith(
-        "Equivalent, any difference being within 5 %: calls per second of rest@rust json and "
+        "Equivalent within 5 %: calls per second of rest@rust json and "
         "rest@rust text, ahead of all others, at Hello 14 B with 32 users"
     )
 
@@ -307,7 +310,7 @@ def test_failed_calls_are_counted_and_named_by_what_happened() -> None:
     )
     assert found[0] == (
         f"{errors:,} of {calls:,} calls failed: {errors:,} timed out. Response times of all calls "
-        "hold them with the time until they failed; the tables have those of good calls too."
+        "include them with the time until they failed; the tables also have those of good calls."
     )
     times = [sentence for sentence in found if "response time" in sentence]
     assert all("of all calls" in sentence for sentence in times[:2])

@@ -185,7 +185,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("below", ["", "run"])
 def test_a_file_is_no_directory(tmp_path: Path, below: str) -> None:
     (tmp_path / "thesis.txt").write_text("x")
-    with pytest.raises(RunDirectoryError, match="is a file, or lies below one"):
+    with pytest.raises(RunDirectoryError, match="is a file, or is below a file"):
         _run(tmp_path / "thesis.txt" / below)
 
 
@@ -253,11 +253,11 @@ def test_a_failure_is_told_once_and_the_remedy_with_it(
     assert main(["run", *words]) == 1
     shown = capsys.readouterr()
     assert (shown.err.count("failed: "), shown.out.count("failed: ")) == (4, 0)
-    assert "--retry-failed, with the same --out" in shown.out
+    assert "use --retry-failed with the same --out" in shown.out
     assert main(["report", str(tmp_path / "run")]) == 1
     assert capsys.readouterr().out.count("failed: ") == 3
     assert main(["run", words[0], "--retry-failed"]) == 2
-    assert "name it: --out DIR" in " ".join(capsys.readouterr().err.split())
+    assert "add --out DIR" in " ".join(capsys.readouterr().err.split())
     stand_in()
     assert main(["run", *words, "--retry-failed"]) == 0
     assert "! 4 trials failed and were measured again" in capsys.readouterr().out
@@ -268,7 +268,7 @@ def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture
     run = _run(tmp_path / "run")
     missing = tmp_path / "nowhere" / "x.svg"
     assert main(["report", str(run.folder), "--picture", str(missing)]) == 2
-    assert "there is no folder" in " ".join(capsys.readouterr().err.split())
+    assert "does not exist" in " ".join(capsys.readouterr().err.split())
     assert not missing.parent.exists()
     assert not (run.folder / "report.html").exists(), "refused before any work"
 
@@ -285,8 +285,8 @@ def test_a_report_of_an_unfinished_run_says_how_much_of_it_is_there(
     page = (run.folder / "report.html").read_text()
     shown = " ".join(capsys.readouterr().out.split())
     for place in (shown, page):
-        assert "The run is not finished: 3 of 4 trials are there." in place
-        assert "The last line of the journal is torn" in place
+        assert "The run is not finished: 3 of 4 trials are done." in place
+        assert "The last line of the journal is incomplete" in place
     assert "3 of 4 trials, 0 failed" in shown
     assert "3 of 4, 1 to 2 per cell" in page
     assert main(["report", str(run.folder), "--json"]) == 0
@@ -338,7 +338,7 @@ def test_an_engine_beyond_its_bounds_is_ended(
 ) -> None:
     stand_in(seconds=60)
     monkeypatch.setattr(engine, "bound_seconds", lambda plan: 0.3)
-    assert "beyond the plan's bound" in _run(tmp_path / "run").trials[0].reason
+    assert "exceeded the plan's time limit" in _run(tmp_path / "run").trials[0].reason
 
 
 def test_a_service_that_clings_to_life_is_killed(
@@ -377,7 +377,7 @@ def test_without_an_engine_nothing_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WIRELAB_ENGINE", str(tmp_path / "nothing"))
-    with pytest.raises(EngineMissing, match="is not a program"):
+    with pytest.raises(EngineMissing, match="is not an executable file"):
         _run(tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -402,7 +402,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(
                 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, hard))
 
     try:
-        with pytest.raises(StorageError, match="make room"):
+        with pytest.raises(StorageError, match="free disk space"):
             running.run(_experiment(), tmp_path / "run", source=TEXT, progress=Fill())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

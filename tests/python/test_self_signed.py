@@ -88,7 +88,7 @@ def test_it_is_accepted_where_it_is_given_or_nothing_is_checked(
     [
         (["http://127.0.0.1:1/", "--insecure"], "--insecure belongs to TLS"),
         (["rest@rust", "--insecure"], "write ?security=tls"),
-        (["https://127.0.0.1:1/", "--insecure", "--ca", __file__], "contradict each other"),
+        (["https://127.0.0.1:1/", "--insecure", "--ca", __file__], "exclude each other"),
     ],
 )
 def test_insecure_is_refused_where_it_means_nothing(
@@ -121,5 +121,5 @@ def test_an_experiment_names_it_or_accepts_any(
 
 
 def test_an_experiment_does_not_name_one_and_accept_any(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match="ca is of no use"):
+    with pytest.raises(ExperimentError, match="ca has no effect"):
         _parsed(tmp_path, "https://127.0.0.1:1/", {"insecure": True, "ca": "self.pem"})

@@ -189,7 +189,8 @@ def test_what_holm_does_not_uphold_is_undecided_with_the_reason() -> None:
     assert [c.verdict for c in judged] == ["higher", "undecided", "undecided"]
     assert [c.withdrawn for c in judged] == [False, True, False]
     assert (
-        judged[1].reason == "a difference by its own interval, but not among 3 comparisons (Holm)"
+        judged[1].reason
+        == "a difference by its own interval, not upheld among 3 comparisons (Holm)"
     )
     assert judged[1].ratio == three[1].ratio
     assert [c.p_holm for c in judged] == pytest.approx([0.003, 0.08, 1.0])

@@ -158,7 +158,7 @@ def test_near_the_threshold_no_number_is_named() -> None:
     assert near.further_repeats is None
     assert near.decided_by == (
         f"more than {REPEATS_MAX} more repeats would be needed: the distance to the threshold is "
-        "small next to the spread between trials"
+        "small compared with the spread between trials"
     )
 
 

@@ -143,7 +143,7 @@ def test_files_of_several_computers_are_evaluated_together(
     assert main(["survey", "score", *map(str, files)]) == 0
     shown = capsys.readouterr().out
     assert "7 participants: 4 began with HTTP, 3 began with gRPC." in shown
-    assert "1 participant did one task only: left out." in shown
+    assert "1 participant did only one task" in shown
     assert "HTTP is rated more usable than gRPC" in shown
     assert max(map(len, shown.splitlines())) <= 80
     assert main(["survey", "score", *map(str, files), "--json"]) == 0
@@ -154,14 +154,14 @@ def test_files_of_several_computers_are_evaluated_together(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("position,", "place,"), "line 1: there is no column position"),
+        (("position,", "place,"), "line 1: the column position is missing"),
         (("developer,http,1", "developer,soap,1"), "line 2: task: 'soap' is none of http, grpc"),
         (("1,developer", "-1,developer"), "line 2: participant: '-1' is not a whole number from 1"),
         ((",solved,100", ",yes,100"), "line 2: part1: 'yes' is none of solved, given up"),
         ((",solved,100", ",solved,1e3"), "line 2: part1_s: '1e3' is not a whole number from 0"),
-        (("2,developer,grpc,1", "1,developer,grpc,1"), "participant 1 has a line for grpc already"),
+        (("2,developer,grpc,1", "1,developer,grpc,1"), "participant 1 has two lines for grpc"),
         (("1,developer,grpc,2", "1,developer,grpc,1"), "participant 1 has two tasks at the same"),
-        (("\n1,developer", "\n1,"), "it does not have the columns of line 1"),
+        (("\n1,developer", "\n1,"), "the line does not have the columns of line 1"),
         (("\n1,developer", '\n"1,developer'), "unexpected end of data"),
     ],
 )
@@ -191,7 +191,7 @@ def test_files_that_are_no_answers_are_refused(
     assert "10 MiB" in capsys.readouterr().err
     alone = write(tmp_path / "one.csv", simulated(1, {"http": 0.5, "grpc": 0.5}))
     assert main(["survey", "score", str(alone)]) == 2
-    assert "a comparison needs 2 at least" in capsys.readouterr().err
+    assert "collect answers of at least 2" in capsys.readouterr().err
 
 
 def test_the_columns_are_those_of_the_guide() -> None:

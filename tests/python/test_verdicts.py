@@ -84,7 +84,7 @@ MARKED = [
     (
         "warm-up",
         lambda t: changed(t, "result", warmup={"seconds": 5, "calls": 9, "stationary": False}),
-        "still moving",
+        "still changing",
     ),
     ("stationarity", lambda t: changed(t, "result", series=[*range(1000, 3100, 100)]), "moves"),
     ("connections", lambda t: changed(t, "result", connections_opened=11), "11 opened, 10"),
@@ -177,7 +177,7 @@ def test_a_window_of_few_calls_cannot_tell_the_concurrency() -> None:
     times = {**given.result.times, "response": response}
     found = named(changed(given, "result", calls=calls, times=times), "concurrency")
     assert found.outcome == "not-measurable"
-    assert "ends of so short a window" in found.reason
+    assert "ends of this short window" in found.reason
     many = changed(given, "result", calls=round(given.result.calls * 1.05))
     assert named(many, "concurrency").outcome == "marked"
 
@@ -267,7 +267,7 @@ def test_checks_that_do_not_apply() -> None:
     [
         (0.50, 0.97, "ok", "server-bound"),
         (0.96, 0.97, "ok", "server-bound"),
-        (0.50, 0.60, "ok", "waiting"),
+        (0.50, 0.60, "ok", "calls wait"),
         (0.96, 0.60, "marked", "client-bound"),
         (0.96, None, "marked", "as far as is known"),
         (0.50, None, "not-measurable", "unknown"),

@@ -195,7 +195,7 @@ CONSTANT = {
     ("changes", "words"),
     [
         ({"load__pause_waiting": {"us": 500_000.0, "packet": 909}}, "coordinated omission"),
-        ({"load__per_s": 600.0}, "did not hold"),
+        ({"load__per_s": 600.0}, "did not reach"),
     ],
 )
 def test_a_declared_rate_that_was_not_kept_is_told(changes: Json, words: str) -> None:

@@ -80,11 +80,11 @@ def test_every_part_of_the_terminals_report_is_there() -> None:
     seen = Elements(html(measured(dissected())))
     expected = {"can-it-be-trusted", "connections", "requests", "load", "latency"}
     expected |= {"what-the-packets-suggest-not-tested-by-a-change", "bytes-and-packets"}
-    expected |= {"one-exchange", "what-the-tool-printed"}
+    expected |= {"one-exchange", "output-of-the-tool"}
     assert expected <= seen.values("id")
     for words in (
-        "requests under way, mean",
-        "gap between begins, mean",
+        "requests in flight, mean",
+        "gap between requests, mean",
         "Closed (each request waits for a reply)",
         "GET /transfer/hello",
         "127.0.0.1:40000",
@@ -134,7 +134,7 @@ def test_a_capture_without_a_request_has_a_page() -> None:
         load={"requests": 0, "seconds": 0.0, "connections_open_max": 0},
     )
     seen = Elements(html(measured(nothing, printed=" ")))
-    assert "Nothing can be said: no request was seen in the packets." in seen.words
+    assert "No verdict: no request was found in the packets." in seen.words
     assert "latency" not in seen.values("id")
 
 

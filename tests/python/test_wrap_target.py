@@ -29,11 +29,11 @@ def test_the_port_is_found_in_the_words(command: str, port: int) -> None:
 @pytest.mark.parametrize(
     ("command", "named"),
     [
-        ("true", "names no URL"),
-        ("ab -n 10:x file", "names no URL"),
-        ("k6 run script.js", "names no URL"),
+        ("true", "contains no URL"),
+        ("ab -n 10:x file", "contains no URL"),
+        ("k6 run script.js", "contains no URL"),
         ("curl http://a:1000/ http://a:1001/", "1000, 1001"),
-        ("nc a:99999", "names no URL"),
+        ("nc a:99999", "contains no URL"),
     ],
 )
 def test_no_port_or_several_are_refused_with_the_remedy(command: str, named: str) -> None:
@@ -55,12 +55,12 @@ def test_placeholders_become_what_the_service_said() -> None:
 
 
 def test_a_service_without_url_has_none_to_give() -> None:
-    with pytest.raises(UsageError, match="one has none"):
+    with pytest.raises(UsageError, match="service has none"):
         target.filled(["{url}"], ServiceAddress("127.0.0.1:4000", None))
 
 
 def test_a_command_that_would_miss_the_service_is_refused() -> None:
-    with pytest.raises(UsageError, match="does not ask where"):
+    with pytest.raises(UsageError, match="does not use its address"):
         target.require_placeholder(["ab", "http://127.0.0.1:80/"])
     with pytest.raises(UsageError, match="no service is started"):
         target.refuse_placeholders(["ab", "{url}"])

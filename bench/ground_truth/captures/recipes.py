@@ -280,7 +280,7 @@ def _think(index: int, dice: Dice) -> Json:
 
 
 def _not_reading(index: int, dice: Dice) -> Json:
-    """The receive buffer is set, for the kernel's own grows until it holds a whole reply.
+    """The receive buffer is set, because the kernel's own grows until it holds a whole reply.
     The service takes its time, so that most stops fall between a request and its reply."""
     place, stack = _every(index, (LOOPBACK, LAN, WLAN), BINDINGS)
     length = dice.choice((60, 90, 120))

@@ -24,7 +24,7 @@ def syn_retransmission(talk: Conversation, around: Circumstances) -> Iterator[Oc
 
 def data_retransmission(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
     """The link dropped a packet with payload while the exchange was under way; TCP must
-    have sent it again, for the receiver has it. A control frame of HTTP/2 may have delayed
+    have sent it again, because the receiver has it. A control frame of HTTP/2 may have delayed
     this exchange, or the next."""
     for connection in talk.connections:
         lost = [

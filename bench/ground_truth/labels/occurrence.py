@@ -51,8 +51,8 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Bound:
-    """From where on a delay counts. What is short, or short beside the whole exchange, is no
-    occurrence; what is a little longer may be called either way."""
+    """From where on a delay counts. A delay that is short, also compared with the whole exchange,
+    is no occurrence; a slightly longer one may be classified either way."""
 
     least_ms: float
     """Below, there is none."""

@@ -94,7 +94,7 @@ impl Accounts {
     pub(crate) fn direct_debit(&self, request: &DirectDebitRequest) -> Answer<DirectDebitReply> {
         positive(request.am)?;
         let mut account = self.account(request.id)?;
-        // What is reserved belongs to its reservations, although it is in the balance.
+        // Reserved money belongs to its reservations, although it is in the balance.
         covered(account.available(), request.am)?;
         let cn = self.action()?;
         account.balance -= request.am;

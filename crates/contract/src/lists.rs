@@ -50,7 +50,7 @@ pub fn from_protobuf<M: Message>(bytes: &[u8]) -> Result<M, ProtobufError> {
 }
 
 /// Counts the items of a message in Protocol Buffers before it is decoded.
-/// What is malformed is left to the decoder.
+/// The decoder handles malformed input.
 ///
 /// # Errors
 /// When a list is too long.
@@ -159,7 +159,7 @@ mod tests {
     fn only_lists_are_counted() {
         assert_eq!(SubmitRequest::LISTS, [2]);
         assert!(UploadRequest::LISTS.is_empty());
-        // Field 1 again and again is odd, but no list; what is cut off is the decoder's to judge.
+        // Repeated field 1 is odd, but no list; the decoder judges truncated input.
         let batches = b"\x0a\x00".repeat(ITEMS_MAX + 1);
         assert_eq!(check_protobuf::<SubmitRequest>(&batches), Ok(()));
         let cut = [&protobuf(ITEMS_MAX)[..], b"\x0a\x7f"].concat();

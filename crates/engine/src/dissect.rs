@@ -1,7 +1,8 @@
 //! `dissect`: a capture in, its dissection out.
 
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,6 +13,7 @@ use wirelab_trace::flow::event::Observer;
 use wirelab_trace::output::reconciliation::{CallLog, LogError, Reconciler};
 use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::protocol::exchange::ExchangeObserver;
+use wirelab_trace::protocol::tls::keylog::KeyLog;
 use wirelab_trace::read_file;
 
 /// What to read, and what to print of it.
@@ -40,6 +42,10 @@ pub(crate) struct Arguments {
     /// The engine's log of calls (plan: call_log), to show each call with its packets.
     #[arg(long, value_name = "LOG")]
     calls: Option<PathBuf>,
+    /// Secrets to decrypt TLS with, in the format of NSS key logs: what programs write
+    /// where SSLKEYLOGFILE names a file.
+    #[arg(long, value_name = "FILE")]
+    keylog: Option<PathBuf>,
     /// Name every occurrence of each finding, not the longest few.
     #[arg(long)]
     all_findings: bool,
@@ -69,11 +75,11 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     } else {
         EXAMPLES
     };
-    let diagnosis = Diagnosis::new(examples);
+    let diagnosis = Diagnosis::new(examples).listing(arguments.flows as usize);
     // The log is opened before the capture is read, which may take minutes.
     let Some(log) = &arguments.calls else {
         let (mut dissection, diagnosis) = run(diagnosis, arguments)?;
-        dissection.findings = diagnosis.findings();
+        dissection.diagnosed(diagnosis);
         return Ok(dissection);
     };
     let calls = calls(log).map_err(|error| {
@@ -83,12 +89,26 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     let (mut dissection, reconciler) = run(Reconciler::new(calls, diagnosis), arguments)?;
     let (reconciliation, diagnosis) = reconciler.finish();
     dissection.reconciliation = Some(reconciliation);
-    dissection.findings = diagnosis.findings();
+    dissection.diagnosed(diagnosis);
     Ok(dissection)
 }
 
 fn calls(log: &Path) -> Result<CallLog<File>, LogError> {
     CallLog::new(File::open(log)?)
+}
+
+/// The secrets of a key log; or why it cannot be read, and what to do.
+fn keys(file: &Path) -> Result<KeyLog, String> {
+    let remedy = "name the file that SSLKEYLOGFILE named for the client or the server";
+    let failed = |reason: &dyn Display| format!("--keylog {}: {reason}; {remedy}", file.display());
+    let read = File::open(file).map(BufReader::new).and_then(KeyLog::read);
+    let keys = read.map_err(|error| failed(&error))?;
+    if keys.is_foreign() {
+        return Err(failed(
+            &"none of its lines is one of the NSS key log format",
+        ));
+    }
+    Ok(keys)
 }
 
 /// Reads the capture, reports it to `observer`, and returns both results.
@@ -102,7 +122,11 @@ fn run<D: Observer + ExchangeObserver>(
         flows: arguments.flows as usize,
     };
     let file = arguments.file.display().to_string();
-    let mut dissector = Dissector::new(options, observer);
+    let keys = arguments
+        .keylog
+        .as_deref()
+        .map_or(Ok(KeyLog::default()), keys)?;
+    let mut dissector = Dissector::new(options, observer).with_keys(keys);
     let summary = read_file(&arguments.file, &mut dissector)
         .map_err(|error| format!("{file}: {error}; {}", error.remedy()))?;
     Ok(dissector.finish(&file, &summary))

@@ -12,7 +12,9 @@ mod dissect;
 mod drive;
 mod interrupt;
 mod link;
+mod live;
 mod proto;
+mod sockets;
 mod verify;
 
 /// Documents that the verbs read and write, for their JSON Schemas.
@@ -43,6 +45,8 @@ enum Verb {
     Verify,
     /// Print what a capture holds: packets, bytes, calls and lost time, as JSON.
     Dissect(dissect::Arguments),
+    /// Dissect packets while they pass: the account of time every second, as JSON lines.
+    Live(live::Arguments),
     /// Run a link: two network namespaces and the network between them.
     Link(link::Arguments),
     /// Print an arrival schedule, nanoseconds from its origin, one per line.
@@ -65,6 +69,7 @@ pub fn main() -> ExitCode {
         Verb::Serve => wirelab_services::serve_from_stdin(),
         Verb::Verify => verify::verify(),
         Verb::Dissect(arguments) => dissect::dissect(&arguments),
+        Verb::Live(arguments) => live::run(&arguments),
         Verb::Link(arguments) => link::link(arguments),
         Verb::Arrivals(arguments) => arrivals::print(&arguments),
         Verb::Capture(arguments) => capture::run(arguments),

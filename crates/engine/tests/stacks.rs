@@ -341,7 +341,7 @@ fn one_way_calls_end_when_they_have_been_processed() {
         let more = with(more, &json!({"load": load}));
         let group = run(&service, windowed, contract("calendar", "Book", 0), &more);
         all_right(&group, 30, codec);
-        // What is reported is when it was processed, not when it was written.
+        // The report has the time of processing, not of writing.
         let wait = &group["times"]["wait"];
         assert!(wait["min_ns"].as_u64().unwrap() > 0, "{group}");
     }

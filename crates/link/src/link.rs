@@ -64,7 +64,7 @@ impl Link {
         let measured = apply_and_measure(&running, &pair, config, &profile, seed, StopCheck(stop))?;
         // Measuring used random numbers and counters; the trial begins at the first of both.
         running.start_trial(&profile, seed, config)?;
-        // The devices cannot be set to zero; what they have counted is subtracted.
+        // The devices cannot be set to zero; their earlier counts are subtracted.
         let from = driver::traffic(&pair)?;
         let ready = Ready {
             ready: true,

@@ -281,7 +281,7 @@ fn a_refusal_names_the_option_and_the_remedy() {
 
 #[test]
 fn without_privileges_what_is_missing_is_named() {
-    // A copy, for the folder of the build may be root's alone.
+    // A copy, because the folder of the build may be readable by root alone.
     let folder = std::env::temp_dir().join(format!("wirelab-link-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let copy = folder.join("wirelab-link");

@@ -17,8 +17,8 @@ use crate::values::UnknownValue;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisMap {
     binding: Binding,
-    // What was written, not what it resolves to: an axis named with its default is not
-    // equal to one left out, and is written again.
+    // Values as written, not as resolved: an axis named with its default is not equal to
+    // one left out, and is written again.
     named: BTreeMap<&'static str, String>,
 }
 

@@ -7,8 +7,9 @@ use std::path::Path;
 use crate::flow::event::Observer;
 use crate::flow::{Counts, Flows, Limits};
 use crate::packet::decode::{Decoded, Other, decode};
-use crate::packet::file::{Damage, Error, Reader, Record};
+use crate::packet::file::{Damage, Error, Item, Reader, Record};
 use crate::packet::link_layer::LinkType;
+use crate::protocol::dns;
 
 /// Takes the frames of a capture, live or from a file, one after the other.
 pub struct Analyzer {
@@ -34,6 +35,12 @@ impl Analyzer {
             Decoded::Tcp(packet) => {
                 self.summary.tcp_packets += 1;
                 self.flows.packet(&packet, observer);
+            }
+            Decoded::Udp(datagram) => {
+                self.summary.count_other(Other::Udp);
+                if [datagram.source.port(), datagram.destination.port()].contains(&dns::PORT) {
+                    observer.datagram(&datagram);
+                }
             }
             Decoded::Other(other) => self.summary.count_other(other),
         }
@@ -69,8 +76,11 @@ pub fn read_within(
 ) -> Result<Summary, Error> {
     let mut reader = Reader::new(capture)?;
     let mut analyzer = Analyzer::new(limits);
-    while let Some(record) = reader.next()? {
-        analyzer.record(&record, observer);
+    while let Some(item) = reader.next()? {
+        match item {
+            Item::Frame(record) => analyzer.record(&record, observer),
+            Item::Secrets(key_log) => observer.secrets(key_log),
+        }
     }
     let mut summary = analyzer.finish(observer);
     // pcapng has the statistics at its end, so drops are known only now.

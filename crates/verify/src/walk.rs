@@ -158,7 +158,7 @@ fn same_reply(expected: &Reply, found: &Reply) -> Result<(), (String, String)> {
     let both = expected.chars().zip(found.chars());
     let equal = both.take_while(|(a, b)| a == b).count();
     let from = |text: &str| -> String {
-        // Some of what is equal too, for it has the name of the field.
+        // Some of the equal part too, because it has the name of the field.
         let start = equal.saturating_sub(40);
         let shown: String = text.chars().skip(start).take(EXCERPT).collect();
         if start > 0 {

@@ -1,5 +1,5 @@
-//! What fuzzers feed: one function per parser, which must neither panic nor
-//! hang on any bytes, and must keep the property in its comment.
+//! Fuzz targets: one function per parser, which must neither panic nor loop
+//! forever on any bytes, and must keep the property in its comment.
 //!
 //! Not for users of this crate; `tests/fuzz` and `/fuzz` call it.
 

@@ -13,7 +13,7 @@ def check(trial: Trial) -> Check | None:
     if not trial.point.load.background:
         return None
     if not trial.background:
-        return Check.unmeasurable(NAME, "the record has the probe alone")
+        return Check.unmeasurable(NAME, "the record has only the probe")
     right = all(group.calls and not group.errors for group in trial.background)
     return Check.judged(NAME, right, "; ".join(map(_words, trial.background)))
 

@@ -44,8 +44,8 @@ def driver(trial: Trial) -> Check | None:
     if shown == (trial.link.driver or ""):
         return None
     reason = (
-        f"the link's driver is {shown}: this project has never measured the "
-        "effect of that driver, because no kernel at hand has it; use driver: emulator"
+        f"the link's driver is {shown}: its effect is not known, because it is not available on "
+        "the machines this was developed on; use driver: emulator"
     )
     return Check.judged("link driver", False, reason)
 
@@ -104,7 +104,7 @@ def syn_loss(trial: Trial) -> Check | None:
         )
     reason = "; ".join(shown)
     if fits and not enough:
-        return Check.unmeasurable(name, f"so few SYNs do not tell it from no loss: {reason}")
+        return Check.unmeasurable(name, f"too few SYNs to distinguish it from no loss: {reason}")
     return Check.judged(name, fits, reason)
 
 
@@ -138,7 +138,7 @@ def device_drops(trial: Trial) -> Check | None:
         return None
     shown = ", ".join(f"{way} {count}" for way, count in drops.items())
     right = not any(drops.values())
-    return Check.judged("link drops", right, f"packets that the machine dropped: {shown}")
+    return Check.judged("link drops", right, f"packets dropped by the machine: {shown}")
 
 
 def congestion(trial: Trial) -> Check | None:
@@ -149,7 +149,7 @@ def congestion(trial: Trial) -> Check | None:
     found = trial.link.congestion
     shown = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
     right = bool(found) and all(name == expected for name in found.values())
-    return Check.judged("congestion control", right, f"{shown}; {expected} was asked for")
+    return Check.judged("congestion control", right, f"{shown}; {expected} was requested")
 
 
 def initial_window(trial: Trial) -> Check | None:
@@ -167,7 +167,7 @@ def initial_window(trial: Trial) -> Check | None:
     right = bool(ends) and all(
         end.initial_window == int(expected) and end.receive_window >= least for end in ends.values()
     )
-    return Check.judged("initial window", right, f"{shown or 'unknown'}; {expected} was asked for")
+    return Check.judged("initial window", right, f"{shown or 'unknown'}; {expected} was requested")
 
 
 def after_idle(trial: Trial) -> Check | None:
@@ -177,7 +177,7 @@ def after_idle(trial: Trial) -> Check | None:
         return None
     shown = ", ".join(f"{side} {end.after_idle}" for side, end in ends.items()) or "unknown"
     right = bool(ends) and all(end.after_idle == expected for end in ends.values())
-    return Check.judged("window after a pause", right, f"{shown}; {expected} was asked for")
+    return Check.judged("window after a pause", right, f"{shown}; {expected} was requested")
 
 
 def lateness(trial: Trial) -> Check | None:
@@ -209,7 +209,7 @@ def cpu(trial: Trial) -> Check | None:
     reason = f"the emulator used {100 * share:.3g} % of a core within the window"
     if _apart(trial.placement):
         return Check.judged(name, True, f"{reason}, on cores of its own")
-    reason += f", which it shares with what is measured (at most {100 * CPU_SHARE:.0f} %)"
+    reason += f", shared with measured processes (at most {100 * CPU_SHARE:.0f} %)"
     return Check.judged(name, share <= CPU_SHARE, reason)
 
 
@@ -240,7 +240,7 @@ def dead(profile: OwnProfile | str, ready: Ready) -> str:
     keys = ", ".join(_total_losses(msgspec.convert(given, ProfileDocument))) if own else ""
     expected = f"its profile has {keys}" if keys else f"{nominal:.3g} % is nominal"
     return (
-        f"nothing comes through link {link_names.name(profile)}: all {echoes:,} echoes before the "
+        f"no packet passes link {link_names.name(profile)}: all {echoes:,} echoes before the "
         f"trial were lost, a measured loss of 100 %; {expected}"
     )
 

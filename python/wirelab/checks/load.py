@@ -89,9 +89,8 @@ def _foreign(trial: Trial) -> Check | None:
     client = ", ".join(f"{name} {number}" for name, number in libraries.items())
     return _marked(
         "caller",
-        f"the figures are {tool}'s own ({tool} {version}{f' on {client}' if client else ''}) and "
-        "its checks are not the lab's: no reply was compared with the contract, and where a time "
-        "begins and ends is the tool's definition",
+        f"the figures are {tool}'s own ({tool} {version}{f' on {client}' if client else ''}): no "
+        "reply was compared with the contract, and the tool defines where times begin and end",
     )
 
 
@@ -120,7 +119,7 @@ def _build(trial: Trial) -> Check | None:
         "engine build",
         profile == "release",
         f"the engine is a {profile} build"
-        + ("" if profile == "release" else "; its times and CPU are not the product's"),
+        + ("" if profile == "release" else "; its times and CPU are not those of a release build"),
     )
 
 
@@ -134,8 +133,8 @@ def _identity(trial: Trial) -> Check | None:
     calls = sum((identity.calls or {}).values())
     gaps = len(identity.gaps or ())
     answered = counted(calls, "call")
-    reason = f"this binary answered {answered} of an examination as the contract says"
-    but = f", but for {gaps} known {plural(gaps, 'gap')}" if gaps else ""
+    reason = f"this binary answered {answered} of an examination according to the contract"
+    but = f", except for {gaps} known {plural(gaps, 'gap')}" if gaps else ""
     return Check.judged("identity", True, reason + but)
 
 
@@ -151,7 +150,7 @@ def _reached(trial: Trial) -> Check | None:
     if trial.engine.interrupted:
         return None
     if trial.result.ended == 0 and trial.result.ok:
-        return _marked("window", "no call ended within it, so that there is no rate")
+        return _marked("window", "no call ended within it, so there is no rate")
     if planned is None:
         return None
     held, what = arrivals(trial.result)
@@ -159,7 +158,7 @@ def _reached(trial: Trial) -> Check | None:
         "window",
         held >= planned,
         f"the window held {held:,} of {planned:,} {what}"
-        + ("" if held >= planned else ": its longest time (max) closed it"),
+        + ("" if held >= planned else ": its time limit (max) closed it"),
     )
 
 
@@ -190,9 +189,7 @@ def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
     if own is None or response is None or response <= 0.0:
         missing, needed = (which, percentile) if own is None else ("response", "p99")
         if missing not in trial.result.times and _caller(trial) != ENGINE:
-            return Check.unmeasurable(
-                name, f"{_caller(trial)} has no stamp that would tell its {missing}"
-            )
+            return Check.unmeasurable(name, f"{_caller(trial)} has no timestamps for its {missing}")
         times = trial.result.times.get(missing)
         few = counted(times.count if times else 0, "sample")
         return Check.unmeasurable(name, f"{missing}: {few}, too few for {needed}")
@@ -223,7 +220,7 @@ def _bound(trial: Trial) -> Check | None:
     reason += f"service {_percent(service)} of its processors"
     if client > SATURATED and service <= SATURATED:
         return _marked(BOUND, f"{reason}: client-bound, a lower bound, never a ranking")
-    limit = "server-bound" if service > SATURATED else "neither is the limit; waiting is"
+    limit = "server-bound" if service > SATURATED else "neither is the limit; calls wait"
     return Check(BOUND, "ok", f"{reason}: {limit}")
 
 
@@ -283,7 +280,7 @@ def _concurrency(trial: Trial) -> Check | None:
     seen = None if trial.background else trial.service.concurrency_seen
     reason = f"calls/s x mean response time gives {under_way:.2f} under way, planned {users}"
     if seen is not None:
-        reason += f"; the service's own code saw {float(seen):.2f}"
+        reason += f"; the service measured {float(seen):.2f}"
         if float(seen) > users * (1.0 + WITHIN):
             return _marked("concurrency", f"{reason}, which is more than were sent")
     off = abs(little_ratio(under_way, users) - 1.0)
@@ -292,7 +289,7 @@ def _concurrency(trial: Trial) -> Check | None:
     if WITHIN < off <= uncertain:
         return Check.unmeasurable(
             "concurrency",
-            f"calls across the ends of so short a window shift it by up to "
+            f"calls across the ends of this short window shift it by up to "
             f"{_percent(uncertain)}: {reason}",
         )
     return Check.judged("concurrency", off <= WITHIN, reason)
@@ -350,8 +347,8 @@ def _kept_up(trial: Trial) -> Check | None:
     )
     if behind > allowed:
         reason += (
-            f", which left {behind:,} more behind than when it opened: the service, or the calls "
-            "that the load lets be under way, did not keep up, and a longer window has longer "
+            f"; {behind:,} more calls were unfinished at its end than at its start: the service or "
+            "the load's limit of calls in flight did not keep up, and a longer window has longer "
             "response times"
         )
     return Check.judged(KEPT_UP, behind <= allowed, reason)
@@ -403,17 +400,17 @@ def whole_slots(group: GroupResult) -> Sequence[float]:
 def _warmup(trial: Trial) -> Check:
     warmup = trial.result.warmup
     if trial.point.axes.get("start") == "cold":
-        return Check("warm-up", "ok", "left out on purpose: start=cold")
+        return Check("warm-up", "ok", "omitted because of start=cold")
     if _has_an_end(trial):
-        reason = "none: the window opens with the load, so that its beginning is measured too"
+        reason = "none: the window opens with the load, so its start is measured too"
         return Check("warm-up", "ok", reason)
     lasted = format_seconds(warmup.seconds)
     took = f"after {lasted} and {counted(warmup.calls, 'call')}"
     if _is_foreign(trial):
         return Check.unmeasurable(
             "warm-up",
-            f"{_caller(trial)} has none: it was measured in a process of its own with new "
-            f"connections, {took} of another one that warmed the service alone",
+            f"{_caller(trial)} has none: it was measured in a separate process with new "
+            f"connections, {took} of another process that warmed only the service",
         )
     if warmup.stationary is None:
         return Check.unmeasurable("warm-up", f"{_client(trial)} did not report on it")
@@ -421,7 +418,7 @@ def _warmup(trial: Trial) -> Check:
         return Check("warm-up", "ok", f"the rate was stationary {took}")
     rounds = ", or users had not ended three calls each" if _is_closed(trial) else ""
     return _marked(
-        "warm-up", f"the rate was still moving {took}{rounds}; the window may hold warm-up"
+        "warm-up", f"the rate was still changing {took}{rounds}; the window may hold warm-up"
     )
 
 
@@ -439,7 +436,7 @@ def _connections(trial: Trial) -> Check:
     low, high = expected
     needed = f"{low}" if low == high else f"{low} to {high}"
     ordered = _is_foreign(trial)
-    reason = f"{opened} {'ordered from ' + _caller(trial) if ordered else 'opened'}, "
+    reason = f"{opened} {'requested from ' + _caller(trial) if ordered else 'opened'}, "
     reason += f"{needed} expected by connection={policy}"
     seen = trial.service.connections_seen
     reason += f", the service accepted {int(seen)}" if seen is not None else ""

@@ -60,9 +60,9 @@ def _stages(load: LoadRecord, stages: Sequence[PeriodResult]) -> tuple[bool, str
     if right:
         return True, reason
     few = (
-        "users did not begin in time"
+        "users did not start in time"
         if load.is_closed
-        else "calls waited for room among those that the load lets be under way"
+        else "calls waited at the load's limit of calls in flight"
     )
     return False, f"{reason}, less than {REACHED:.0%}: {few}"
 

@@ -43,7 +43,7 @@ def differences(results: Sequence[RepliesResult]) -> str:
     ones, 300 B to 312 B``."""
     total = sum(result.count for result in results)
     if not total:
-        return "there was no good one"
+        return "there was no good reply"
     kinds = {(one.status, one.bytes, one.hash) for result in results for one in result.different}
     low = min(result.bytes_min for result in results if result.count)
     high = max(result.bytes_max for result in results if result.count)

@@ -1,4 +1,4 @@
-"""What the packets of a trial say of what its stack had declared."""
+"""Compares the packets of a trial with what its stack declares."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ UNMATCHED = 0.01
 """Share of calls that may be without packets: those at the edges of a capture."""
 PLAIN = ("http1", "giop", "raw")
 """Protocols whose messages have one head and one body, so that writes can be counted."""
-ENCRYPTED = "the connections are encrypted, and packets tell no exchanges apart"
-FRAMES = "frames of HTTP/2 share segments, whose number tells no writes"
+ENCRYPTED = "the connections are encrypted, so packets do not show exchanges"
+FRAMES = "HTTP/2 frames share segments, so segments do not show writes"
 POLICY = "policy on the wire"
 IN_FLIGHT = "in flight on the wire"
 
@@ -53,7 +53,7 @@ def _held(trial: Trial, policy: str, count: int, words: str) -> Check:
     most, spare = expected[1], spare_connections(trial)
     reason = f"{words}, at most {most:,} by connection={policy}"
     if spare:
-        reason += f" and {spare:,} in place of those that failed calls cost"
+        reason += f" and {spare:,} in place of connections lost to failed calls"
     return Check.judged(POLICY, count <= most + spare, reason)
 
 
@@ -140,10 +140,10 @@ def _reconciled(trial: Trial) -> Check | None:
     logged, matched = calls.logged, calls.matched
     if found.all is None:
         why = "their connections are encrypted" if calls.encrypted else "none was found"
-        return Check.unmeasurable(name, f"of {counted(logged, 'call')} no packets are known: {why}")
+        return Check.unmeasurable(name, f"{counted(logged, 'call')} without packets: {why}")
     p99 = found.all.residual.p99_us
     reason = (
-        f"{of_all(matched, logged, 'call')} laid beside their packets; stamps contradict each "
+        f"{of_all(matched, logged, 'call')} matched with their packets; stamps contradict each "
         f"other by {_time(p99)} at p99 (at most {_time(RESIDUAL_US)})"
     )
     clock = found.clock_us

@@ -1,11 +1,11 @@
-"""The command ``wirelab``. Each file here holds the options of one verb and nothing else.
+"""The ``wirelab`` command. Each file in this package holds the options of one subcommand.
 
-A command's module is imported when that command runs or shows its own help, and what it needs to
-work only when it runs: no command waits for the imports of another.
+A subcommand's module is imported only when it runs or shows its help. What it needs to do its
+work is imported only when it runs, so that no subcommand waits for the imports of another.
 
-Exit codes: 0 done, and what was tested holds; 1 done but trials or all calls failed, what was
-tested does not hold, or a wrapped tool failed or cannot be trusted; 2 wrong usage; 3 the lab
-failed; 4 nothing more could be written; 5 what was tested is undecided; 130 interrupted. Tests
+Exit codes: 0 success, and every test holds; 1 finished, but trials or all calls failed, a test
+does not hold, or a wrapped tool failed or cannot be trusted; 2 usage error; 3 internal error;
+4 output could not be written; 5 a test is undecided; 130 interrupted. The tests
 are `dissect --test`, `run --test-findings`, `verify`, `compare` and `doctor --self-test`.
 """
 
@@ -24,9 +24,9 @@ class Entry(NamedTuple):
 
     name: str
     module: str
-    """Below this package; it holds the command under its own name, with `_` after a keyword."""
+    """Module below this package; its command object has the command's name, `_` after a keyword."""
     about: str
-    """The first line of its help, by which the group lists it."""
+    """First line of the command's help, shown in the list of commands."""
 
 
 COMMANDS = (
@@ -44,22 +44,24 @@ COMMANDS = (
         "Write an experiment file from an OpenAPI document, a .proto, a recording or a command.",
     ),
     Entry(
-        "dissect", "dissect", "Report what the packets of a capture cost, and what they waited for."
+        "dissect",
+        "dissect",
+        "Report where the time of a capture went, and what its packets cost.",
     ),
     Entry(
         "wrap",
         "wrap",
-        "Run any load tool under capture: what did it do, and can it be trusted?",
+        "Run any load tool under packet capture and check whether its figures can be trusted.",
     ),
     Entry(
         "verify",
         "verify",
-        "Compare services with the canonical model: do they all do the same?",
+        "Check that services behave exactly like the canonical model.",
     ),
     Entry(
         "report",
         "run",
-        "Print the results of a run or a reproduction again and write its report anew.",
+        "Print the results of a run or reproduction again and rewrite its report.",
     ),
     Entry(
         "compare",
@@ -69,23 +71,23 @@ COMMANDS = (
     Entry(
         "explain",
         "explain",
-        "Find out why one of two services is slower, by changing one thing at a time.",
+        "Explain why one of two services is slower by changing one thing at a time.",
     ),
     Entry("limit", "limit", "Find the highest rate at which a service meets an objective."),
     Entry("diff", "diff", "Compare two finished runs, cell by cell."),
     Entry("history", "history", "Find where the figures of many runs changed."),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
-    Entry("parse", "parse", "Time parsers of XML and other formats against each other."),
+    Entry("parse", "parse", "Compare the speed of parsers for XML and other formats."),
     Entry(
         "facts",
         "facts",
-        "Show what stacks offer besides speed: contract, code, security, browsers, streaming.",
+        "Show properties of stacks other than speed, such as security and streaming.",
     ),
     Entry(
         "survey",
         "survey",
-        "Ask people which of two libraries is easier, and evaluate their answers.",
+        "Run a usability survey on two libraries and evaluate the answers.",
     ),
     Entry("schema", "schema", "Print the JSON Schema of a document, for editors and programs."),
 )
@@ -93,14 +95,14 @@ COMMANDS = (
 
 
 class LazyGroup(click.Group):
-    """Lists :data:`COMMANDS` and imports the one that is asked for."""
+    """Lists :data:`COMMANDS` and imports a command only when it is requested."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table."""
+        """The command names, in the order of the table."""
         return [entry.name for entry in COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported; None where there is none of that name."""
+        """Imports and returns the command; None if there is no command of that name."""
         entry = next((entry for entry in COMMANDS if entry.name == cmd_name), None)
         if entry is None:
             return None
@@ -112,7 +114,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As in click, which would look for what was meant among imported commands alone."""
+        """Same as in click, which would suggest only names of imported commands."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as unknown:
@@ -120,7 +122,7 @@ class LazyGroup(click.Group):
             raise click.NoSuchCommand(unknown.command_name, possibilities=names, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without importing one."""
+        """Lists the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(entry.name, entry.about) for entry in COMMANDS])
 
@@ -143,12 +145,12 @@ def _version(ctx: click.Context, option: click.Parameter, requested: bool) -> No
     help="Print the version.",
 )
 def app() -> None:
-    """A laboratory for wire protocols: which stack is faster for your message, load and
-    network, by how much, how sure that is, and why."""
+    """A laboratory for wire protocols. It measures which stack is faster for your message, load
+    and network, by how much, with what confidence, and why."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command line (default: this process's) and returns its exit code."""
+    """Runs a command line (default: that of this process) and returns its exit code."""
     try:
         app(args=list(arguments) if arguments is not None else None, prog_name="wirelab")
     except SystemExit as end:

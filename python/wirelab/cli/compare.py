@@ -28,14 +28,14 @@ PAIRS_MAX = 60
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """What is compared, and when to stop."""
+    """What to compare, and when to stop."""
 
     figure: str = option(
         "--figure",
         metavar="NAME",
         default="rate",
         show_default=True,
-        help="Such as rate, response_p50, response_p99, service_cpu.",
+        help="Figure to compare, e.g. rate, response_p50, response_p99 or service_cpu.",
     )
     threshold: float = option(
         "--threshold",
@@ -43,27 +43,32 @@ class QuestionOptions:
         metavar="SHARE",
         default=0.03,
         show_default=True,
-        help="Both are equivalent where the interval lies within this share of 1.",
+        help="The services are equivalent if the interval lies within this share of 1.",
     )
     pairs_max: int = option(
         "--pairs",
         type=click.IntRange(2, 1000),
         default=PAIRS_MAX,
         show_default=True,
-        help="Pairs of trials at most.",
+        help="Maximum number of trial pairs.",
     )
 
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is written besides."""
+    """Additional output files."""
 
     markdown: Path | None = option(
-        "--markdown", type=PATH, metavar="FILE", help="Write the result for a pull request."
+        "--markdown",
+        type=PATH,
+        metavar="FILE",
+        help="Write the result as Markdown for a pull request.",
     )
-    junit: Path | None = option("--junit", type=PATH, metavar="FILE", help="Write JUnit XML.")
+    junit: Path | None = option(
+        "--junit", type=PATH, metavar="FILE", help="Write the result as JUnit XML."
+    )
     bmf: Path | None = option(
-        "--bmf", type=PATH, metavar="FILE", help="Write Bencher Metric Format (JSON)."
+        "--bmf", type=PATH, metavar="FILE", help="Write the result in Bencher Metric Format (JSON)."
     )
 
 
@@ -72,7 +77,7 @@ class OutputOptions:
     "services",
     nargs=-1,
     metavar="[A B | FILE]",
-    help="Two stacks or URLs, or an experiment file of two cells.",
+    help="Two stacks or URLs, or an experiment file with two cells.",
 )
 @option_group("service", PairOptions, "Services")
 @option_group("load", LoadOptions, "Load")
@@ -94,7 +99,7 @@ def compare(
 ) -> int:
     """Measure two services in pairs until it is known whether B is worse than A.
 
-    Exit code 0: B is better or equivalent. 1: worse, or pairs failed. 5: not known after --pairs.
+    Exit code 0: B is better or equivalent. 1: B is worse, or pairs failed. 5: undecided.
     """
     from wirelab.cli.output.compare import run
 

@@ -12,22 +12,22 @@ from wirelab.cli.options import AS_JSON, PATH
 
 @click.command()
 @click.argument("first", type=PATH, metavar="RUN", help="Run directory.")
-@click.argument("second", type=PATH, metavar="RUN", help="Run directory, compared with the first.")
+@click.argument("second", type=PATH, metavar="RUN", help="Run directory to compare with the first.")
 @click.option(
     "--figure",
     "figures",
     multiple=True,
     metavar="NAME",
-    help="Such as rate, response_p99, service_cpu. May be repeated. [default: rate, "
+    help="Figure to compare, e.g. rate or service_cpu. May be repeated. [default: rate, "
     "response_p50, response_p99, service_cpu]",
 )
 @click.option(
     "--threshold",
     type=click.FloatRange(0.0, 10.0),
     metavar="SHARE",
-    help="Difference that is of no interest, e.g. 0.05. [default: the first run's]",
+    help="Differences up to this share are ignored, e.g. 0.05. [default: the first run's]",
 )
-@click.option("--all", "everything", is_flag=True, help="Show cells without a difference, too.")
+@click.option("--all", "everything", is_flag=True, help="Also show figures without a difference.")
 @AS_JSON
 @exit_with_code
 def diff(

@@ -31,10 +31,46 @@ class ViewOptions:
         help="The engine's log of calls, to be matched with the packets of a FILE; a RUN has its "
         "own.",
     )
+    keylog: Path | None = option(
+        "--keylog",
+        type=PATH,
+        metavar="FILE",
+        help="Secrets to decrypt TLS with: what a program writes where SSLKEYLOGFILE names a file.",
+    )
     svg: Path | None = option(
         "--svg", type=PATH, metavar="FILE", help="Write that exchange as a drawing."
     )
+    report: Path | None = option(
+        "--report",
+        type=PATH,
+        metavar="FILE",
+        help="Write a page: where the time went, connections, throughput and windows over time.",
+    )
     as_json: bool = option("--json", is_flag=True, help="Print the whole document.")
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """Packets that pass now."""
+
+    live: bool = option(
+        "--live",
+        is_flag=True,
+        help="Dissect packets while they pass (root); Ctrl-C ends it and prints the account.",
+    )
+    interfaces: Sequence[str] = option(
+        "--interface",
+        multiple=True,
+        metavar="NAME",
+        help="Only this interface. May be repeated. [default: any]",
+    )
+    pid: int | None = option(
+        "--pid", type=click.IntRange(1), help="Only connections of this process."
+    )
+    duration: str | None = option("--for", metavar="TIME", help="End after that time, e.g. 30s.")
+    write: Path | None = option(
+        "--write", type=PATH, metavar="FILE", help="Keep the packets (pcapng; one interface)."
+    )
 
 
 @dataclass(frozen=True)
@@ -66,13 +102,18 @@ class TestOptions:
 
 @click.command(cls=GroupedCommand)
 @click.argument(
-    "source", type=PATH, metavar="FILE|RUN", help="A capture (pcap, pcapng), or a run's folder."
+    "source",
+    type=PATH,
+    metavar="[FILE|RUN]",
+    required=False,
+    help="A capture (pcap, pcapng), or a run's folder.",
 )
 @option_group("view", ViewOptions, "Options")
+@option_group("live", LiveOptions, "Live")
 @option_group("test", TestOptions, "Test of findings")
 @exit_with_code
-def dissect(source: Path, view: ViewOptions, test: TestOptions) -> int:
-    """Report what the packets of a capture cost, and what they waited for."""
-    from wirelab.cli.output.dissect import run
+def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: TestOptions) -> int:
+    """Report where the time of a capture went, and what its packets cost."""
+    from wirelab.cli.output import dissect as output
 
-    return run(source, view, test)
+    return output.dissect(source, view, live, test)

@@ -11,7 +11,7 @@ from wirelab.cli.error_handling import exit_with_code
 @click.option(
     "--self-test",
     is_flag=True,
-    help="Run the tests of truth too (about 6 minutes). Exit code 0: all hold, 1: one fails, "
+    help="Also run the self-tests (about 6 minutes). Exit code 0: all hold, 1: one fails, "
     "5: one is undecided.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")

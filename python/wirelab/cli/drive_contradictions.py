@@ -1,4 +1,4 @@
-"""Options of ``wirelab drive`` that exclude each other, or belong to another one."""
+"""Options of ``wirelab drive`` that exclude each other or need another option."""
 
 from __future__ import annotations
 
@@ -14,50 +14,54 @@ RATE_STAGE = "--stage TIME:RATE/s"
 RANDOM_THINK, RANDOM_GAP = "--think exponential:TIME", "--gap exponential:TIME"
 
 _CLOSED = ("--users", "--think", "--calls-per-pause", "--iterations")
-"""Options of users, who wait for replies."""
+"""Options of closed loads: users wait for replies."""
 _OPEN = ("--rate", "--burst", RATE_STAGE)
-"""Options of calls that arrive whether or not replies come."""
-_WHOLE = "has a beginning and an end, and all of it is measured"
+"""Options of open loads: calls arrive whether or not replies come."""
+_WHOLE = "is measured from its beginning to its end"
 _DATA = ("--data-file", "--data-random")
 
 _EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
-    ("--duration", ("--calls",), "", "give one of them"),
-    ("--iterations", ("--stage",), "each ends the users in its own way", "give one of them"),
-    ("--stage", ("--burst",), "each is a load of its own", "give one of them"),
+    ("--duration", ("--calls",), "", "give only one of them"),
+    ("--iterations", ("--stage",), "each decides when users stop", "give only one of them"),
+    ("--stage", ("--burst",), "each is a load of its own", "give only one of them"),
     (
-        *("--stage", ("--users", "--rate"), "stages give the level"),
-        "write it in the stages, e.g. --stage 30s:100 for users or 30s:500/s for calls per second",
+        *("--stage", ("--users", "--rate"), "stages set the level"),
+        "write it in the stages, e.g. --stage 30s:100 (users) or 30s:500/s (calls per second)",
     ),
     (
-        *("--stage", ("--duration", "--calls", "--warmup"), f"a load of stages {_WHOLE}"),
-        "give a time as a stage of its own, e.g. --stage 0s:100 --stage 5s:100",
+        *("--stage", ("--duration", "--calls", "--warmup"), f"a load with stages {_WHOLE}"),
+        "add a stage that lasts as long, e.g. --stage 0s:100 --stage 5s:100",
     ),
     (
-        *("--iterations", ("--duration", "--calls", "--warmup"), f"a load of iterations {_WHOLE}"),
-        "leave one of them out; --max-time limits iterations",
+        *(
+            "--iterations",
+            ("--duration", "--calls", "--warmup"),
+            f"a load with iterations {_WHOLE}",
+        ),
+        "give only one of them; --max-time limits iterations",
     ),
     (
-        *("--burst", ("--poisson",), "calls of a burst are evenly spaced"),
-        "give random gaps between bursts: --gap exponential:1s",
+        *("--burst", ("--poisson",), "calls within a burst are evenly spaced"),
+        "for random gaps between bursts give --gap exponential:1s",
     ),
-    ("--data", ("--body",), "", "give one of them"),
-    ("--insecure", ("--ca",), "", "give one of them"),
-    ("--mix", ("--step", "--operation", "--sequence"), "each says what is called", "give one"),
-    ("--step", ("--operation", "--sequence"), "each says what is called", "give one of them"),
+    ("--data", ("--body",), "", "give only one of them"),
+    ("--insecure", ("--ca",), "", "give only one of them"),
+    ("--mix", ("--step", "--operation", "--sequence"), "each selects the calls", "give only one"),
+    ("--step", ("--operation", "--sequence"), "each selects the calls", "give only one of them"),
     (
-        *("--size", ("--mix", "--step"), "each operation there has its own size"),
-        "write it behind the operation, e.g. Submit:1kB",
+        *("--size", ("--mix", "--step"), "each operation in it has its own size"),
+        "write the size after the operation, e.g. Submit:1kB",
     ),
-    ("--data-file", ("--data-random",), "each is a source of rows", "give one of them"),
+    ("--data-file", ("--data-random",), "each is a source of rows", "give only one of them"),
     *(
         (
             *(option, ("--mix", "--sequence"), "rows replace fields of --operation or --step"),
-            "leave one of them out; in an experiment file each part of a mix may have its data",
+            "give only one of them; in an experiment file each part of a mix may have data",
         )
         for option in _DATA
     ),
 )
-"""Option, those that it excludes, why, and what to do."""
+"""Option, the options that it excludes, the reason, and the remedy."""
 
 _BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--seed", ("--poisson", "--mix", "--data-random", RANDOM_THINK, RANDOM_GAP)),
@@ -69,12 +73,12 @@ _BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--data-rows", ("--data-random",)),
     ("--data-per", _DATA),
 )
-"""Option, and those of which it needs one."""
+"""Option, and the options of which it needs at least one."""
 
 
 def refuse_contradictions(options: Options) -> None:
     """Raises :class:`UsageError` for the first contradiction."""
-    # By identity: 0 was given, though it equals False.
+    # Compared by identity: 0 counts as given, although it equals False.
     absent = (None, False)
     given = {
         name
@@ -89,42 +93,39 @@ def refuse_contradictions(options: Options) -> None:
         for other in others:
             if {option, other} <= given:
                 reason = f": {why}" if why else ""
-                raise UsageError(f"{option} and {other} contradict each other{reason}", remedy)
+                raise UsageError(f"{option} and {other} exclude each other{reason}", remedy)
     _refuse_alone(given)
     in_flight = options.connection.in_flight or 1
     if options.connection.close and in_flight > 1:
         raise UsageError(
-            f"--close ends a connection after its one call, so --in-flight {in_flight} "
-            "is not possible",
-            "leave one of them out",
+            f"--close uses one connection per call, so --in-flight {in_flight} is not possible",
+            "give only one of them",
         )
 
 
 def _refuse_closed(opened: str, closed: str) -> None:
     raise UsageError(
-        f"{closed} belongs to a closed load, {opened} to an open one",
-        "limit an open load by --connections and --in-flight",
+        f"{closed} is for closed loads, but {opened} makes an open load",
+        "limit an open load with --connections and --in-flight",
     )
 
 
 def _refuse_alone(given: set[str]) -> None:
-    """Options without the one that they belong to."""
+    """Refuses options without the option that they need."""
     if "--poisson" in given and not given & {"--rate", RATE_STAGE}:
         raise UsageError(f"--poisson needs --rate or {RATE_STAGE}", "give --rate CALLS_PER_SECOND")
     if "--burst" in given and "--gap" not in given:
         raise UsageError(
-            "--burst needs --gap, the time between two bursts", "give it, e.g. --gap 1s"
+            "--burst needs --gap, the time between two bursts", "add it, e.g. --gap 1s"
         )
     for option, owners in _BELONGING:
         if option in given and not given.intersection(owners):
             words = f"{', '.join(owners[:-1])} or {owners[-1]}" if owners[1:] else owners[0]
-            raise UsageError(
-                f"{option} belongs to {words}", f"give {owners[0]} too, or leave {option} out"
-            )
+            raise UsageError(f"{option} needs {words}", f"add {owners[0]}, or leave {option} out")
 
 
 def _given(options: Options) -> Mapping[str, object]:
-    """Options by name with their values; None, False and () where they were not given."""
+    """Option values by option name; None, False or () if not given."""
     load, pattern = options.load, options.pattern
     message, contract = options.message, options.contract
     return {

@@ -1,4 +1,4 @@
-"""What `wirelab drive` shows while it runs: a line per second, or a chart of the last seconds."""
+"""Live display of `wirelab drive`: one line per second, or a chart of the last seconds."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 SHORT_S = 0.05
-"""From here on there is a rate."""
+"""Shortest elapsed time for which a rate is shown."""
 KEPT = 50
-"""Points of a chart, one per second; they fit 80 columns."""
+"""Points of a chart, one per second; they fit into 80 columns."""
 BARS = " ▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True)
 class Second:
-    """What happened between two lines of progress, about a second apart."""
+    """Activity between two progress lines, about one second apart."""
 
     phase: str
     elapsed_s: float
     rate: float
-    """Calls that ended, per second."""
+    """Calls that ended per second."""
     errors: int
-    """Of them, those that failed."""
+    """Number of these calls that failed."""
     in_flight: int
     p50_s: float | None
-    """Of too few calls: None."""
+    """None if there were too few calls."""
     p99_s: float | None
 
     @property
@@ -55,13 +55,13 @@ class Second:
 
 
 class Seconds:
-    """Makes them of lines of progress, which count from the begin of a phase."""
+    """Computes seconds from progress lines, whose counts start with each phase."""
 
     def __init__(self) -> None:
         self._before: Progress | None = None
 
     def next(self, now: Progress) -> Second:
-        """What has happened since the line before."""
+        """The activity since the previous progress line."""
         before = self._before
         if before and (before.phase != now.phase or before.elapsed_s >= now.elapsed_s):
             before = None
@@ -80,7 +80,7 @@ class Seconds:
 
 
 class LiveLine(AbstractContextManager["LiveLine"]):
-    """One line at the bottom of a terminal; nothing elsewhere."""
+    """One status line at the bottom of a terminal; prints nothing elsewhere."""
 
     def __init__(self, console: Console) -> None:
         self._line, self._seconds = StatusLine(console), Seconds()
@@ -89,7 +89,7 @@ class LiveLine(AbstractContextManager["LiveLine"]):
         self._line.__exit__(*error)
 
     def show(self, progress: Progress) -> None:
-        """Replaces the line; nothing is known at the begin of a phase."""
+        """Replaces the line, except at the very start of a phase, when there is no rate yet."""
         if progress.elapsed_s > SHORT_S:
             self._line.show(Line(self._seconds.next(progress).text))
 
@@ -98,9 +98,11 @@ class LiveChart(AbstractContextManager["LiveChart"]):
     """Rate, response times, failures and calls in flight over the last seconds, on a terminal."""
 
     def __init__(self, console: Console) -> None:
-        """Raises :class:`UsageError` where there is no terminal."""
+        """Raises :class:`UsageError` if the console is not a terminal."""
         if not console.is_terminal:
-            raise UsageError("--tui needs a terminal", "leave it out where output is piped")
+            raise UsageError(
+                "--tui needs a terminal", "leave it out if standard error is redirected"
+            )
         self._seconds = Seconds()
         self._kept: deque[Second] = deque(maxlen=KEPT)
         self._live: Live | None = None
@@ -151,11 +153,11 @@ _ROWS: tuple[tuple[str, Callable[[Second], float | None], Callable[[float], str]
     ("failed", lambda second: second.errors, lambda value: f"{value:,.0f}"),
     ("in flight", lambda second: second.in_flight, lambda value: f"{value:,.0f}"),
 )
-"""Name, value and its text."""
+"""Row name, value and text of the value."""
 
 
 def sparkline(values: list[float | None]) -> str:
-    """A bar for each, from 0 to the largest; a space where there is none."""
+    """One bar per value, from 0 to the largest; a space for None."""
     largest = max((value for value in values if value is not None), default=0.0)
     if largest <= 0:
         return BARS[1] * len(values)

@@ -1,4 +1,4 @@
-"""The options of ``wirelab drive`` as a target, a call and an amount, and its run."""
+"""Turns the options of ``wirelab drive`` into a target, a call and an amount, and runs them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Options:
-    """As they were given; None, empty and False where they were not."""
+    """Options as given; None, empty or False if not given."""
 
     target: str
     connection: ConnectionOptions
@@ -67,11 +67,11 @@ class Options:
 
     @property
     def seed(self) -> int:
-        """Of all that is random."""
+        """Seed for everything random."""
         return 1 if self.load.seed is None else self.load.seed
 
     def amount(self) -> Amount:
-        """How many calls, how fast. Raises :class:`UsageError`."""
+        """How many calls to make, and how fast. Raises :class:`UsageError`."""
         load, pattern = self.load, self.pattern
         positive = load_values.positive
         start_rate = load_values.rate("--start-rate", pattern.start_rate or 0.0, zero=True)
@@ -100,7 +100,7 @@ class Options:
         )
 
     def call(self, target: Stack | Server) -> Call:
-        """What is called. Raises :class:`UsageError`."""
+        """What to call. Raises :class:`UsageError`."""
         connection, message = self.connection, self.message
         data, is_grpc = message.data, _is_grpc(target)
         return Call(
@@ -151,7 +151,7 @@ def run(options: Options) -> int:
     else:
         drive_output.show(options.target, result)
         show_verdicts(judged, min(out.width, drive_output.WIDTH))
-    # After the result is printed: a full disk must not cost it.
+    # Written after the result is printed, so that a full disk does not lose the result.
     if output.report is not None:
         _write_report(options.target, result, outcome, judged, output.report)
     write_junit(options.target, judged, options.thresholds.junit)
@@ -163,11 +163,11 @@ def run(options: Options) -> int:
 def _looked_ahead(
     target: Stack | Server, call: Call, options: Options
 ) -> tuple[Stack | Server, Call, tuple[str, ...]]:
-    """What is driven once redirections are followed and cookies known, and what was found."""
+    """Target and call after redirects and cookies have been resolved, and notes about them."""
     message = options.message
     if isinstance(target, Stack) or not (message.follow or message.cookies):
         return target, call, ()
-    from wirelab.drive.preflight import look_ahead  # a client of its own, which few runs need
+    from wirelab.drive.preflight import look_ahead  # loads an HTTP client that few runs need
 
     found = look_ahead(
         options.target,
@@ -180,7 +180,7 @@ def _looked_ahead(
 
 
 def _live(output: OutputOptions) -> LiveLine | LiveChart | nullcontext[None]:
-    """What moves meanwhile; nothing where nobody watches."""
+    """The live display; does nothing if standard error is not a terminal."""
     if output.tui:
         return LiveChart(err)
     return LiveLine(err) if err.is_terminal else nullcontext()
@@ -247,23 +247,23 @@ def _drive(
 
 
 OF_URLS = {
-    "method": "the contract says how its operations are called",
-    "header": "the contract says what its calls carry",
-    "data": "its message comes from its contract: use --operation and --size",
-    "body": "its message comes from its contract: use --operation and --size",
-    "proto": "its contract is known: use --operation",
-    "follow": "it answers with no redirection",
-    "cookies": "it sets none",
-    "http2": "write it as an axis, such as rest@rust?transport=http/2",
-    "ca": "its certificate is made by the lab: write ?security=tls",
-    "insecure": "its certificate is made by the lab: write ?security=tls",
-    "any-target": "the lab starts it on this machine",
+    "method": "the contract defines how operations are called",
+    "header": "the contract defines the headers of calls",
+    "data": "the contract defines the message: use --operation and --size",
+    "body": "the contract defines the message: use --operation and --size",
+    "proto": "the contract is known: use --operation",
+    "follow": "it never redirects",
+    "cookies": "it sets no cookies",
+    "http2": "write the axis, e.g. rest@rust?transport=http/2",
+    "ca": "wirelab creates its certificate: write ?security=tls",
+    "insecure": "wirelab creates its certificate: write ?security=tls",
+    "any-target": "wirelab starts it on this machine",
 }
-"""Options that do not apply to a service of the lab, and why."""
+"""Options that do not apply to wirelab's own services, with the reason."""
 
 
 def _refuse_foreign(target: Stack | Server, options: Options) -> None:
-    """Options that could not be honoured are refused by name."""
+    """Refuses, by name, options that do not apply to the target."""
     connection, message, contract = options.connection, options.message, options.contract
     of_urls = {
         "method": message.method,
@@ -289,17 +289,18 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     }
     if connection.postgres and not _is_on_postgres(target):
         raise UsageError(
-            f"--postgres belongs to store=postgres, and {options.target} has another store",
-            "write a stack such as rest@rust?store=postgres, or leave --postgres out",
+            f"--postgres needs store=postgres, but {options.target} has another store",
+            "use a stack such as rest@rust?store=postgres, or leave --postgres out",
         )
     for option in _present(of_urls) if isinstance(target, Stack) else ():
         raise UsageError(
-            f"--{option} belongs to URLs, and {target} is a service of the lab", OF_URLS[option]
+            f"--{option} applies to URLs only, and {target} is a service of wirelab",
+            OF_URLS[option],
         )
     for option in _present(of_stacks) if isinstance(target, Server) else ():
         raise UsageError(
-            f"--{option} belongs to services of the lab, such as rest@rust",
-            "give --data or --body for what is sent to a URL",
+            f"--{option} applies only to services of wirelab, such as rest@rust",
+            "use --data or --body to send content to a URL",
         )
 
 
@@ -308,12 +309,12 @@ def _is_on_postgres(target: Stack | Server) -> bool:
 
 
 def _present(values: Mapping[str, object]) -> list[str]:
-    """Those that were given; an empty text counts."""
+    """Names of the options that were given; an empty text counts as given."""
     return [name for name, value in values.items() if value not in (None, False, ())]
 
 
 def _headers(message: MessageOptions, *, is_grpc: bool) -> tuple[tuple[str, str], ...]:
-    """As given, and the type of ``--data`` where that is JSON."""
+    """The given headers, plus a content-type if ``--data`` is JSON."""
     headers = tuple(map(_header, message.headers))
     if message.data is None or is_grpc or any(name == "content-type" for name, _ in headers):
         return headers
@@ -327,12 +328,12 @@ def _headers(message: MessageOptions, *, is_grpc: bool) -> tuple[tuple[str, str]
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
-        raise UsageError(f"--header {text!r} is not a header", "write 'Name: value'")
+        raise UsageError(f"--header {text!r} is not a header", "write it as 'Name: value'")
     return name.strip().lower(), value.strip()
 
 
 def _request(contract: ContractOptions, seed: int) -> Request:
-    """The request to a service of the lab. Raises :class:`UsageError`."""
+    """The request to one of wirelab's services. Raises :class:`UsageError`."""
     data = Data(
         _existing("--data-file", contract.data_file),
         tuple(contract.data_random),
@@ -362,18 +363,18 @@ def _body(data: str | None, body: Path | None) -> bytes | None:
 
 def _existing(option: str, path: Path | None) -> Path | None:
     if path is not None and not path.is_file():
-        raise UsageError(f"{option} {path} is not a file", "is the path right?")
+        raise UsageError(f"{option} {path} is not a file", "check the path")
     return path
 
 
 def _work(work: str | None) -> str | None:
     if work not in (None, "decode", "frame"):
-        raise UsageError(f"--work {work} is not possible", "give decode or frame")
+        raise UsageError(f"--work {work} is unknown", "give decode or frame")
     return work
 
 
 def _keeps(target: Stack | Server, call: Call) -> bool:
-    """Whether connections were to be kept."""
+    """Whether connections are kept open between calls."""
     if isinstance(target, Stack):
         return target.axes["connection"] != "close"
     return not call.close

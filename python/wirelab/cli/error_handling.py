@@ -1,4 +1,4 @@
-"""Where errors become messages and exit codes."""
+"""Turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from wirelab.format.console import Console, folded
 __all__ = ["err", "exit_with_code", "folded", "out"]
 
 out = Console()
-"""For what was asked for."""
+"""Standard output, for results."""
 err = Console(stderr=True)
-"""For progress and messages."""
+"""Standard error, for progress and messages."""
 
 
 def exit_with_code(command: Callable[..., int]) -> Callable[..., None]:
-    """Ends a command with its exit code, and every error with a message instead of a trace."""
+    """Makes a command exit with its code; errors print a message instead of a traceback."""
 
     @functools.wraps(command)
     def wrapped(**options: Any) -> None:
@@ -50,18 +50,18 @@ def _code(command: Callable[[], int]) -> int:
 
 
 def _refused(error: OSError) -> int:
-    """The kernel would not read or write a file."""
+    """Reports that the kernel refused to read or write a file."""
     from wirelab.run.journal import FULL
 
     where = error.filename or "standard output or a file"
-    message = f"wirelab: {where} cannot be written or read: {error.strerror}"
+    message = f"wirelab: {where} cannot be read or written: {error.strerror}"
     err.print(folded(message, err.width), style="red")
     _silence(sys.stdout)
     return EXIT_STORAGE if error.errno in FULL else EXIT_LAB
 
 
 def _silence(*streams: TextIO) -> None:
-    """What is left in their buffers, which nobody takes, is not to be complained of when
-    Python ends."""
+    """Discards buffered output that nobody reads, so that Python does not print an error for it
+    at exit."""
     for stream in streams:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

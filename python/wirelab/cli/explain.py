@@ -24,21 +24,21 @@ from wirelab.cli.options import (
 
 @dataclass(frozen=True)
 class DepthOptions:
-    """How closely it is looked."""
+    """How detailed the explanation is."""
 
     repeats: int = option(
         "--repeats",
         type=click.IntRange(2, 1000),
         default=4,
         show_default=True,
-        help="Trials of every change, on fresh processes.",
+        help="Trials per change, each on fresh processes.",
     )
     figure: str = option(
         "--figure",
         metavar="NAME",
         default="response_p50",
         show_default=True,
-        help="The time that is explained: response_p50, response_p99, service_mean.",
+        help="Time to explain: response_p50, response_p99 or service_mean.",
     )
     threshold: float = option(
         "--threshold",
@@ -46,7 +46,7 @@ class DepthOptions:
         metavar="SHARE",
         default=0.05,
         show_default=True,
-        help="A change of the time of a call counts beyond this share.",
+        help="Smallest relative change in the time of a call that counts.",
     )
 
 
@@ -55,7 +55,7 @@ class DepthOptions:
     "services",
     nargs=-1,
     metavar="[A B | FILE]",
-    help="Two stacks, two URLs, or an experiment file of two cells.",
+    help="Two stacks, two URLs, or an experiment file with two cells.",
 )
 @option_group("service", PairOptions, "Services")
 @option_group("load", LoadOptions, "Load")
@@ -73,10 +73,10 @@ def explain(
     accept: AcceptOptions,
     as_json: bool,
 ) -> int:
-    """Find out why one of two services is slower, by changing one thing at a time.
+    """Explain why one of two services is slower by changing one thing at a time.
 
-    Two stacks of the lab are connected by stacks that differ in one axis each. Of two services of
-    your own, what can be changed from outside is changed for both.
+    Two stacks of wirelab are connected by a path of stacks that differ in one axis each. For two
+    services of your own, everything that can be changed from outside is changed for both.
     """
     from wirelab.cli.output.explain import run
 

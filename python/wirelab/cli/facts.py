@@ -17,15 +17,17 @@ from wirelab.cli.options import AS_JSON, PATH
     metavar="[STACK]…",
     help="Bindings or stacks, e.g. grpc or rest@go?codec=json. [default: all]",
 )
-@click.option("--list", "listed", is_flag=True, help="List the stacks and end.")
-@click.option("--csv", type=PATH, metavar="FILE", help="Write every fact with source and date.")
-@click.option("--page", type=PATH, metavar="FILE", help="Write a page that opens offline.")
+@click.option("--list", "listed", is_flag=True, help="List the stacks and exit.")
+@click.option(
+    "--csv", type=PATH, metavar="FILE", help="Write every fact with its source and date as CSV."
+)
+@click.option("--page", type=PATH, metavar="FILE", help="Write an HTML page that opens offline.")
 @AS_JSON
 @exit_with_code
 def facts(
     stacks: tuple[str, ...], listed: bool, csv: Path | None, page: Path | None, as_json: bool
 ) -> int:
-    """Show what stacks offer besides speed: contract, code, security, browsers, streaming."""
+    """Show properties of stacks other than speed, such as security and streaming."""
     from wirelab.cli.output.facts import run
 
     return run(stacks, listed=listed, csv_file=csv, page_file=page, as_json=as_json)

@@ -17,14 +17,14 @@ from wirelab.cli.options import AS_JSON, PATH
     nargs=-1,
     required=True,
     metavar="RUN…",
-    help="Run directories, or folders that hold some.",
+    help="Run directories, or folders that contain run directories.",
 )
 @click.option(
     "--figure",
     "figures",
     multiple=True,
     metavar="NAME",
-    help="Such as rate, response_p99, service_cpu. May be repeated. [default: rate]",
+    help="Figure to follow, e.g. rate or service_cpu. May be repeated. [default: rate]",
 )
 @click.option(
     "--alpha",
@@ -32,10 +32,10 @@ from wirelab.cli.options import AS_JSON, PATH
     default=0.01,
     show_default=True,
     metavar="P",
-    help="Chance of a change that is none, per series.",
+    help="Probability of a false alarm per series.",
 )
 @click.option(
-    "--picture", type=PATH, metavar="FILE", help="Draw the series with most changes (SVG)."
+    "--picture", type=PATH, metavar="FILE", help="Draw the series with the most changes (SVG)."
 )
 @AS_JSON
 @exit_with_code

@@ -18,32 +18,32 @@ KINDS = ("openapi", "grpc", "har", "postman", "curl")
 @click.argument("kind", metavar="KIND", help=f"One of {', '.join(KINDS)}.")
 @click.argument(
     "source",
-    help="openapi: FILE or URL. grpc: FILE.proto, a descriptor set, or HOST:PORT of a server with "
-    "reflection. har, postman: FILE. curl: the command, in quotes.",
+    help="openapi: FILE or URL. grpc: a .proto file, a descriptor set, or HOST:PORT of a server "
+    "with reflection. har, postman: FILE. curl: the command, in quotes.",
 )
 @click.option(
     "--out",
     type=PATH,
     metavar="FILE",
-    help="The experiment file. [default: named after the document]",
+    help="Experiment file to write. [default: named after the document]",
 )
 @click.option(
     "--only",
     metavar="PATTERN",
-    help="Only operations whose name, path, `METHOD path` or URL matches, e.g. 'GET /pets*'.",
+    help="Import only operations whose name, path, METHOD path or URL matches, e.g. 'GET /pets*'.",
 )
 @click.option(
     "--import",
     "include",
     multiple=True,
     metavar="DIR",
-    help="With grpc: a folder of files that the .proto imports.",
+    help="Folder with imports of the .proto (grpc only). May be repeated.",
 )
-@click.option("--force", is_flag=True, help="Overwrite files that are there.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
     "--any-target",
     is_flag=True,
-    help="Read from, and write an experiment for, another machine.",
+    help="Allow another machine as the source and as the target of the experiment.",
 )
 @exit_with_code
 def import_(
@@ -59,9 +59,9 @@ def import_(
     if kind not in KINDS:
         from wirelab.stack.suggestions import did_you_mean
 
-        raise UsageError(f"nothing is imported from {kind!r}", did_you_mean(kind, KINDS))
+        raise UsageError(f"{kind!r} cannot be imported", did_you_mean(kind, KINDS))
     if include and kind != "grpc":
-        raise UsageError("--import belongs to grpc", "leave it out")
+        raise UsageError("--import applies to grpc only", "leave it out")
     from wirelab.imports import reading
     from wirelab.imports.experiment_text import summary, write
 

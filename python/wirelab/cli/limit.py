@@ -22,30 +22,30 @@ from wirelab.cli.options import (
 
 @dataclass(frozen=True)
 class ServiceOptions(RequestOptions):
-    """A command in place of a service, and what is asked of it."""
+    """A command in place of a service, and how to call it."""
 
     command: str | None = option(
-        "--command", metavar="COMMAND", help="Starts the service; {port} in it is replaced."
+        "--command", metavar="COMMAND", help="Command that starts the service; {port} is replaced."
     )
 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How the limit is looked for."""
+    """How to search for the limit."""
 
     duration: str | None = option(
-        "--duration", metavar="TIME", help="Of a window. [default: 3s, or that of FILE]"
+        "--duration", metavar="TIME", help="Length of a window. [default: 3s, or that of FILE]"
     )
-    link: str | None = option("--link", metavar="PROFILE", help="[default: loopback]")
+    link: str | None = option("--link", metavar="PROFILE", help="Network link. [default: loopback]")
     probes_max: int = option(
         "--probes",
         type=click.IntRange(6, 200),
         default=40,
         show_default=True,
-        help="Trials of the search at most.",
+        help="Maximum number of trials of the search.",
     )
     no_curve: bool = option(
-        "--no-curve", is_flag=True, help="Leave out the curve from half to 1.5 times the limit."
+        "--no-curve", is_flag=True, help="Do not measure the curve from 0.5 to 1.5 times the limit."
     )
 
 
@@ -54,13 +54,13 @@ class SearchOptions:
     "service",
     required=False,
     metavar="[SERVICE | FILE]",
-    help="A stack, a URL, or an experiment file of one cell.",
+    help="A stack, a URL, or an experiment file with one cell.",
 )
 @click.option(
     "--objective",
     metavar="CONDITIONS",
     required=True,
-    help="What must hold in a trial, such as 'p99<50ms, errors<0.1%'.",
+    help="Conditions that must hold, e.g. 'p99<50ms, errors<0.1%'.",
 )
 @option_group("declared", ServiceOptions, "Service")
 @option_group("search", SearchOptions, "Search")
@@ -79,8 +79,8 @@ def limit(
 ) -> int:
     """Find the highest rate at which a service meets an objective.
 
-    Calls arrive at random (Poisson) whether or not replies come. Every trial is on a fresh process.
-    Exit code 1: it is not met at any rate that was tried. 5: it is met at all of them.
+    Calls arrive at random (Poisson), whether or not replies come. Every trial uses a fresh process.
+    Exit code 1: the objective is not met at any tested rate. 5: it is met at all of them.
     """
     from wirelab.cli.output.limit import run
 

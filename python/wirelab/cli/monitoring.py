@@ -1,4 +1,4 @@
-"""``--metrics-port``: a run that others can watch."""
+"""``--metrics-port``: serves the metrics of a run while it is running."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 METRICS_PORT_OPTION: dict[str, Any] = {
     "type": click.IntRange(0, 65535),
     "metavar": "PORT",
-    "help": "Serve OpenMetrics at http://127.0.0.1:PORT/metrics meanwhile; 0 takes a free port.",
+    "help": "Serve OpenMetrics at http://127.0.0.1:PORT/metrics during the run; 0: any free port.",
 }
 
 
 @contextmanager
 def monitored(progress: Progress, port: int | None) -> Iterator[Progress]:
-    """What a run reports to, so that its metrics are served where a port is given. Raises
-    :class:`wirelab.errors.UsageError` where that port is taken."""
+    """Observer of a run; if a port is given, it also serves the run's metrics. Raises
+    :class:`wirelab.errors.UsageError` if the port is in use."""
     if port is None:
         yield progress
         return

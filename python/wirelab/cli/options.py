@@ -1,4 +1,4 @@
-"""Options that several commands share, and groups of options that arrive as one value."""
+"""Options shared by several commands, and groups of options that arrive as one value."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ PATH = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
 
 OPTIONS = "Options"
-"""The heading of options that belong to no other group."""
-VERBOSE = click.option("--verbose", is_flag=True, help="Print the study's winners and causes too.")
+"""Heading of options without a group."""
+VERBOSE = click.option(
+    "--verbose", is_flag=True, help="Also print the winners and causes of the study."
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 
 
 class Share(click.ParamType[float]):
-    """A share from 0 to 1, as ``0.03`` or ``3%``."""
+    """A share from 0 to 1, written as ``0.03`` or ``3%``."""
 
     name = "share"
 
@@ -36,32 +38,36 @@ class Share(click.ParamType[float]):
         except ValueError:
             share = -1.0
         if not 0.0 <= share <= 1.0:
-            self.fail(f"{text!r} is no share; write for example 3% or 0.03", param, ctx)
+            self.fail(
+                f"{text!r} is not a share from 0 to 1; write for example 3% or 0.03", param, ctx
+            )
         return share
 
 
-POSTGRES_HELP = "A PostgreSQL that already runs, used instead of one that the lab starts."
+POSTGRES_HELP = "URL of a running PostgreSQL to use instead of starting one."
 
 
 def postgres_url(_context: click.Context, _parameter: click.Parameter, url: str | None) -> str:
-    """The value of `--postgres`; "" without one."""
+    """Value of `--postgres`; "" if it is not given."""
     if url and not url.startswith(("postgres://", "postgresql://")):
         raise click.BadParameter(
-            "this is not the URL of a PostgreSQL; "
-            "write postgres://user:password@127.0.0.1:5432/database"
+            "this is not a PostgreSQL URL; write postgres://user:password@127.0.0.1:5432/database"
         )
     return url or ""
 
 
 POSTGRES = click.option(
-    "--postgres", metavar="URL", callback=postgres_url, help=f"{POSTGRES_HELP} For store=postgres."
+    "--postgres",
+    metavar="URL",
+    callback=postgres_url,
+    help=f"{POSTGRES_HELP} Needs store=postgres.",
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def option(*names: str, **attributes: Any) -> Any:
-    """A field of an option group: the arguments are those of :func:`click.option`."""
+    """A field of an option group; takes the arguments of :func:`click.option`."""
     absent = False if attributes.get("is_flag") else () if attributes.get("multiple") else None
     if isinstance(attributes.get("type"), click.IntRange):
         attributes.setdefault("metavar", "N")
@@ -72,8 +78,8 @@ def option(*names: str, **attributes: Any) -> Any:
 
 
 def option_group(parameter: str, group: type, title: str) -> Callable[[Command], Command]:
-    """Adds the options of the dataclass ``group`` to a command, which receives them as one
-    value named ``parameter``; ``--help`` lists them below ``title``."""
+    """Adds the options of the dataclass ``group`` to a command. The command receives them as one
+    value named ``parameter``; ``--help`` lists them under ``title``."""
     own = fields(group)
 
     def decorate(command: Command) -> Command:
@@ -98,7 +104,7 @@ def option_group(parameter: str, group: type, title: str) -> Callable[[Command],
 
 
 class GroupedOption(click.Option):
-    """An option that knows the heading it is listed under."""
+    """An option with the heading that it is listed under."""
 
     def __init__(self, *args: Any, title: str, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
@@ -109,7 +115,7 @@ class GroupedCommand(click.Command):
     """Lists its options under the headings of their groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One section for each group; click lists the arguments by itself."""
+        """Writes one section per group; click lists the arguments itself."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -121,7 +127,7 @@ class GroupedCommand(click.Command):
 
 
 def section_title(parameter: click.Parameter) -> str:
-    """The heading that a parameter is listed under."""
+    """Heading that a parameter is listed under."""
     if isinstance(parameter, click.Argument):
         return "Arguments"
     return parameter.title if isinstance(parameter, GroupedOption) else OPTIONS
@@ -129,25 +135,25 @@ def section_title(parameter: click.Parameter) -> str:
 
 @dataclass(frozen=True)
 class DirectoryOptions:
-    """Where a run is kept."""
+    """Where to keep a run."""
 
     directory: Path | None = option(
         "--out",
         type=PATH,
         metavar="DIR",
-        help="Run directory; an unfinished run in it continues.",
+        help="Run directory; an unfinished run in it is continued.",
     )
     retry_failed: bool = option(
         "--retry-failed", is_flag=True, help="Repeat the failed trials of the run in --out."
     )
 
     def check(self) -> None:
-        """Raises :class:`UsageError` for `--retry-failed` without the run it applies to."""
+        """Raises :class:`UsageError` for `--retry-failed` without a run directory."""
         if self.retry_failed and self.directory is None:
-            raise UsageError("--retry-failed needs a run directory", "name it: --out DIR")
+            raise UsageError("--retry-failed needs a run directory", "add --out DIR")
 
     def folder(self, name: str) -> Path:
-        """As given, else ``runs/<name>-<UTC time>``."""
+        """The given folder, or ``runs/<name>-<UTC time>``."""
         if self.directory is not None:
             return self.directory
         from datetime import UTC, datetime
@@ -160,57 +166,65 @@ DIRECTORY = option_group("directory", DirectoryOptions, OPTIONS)
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """What is asked of services that a command line names."""
+    """How to call services that the command line names."""
 
-    path: str | None = option("--path", metavar="PATH", help="Request of a command. [default: /]")
+    path: str | None = option(
+        "--path", metavar="PATH", help="Request path for a command. [default: /]"
+    )
     ready: str | None = option(
-        "--ready", metavar="PATH", help="A command is ready once this answers. [default: TCP]"
+        "--ready",
+        metavar="PATH",
+        help="Path that answers once the command is ready. [default: TCP]",
     )
     operation: str | None = option(
-        "--operation", metavar="NAME", help="Of a service of the lab. [default: Hello]"
+        "--operation", metavar="NAME", help="Operation of a wirelab service. [default: Hello]"
     )
     size: str | None = option(
-        "--bytes", metavar="SIZE", help="Its size, e.g. 150kB. [default: 14 B of Hello]"
+        "--bytes", metavar="SIZE", help="Message size, e.g. 150kB. [default: 14 B for Hello]"
     )
 
 
 @dataclass(frozen=True)
 class PairOptions(RequestOptions):
-    """Two commands in place of two services, and what is asked of them."""
+    """Two commands in place of two services, and how to call them."""
 
-    a: str | None = option("--a", metavar="COMMAND", help="Starts the first service; see {port}.")
-    b: str | None = option("--b", metavar="COMMAND", help="Starts the second one.")
+    a: str | None = option(
+        "--a", metavar="COMMAND", help="Command that starts service A; {port} is replaced."
+    )
+    b: str | None = option("--b", metavar="COMMAND", help="Command that starts service B.")
 
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How both are called."""
+    """How to call both services."""
 
     users: int | None = option(
-        "--users", type=click.IntRange(1, 10_000), help="Users without a pause. [default: 8]"
+        "--users",
+        type=click.IntRange(1, 10_000),
+        help="Number of users of a closed load. [default: 8]",
     )
     rate: float | None = option(
-        "--rate", type=click.FloatRange(0.001, 1e7), metavar="N", help="Calls per second, Poisson."
+        "--rate", type=click.FloatRange(0.001, 1e7), metavar="N", help="Calls per second (Poisson)."
     )
     duration: str | None = option(
-        "--duration", metavar="TIME", help="Of a window. [default: 2s; of explain 1s]"
+        "--duration", metavar="TIME", help="Length of a window. [default: 2s; explain: 1s]"
     )
-    link: str | None = option("--link", metavar="PROFILE", help="[default: loopback]")
+    link: str | None = option("--link", metavar="PROFILE", help="Network link. [default: loopback]")
 
 
 @dataclass(frozen=True)
 class AcceptOptions:
-    """Which services are measured."""
+    """Which services may be measured."""
 
     unverified: bool = option(
         "--unverified",
         is_flag=True,
-        help="Also measure services that did not pass `verify`; marks the results.",
+        help="Also measure services that did not pass `verify`; the results are marked.",
     )
     any_target: bool = option(
         "--any-target",
         is_flag=True,
-        help="Also load hosts beyond this machine that the file allows (allow_targets).",
+        help="Also load other machines that the file lists in allow_targets.",
     )
 
 

@@ -17,25 +17,25 @@ from wirelab.cli.options import AS_JSON, PATH
     "languages",
     multiple=True,
     metavar="NAME",
-    help="java, go or rust. May be repeated. [default: all]",
+    help="Language: java, go or rust. May be repeated. [default: all]",
 )
 @click.option(
     "--parser",
     "parsers",
     multiple=True,
     metavar="NAME",
-    help="Such as woodstox, or json@go. May be repeated. [default: all]",
+    help="Parser, e.g. woodstox or json@go. May be repeated. [default: all]",
 )
 @click.option(
     "--against",
     metavar="NAME",
-    help="The parser that others are compared with. [default: xerces-sax@java]",
+    help="Reference parser for the comparison. [default: xerces-sax@java]",
 )
 @click.option(
     "--repeats",
     type=click.IntRange(1, 100),
     metavar="N",
-    help="Fresh processes for each parser. [default: 5; 3 with --quick]",
+    help="Fresh processes per parser. [default: 5; 3 with --quick]",
 )
 @click.option(
     "--threshold",
@@ -43,12 +43,14 @@ from wirelab.cli.options import AS_JSON, PATH
     default=0.05,
     show_default=True,
     metavar="SHARE",
-    help="Difference that is of no interest.",
+    help="Differences up to this share count as equivalent.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the order of trials.")
-@click.option("--quick", is_flag=True, help="Shorter warm-up and windows: a first look.")
-@click.option("--documents", is_flag=True, help="Print each document's time too.")
-@click.option("--list", "listed", is_flag=True, help="List the parsers and end.")
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Seed for the order of trials."
+)
+@click.option("--quick", is_flag=True, help="Use shorter warm-up and windows for a first result.")
+@click.option("--documents", is_flag=True, help="Also print the time of each document.")
+@click.option("--list", "listed", is_flag=True, help="List the parsers and exit.")
 @AS_JSON
 @exit_with_code
 def parse(
@@ -64,10 +66,10 @@ def parse(
     listed: bool,
     as_json: bool,
 ) -> int:
-    """Time parsers of XML and other formats against each other.
+    """Compare the speed of parsers for XML and other formats.
 
     Without FILE: the seven SOAP requests of elfwing2002, appendix C, and the same content as
-    JSON, Protobuf, CBOR and CDR. With FILE: XML files of your own, of up to 64 MiB each.
+    JSON, Protobuf, CBOR and CDR. With FILE: your own XML files, up to 64 MiB each.
     """
     from wirelab.cli.output.parse import Request, run
 

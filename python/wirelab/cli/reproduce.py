@@ -18,13 +18,15 @@ from wirelab.errors import EXIT_OK
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("study", help="Its name, e.g. hamo2023.")
+@click.argument("study", help="Name of the study, e.g. hamo2023.")
 @click.option(
     "--scale",
     type=click.FloatRange(min=0.0),
-    help="Share of the published counts; 1 is all. [default: minutes]",
+    help="Share of the published call counts; 1 is all of them. [default: a few minutes]",
 )
-@click.option("--quick", is_flag=True, help="A first look in minutes: fewer cells and repeats.")
+@click.option(
+    "--quick", is_flag=True, help="Measure fewer cells and repeats, for a first result in minutes."
+)
 @DIRECTORY
 @POSTGRES
 @click.option("--metrics-port", **METRICS_PORT_OPTION)

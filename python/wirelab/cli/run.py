@@ -35,39 +35,41 @@ EXPORT = click.option(
     type=PATH,
     metavar="FILE",
     multiple=True,
-    help="Write every figure too, of each cell, operation, group, stage and burst, in the format "
-    "of the name: .csv, .parquet, .json, .jsonl or .openmetrics; as .hlog the histograms. May be "
-    "repeated.",
+    help="Also write every figure, per cell, operation, group, stage and burst. The extension "
+    "sets the format: .csv, .parquet, .json, .jsonl or .openmetrics; .hlog writes the histograms. "
+    "May be repeated.",
 )
-DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
+DEMO, DEMO_QUICK = (
+    Path(__file__).parent.parent / "experiments" / name for name in ("demo.yaml", "demo-quick.yaml")
+)
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Which services are measured, and what follows."""
+    """Which services may be measured, and what runs afterwards."""
 
     unverified: bool = option(
         "--unverified",
         is_flag=True,
-        help="Also measure services that did not pass `verify`; marks the results.",
+        help="Also measure services that did not pass `verify`; the results are marked.",
     )
     test_findings: bool = option(
         "--test-findings",
         is_flag=True,
-        help="Then test what its packets show, as `dissect --test` does, with its exit code.",
+        help="Then test the packet findings, like `dissect --test`; sets its exit code.",
     )
     postgres: str = option(
         "--postgres",
         metavar="URL",
         callback=postgres_url,
         default="",
-        help=f"{POSTGRES_HELP} For store=postgres.",
+        help=f"{POSTGRES_HELP} Needs store=postgres.",
     )
     metrics_port: int | None = option("--metrics-port", **METRICS_PORT_OPTION)
     any_target: bool = option(
         "--any-target",
         is_flag=True,
-        help="Also load hosts beyond this machine that the file allows (allow_targets).",
+        help="Also load other machines that the file lists in allow_targets.",
     )
 
 
@@ -93,11 +95,19 @@ def run(
 
 @click.command(cls=GroupedCommand)
 @DIRECTORY
+@click.option("--quick", is_flag=True, help="Small messages only: an answer in 15 seconds.")
 @AS_JSON
 @exit_with_code
-def demo(directory: DirectoryOptions, as_json: bool) -> int:
+def demo(directory: DirectoryOptions, quick: bool, as_json: bool) -> int:
     """Measure REST with JSON against gRPC on the embedded services."""
-    return _run(DEMO, directory, RunOptions(), ThresholdOptions(), (), as_json=as_json)
+    return _run(
+        DEMO_QUICK if quick else DEMO,
+        directory,
+        RunOptions(),
+        ThresholdOptions(),
+        (),
+        as_json=as_json,
+    )
 
 
 @click.command(cls=GroupedCommand)
@@ -107,7 +117,7 @@ def demo(directory: DirectoryOptions, as_json: bool) -> int:
     "--picture",
     type=PATH,
     metavar="FILE",
-    help="Write the main picture too, as an SVG file.",
+    help="Also write the main chart as SVG.",
 )
 @EXPORT
 @VERBOSE
@@ -121,7 +131,7 @@ def report(
     verbose: bool,
     as_json: bool,
 ) -> int:
-    """Print the results of a run or a reproduction again and write its report anew."""
+    """Print the results of a run or reproduction again and rewrite its report."""
     from wirelab.cli.output import run as results
     from wirelab.run import finished as finished_run
     from wirelab.study import manifest as study_manifest
@@ -137,14 +147,14 @@ def report(
 
         if conditions:
             raise UsageError(
-                f"--fail-if: {directory} is a reproduction, judged by its own findings",
-                "name the folder of one of its parts",
+                f"--fail-if: {directory} is a reproduction, which is evaluated by its own findings",
+                "give the folder of one of its parts",
             )
         made = reproduction.read(directory)
         if export:
             raise UsageError(
-                f"--export: {directory} is a reproduction, which has a run for each of its parts",
-                f"name one of them, e.g. {directory / made.found.study.parts[0]}",
+                f"--export: {directory} is a reproduction, which consists of several runs",
+                f"give one of them, e.g. {directory / made.found.study.parts[0]}",
             )
         if picture is not None:
             results.draw(directory / made.found.study.parts[0], picture)
@@ -179,11 +189,11 @@ def _run(
     experiment = experiment_file.load(file)
     test_findings = options.test_findings or experiment.test_findings
     if test_findings and set(experiment.capture) == {NO_CAPTURE}:
-        raise UsageError(f"--test-findings: {file} captures nothing", "add `capture: client`")
+        raise UsageError(f"--test-findings: {file} captures no packets", "add `capture: client`")
     if test_findings and experiment.external_services:
         raise UsageError(
-            f"--test-findings: {file} has services of your own, and a test flips switches that "
-            "only services of the lab have",
+            f"--test-findings: {file} has services of your own, and the test changes settings that "
+            "only services of wirelab have",
             "leave --test-findings out",
         )
     folder = directory.folder(experiment.name)
@@ -219,7 +229,7 @@ def _run(
 
 
 def _tested(folder: Path, progress: Progress, options: RunOptions) -> int:
-    """Tests what the packets show; the exit code. What was measured is shown in any case."""
+    """Tests the packet findings and returns the exit code. The results are shown in any case."""
     from wirelab.run import adaptive as intervention
 
     try:

@@ -1,4 +1,4 @@
-"""``wirelab schema``: the JSON Schemas of files that people write, and of what programs read."""
+"""``wirelab schema``: JSON Schemas of experiment files and of output for programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOCUMENTS = ("experiment", "drive")
     "document",
     default="experiment",
     metavar="[DOCUMENT]",
-    help="experiment, or drive: what `wirelab drive --json` prints  [default: experiment]",
+    help="experiment, or drive (output of `wirelab drive --json`)  [default: experiment]",
 )
 @exit_with_code
 def schema(document: str) -> int:

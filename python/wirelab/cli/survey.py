@@ -13,19 +13,19 @@ from wirelab.errors import EXIT_OK
 
 @click.group()
 def survey() -> None:
-    """Ask people which of two libraries is easier, and evaluate their answers."""
+    """Run a usability survey on two libraries and evaluate the answers."""
 
 
 @survey.command()
-@click.argument("folder", type=PATH, metavar="DIR", help="New or empty.")
+@click.argument("folder", type=PATH, metavar="DIR", help="New or empty folder.")
 @click.option(
     "--participants",
     type=int,
     default=20,
     show_default=True,
-    help="Participants for whom an order is drawn.",
+    help="Number of participants to draw a task order for.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the orders and codes.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed for orders and codes.")
 @exit_with_code
 def init(folder: Path, participants: int, seed: int) -> int:
     """Write the tasks, the checks and the questionnaire into DIR."""
@@ -40,12 +40,17 @@ def init(folder: Path, participants: int, seed: int) -> int:
 
 @survey.command()
 @click.argument(
-    "files", type=PATH, nargs=-1, required=True, metavar="FILE…", help="CSV that the page saved."
+    "files",
+    type=PATH,
+    nargs=-1,
+    required=True,
+    metavar="FILE…",
+    help="CSV file that the page saved.",
 )
 @AS_JSON
 @exit_with_code
 def score(files: tuple[Path, ...], as_json: bool) -> int:
-    """Compute the scale (0 to 36), its intervals and the paired comparison."""
+    """Compute the scale (0 to 36), its intervals, and the paired comparison."""
     from wirelab.cli.output.survey import run
 
     return run(files, as_json=as_json)

@@ -1,4 +1,4 @@
-"""``--fail-if`` and ``--junit``: conditions that results must not meet, and what came of them."""
+"""``--fail-if`` and ``--junit``: conditions on the results, and their verdicts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from wirelab.explain.thresholds import Condition, Judged
 
 THRESHOLDS = "Thresholds"
-"""The heading of options that judge the results."""
+"""Heading of the options that evaluate the results."""
 _MET = {"holds": "not met", "does not hold": "met", "undecided": "perhaps met"}
-"""What a verdict means for a condition that must not be met."""
+"""Verdict on a condition that must not be met, in words."""
 _STYLES = {"holds": "", "does not hold": "failed:", "undecided": "yellow"}
 _JUNIT = option(
     "--junit", metavar="FILE", type=PATH, help="Write the verdicts of --fail-if as JUnit XML."
@@ -27,39 +27,39 @@ _JUNIT = option(
 
 @dataclass(frozen=True)
 class ThresholdOptions:
-    """What the results of a run must meet."""
+    """Conditions on the results of a run."""
 
     fail_if: Sequence[str] = option(
         "--fail-if",
         metavar="CONDITION",
         multiple=True,
-        help="Such as 'p99>20ms', 'rate<1000', 'errors>0.1%'; judged by the 95 % interval in "
-        "every cell: exit code 1 where it is met, 5 where that is undecided. May be repeated.",
+        help="Fail if met, e.g. 'p99>20ms', 'rate<1000' or 'errors>0.1%'. Each cell is judged by "
+        "its 95 % interval. Exit code 1: met in a cell, 5: undecided. May be repeated.",
     )
     junit: Path | None = _JUNIT
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Raises :class:`UsageError` for a condition that cannot be read, and for a file that
-        cannot be written."""
+        """Raises :class:`UsageError` for a condition that cannot be parsed or a file that cannot be
+        written."""
         return parsed(self.fail_if, self.junit)
 
 
 @dataclass(frozen=True)
 class DriveThresholdOptions:
-    """What the results of a drive must meet."""
+    """Conditions on the results of a drive."""
 
     fail_if: Sequence[str] = option(
         "--fail-if",
         metavar="CONDITION",
         multiple=True,
-        help="Such as 'p99>20ms', 'rate<1000', 'errors>0': exit code 1 where it is met, 5 where "
-        "there were too few calls to say. One run has no interval; `wirelab run` repeats it. May "
+        help="Fail if met, e.g. 'p99>20ms', 'rate<1000' or 'errors>0'. Exit code 1: met, 5: too "
+        "few calls to decide. A single drive has no interval; `wirelab run` repeats trials. May "
         "be repeated.",
     )
     junit: Path | None = _JUNIT
 
     def conditions(self) -> tuple[Condition, ...]:
-        """As :meth:`ThresholdOptions.conditions`."""
+        """Same as :meth:`ThresholdOptions.conditions`."""
         return parsed(self.fail_if, self.junit, of_one_run=True)
 
 
@@ -83,13 +83,13 @@ def accept_folder(option_name: str, file: Path) -> None:
     """Raises :class:`UsageError` for a file whose folder does not exist."""
     if not file.parent.is_dir():
         raise UsageError(
-            f"{option_name} {file}: there is no folder {file.parent}",
-            "make it first, or name another",
+            f"{option_name} {file}: the folder {file.parent} does not exist",
+            "create it, or give another path",
         )
 
 
 def show_verdicts(judged: Sequence[Judged], width: int) -> None:
-    """A sentence for each."""
+    """Prints one sentence per verdict."""
     for one in judged:
         out.print(folded(f"• {sentence(one)}", width), _STYLES[one.verdict])
 
@@ -101,7 +101,7 @@ def sentence(one: Judged) -> str:
 
 
 def write_junit(suite: str, judged: Sequence[Judged], file: Path | None) -> None:
-    """Writes the verdicts where ``file`` is given. Raises :class:`UsageError`."""
+    """Writes the verdicts to ``file``, if one is given. Raises :class:`UsageError`."""
     if file is None:
         return
     from wirelab.explain import thresholds
@@ -114,7 +114,7 @@ def write_junit(suite: str, judged: Sequence[Judged], file: Path | None) -> None
 
 
 def exit_code(judged: Sequence[Judged]) -> int:
-    """0 where no condition is met, 1 where one is, 5 otherwise."""
+    """0 if no condition is met, 1 if any is met, otherwise 5."""
     if not judged:
         return 0
     from wirelab.explain import thresholds

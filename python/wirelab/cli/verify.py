@@ -15,10 +15,12 @@ from wirelab.errors import UsageError
     "--all",
     "all_of_them",
     is_flag=True,
-    help="Every service, codec, transport … of every manifest.",
+    help="Verify every service, codec, transport … of every manifest.",
 )
-@click.option("--contract", metavar="NAME", help="Only this contract.")
-@click.option("--deep", is_flag=True, help="Also what takes long: limits of a million things.")
+@click.option("--contract", metavar="NAME", help="Verify only this contract.")
+@click.option(
+    "--deep", is_flag=True, help="Also run the slow checks, such as limits of a million elements."
+)
 @POSTGRES
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @exit_with_code
@@ -30,7 +32,7 @@ def verify(
     postgres: str,
     as_json: bool,
 ) -> int:
-    """Compare services with the canonical model: do they all do the same?"""
+    """Check that services behave exactly like the canonical model."""
     if bool(references) == all_of_them:
         raise UsageError("name services, or --all", "for example `wirelab verify rest@go`")
     from wirelab.cli.output import verify as verified

@@ -14,62 +14,69 @@ from wirelab.stack.link_names import LOOPBACK
 
 @dataclass(frozen=True)
 class ServiceOptions:
-    """The service of the lab that COMMAND loads, if any, and the network to it."""
+    """The wirelab service that COMMAND loads, if any, and the network to it."""
 
     serve: str | None = option(
-        "--serve", metavar="REF", help="Start this service of the lab, e.g. rest@go."
+        "--serve", metavar="REF", help="Start this service of wirelab, e.g. rest@go."
     )
     contract: str = option(
-        "--contract", default="transfer", show_default=True, help="Contract of --serve."
+        "--contract", default="transfer", show_default=True, help="Contract of the service."
     )
     hello_bytes: int = option(
         "--hello-bytes",
         type=click.IntRange(0, 2**31 - 1),
         default=14,
         show_default=True,
-        help="Bytes of the text that Hello answers.",
+        help="Length of the text that Hello returns, in bytes.",
     )
     link: str = option(
         "--link",
         metavar="PROFILE",
         default=LOOPBACK,
         show_default=True,
-        help="Network between COMMAND and --serve.",
+        help="Network link between COMMAND and the service.",
     )
 
 
 @dataclass(frozen=True)
 class CaptureOptions:
-    """What is captured, and for how long."""
+    """What to capture, and for how long."""
 
     interface: str = option(
-        "--interface", default="lo", show_default=True, help="Where packets are captured."
+        "--interface", default="lo", show_default=True, help="Network interface to capture on."
     )
     port: int | None = option(
         "--port",
         type=click.IntRange(1, 65535),
         help="TCP port of the server. [default: as in COMMAND]",
     )
-    timeout: str | None = option("--timeout", help="End COMMAND after this time, e.g. 30s.")
+    timeout: str | None = option("--timeout", help="Stop COMMAND after this time, e.g. 30s.")
 
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is printed and kept."""
+    """What to print and keep."""
 
     as_json: bool = option(
-        "--json", is_flag=True, help="Print JSON; COMMAND's output goes to standard error."
+        "--json",
+        is_flag=True,
+        help="Print the result as JSON; COMMAND's output goes to standard error.",
     )
     folder: Path | None = option(
-        "--out", type=PATH, metavar="DIR", help="Keep the report and COMMAND's output here."
+        "--out",
+        type=PATH,
+        metavar="DIR",
+        help="Keep the report and COMMAND's output in this folder.",
     )
     report: Path | None = option(
         "--report",
         type=PATH,
         metavar="FILE",
-        help="Write the report as a page that opens offline.",
+        help="Write the report as an HTML page that opens offline.",
     )
-    keep_capture: bool = option("--keep-capture", is_flag=True, help="Keep the packets, too.")
+    keep_capture: bool = option(
+        "--keep-capture", is_flag=True, help="Also keep the captured packets."
+    )
 
 
 @click.command(cls=GroupedCommand)
@@ -78,8 +85,8 @@ class OutputOptions:
     nargs=-1,
     required=True,
     metavar="-- COMMAND…",
-    help="The tool with its own options. With --serve, {url}, {address}, {host} and {port} in it "
-    "are replaced.",
+    help="The tool with its options. With --serve, {url}, {address}, {host} and {port} in it are "
+    "replaced.",
 )
 @option_group("service", ServiceOptions, "Service")
 @option_group("capture", CaptureOptions, "Capture")
@@ -91,7 +98,7 @@ def wrap(
     capture: CaptureOptions,
     output: OutputOptions,
 ) -> int:
-    """Run any load tool under capture: what did it do, and can it be trusted?"""
+    """Run any load tool under packet capture and check whether its figures can be trusted."""
     from wirelab.cli.output.wrap import order, run
 
     return run(order(command, service, capture), output)

@@ -1,4 +1,5 @@
-"""Comparisons: of two finished runs, and of two services that are measured in pairs.
+"""Comparisons of two finished runs, and of two services that are measured in pairs.
 
-Only :mod:`wirelab.comparisons.pairs` starts trials; the rest is pure.
+Only :mod:`wirelab.comparisons.pairs`, :mod:`~wirelab.comparisons.limit` and
+:mod:`~wirelab.comparisons.causes` start trials; the other modules are pure.
 """

@@ -1,10 +1,10 @@
-"""The rate up to which a service meets an objective, from yes and no at chosen rates.
+"""Finds the rate up to which a service meets an objective, from yes/no results at chosen rates.
 
-A service near its limit meets an objective in one trial and misses it in the next, so the answer
-is a psychometric function of the rate: ``P(met) = 1 / (1 + exp(ln(rate/limit) / s))``, with the
-limit and the width s unknown. The posterior over both, on a grid and with a flat prior, says where
-to ask next and when to stop (Watson and Pelli 1983, QUEST, Perception & Psychophysics 33; with
-the unknown slope: King-Smith and Rose 1997, Vision Research 37).
+A service near its limit meets an objective in one trial and misses it in the next. The result
+is therefore a psychometric function of the rate: ``P(met) = 1 / (1 + exp(ln(rate/limit) / s))``,
+with unknown limit and width s. The posterior over both, on a grid and with a flat prior, selects
+the next rate and decides when to stop (Watson and Pelli 1983, QUEST, Perception & Psychophysics 33;
+with unknown slope: King-Smith and Rose 1997, Vision Research 37).
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from wirelab.statistics.interval import Interval, OutOfRange
 from wirelab.statistics.sample import Floats
 
 WIDTHS = np.array([0.003, 0.006, 0.0125, 0.025, 0.05, 0.1])
-"""Widths s that are possible, in natural logarithms of the rate."""
+"""Possible widths s, in natural logarithms of the rate."""
 LAPSE = 0.01
-"""Chance of an answer that has nothing to do with the rate."""
+"""Probability of a result that does not depend on the rate (lapse rate)."""
 PLACES = 1_500
 SPAN = 1.06
-"""The search ends where the 95 % interval is no wider than this factor."""
+"""The search ends when the 95 % interval is no wider than this factor."""
 LEAST, MOST = 6, 40
-"""Probes at least, and at most."""
+"""Minimum and maximum number of probes."""
 QUANTILES = (0.5, 0.3, 0.7)
-"""Of the posterior, where is asked in turns: the median alone says little about the width."""
+"""Quantiles of the posterior to probe in turn: the median alone carries little information on
+the width."""
 BEGUN = 5
-"""Probes at the median before these turns."""
+"""Probes at the median before these quantiles."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One trial at a rate, calls per second, and whether the objective was met."""
+    """One trial at a rate in calls per second, and whether the objective was met."""
 
     rate: float
     met: bool
@@ -41,7 +42,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Search:
-    """What is known after some probes, within ``least`` and ``most`` calls per second."""
+    """Result of a search after some probes, between ``least`` and ``most`` calls per second."""
 
     least: float
     most: float
@@ -50,15 +51,15 @@ class Search:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.least < self.most:
-            raise OutOfRange(f"rates from {self.least:g} to {self.most:g} are no range")
+            raise OutOfRange(f"rates from {self.least:g} to {self.most:g} are not a range")
 
     def after(self, probe: Probe) -> Search:
-        """With one more."""
+        """The search with one more probe."""
         return Search(self.least, self.most, (*self.probes, probe), self.probes_max)
 
     @property
     def done(self) -> bool:
-        """Whether to stop asking."""
+        """Whether the search can stop."""
         if len(self.probes) >= self.probes_max:
             return True
         low, high = self.interval.bounds or (self.least, self.most)
@@ -73,21 +74,21 @@ class Search:
 
     @property
     def next_rate(self) -> float:
-        """Where to ask next."""
+        """The next rate to probe."""
         place = len(self.probes)
         share = QUANTILES[place % len(QUANTILES)] if place >= BEGUN else QUANTILES[0]
         return _at(*self._posterior(), share)
 
     @property
     def at_edge(self) -> str:
-        """``below`` or ``above`` where the limit lies outside of the range, else empty."""
+        """``below`` or ``above`` if the limit lies outside the range, otherwise empty."""
         met = {probe.met for probe in self.probes}
         if len(self.probes) < LEAST or len(met) > 1:
             return ""
         return "above" if met == {True} else "below"
 
     def _posterior(self) -> tuple[Floats, Floats]:
-        """Logarithms of the rates, and the chance that the limit is not above each."""
+        """Logarithms of the rates, and the probability that the limit is not above each."""
         grid = np.linspace(np.log(self.least), np.log(self.most), PLACES)
         logs = np.zeros((WIDTHS.size, PLACES))
         for probe in self.probes:
@@ -104,8 +105,8 @@ def _at(grid: Floats, below: Floats, share: float) -> float:
 
 
 def range_around(rate: float) -> tuple[float, float]:
-    """Where to look, around what a closed load reached: open loads miss an objective earlier,
-    and a few users may not have used the service up."""
+    """Range of rates to search, around the rate of a closed load. Open loads miss an objective at
+    lower rates, and a few users may not saturate the service."""
     if rate <= 0.0:
-        raise OutOfRange("no call was answered, so there is no rate to begin with")
+        raise OutOfRange("no call was answered, so there is no rate to start from")
     return rate / 50.0, rate * 3.0

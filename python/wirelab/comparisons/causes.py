@@ -1,9 +1,9 @@
-"""Why one of two services is slower: runs the changes between them, and what they tell.
+"""Explains why one of two services is slower: measures the changes between them.
 
-Two stacks of the lab are connected by stacks that differ in one axis each
-(:mod:`wirelab.explain.path`). Of services of the user's own, what can be changed from outside is
-(:mod:`wirelab.explain.outside`). Every run is an ordinary run directory below the folder, which
-the same command continues.
+Two stacks of wirelab are connected by stacks that differ in one axis each
+(:mod:`wirelab.explain.path`). For the user's own services, everything that can be changed from
+outside is changed (:mod:`wirelab.explain.outside`). Every run is an ordinary run directory below
+the folder; the same command continues it.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ from wirelab.statistics.figure import Figure
 from wirelab.trial.record import Trial
 
 MIXED = (
-    "one service is of the lab, and one is yours: no change leads from one to the other",
-    "explain two stacks of the lab, or two services of your own",
+    "one service is a stack of wirelab, the other is your own: single changes cannot connect them",
+    "give two stacks, or two services of your own",
 )
 """A message and its remedy."""
 PACKET_WINDOW = {"calls": 300, "max": "2 s"}
 PACKET_REPEATS = 3
-"""Trials with a capture: calls vary more than the split of one."""
+"""Trials with a capture: calls vary more than their split does."""
 
 
 @dataclass(frozen=True)
 class CauseQuestion:
-    """What is asked."""
+    """What to explain."""
 
     text: str
-    """An experiment of two cells; its repeats are not used."""
+    """An experiment with two cells; its repeats are not used."""
     name: str
-    """Its file, from whose folder paths in it start."""
+    """Experiment file whose folder is the base of relative paths."""
     repeats: int
     threshold: float
     figure: str
@@ -71,21 +71,21 @@ class CauseQuestion:
 def causes(
     question: CauseQuestion, folder: Path, progress: Progress
 ) -> StackAnswer | ServiceAnswer:
-    """Measures what ``folder`` lacks, and explains. Raises what
-    :func:`wirelab.run.runner.run` raises, :class:`UsageError` where the experiment has not two
-    cells that differ in their service alone, and :class:`LabError` where one of both was never
+    """Measures what is missing in ``folder``, and explains. Raises what
+    :func:`wirelab.run.runner.run` raises; :class:`UsageError` if the experiment does not have two
+    cells that differ only in their service; :class:`LabError` if a service could not be
     measured."""
     if figures.named(question.figure).unit != "ns":
         raise UsageError(
-            f"--figure {question.figure} is no time",
-            "write for example response_p50 or service_mean",
+            f"--figure {question.figure} is not a time",
+            "give for example response_p50 or service_mean",
         )
     bench = _Bench(question, folder, progress, manifests.load())
     cells = bench.cells
     if len(cells) != 2:
         raise UsageError(
-            f"the experiment has {counted(len(cells), 'cell')}",
-            "an explanation is of two: two services with one message, one load and one link",
+            f"the experiment has {counted(len(cells), 'cell')}, and an explanation needs two",
+            "give two services with one message, one load and one link",
         )
     own = [cell for cell in cells if cell.external is not None]
     if len(own) == 1:
@@ -168,7 +168,7 @@ def _refusal(catalogue: Catalogue, cell: Cell) -> Refusal:
 
 
 def _largest(steps: Sequence[Step], explanation: Explanation) -> Step:
-    """By its measured effect, whichever way; the first where none was measured."""
+    """The step with the largest measured effect in either direction; the first if none has one."""
 
     def size(place: int) -> float:
         effect = explanation.climbed[place].effect
@@ -182,7 +182,7 @@ def _largest(steps: Sequence[Step], explanation: Explanation) -> Step:
 def _rest(
     again: Values, along: Values, names: tuple[str, str], threshold: float
 ) -> Comparison | None:
-    """What the steps leave of a whole that was measured apart from them."""
+    """Part of the separately measured total that the steps do not explain."""
     a, b = names
     terms = [(1.0, again, b), (-1.0, again, a), (-1.0, along, b), (1.0, along, a)]
     if not all(sample.get(name) for _, sample, name in terms):
@@ -204,8 +204,8 @@ def _services(bench: _Bench) -> ServiceAnswer:
             if trial.reason or not trial.result.ok
         )
         raise LabError(
-            "a service was never measured as given: " + "; ".join(reasons),
-            f"the logs are in {bench.folder / 'conditions' / 'trials'}",
+            "a service could not be measured without changes: " + "; ".join(reasons),
+            f"read the logs in {bench.folder / 'conditions' / 'trials'}",
         )
     captured, no_packets = bench.captured()
     runs |= {"packets": captured} if captured else {}
@@ -231,7 +231,7 @@ CPU = ("service_cpu", "client_cpu")
 
 
 def _connections(trials: Sequence[Trial]) -> float | None:
-    """Opened per call; None where the caller did not count."""
+    """Connections opened per call; None if the caller did not count them."""
     counts = [(t.result.connections_opened, t.result.calls_whole_run) for t in trials]
     known = [opened / calls for opened, calls in counts if opened is not None and calls]
     return sum(known) / len(known) if known else None
@@ -240,7 +240,7 @@ def _connections(trials: Sequence[Trial]) -> float | None:
 def _under(
     design: outside.Design, trials: Sequence[Trial], figure: Figure
 ) -> tuple[conditions.Times, Mapping[str, str]]:
-    """The times under every condition, and why one has none."""
+    """Times under every condition, and the reason if a condition has none."""
     times, failures = {}, {}
     for variant in design.variants:
         both = [_at(design, variant, side, trials) for side in ("a", "b")]
@@ -274,7 +274,7 @@ def _at(
 
 
 def _example(trial: Trial) -> str:
-    """What the first failed call got."""
+    """Error of the first failed call."""
     examples = trial.result.error_examples
     return f", for example: {examples[0]}" if examples else ""
 
@@ -294,7 +294,7 @@ def _references(stacks: Sequence[Stack]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Bench:
-    """Runs variations of the question's experiment, each in a folder of its own."""
+    """Runs variations of the experiment, each in a folder of its own."""
 
     question: CauseQuestion
     folder: Path
@@ -308,16 +308,16 @@ class _Bench:
 
     @property
     def experiment(self) -> Experiment:
-        """The same, read."""
+        """The experiment, parsed."""
         return experiment_file.parse(self.question.text, self.question.name)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """What it measures as written."""
+        """The cells of the unchanged experiment."""
         return planning.schedule(self.experiment, self.catalogue).cells
 
     def figures_of(self, trials: Sequence[Trial]) -> Values:
-        """The figure that is explained, by stack."""
+        """The explained figure, by stack."""
         figure = figures.named(self.question.figure)
         found: dict[str, list[float]] = {}
         for trial in trials:
@@ -327,7 +327,7 @@ class _Bench:
         return found
 
     def run(self, part: str, /, **changes: Any) -> Run:
-        """The experiment with these keys in place of its own."""
+        """Runs the experiment with these keys replaced."""
         values = {**self.values, "repeats": self.question.repeats, **changes}
         if "only" not in changes:
             values = {k: v for k, v in values.items() if k not in ("axes", "only")}
@@ -341,9 +341,9 @@ class _Bench:
         )
 
     def captured(self, **changes: Any) -> tuple[Run | None, str]:
-        """The same with packets captured, or why they cannot be."""
+        """The experiment with packet capture, or the reason why packets cannot be captured."""
         if os.geteuid() != 0:
-            return None, "packets need root to be captured"
+            return None, "capturing packets needs root"
         packets = {
             "capture": "client",
             "window": PACKET_WINDOW,

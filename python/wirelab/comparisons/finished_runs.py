@@ -1,4 +1,4 @@
-"""Two finished runs side by side, cell by cell."""
+"""Compares two finished runs cell by cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirelab.statistics.interval import StatisticsError
 from wirelab.trial.record import Point
 
 MACHINE = ("cpu", "cores", "memory_bytes", "kernel", "governor")
-"""What of a machine must be alike for two runs to be of one machine."""
+"""Properties of a machine that must be equal for two runs to count as from one machine."""
 
 
 @dataclass(frozen=True)
@@ -25,25 +25,25 @@ class CellDifference:
     point: Point
     figure: Figure
     comparison: Comparison
-    """The second run over the first."""
+    """Ratio of the second run to the first."""
 
 
 @dataclass(frozen=True)
 class RunDifference:
-    """What two runs have in common, and how it differs."""
+    """Common cells of two runs and their differences."""
 
     cells: tuple[CellDifference, ...]
-    """Judged together: a difference that the family does not uphold (Holm) is undecided."""
+    """Judged as a family: a difference that Holm's procedure does not confirm is undecided."""
     only_first: tuple[Point, ...]
     only_second: tuple[Point, ...]
     without_figures: tuple[Point, ...]
-    """Of both, but a run has no trial with any of the figures."""
+    """Cells of both runs in which one run has no trial with any of the figures."""
     conditions: tuple[str, ...]
-    """What else differs: machine, revision, engine, libraries."""
+    """Other differences: machine, revision, engine, libraries."""
 
     @property
     def found(self) -> tuple[CellDifference, ...]:
-        """Those with a difference."""
+        """Comparisons that found a difference."""
         return tuple(one for one in self.cells if one.comparison.found)
 
 
@@ -56,8 +56,8 @@ def difference(
 ) -> RunDifference:
     """Welch's comparison of every figure of every shared cell, second over first.
 
-    The runs were not interleaved, so that a difference may be one of the machine between them:
-    no interval knows that.
+    The runs were not interleaved, so a difference may come from a change of the machine between
+    them. No interval includes that.
     """
     before = {point_key(cell.point): cell for cell in cells(first.trials)}
     after = {point_key(cell.point): cell for cell in cells(second.trials)}
@@ -93,13 +93,13 @@ def _conditions(first: Manifest, second: Manifest) -> Iterator[str]:
     if first.git_revision != second.git_revision:
         yield f"revision: {_short(first.git_revision)}, then {_short(second.git_revision)}"
     if first.engine.sha256 != second.engine.sha256:
-        yield "engine: not the same binary"
+        yield "engine: different binaries"
     for name in sorted({*first.versions, *second.versions}):
         old, new = first.versions.get(name), second.versions.get(name)
         if old != new:
             yield f"{name}: {_shown(old)}, then {_shown(new)}"
     if first.experiment_sha256 != second.experiment_sha256:
-        yield "experiment: not the same file; only cells of both are compared"
+        yield "experiment: different files; only common cells are compared"
 
 
 def _shown(value: Any) -> str:

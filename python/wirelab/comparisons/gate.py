@@ -1,4 +1,4 @@
-"""The verdict on two services that were measured in pairs: does the second one pass?"""
+"""Verdict on two services that were measured in pairs: is the second one at least as good?"""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from wirelab.trial.record import Trial
 
 Outcome = Literal["better", "worse", "equivalent", "undecided", "failed"]
 FAILED_MAX = 3
-"""Pairs without a figure after which the comparison ends."""
+"""Number of failed pairs after which the comparison ends."""
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Of all measured trials of a service."""
+    """Calls of all measured trials of a service."""
 
     made: int = 0
     failed: int = 0
 
     @property
     def failed_share(self) -> Interval:
-        """With its interval; nothing is known of no calls."""
+        """Share of failed calls with its interval; without calls it is unknown."""
         if not self.made:
             return Interval(0.0, 0.0, 1.0, 0, "none", "no calls")
         return binomial_interval(self.failed, self.made)
@@ -35,25 +35,25 @@ class Calls:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The figures of both services, pair by pair."""
+    """Figures of both services, pair by pair."""
 
     a: tuple[float, ...]
     b: tuple[float, ...]
     failed: tuple[str, ...]
-    """Why the other pairs have none."""
+    """Reasons why other pairs have no figures."""
     calls: tuple[Calls, Calls]
-    """Of a and of b."""
+    """Calls of a and of b."""
 
     @property
     def fails_more(self) -> bool:
-        """Whether calls of b fail more often than those of a: both 95 % intervals lie apart."""
+        """True if calls of b fail more often than those of a: the 95 % intervals do not overlap."""
         a, b = (calls.failed_share.bounds or (0.0, 1.0) for calls in self.calls)
         return b[0] > a[1]
 
 
 @dataclass(frozen=True)
 class Gate:
-    """What is known of b over a."""
+    """Result of the comparison of b with a."""
 
     figure: Figure
     threshold: float
@@ -62,8 +62,8 @@ class Gate:
 
     @property
     def outcome(self) -> Outcome:
-        """For whom b replaces a. *failed*: pairs could not be measured. A service whose calls fail
-        more often is worse, whatever its other calls cost."""
+        """Verdict on replacing a with b. *failed*: pairs could not be measured. If calls of b fail
+        more often, b is worse, whatever the times of its other calls."""
         if len(self.pairs.failed) >= FAILED_MAX:
             return "failed"
         if self.pairs.fails_more:
@@ -74,11 +74,11 @@ class Gate:
 
     @property
     def ratio(self) -> Interval:
-        """Of b over a; no estimate where no pair has a figure."""
+        """Ratio of b to a; without an estimate if no pair has a figure."""
         return self.verdict.ratio
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Document for ``--json``."""
         low, high = self.ratio.bounds or (None, None)
         return {
             "outcome": self.outcome,
@@ -100,8 +100,8 @@ class Gate:
 
 
 def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pairs:
-    """The complete pairs of a run of two cells, which are named by
-    :func:`wirelab.statistics.cell.point_key`: the trials with the same repeat."""
+    """The complete pairs of a run with two cells, which are named by
+    :func:`wirelab.statistics.cell.point_key`. A pair is two trials with the same repeat."""
     found: dict[int, dict[str, Trial]] = {}
     calls = dict.fromkeys(cells, Calls())
     for trial in trials:
@@ -126,7 +126,7 @@ def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pa
 
 
 def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, threshold: float) -> Gate:
-    """The verdict so far, at any moment."""
+    """The verdict so far; can be computed after any pair."""
     found = pairs(trials, cells, figure)
     if not found.a:
         nothing = Interval(float("nan"), None, None, 0, "none", "no pair has been measured")
@@ -135,5 +135,5 @@ def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, thresh
 
 
 def is_enough(made: Gate) -> bool:
-    """Whether more pairs are of no use: the answer is known, or pairs fail."""
+    """True if more pairs are useless: the result is decided, or pairs fail."""
     return made.verdict.decided or made.outcome == "failed"

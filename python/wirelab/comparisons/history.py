@@ -1,4 +1,4 @@
-"""A cell over many runs, and where it changed."""
+"""The figures of a cell over many runs, and their change points."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from wirelab.statistics.figure import Figure
 from wirelab.trial.record import Point
 
 RUNS_MIN = 2 * LEAST
-"""Runs from which on a change can be found."""
+"""Minimum number of runs to find a change."""
 
 
 @dataclass(frozen=True)
 class Past:
-    """One run with what dates it."""
+    """One run and its date."""
 
     run: Run
     manifest: Manifest
 
     @property
     def started(self) -> str:
-        """ISO 8601, UTC; empty where the run does not tell."""
+        """ISO 8601, UTC; empty if the run does not contain it."""
         sessions = self.manifest.sessions
         return sessions[0].started if sessions else ""
 
@@ -40,14 +40,14 @@ class Past:
 
 @dataclass(frozen=True)
 class Change:
-    """Where a series changed."""
+    """A change point of a series."""
 
     at: int
-    """Index of the first run after it, among the runs of the series."""
+    """Index of the first run after the change, among the runs of the series."""
     name: str
-    """Of that run."""
+    """Label of that run."""
     factor: float
-    """The geometric mean of the runs until the next change, over that of those before."""
+    """Geometric mean of the runs until the next change, divided by that of the runs before."""
     p_value: float
     better: bool
 
@@ -65,13 +65,13 @@ class Series:
 
 
 def ordered(every: Sequence[tuple[Run, Manifest]]) -> list[Past]:
-    """By their start; those that do not tell it come first, by the names of their folders."""
+    """Sorts runs by start; runs without a start come first, by the names of their folders."""
     past = [Past(run, manifest) for run, manifest in every]
     return sorted(past, key=lambda one: (one.started, str(one.run.folder)))
 
 
 def folders(given: Sequence[Path]) -> list[Path]:
-    """Run directories: those given, and those directly in a folder that is none itself."""
+    """Run directories: those given, and those directly below a folder that is not one itself."""
     found: list[Path] = []
     for folder in given:
         if (folder / MANIFEST).exists() or not folder.is_dir():
@@ -82,7 +82,7 @@ def folders(given: Sequence[Path]) -> list[Path]:
 
 
 def history(past: Sequence[Past], figures: Sequence[Figure], alpha: float) -> list[Series]:
-    """The series of every cell, with its changes; on logarithms, for figures vary by factors."""
+    """The series of every cell with their changes; on logarithms, as figures vary by factors."""
     points: dict[str, Point] = {}
     found: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for one in past:

@@ -1,4 +1,4 @@
-"""How many calls a second a service takes before it misses an objective, on fresh processes."""
+"""Finds the call rate at which a service starts to miss an objective, on fresh processes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from wirelab.statistics.interval import Interval
 from wirelab.trial.record import Trial
 
 IN_FLIGHT_MAX = 2_000
-"""Calls under way at most; the rest of an overload waits in the engine's queue."""
+"""Maximum number of calls in flight; the rest of an overload waits in the engine's queue."""
 USERS = 16
-"""Of the closed load whose rate says where to look."""
+"""Users of the closed load whose rate determines the search range."""
 CURVE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
 """Rates of the overload curve, as shares of the limit."""
 TOLD_FROM = 1.25
-"""Factor above a rate whose windows have too few calls, from which on is looked again."""
+"""Factor by which the search range starts above a rate whose windows have too few calls."""
 DIGITS = 4
 """Significant digits of a rate."""
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -42,23 +42,23 @@ class TooFewCalls(UsageError):
 
 @dataclass(frozen=True)
 class Objective:
-    """What must hold of every trial: ``p99<50ms, errors<0.1%``."""
+    """Conditions that every trial must meet, e.g. ``p99<50ms, errors<0.1%``."""
 
     text: str
     conditions: tuple[Condition, ...]
-    """Each as what must not be."""
+    """Each condition, negated."""
 
     @classmethod
     def parse(cls, text: str) -> Objective:
         """Raises :class:`UsageError`."""
         parts = [part.strip() for part in text.split(",") if part.strip()]
         if not parts:
-            raise UsageError("--objective is empty", "write for example 'p99<50ms, errors<0.1%'")
+            raise UsageError("--objective is empty", "give for example 'p99<50ms, errors<0.1%'")
         return cls(text, tuple(map(_condition, parts)))
 
     def is_met(self, trial: Trial) -> bool:
-        """Whether the trial meets all of it and kept up with its arrivals. Raises
-        :class:`UsageError` where a trial has too few calls to tell."""
+        """Whether the trial meets all conditions and kept up with its arrivals. Raises
+        :class:`UsageError` if a trial has too few calls to decide."""
         if any(check.name == KEPT_UP and check.outcome == "marked" for check in trial.checks):
             return False
         for condition in self.conditions:
@@ -76,7 +76,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What of :func:`wirelab.run.runner.run` a user may allow."""
+    """Options of :func:`wirelab.run.runner.run` that a user may enable."""
 
     unverified: bool = False
     any_target: bool = False
@@ -85,12 +85,12 @@ class Acceptance:
 
 @dataclass(frozen=True)
 class LimitQuestion:
-    """What is asked."""
+    """What to search for."""
 
     text: str
-    """An experiment of one cell; its loads and repeats are not used."""
+    """An experiment with one cell; its loads and repeats are not used."""
     name: str
-    """Its file, from whose folder paths in it start."""
+    """Experiment file whose folder is the base of relative paths."""
     objective: Objective
     probes_max: int = MOST
     curve: bool = True
@@ -99,24 +99,24 @@ class LimitQuestion:
 
 @dataclass(frozen=True)
 class LimitAnswer:
-    """What was found."""
+    """Result of the search."""
 
     limit: Interval
     """Calls per second."""
     search: Search
     closed_rate: float
-    """What users without a pause reached."""
+    """Rate of the closed load, calls per second."""
     engine_bound: bool
-    """The engine was the limit: the service may take more."""
+    """True if the engine was the limit, so that the service may reach a higher rate."""
     curve: tuple[Trial, ...]
     folder: Path
 
 
 def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAnswer:
-    """Searches, then measures the curve; goes on where an earlier call of the same folder stopped.
+    """Searches, then measures the curve; continues an earlier search in the same folder.
 
-    Raises what :func:`wirelab.run.runner.run` raises, :class:`UsageError` where the experiment has
-    more than one cell, and :class:`LabError` where a trial fails."""
+    Raises what :func:`wirelab.run.runner.run` raises; :class:`UsageError` if the experiment has
+    more than one cell; :class:`LabError` if a trial fails."""
     bench = _Bench(question, folder, progress)
     (closed,) = bench.measured([{"closed": {"users": USERS}}], "closed")
     rate = closed.result.rate_per_s
@@ -124,8 +124,8 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
         examples = closed.result.error_examples
         why = f": {examples[0]}" if examples else ""
         raise UsageError(
-            f"no call was answered well by users without a pause{why}",
-            f"correct the request or the service; its log is in {folder / 'closed' / 'trials'}",
+            f"no call of the closed load succeeded{why}",
+            f"correct the request or the service; the logs are in {folder / 'closed' / 'trials'}",
         )
     search = Search(*range_around(rate), probes_max=question.probes_max)
     engine_bound, asked_times = False, 1
@@ -136,7 +136,7 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
         try:
             is_met = question.objective.is_met(trial)
         except TooFewCalls:
-            # Below this rate no window tells: the limit is looked for above it.
+            # Windows at lower rates have too few calls: search above this rate.
             if asked * TOLD_FROM >= search.most:
                 raise
             search = replace(search, least=asked * TOLD_FROM)
@@ -153,7 +153,7 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
 
 
 def _condition(text: str) -> Condition:
-    """``p99<50ms`` as the condition that must not be met."""
+    """Parses ``p99<50ms`` into the condition that must not be met."""
     for operator in ("<=", ">=", "<", ">"):
         name, found, value = text.partition(operator)
         if found:
@@ -161,10 +161,10 @@ def _condition(text: str) -> Condition:
                 parsed = Condition.parse(f"{name}{FLIPPED[operator]}{value}")
             except UsageError as error:
                 message = error.message.replace("--fail-if", "--objective")
-                raise UsageError(message, "write for example 'p99<50ms, errors<0.1%'") from error
+                raise UsageError(message, "give for example 'p99<50ms, errors<0.1%'") from error
             return replace(parsed, text=text)
     raise UsageError(
-        f"--objective {text!r} is no condition", "write for example 'p99<50ms, errors<0.1%'"
+        f"--objective {text!r} is not a condition", "give for example 'p99<50ms, errors<0.1%'"
     )
 
 
@@ -174,14 +174,14 @@ def _open(rate: float) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Bench:
-    """Measures the question's cell at other loads."""
+    """Measures the cell at other loads."""
 
     question: LimitQuestion
     folder: Path
     progress: Progress
 
     def measured(self, loads: Sequence[dict[str, Any]], name: str) -> tuple[Trial, ...]:
-        """One trial of each load, measured where the run directory of that name lacks it."""
+        """One trial per load; trials that the run directory already contains are not repeated."""
         written = documents.read(self.question.text, self.question.name).values
         values = {**written, "loads": list(loads), "repeats": 1}
         source = yaml.safe_dump(values, sort_keys=False)
@@ -189,8 +189,8 @@ class _Bench:
         cells = len(planning.schedule(experiment, manifests.load()).cells)
         if cells != len(loads):
             raise UsageError(
-                f"the experiment has {counted(cells // len(loads), 'cell')} at one load",
-                "a limit is that of one service with one message and one link",
+                f"the experiment has {counted(cells // len(loads), 'cell')} per load, not one",
+                "give one service with one message and one link",
             )
         folder = self.folder / name
         run = running.run(
@@ -203,5 +203,5 @@ class _Bench:
         trials = {trial.id: trial for trial in run.trials}
         for trial in trials.values():
             if trial.status != "measured":
-                raise LabError(f"a trial failed: {trial.reason}", f"its files are in {folder}")
+                raise LabError(f"a trial failed: {trial.reason}", f"read its logs in {folder}")
         return tuple(trials.values())

@@ -1,4 +1,4 @@
-"""The verdict of a comparison in the formats that pull requests and dashboards read."""
+"""The verdict of a comparison in formats for pull requests, build servers and dashboards."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ WORDS = {
     "better": "better than",
     "worse": "worse than",
     "equivalent": "equivalent to",
-    "undecided": "not known to differ from, nor to be equivalent to,",
+    "undecided": "neither different from nor equivalent to",
 }
 
 
 def sentence(made: Gate, names: tuple[str, str]) -> str:
-    """The result, with its interval, in one sentence."""
+    """The result with its interval, in one sentence."""
     first, second = (sanitize(name) for name in names)
     if made.outcome == "failed":
         count, reason = len(made.pairs.failed), sanitize(made.pairs.failed[0])
-        return f"{second} is not compared with {first}: {count} pairs failed ({reason})."
+        return f"{second} was not compared with {first}: {count} pairs failed ({reason})."
     if made.pairs.fails_more:
         a, b = (of_all(calls.failed, calls.made, "call") for calls in made.pairs.calls)
-        return f"{second} is worse than {first}: {b} failed, of {first} {a}."
+        return f"{second} is worse than {first}: {b} failed, compared with {a} for {first}."
     interval = made.ratio
     if interval.bounds is None:
         known = f"no interval: {interval.reason}"
@@ -42,7 +42,7 @@ def sentence(made: Gate, names: tuple[str, str]) -> str:
 
 
 def markdown(made: Gate, names: tuple[str, str]) -> str:
-    """For a pull request."""
+    """Markdown for a pull request."""
     marks = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
     first, second = (sanitize(name).replace("|", r"\|") for name in names)
     a, b = (_shown(values, made) for values in (made.pairs.a, made.pairs.b))
@@ -50,7 +50,7 @@ def markdown(made: Gate, names: tuple[str, str]) -> str:
     span = "–" if low is None or high is None else f"{digits(low)} to {digits(high)}"
     ratio = digits(made.ratio.estimate) if made.pairs.a else "–"
     method = (
-        "Measured in random pairs on fresh processes, looked at after every pair with an "
+        "Measured in randomly ordered pairs on fresh processes, evaluated after every pair with an "
         "anytime-valid confidence sequence; "
         f"differences up to {made.threshold:.1%} count as equivalent."
     )
@@ -69,7 +69,7 @@ def markdown(made: Gate, names: tuple[str, str]) -> str:
 
 
 def junit(made: Gate, names: tuple[str, str]) -> str:
-    """One test case; an undecided one is ``skipped``, as the format has no other word."""
+    """JUnit XML with one test case; an undecided result is ``skipped``."""
     root = xml.Element(
         "testsuite",
         name="wirelab compare",
@@ -93,8 +93,8 @@ def junit(made: Gate, names: tuple[str, str]) -> str:
 
 
 def bencher(made: Gate, names: tuple[str, str]) -> str:
-    """Bencher Metric Format: per service the measure with its value and limits, here one standard
-    deviation of the trials."""
+    """Bencher Metric Format: per service the measure with its value and limits. The limits are one
+    standard deviation of the trials."""
     document: dict[str, Any] = {}
     for name, values in zip(names, (made.pairs.a, made.pairs.b), strict=True):
         if values:
@@ -112,7 +112,7 @@ def bencher(made: Gate, names: tuple[str, str]) -> str:
 
 
 def _shown(values: tuple[float, ...], made: Gate) -> str:
-    """The geometric mean in its unit."""
+    """The geometric mean with its unit."""
     if not values:
         return "–"
     return quantity(exp(sum(map(log, values)) / len(values)), made.figure.unit)

@@ -1,4 +1,4 @@
-"""Two services in pairs, on fresh processes and in random order, until the answer is known."""
+"""Measures two services in randomly ordered pairs on fresh processes until a decision."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from wirelab.trial.record import Trial
 
 @dataclass(frozen=True)
 class Question:
-    """What is compared, and when to stop."""
+    """What to compare, and when to stop."""
 
     text: str
-    """An experiment of two cells."""
+    """An experiment with two cells."""
     name: str
-    """Its file, from whose folder paths in it start."""
+    """Experiment file whose folder is the base of relative paths."""
     figure: Figure
     threshold: float
-    """Share up to which a difference is none."""
+    """Differences up to this share count as equivalent."""
     pairs_max: int
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of it."""
+    """Result of the comparison."""
 
     gate: Gate
     names: tuple[str, str]
-    """Of both, in the order in which they were given."""
+    """Both service names, in the given order."""
     run: running.Run
 
 
@@ -56,17 +56,17 @@ def compare(
     unverified: bool = False,
     retry_failed: bool = False,
 ) -> Answer:
-    """Runs pairs until their confidence sequence decides, or ``pairs_max`` are made; goes on where
-    an earlier call of the same folder stopped. Raises what :func:`wirelab.run.runner.run` raises,
-    and :class:`UsageError` where the experiment has not two cells."""
+    """Runs pairs until their confidence sequence decides, or ``pairs_max`` is reached; continues an
+    earlier comparison in the same folder. Raises what :func:`wirelab.run.runner.run` raises, and
+    :class:`UsageError` if the experiment does not have two cells."""
     values = documents.read(question.text, question.name).values
     source = yaml.safe_dump({**values, "repeats": question.pairs_max}, sort_keys=False)
     experiment = experiment_file.parse(source, question.name)
     planned = planning.schedule(experiment, manifests.load())
     if len(planned.cells) != 2:
         raise UsageError(
-            f"the experiment has {counted(len(planned.cells), 'cell')}",
-            "a comparison is of two: two services with one message, one load and one link",
+            f"the experiment has {counted(len(planned.cells), 'cell')}, and a comparison needs two",
+            "give two services with one message, one load and one link",
         )
     first, second = (point_key(cell.point) for cell in planned.cells)
 

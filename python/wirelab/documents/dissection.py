@@ -35,13 +35,75 @@ class Dissection(msgspec.Struct, frozen=True, kw_only=True):
     """Which exchanges those are."""
     load: Load
     """When they were made."""
+    names: Names = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "answered": 0,
+                "failed": 0,
+                "median_ms": None,
+                "queries": 0,
+                "repeated": 0,
+                "slowest": [],
+            },
+            Names,
+        )
+    )
+    """Lookups of names by DNS over UDP."""
     reconciliation: Reconciliation | None = None
     """Where each call's time went; null without a log of calls."""
+    series: Series = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "bin_ms": 0.0,
+                "client_window": [],
+                "reply_bytes": [],
+                "request_bytes": [],
+                "server_window": [],
+            },
+            Series,
+        )
+    )
+    """Bytes and windows over time."""
     timeline: tuple[Rung, ...]
     """The packets of one exchange, with its connection's set-up and tear-down; empty where no
     exchange was whole."""
     timeline_of: TimelineOf | None = None
     """Which exchange that is."""
+    tls: Tls = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "connections": 0,
+                "decrypted": 0,
+                "encrypted": {
+                    "authentication_failed": 0,
+                    "failed_records": 0,
+                    "handshake_unseen": 0,
+                    "no_secrets": 0,
+                    "unfinished": 0,
+                    "unsupported_suite": 0,
+                },
+                "full": 0,
+                "resumed": 0,
+                "secrets": 0,
+                "suites": {},
+                "versions": {},
+            },
+            Tls,
+        )
+    )
+    """Connections that are TLS."""
+    waits: Waits = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "connections": {"count": 0, "elapsed_ms": 0.0, "parts_ms": {}},
+                "exchanges": {"count": 0, "elapsed_ms": 0.0, "parts_ms": {}},
+                "longest": [],
+                "unattributed": [],
+            },
+            Waits,
+        )
+    )
+    """Where all of the time went."""
 
 
 class Accounting(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +162,8 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
     """Why the reading ended early, with the offset in the file; null where it did not."""
     drops: int | None = None
     """Packets that whoever captured says were lost; null where the file does not say."""
+    first_at_ns: int | None = None
+    """When the first one was captured, nanoseconds since the Unix epoch."""
     link_types: tuple[str, ...]
     """What the packets begin with: `Ethernet`, …"""
     one_sided: str | None = None
@@ -111,6 +175,22 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
     """Packets of any kind."""
     seconds: float
     """From the first packet to the last."""
+    tcp: TcpCounts = msgspec.field(
+        default_factory=lambda: msgspec.convert(
+            {
+                "duplicate_acknowledgments": 0,
+                "fast_retransmissions": 0,
+                "out_of_order": 0,
+                "probes": 0,
+                "resets": 0,
+                "retransmissions": 0,
+                "spurious_retransmissions": 0,
+                "zero_windows": 0,
+            },
+            TcpCounts,
+        )
+    )
+    """Segments that were no plain progress."""
     tcp_packets: int
     """Packets that carry TCP."""
     truncated: int
@@ -216,6 +296,34 @@ class Direction(msgspec.Struct, frozen=True, kw_only=True):
     `tls-record`, …; kinds without any are left out."""
 
 
+class Elapsed(msgspec.Struct, frozen=True, kw_only=True):
+    """A time, divided."""
+
+    count: int
+    """Of how many."""
+    elapsed_ms: float
+    """All of it, milliseconds."""
+    parts_ms: dict[str, float]
+    """The same by part, milliseconds; parts without any are left out."""
+
+
+class Encrypted(msgspec.Struct, frozen=True, kw_only=True):
+    """Connections that are not decrypted, by the reason."""
+
+    authentication_failed: int
+    """A record was not authentic: from there on they stay encrypted."""
+    failed_records: int
+    """Records that were not authentic."""
+    handshake_unseen: int
+    """The capture lacks their handshake."""
+    no_secrets: int
+    """There are no secrets for them."""
+    unfinished: int
+    """They ended before anything was encrypted."""
+    unsupported_suite: int
+    """Their version or cipher suite is not decrypted."""
+
+
 class ExchangeSums(msgspec.Struct, frozen=True, kw_only=True):
     """Calls."""
 
@@ -288,6 +396,8 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     """Exchanges begun."""
     flow: int
     """Its number, from 0 in the order of first packets."""
+    is_tls: bool = False
+    """Within TLS."""
     opening: HowOpened
     """How it began."""
     packets: int
@@ -301,6 +411,10 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True):
     wherever the capture was made; null where they were not seen."""
     server: str
     """The server's end."""
+    time: Elapsed | None = None
+    """Where its time went; null without a diagnosis."""
+    waits: tuple[Span, ...] = ()
+    """Its waits in order; of many the longer ones, so that there are gaps between them."""
 
 
 class FlowSums(msgspec.Struct, frozen=True, kw_only=True):
@@ -404,6 +518,17 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     under way on it."""
 
 
+class Lookup(msgspec.Struct, frozen=True, kw_only=True):
+    """One lookup."""
+
+    ms: float
+    """From the first query to the answer, milliseconds."""
+    name: str
+    """The name."""
+    packets: tuple[int, ...]
+    """The packets of query and answer."""
+
+
 class Named(msgspec.Struct, frozen=True, kw_only=True):
     """Exchanges of one name."""
 
@@ -425,6 +550,23 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     """Means, bytes."""
     status: dict[str, int]
     """By status, `200`, `200/0` with a grpc-status; `-` without one."""
+
+
+class Names(msgspec.Struct, frozen=True, kw_only=True):
+    """Lookups of names."""
+
+    answered: int
+    """Answers to queries that were seen."""
+    failed: int
+    """Of those, that name an error."""
+    median_ms: float | None = None
+    """Median of the times from query to answer, milliseconds; null without answers."""
+    queries: int
+    """Queries, repeated ones too."""
+    repeated: int
+    """Of those, sent again before an answer came."""
+    slowest: tuple[Lookup, ...]
+    """The slowest lookups."""
 
 
 class OneSided(msgspec.Struct, frozen=True, kw_only=True):
@@ -484,7 +626,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     """Payload bytes: each belongs to exactly one of these."""
 
     encrypted_bytes: int
-    """Encrypted content of TLS records."""
+    """Content of TLS records that were not decrypted."""
     message_bytes: int
     """Message bytes: bodies without any framing."""
     overhead: dict[str, int]
@@ -546,6 +688,8 @@ class Quantiles(msgspec.Struct, frozen=True, kw_only=True):
 
     max: float
     """Largest."""
+    min: float = 0.0
+    """Smallest; 0 in a document that was made before it was there."""
     n: int
     """Over how many."""
     p50: float
@@ -602,6 +746,32 @@ class Rung(msgspec.Struct, frozen=True, kw_only=True):
     """What it is part of."""
 
 
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes and offered windows over time, of all connections together."""
+
+    bin_ms: float
+    """The width of a bin, milliseconds; the first begins with the first TCP packet."""
+    client_window: tuple[int | None, ...]
+    """The smallest window that a client offered, bytes; null where none sent a packet."""
+    reply_bytes: tuple[int, ...]
+    """Payload bytes from servers to clients."""
+    request_bytes: tuple[int, ...]
+    """Payload bytes from clients to servers."""
+    server_window: tuple[int | None, ...]
+    """The smallest window that a server offered, bytes."""
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True):
+    """One wait of a connection."""
+
+    from_ms: float
+    """Since the capture's first packet, milliseconds."""
+    part: WaitPart
+    """What it was."""
+    to_ms: float
+    """Since the capture's first packet, milliseconds."""
+
+
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """Times, microseconds, to three digits; the mean is exact."""
 
@@ -637,6 +807,27 @@ class StallSums(msgspec.Struct, frozen=True, kw_only=True):
     """Within those calls, milliseconds."""
 
 
+class TcpCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What of TCP's machinery shows, counted as Wireshark does."""
+
+    duplicate_acknowledgments: int
+    """Acknowledgments that repeat the one before."""
+    fast_retransmissions: int
+    """Of those, after duplicate acknowledgments."""
+    out_of_order: int
+    """Segments that came after later ones."""
+    probes: int
+    """Probes of live connections or closed windows."""
+    resets: int
+    """Packets with RST."""
+    retransmissions: int
+    """Segments sent again, for any reason."""
+    spurious_retransmissions: int
+    """Of those, when they had been acknowledged already."""
+    zero_windows: int
+    """Packets that announce a closed window."""
+
+
 class Test(msgspec.Struct, frozen=True, kw_only=True):
     """What to flip, and what should follow if the finding is right."""
 
@@ -667,6 +858,27 @@ class TimelineOf(msgspec.Struct, frozen=True, kw_only=True):
     """What is spoken."""
 
 
+class Tls(msgspec.Struct, frozen=True, kw_only=True):
+    """Connections that are TLS, and what could be decrypted."""
+
+    connections: int
+    """Connections that are TLS."""
+    decrypted: int
+    """Of those, decrypted: their messages are among the exchanges."""
+    encrypted: Encrypted
+    """Connections that are not decrypted."""
+    full: int
+    """Handshakes that did not."""
+    resumed: int
+    """Handshakes that resumed a session."""
+    secrets: int
+    """Secrets that were given: by a key log, and by the capture itself."""
+    suites: dict[str, int]
+    """Handshakes by cipher suite, by its name in the registry of IANA."""
+    versions: dict[str, int]
+    """Handshakes by version: `TLS 1.3`, …"""
+
+
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
     """Messages whose counterpart the capture lacks, or cannot tell from others since messages
     are missing."""
@@ -675,6 +887,33 @@ class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
     """Replies; they belong to no exchange."""
     requests: int
     """Requests; each is an exchange whose reply is unseen."""
+
+
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """One wait."""
+
+    flow: int
+    """Its connection."""
+    ms: float
+    """Its length, milliseconds."""
+    packets: tuple[int, ...]
+    """The packets before and behind it."""
+    part: WaitPart
+    """What it was."""
+
+
+class Waits(msgspec.Struct, frozen=True, kw_only=True):
+    """Where all of the time went. The parts of each sum add up to its `elapsed_ms`."""
+
+    connections: Elapsed
+    """All connections, each from its first packet to its last, added up."""
+    exchanges: Elapsed
+    """All exchanges with a whole reply, each from the request's first byte to the reply's last,
+    added up; the first of a connection with the opening of it."""
+    longest: tuple[Wait, ...]
+    """The longest waits, the longest first."""
+    unattributed: tuple[Wait, ...]
+    """The longest waits that cannot be attributed."""
 
 
 class Where(msgspec.Struct, frozen=True, kw_only=True):
@@ -729,6 +968,21 @@ Cause = Literal[
     "server-think-time",
     "connection-per-call",
     "split-writes",
+    "dribbled-writes",
+    "sender-stalled",
+    "long-path",
+    "head-of-line",
+    "redirect",
+    "client-idle",
+    "zero-window",
+    "connection-refused",
+    "connection-reset",
+    "unanswered",
+    "slow-tls",
+    "slow-dns",
+    "mtu-black-hole",
+    "half-open",
+    "keep-alive-death",
 ]
 """One reason. `docs/reference/diagnosis.md` tells what each is, by which packets it is
 recognised and what it cannot tell."""
@@ -745,8 +999,47 @@ HowOpened = Literal["syn", "unseen"]
 Phase = Literal["set-up", "exchange", "tear-down"]
 """What a packet of a ladder is part of."""
 
-Protocol = Literal["http1", "http2", "giop", "raw", "tls", "unknown"]
+Protocol = Literal[
+    "http1",
+    "http2",
+    "giop",
+    "raw",
+    "tls",
+    "postgresql",
+    "redis",
+    "mqtt",
+    "websocket",
+    "thrift",
+    "unknown",
+]
 """The protocols that are distinguished."""
+
+WaitPart = Literal[
+    "name-resolution",
+    "connecting",
+    "syn-retransmission",
+    "tls-handshake",
+    "client-before-request",
+    "request-transfer",
+    "client-stall",
+    "path",
+    "server",
+    "reply-transfer",
+    "server-stall",
+    "window-limited",
+    "window-closed",
+    "congestion-limited",
+    "nagle-delayed-ack",
+    "loss-recovery",
+    "server-unasked",
+    "client-between-requests",
+    "before-closing",
+    "closing",
+    "unattributed",
+]
+"""What one moment of a connection passed with. Every moment belongs to one part. After the
+phases of RFC 6349 section 3 and the limits of Zhang, Breslau, Paxson and Shenker (2002, "On
+the characteristics and origins of Internet flow rates", T-RAT)."""
 
 Way = Literal["request", "reply"]
 """Which way."""

@@ -1,1 +1,1 @@
-"""Experiments: the file, its models, and the matrix of trials that follows from it."""
+"""Experiments: the file, its models, and the matrix of trials that it describes."""

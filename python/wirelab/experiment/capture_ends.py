@@ -1,13 +1,13 @@
-"""At which ends of a link packets are captured."""
+"""The ends of a link at which packets are captured."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 CaptureChoice = Literal["none", "client", "server", "both"]
-"""As experiments write it."""
+"""Values in experiment files."""
 NO_CAPTURE: CaptureChoice = "none"
 
 SIDES: dict[CaptureChoice, tuple[Literal["client", "server"], ...]]
 SIDES = {NO_CAPTURE: (), "client": ("client",), "server": ("server",), "both": ("client", "server")}
-"""The captures that each choice makes, by the end of the link."""
+"""The captures that each choice makes, named by end of the link."""

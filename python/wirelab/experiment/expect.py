@@ -1,4 +1,4 @@
-"""What makes a reply right, of a service that is not of the lab, as experiment files declare it."""
+"""Expected replies of user-defined services, as experiment files declare them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from wirelab.experiment.yaml_model import FOLDER
 
 OF_HTTP = ("status", "json", "json_schema")
 OF_GRPC = ("grpc_status", "message")
-"""Keys that replies of the one kind have, and those of the other do not."""
+"""Keys that replies of one protocol have and those of the other do not."""
 SIZE_MAX = 2**63
 
 
 class SizeRange(Model):
-    """A size between two."""
+    """A range of sizes."""
 
-    min: Size | None = Field(None, description="at least, e.g. 100 B")
-    max: Size | None = Field(None, description="at most")
+    min: Size | None = Field(None, description="minimum, e.g. 100 B")
+    max: Size | None = Field(None, description="maximum")
 
     @model_validator(mode="after")
     def _bounded(self) -> SizeRange:
@@ -33,37 +33,41 @@ class SizeRange(Model):
 
 
 class Expect(Model):
-    """What makes a reply right; what is left out is not checked. A reply that fails it is an
-    error."""
+    """Definition of a correct reply; parts that are not given are not checked. A reply that does
+    not match counts as an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
-    status: int | None = Field(None, ge=100, le=599, description="of HTTP; default: any 2xx")
+    status: int | None = Field(None, ge=100, le=599, description="HTTP status; default: any 2xx")
     headers: dict[str, str] = Field(
-        default_factory=dict, max_length=64, description="name: value; of gRPC metadata"
+        default_factory=dict, max_length=64, description="name: value; for gRPC: metadata"
     )
     json_: Any = Field(
         None,
         alias="json",
-        description="part of the body: keys that must be there with these values",
+        description="part of the body: keys that must be present with these values",
     )
     json_schema: dict[str, Any] | str | None = Field(
-        None, description="of the body: the schema, or its file, from the experiment file's folder"
+        None, description="JSON Schema of the body, or its file, relative to the experiment file"
     )
     sha256: str | None = Field(
-        None, pattern="^[0-9a-fA-F]{64}$", description="of the body; of gRPC of each message"
+        None,
+        pattern="^[0-9a-fA-F]{64}$",
+        description="SHA-256 of the body; for gRPC of each message",
     )
-    bytes: SizeRange | None = Field(None, description="size of the body; of gRPC of each message")
-    grpc_status: int | None = Field(None, ge=0, le=2**32 - 1, description="default: 0")
-    message: Any = Field(None, description="part of gRPC's reply as proto3 JSON; needs grpc.proto")
+    bytes: SizeRange | None = Field(None, description="size of the body; for gRPC of each message")
+    grpc_status: int | None = Field(None, ge=0, le=2**32 - 1, description="gRPC status; default: 0")
+    message: Any = Field(
+        None, description="part of the gRPC reply as proto3 JSON; needs grpc.proto"
+    )
     _folder: Path = PrivateAttr(Path())
 
     def model_post_init(self, context: Any) -> None:
-        """Remembers where files are looked for."""
+        """Remembers the folder to resolve relative paths."""
         self._folder = (context or {}).get(FOLDER) or Path()
 
     def __hash__(self) -> int:
-        """Of all that it says; JSON has no hash of its own."""
+        """Hashes all values; JSON values have no hash of their own."""
         return hash(self.model_dump_json())
 
     @field_validator("sha256")
@@ -77,24 +81,26 @@ class Expect(Model):
             raise ValueError(f"write one of {', '.join(_aliases())}")
         for key in ("json_", "message"):
             if key in self.model_fields_set and getattr(self, key) is None:
-                raise ValueError(f"{_alias(key)}: null expects nothing: leave it out")
+                raise ValueError(f"{_alias(key)}: null has no effect: leave it out")
         return self
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Those that say something, in the order of the model."""
+        """Keys that have a value, in the order of the model."""
         given = (name for name in type(self).model_fields if name in self.model_fields_set)
         return tuple(_alias(name) for name in given)
 
     def foreign_key(self, kind: Literal["http", "grpc"]) -> str:
-        """A key that replies of that kind do not have, and what they have; empty without."""
+        """Explains which key replies of that kind do not have; empty if there is none."""
         foreign, own = (OF_GRPC, OF_HTTP) if kind == "http" else (OF_HTTP, OF_GRPC)
         found = next((key for key in self.keys if key in foreign), None)
-        return (found and f"expect.{found}: a reply of {kind} has none; use {', '.join(own)}") or ""
+        return (
+            found and f"expect.{found}: replies of {kind} do not have this; use {', '.join(own)}"
+        ) or ""
 
     @property
     def problem(self) -> str:
-        """Why the schema's file cannot be read; empty where it can."""
+        """Why the schema's file cannot be read; empty if it can."""
         if not isinstance(self.json_schema, str):
             return ""
         path = self._folder / self.json_schema
@@ -103,7 +109,7 @@ class Expect(Model):
         except OSError as error:
             return f"expect.json_schema: {path}: {error.strerror}"
         except ValueError as error:
-            return f"expect.json_schema: {path}: it is no JSON: {error}"
+            return f"expect.json_schema: {path}: the file is not JSON: {error}"
         return ""
 
     @property

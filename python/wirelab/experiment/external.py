@@ -1,4 +1,4 @@
-"""Services that are not of the lab, as experiment files declare them, and their messages."""
+"""User-defined services and their messages, as experiment files declare them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from wirelab.stack.external import ExternalStack
 from wirelab.stack.targets import Server, system_authorities
 
 CONTRACT = "external"
-"""In place of a contract's name."""
+"""Used in place of a contract's name."""
 REQUEST = "request"
-"""Name of the message of services that name their request themselves."""
+"""Message name for services that declare their own request."""
 REQUEST_KEYS = ("method", "path", "headers", "grpc")
-"""Of a message: a request in place of the one that a service declares."""
+"""Keys of a message that replaces the declared request of a service."""
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
@@ -40,35 +40,35 @@ GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
 
 
 class _WithBody(Model):
-    """A request's content: at most one of three keys."""
+    """Content of a request: at most one of three keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
     body: str | None = Field(None, description="content as text")
     body_file: str | None = Field(
-        None, description="content from a file, from the experiment file's folder"
+        None, description="content from a file, relative to the experiment file"
     )
-    json_: Any = Field(None, alias="json", description="content as JSON; of gRPC the message")
+    json_: Any = Field(None, alias="json", description="content as JSON; for gRPC: the message")
     _folder: Path = PrivateAttr(Path())
 
     def model_post_init(self, context: Any) -> None:
-        """Remembers where files are looked for."""
+        """Remembers the folder to resolve relative paths."""
         self._folder = (context or {}).get(FOLDER) or Path()
 
     def __hash__(self) -> int:
-        """Of all its keys; JSON has no hash of its own."""
+        """Hashes all keys; JSON values have no hash of their own."""
         return hash(self.model_dump_json())
 
     @model_validator(mode="after")
     def _at_most_one(self) -> _WithBody:
         given = [k for k in ("body", "body_file", "json_") if k in self.model_fields_set]
         if len(given) > 1:
-            raise ValueError("write one of body, body_file and json")
+            raise ValueError("write only one of body, body_file and json")
         return self
 
     @property
     def has_body(self) -> bool:
-        """Whether it has content of its own."""
+        """Whether it has content."""
         return bool({"body", "body_file", "json_"} & self.model_fields_set)
 
     @property
@@ -78,7 +78,7 @@ class _WithBody(Model):
 
     @cached_property
     def content(self) -> bytes:
-        """What is sent; empty without any. Raises :class:`OSError`."""
+        """The content to send; empty if there is none. Raises :class:`OSError`."""
         if self.body_file is not None:
             return (self._folder / self.body_file).read_bytes()
         if self.is_json:
@@ -86,7 +86,7 @@ class _WithBody(Model):
         return (self.body or "").encode()
 
     def sha256(self) -> Json:
-        """Of a file's content, which is no part of the experiment file; empty without one.
+        """Digest of a content file, which is not part of the experiment file; empty without one.
         Raises :class:`OSError`."""
         if self.body_file is None:
             return {}
@@ -94,7 +94,7 @@ class _WithBody(Model):
 
     @property
     def problem(self) -> str:
-        """Why the content cannot be had; empty where it can."""
+        """Why the content cannot be read; empty if it can."""
         try:
             size = len(self.content)
         except OSError as error:
@@ -103,25 +103,23 @@ class _WithBody(Model):
 
 
 class HttpRequest(_WithBody):
-    """What is asked of an HTTP service."""
+    """A request to an HTTP service."""
 
-    method: HttpMethod | None = Field(None, description="default: GET, with a body POST")
+    method: HttpMethod | None = Field(None, description="default: GET, or POST with a body")
     path: HttpPath = Field("/", description="path and query")
     headers: dict[str, str] = Field(default_factory=dict, description="name: value")
-    version: Literal["1.1", "2"] = Field("1.1", description="of HTTP")
+    version: Literal["1.1", "2"] = Field("1.1", description="HTTP version")
 
 
 class GrpcRequest(_WithBody):
-    """What is asked of a gRPC service."""
+    """A request to a gRPC service."""
 
     method: GrpcMethod = Field(description="package.Service/Method")
     proto: str | None = Field(
-        None, description=".proto file or descriptor set, from the experiment file's folder"
+        None, description=".proto file or descriptor set, relative to the experiment file"
     )
-    reflect: bool = Field(
-        False, description="in place of proto: the server describes itself (server reflection)"
-    )
-    include: tuple[str, ...] = Field((), description="folders of files that it imports")
+    reflect: bool = Field(False, description="use server reflection instead of proto")
+    include: tuple[str, ...] = Field((), description="folders with files that it imports")
     metadata: dict[str, str] = Field(default_factory=dict, description="key: value")
 
     @property
@@ -144,7 +142,7 @@ class GrpcRequest(_WithBody):
         }
 
     def sha256(self) -> Json:
-        """Of the files that it names. Raises :class:`OSError`."""
+        """Digest of the files that it names. Raises :class:`OSError`."""
         found = super().sha256()
         if self.proto is not None:
             content = (self._folder / self.proto).read_bytes()
@@ -153,26 +151,28 @@ class GrpcRequest(_WithBody):
 
     @property
     def problem(self) -> str:
-        """Why the request cannot be made; empty where it can."""
+        """Why the request cannot be made; empty if it can."""
         if self.proto is not None and not (self._folder / self.proto).is_file():
             return f"grpc.proto: {self._folder / self.proto}: no such file"
         if self.proto is not None and self.reflect:
-            return "grpc.proto and grpc.reflect are both given: leave one out"
+            return "grpc.proto and grpc.reflect exclude each other: give only one of them"
         if self.is_json and not self.is_described:
-            return "grpc.json needs grpc.proto, the file that describes the message, or reflect"
+            return "grpc.json needs grpc.proto, which describes the message, or grpc.reflect"
         return super().problem
 
 
 class Ready(Model):
-    """How to see that a started service can be called: one of these keys."""
+    """How to detect that a started service is ready: one of these keys."""
 
-    http: str | None = Field(None, pattern=r"^/", description="path that answers with 2xx")
-    tcp: Literal[True] | None = Field(None, description="it accepts connections (default)")
-    grpc: bool | Annotated[str, Field(max_length=100)] | None = Field(
-        None, description="gRPC health: true, or the name of a service in it"
+    http: str | None = Field(None, pattern=r"^/", description="path that returns 2xx")
+    tcp: Literal[True] | None = Field(
+        None, description="ready when it accepts connections (default)"
     )
-    log: str | None = Field(None, description="regular expression of a line that it prints")
-    within: Time = time_default("30 s", "or the trial fails")
+    grpc: bool | Annotated[str, Field(max_length=100)] | None = Field(
+        None, description="gRPC health check: true, or the name of a service"
+    )
+    log: str | None = Field(None, description="regular expression that matches a printed line")
+    within: Time = time_default("30 s", "time limit, after which the trial fails")
 
     @field_validator("log")
     @classmethod
@@ -186,62 +186,75 @@ class Ready(Model):
     @model_validator(mode="after")
     def _one_of(self) -> Ready:
         if sum(bool(way) for way in (self.http, self.tcp, self.grpc, self.log)) > 1:
-            raise ValueError("write one of http, tcp, grpc and log")
+            raise ValueError("write only one of http, tcp, grpc and log")
         return self
 
 
 class Tls(Model):
-    """Files of TLS, PEM, from the experiment file's folder."""
+    """TLS files in PEM format, relative to the experiment file."""
 
     ca: str | None = Field(
-        None, description="authorities, or the server's own certificate; default: the system's"
+        None,
+        description="authorities, or the server's own certificate; default: those of the system",
     )
-    insecure: bool = Field(False, description="accept any certificate for any name")
-    server_name: str | None = Field(None, description="that the certificate must be for")
-    certificate: str | None = Field(None, description="the caller's own, for mutual TLS")
-    key: str | None = Field(None, description="of certificate")
+    insecure: bool = Field(False, description="accept any certificate")
+    server_name: str | None = Field(None, description="name that the certificate must be valid for")
+    certificate: str | None = Field(None, description="client certificate, for mutual TLS")
+    key: str | None = Field(None, description="private key of certificate")
 
     @model_validator(mode="after")
     def _pair(self) -> Tls:
         if (self.certificate is None) != (self.key is None):
-            raise ValueError("certificate and key belong together")
+            raise ValueError("certificate and key need each other: give both")
         if self.insecure and self.ca is not None:
-            raise ValueError("insecure accepts any certificate, so that ca is of no use")
+            raise ValueError(
+                "insecure accepts any certificate, so ca has no effect: leave one of them out"
+            )
         return self
 
 
 class ExternalService(Model):
-    """A service of the user's own: a command that the lab starts, or the URL of one that runs."""
+    """A user-defined service: a command that wirelab starts, or the URL of a running service."""
 
-    name: Annotated[str, Field(max_length=200, description="as results name it")]
+    name: Annotated[str, Field(max_length=200, description="name in the results")]
     command: tuple[str, ...] | None = Field(
-        None, min_length=1, description="program and arguments; {port} and {host}: where to listen"
+        None,
+        min_length=1,
+        description="program and arguments; {port} and {host} are replaced by the listen address",
     )
-    url: str | None = Field(None, description="http://, https://, grpc:// or grpcs://, in place")
-    env: dict[str, str] = Field(default_factory=dict, description="environment; {port} as above")
-    cwd: str | None = Field(None, description="working folder; default: the experiment file's")
+    url: str | None = Field(None, description="http://, https://, grpc:// or grpcs://, instead")
+    env: dict[str, str] = Field(
+        default_factory=dict, description="environment, with the same placeholders"
+    )
+    cwd: str | None = Field(
+        None, description="working folder; default: that of the experiment file"
+    )
     ready: Ready = Ready()
-    stop: Time = time_default("5 s", "from SIGTERM to SIGKILL")
-    pid: int | None = Field(None, ge=1, description="process of url whose CPU is measured")
-    http: HttpRequest | None = Field(None, description="the request, of an HTTP service")
-    grpc: GrpcRequest | None = Field(None, description="the request, of a gRPC service")
-    expect: Expect | None = Field(None, description="what makes a reply right; default: 2xx")
-    tls: Tls | None = Field(None, description="calls over TLS")
+    stop: Time = time_default("5 s", "time from SIGTERM to SIGKILL")
+    pid: int | None = Field(
+        None, ge=1, description="process id of the service at url, to measure its CPU"
+    )
+    http: HttpRequest | None = Field(None, description="request to an HTTP service")
+    grpc: GrpcRequest | None = Field(None, description="request to a gRPC service")
+    expect: Expect | None = Field(None, description="definition of a correct reply; default: 2xx")
+    tls: Tls | None = Field(None, description="TLS files for calls over TLS")
     _folder: Path = PrivateAttr(Path())
 
     def model_post_init(self, context: Any) -> None:
-        """Remembers where files are looked for."""
+        """Remembers the folder to resolve relative paths."""
         self._folder = (context or {}).get(FOLDER) or Path()
 
     def __hash__(self) -> int:
-        """Of all its keys."""
+        """Hashes all keys."""
         return hash(self.model_dump_json())
 
     @field_validator("name")
     @classmethod
     def _named(cls, name: str) -> str:
         if "://" not in name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name):
-            raise ValueError("lower-case letters, digits, dots and dashes, 64 at most")
+            raise ValueError(
+                "use lower-case letters, digits, dots and dashes, at most 64 characters"
+            )
         return name
 
     @model_validator(mode="after")
@@ -256,21 +269,23 @@ class ExternalService(Model):
         ready = self.ready.model_fields_set
         unused += [f"ready.{key}" for key in ("log", "grpc", "within") if key in ready]
         if unused:
-            raise ValueError(f"{unused[0]} belongs to command: what is at url runs already")
+            raise ValueError(
+                f"{unused[0]} applies to command only: the service at url is already running"
+            )
         server = self._server_of_url()
         if (server.kind == "http" and self.grpc) or (server.kind == "grpc" and self.http):
-            raise ValueError(f"url is of {server.kind}: write {server.kind} for the request")
+            raise ValueError(f"url is a {server.kind} URL: declare the request with {server.kind}")
         return self
 
     def _with_command(self) -> ExternalService:
         if self.pid is not None:
-            raise ValueError("pid belongs to url")
+            raise ValueError("pid applies to url only")
         if self.http is None and self.grpc is None:
-            raise ValueError("say how it is called: http: {path: /} or grpc: {method: …}")
+            raise ValueError("the request is missing: add http: {path: /} or grpc: {method: …}")
         return self
 
     def _server_of_url(self) -> Server:
-        assert self.url is not None  # asked for after that is known
+        assert self.url is not None  # read only after validation
         url = self.url
         if url.startswith("grpc") and self.grpc is not None and "/" not in url.split("://", 1)[1]:
             url = f"{url}{self.grpc.path}"
@@ -281,7 +296,7 @@ class ExternalService(Model):
 
     @cached_property
     def server(self) -> Server | None:
-        """Where ``url`` leads; None with a command."""
+        """The server of ``url``; None with a command."""
         return None if self.url is None else self._server_of_url()
 
     @property
@@ -293,22 +308,22 @@ class ExternalService(Model):
 
     @property
     def is_local(self) -> bool:
-        """Whether it is on this machine."""
+        """Whether the service is on this machine."""
         return self.server is None or self.server.local
 
     @property
     def host(self) -> str:
-        """The host of ``url``; empty with a command."""
+        """Host of ``url``; empty with a command."""
         return "" if self.url is None else urlsplit(self.url).hostname or ""
 
     @property
     def is_secure(self) -> bool:
-        """Whether calls go over TLS."""
+        """Whether calls use TLS."""
         return self.tls is not None or bool(self.server and self.server.secure_name)
 
     @property
     def folder(self) -> Path:
-        """The command's working folder."""
+        """Working folder of the command."""
         return self._folder / (self.cwd or "")
 
     @property
@@ -335,7 +350,7 @@ class ExternalService(Model):
 
     @property
     def problem(self) -> str:
-        """Why it cannot be called; empty where it can."""
+        """Why it cannot be called; empty if it can."""
         request = self.grpc or self.http
         found = (request.problem if request else "") or self._of_expectation(self.expect)
         if not found and self.command is not None and not self.folder.is_dir():
@@ -344,11 +359,11 @@ class ExternalService(Model):
         return found and f"service {self.name}: {found}"
 
     def expectation(self, message: _OwnRequest) -> Expect | None:
-        """What makes a reply to that message right."""
+        """Definition of a correct reply to that message."""
         return message.expect or self.expect
 
     def _problem_of_tls(self) -> str:
-        """Why its certificates cannot be read; empty where they can, or it has none."""
+        """Why its certificates cannot be read; empty if they can, or if it has none."""
         if not self.is_secure:
             return ""
         tls = self.tls or Tls()
@@ -357,19 +372,19 @@ class ExternalService(Model):
             if file is not None and not (self._folder / file).is_file():
                 return f"tls.{key}: {self._folder / file}: no such file"
         if tls.ca is None and not tls.insecure and not system_authorities():
-            return "this system has no file of certificate authorities: write tls: {ca: …}"
+            return "this system has no file with certificate authorities: write tls: {ca: …}"
         return ""
 
     def problem_with(self, message: ExternalMessage) -> str:
-        """Why it cannot be sent the message, or its replies cannot be what that expects; empty
-        where they can."""
+        """Why it cannot be sent the message, or why its replies cannot match ``expect``; empty if
+        there is no such reason."""
         described = self.grpc is not None and self.grpc.is_described
         for request in message.requests:
             found = self._of_expectation(request.expect)
             if self.kind == "grpc" and request.is_json and not described:
                 found = (
-                    "json needs grpc.proto of the service, the file that describes the message, "
-                    "or grpc.reflect"
+                    "json needs grpc.proto of the service, which describes the message, or "
+                    "grpc.reflect"
                 )
             if found:
                 return f"message {request.name} to {self.name}: {found}"
@@ -381,11 +396,11 @@ class ExternalService(Model):
         found = expect.foreign_key(self.kind) or expect.problem
         described = self.grpc is not None and self.grpc.is_described
         if not found and "message" in expect.keys and not described:
-            return "expect.message needs grpc.proto, the file that describes it, or grpc.reflect"
+            return "expect.message needs grpc.proto, which describes it, or grpc.reflect"
         return found
 
     def point(self) -> Json:
-        """As results name it: everything that shapes a trial. Values of ``env``, headers and
+        """The service in results: everything that affects a trial. Values of ``env``, headers and
         metadata are hashed. Raises :class:`OSError`."""
         described = self.model_dump(mode="json", exclude_defaults=True, by_alias=True)
         for holder, key in (
@@ -417,8 +432,8 @@ class ExternalService(Model):
         return {**files, **({"server_name": name} if name else {})}
 
     def workload(self, message: ExternalMessage, seed: int = 0) -> Json:
-        """The object ``workload`` of a group in the engine's plan; ``seed`` is that of what is
-        random in it."""
+        """The object ``workload`` of a group in the engine's plan; ``seed`` determines its random
+        values."""
         if message.steps:
             steps: list[Json] = [
                 {
@@ -479,7 +494,7 @@ class ExternalService(Model):
 
 
 def hidden(values: Mapping[str, str]) -> dict[str, str]:
-    """Values that may be credentials by their hashes, so that records differ where they do."""
+    """Hashes values that may be credentials; records still differ where the values differ."""
     return {
         name: f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
         for name, value in values.items()
@@ -487,60 +502,58 @@ def hidden(values: Mapping[str, str]) -> dict[str, str]:
 
 
 class _OwnRequest(_WithBody):
-    """What is sent to services of the user's own: the content of the request that a service
-    declares, or a request of its own."""
+    """Content or a complete request to send to user-defined services. Content replaces that of the
+    request that a service declares."""
 
-    name: Name = Field(description="in results")
+    name: Name = Field(description="name in the results")
     method: HttpMethod | None = Field(
-        None, description="of HTTP, in place of the service's; default: GET, with a body POST"
+        None, description="HTTP method, replaces the service's; default: GET, or POST with a body"
     )
-    path: HttpPath | None = Field(
-        None, description="path and query of HTTP, in place of the service's"
-    )
+    path: HttpPath | None = Field(None, description="HTTP path and query, replaces the service's")
     headers: dict[str, str] = Field(
-        default_factory=dict, description="of HTTP, over the service's: name: value"
+        default_factory=dict, description="HTTP headers as name: value, added to the service's"
     )
     grpc: GrpcMethod | None = Field(
-        None, description="package.Service/Method, in place of the service's"
+        None, description="package.Service/Method, replaces the service's"
     )
     expect: Expect | None = Field(
-        None, description="what makes a reply right; default: that of the service"
+        None, description="definition of a correct reply; default: the service's"
     )
     data: Data | None = Field(
         None,
-        description="rows whose values go where ${column} stands in path, header values and "
-        "content, also in those of the service",
+        description="rows whose values replace ${column} in path, header values and content, also "
+        "in those of the service",
     )
 
     @property
     def is_request(self) -> bool:
-        """Whether it says more than its name."""
+        """Whether it has more than its name."""
         return bool(self.has_body or self.is_http_request or self.headers or self.grpc or self.data)
 
     @property
     def is_http_request(self) -> bool:
-        """Whether it is an HTTP request of its own, with no content but its own."""
+        """Whether it is a complete HTTP request, with its own content or none."""
         return self.method is not None or self.path is not None
 
     def is_for(self, service: ExternalService) -> bool:
-        """Whether the service can be sent it: one that names a request of one protocol alone is
+        """Whether it can be sent to the service. A message with a request of one protocol is only
         for services of that protocol."""
         has_http = self.is_http_request or bool(self.headers)
         has_grpc = self.grpc is not None
         return has_http == has_grpc or (has_grpc if service.kind == "grpc" else has_http)
 
     def headers_over(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """The service's headers with its own in place of those of the same name."""
+        """Headers of the service, replaced by the message's own headers of the same name."""
         own = {name.lower() for name in self.headers}
         return {n: v for n, v in headers.items() if n.lower() not in own} | self.headers
 
     @property
     def problem(self) -> str:
-        """Why content or rows cannot be had; empty where they can."""
+        """Why content or rows cannot be read; empty if they can."""
         return super().problem or (self.data.problem if self.data else "")
 
     def point(self) -> Json:
-        """What the name does not say of it, as results have it."""
+        """Properties that the name does not contain, for results."""
         named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
         if self.headers:
             named["headers"] = hidden(self.headers)
@@ -559,19 +572,19 @@ class ExternalStep(_OwnRequest):
     carry: tuple[Carry, ...] = Field(
         (),
         description="values of earlier replies: from is a JSONPath into the reply, to the name of "
-        "a ${placeholder} of this request",
+        "a ${placeholder} in this request",
     )
 
     @model_validator(mode="after")
     def _has_no_data(self) -> ExternalStep:
         if self.data is not None:
-            raise ValueError("data belongs next to steps: a row is for all of them")
+            raise ValueError("data belongs next to steps: all steps share one row")
         if not self.is_request:
             raise ValueError(NO_REQUEST)
         return self
 
     def point(self) -> Json:
-        """With what it carries."""
+        """Properties including the carried values, for results."""
         carried = [carry.model_dump(mode="json", exclude_none=True) for carry in self.carry]
         return {**super().point(), **({"carry": carried} if carried else {})}
 
@@ -579,7 +592,9 @@ class ExternalStep(_OwnRequest):
 class ExternalPart(_OwnRequest):
     """One part of a mix."""
 
-    weight: float = Field(1.0, gt=0, le=1e9, description="its share over the sum of all weights")
+    weight: float = Field(
+        1.0, gt=0, le=1e9, description="its share is weight divided by the sum of all weights"
+    )
 
     @model_validator(mode="after")
     def _has_a_request(self) -> ExternalPart:
@@ -589,32 +604,32 @@ class ExternalPart(_OwnRequest):
 
 
 class ExternalMessage(_OwnRequest):
-    """A message to services of the user's own, by name, or several of them: a mix, or steps."""
+    """A named message to user-defined services, or several of them: a mix, or steps."""
 
     steps: tuple[ExternalStep, ...] = Field(
-        (), max_length=100, description="requests in this order; a user makes all of them"
+        (), max_length=100, description="requests in this order, all made by one user"
     )
     mix: tuple[ExternalPart, ...] = Field(
-        (), max_length=1_000, description="parts, one of which each arrival is, by their weights"
+        (), max_length=1_000, description="parts; each arrival is one of them, chosen by weight"
     )
 
     @model_validator(mode="after")
     def _has_a_request(self) -> ExternalMessage:
         if self.mix and self.is_request:
-            raise ValueError("a mix has its requests and data in its parts")
+            raise ValueError("in a mix, write requests and data in its parts")
         own = self.has_body or self.is_http_request or self.headers or self.grpc or self.expect
         if self.steps and (self.mix or own):
-            raise ValueError("steps have their requests and what is expected in themselves")
+            raise ValueError("with steps, write requests and expect in each step")
         names = Counter(part.name for part in (*self.mix, *self.steps))
         if twice := next((name for name, count in names.items() if count > 1), None):
-            raise ValueError(f"two parts are called {twice}: give them different names")
+            raise ValueError(f"two parts are named {twice}: give them different names")
         several = self.mix or self.steps
         if not several and not self.is_request and self.name != REQUEST:
             raise ValueError(NO_REQUEST)
         return self
 
     def is_for(self, service: ExternalService) -> bool:
-        """Whether the service can be sent it; of several each."""
+        """Whether it can be sent to the service; for a mix or steps, whether each part can."""
         several = (*self.mix, *self.steps)
         if not several:
             return super().is_for(service)
@@ -622,23 +637,23 @@ class ExternalMessage(_OwnRequest):
 
     @property
     def requests(self) -> tuple[ExternalMessage | ExternalPart | ExternalStep, ...]:
-        """The parts or steps; without any itself."""
+        """The parts or steps; the message itself if it has none."""
         return self.mix or self.steps or (self,)
 
     @property
     def problem(self) -> str:
-        """As of one request, of the first that has one."""
+        """As for one request; of the first part that has one."""
         problems = (part.problem for part in (*self.mix, *self.steps))
         return next(filter(None, problems), "") or super().problem
 
     @property
     def contract(self) -> str:
-        """In place of a contract's name."""
+        """Used in place of a contract's name."""
         return CONTRACT
 
     @property
     def bytes(self) -> int:
-        """Size of its content; 0 where the service names the request, and of a mix."""
+        """Size of its content; 0 for a mix, or if the service declares the request."""
         return len(self.content) if not self.problem else 0
 
     @property
@@ -648,26 +663,26 @@ class ExternalMessage(_OwnRequest):
 
     @property
     def called(self) -> tuple[str, ...]:
-        """Operations of a contract in it."""
+        """Operations of a contract in it: none."""
         return ()
 
     @property
     def hello_sizes(self) -> frozenset[int]:
-        """None; a text of Hello belongs to services of the lab."""
+        """None; only wirelab's services have a text of Hello."""
         return frozenset()
 
     @property
     def chunk(self) -> int | None:
-        """None; streams of chunks belong to services of the lab."""
+        """None; only wirelab's services have streams of chunks."""
         return None
 
     @property
     def data_problem(self) -> str:
-        """Why the content cannot be had; empty where it can."""
+        """Why the content cannot be read; empty if it can."""
         return self.problem
 
     def point(self) -> Json:
-        """As of one request; of several those."""
+        """As for one request; for a mix or steps, those of all parts."""
         if self.steps:
             steps = [{"name": step.name, **step.point()} for step in self.steps]
             return {"steps": steps, **super().point()}
@@ -678,15 +693,15 @@ class ExternalMessage(_OwnRequest):
 
 
 OWN_REQUEST = ExternalMessage(name=REQUEST)
-"""The message of a service that names its request itself."""
+"""The message of a service that declares its own request."""
 
 
 def placed(text: str, host: str, port: int) -> str:
-    """A part of a command or of the environment with its placeholders filled in."""
+    """Fills in the placeholders in a part of a command or of the environment."""
     return text.replace("{port}", str(port)).replace("{host}", host)
 
 
 def environment(service: ExternalService, host: str, port: int) -> Mapping[str, str]:
-    """What is added to the lab's own environment: ``PORT`` and ``HOST`` always."""
+    """Variables added to the environment of wirelab; always contains ``PORT`` and ``HOST``."""
     given = {name: placed(value, host, port) for name, value in service.env.items()}
     return {"PORT": str(port), "HOST": host, **given}

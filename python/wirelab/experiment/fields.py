@@ -1,4 +1,4 @@
-"""Types of fields that experiment files share: models, sizes and times with their units."""
+"""Field types that experiment files share: models, and sizes and times with units."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def read_size(value: object) -> int:
-    """Bytes of a size with its unit. Raises :class:`ValueError`."""
+    """Parses a size with its unit into bytes. Raises :class:`ValueError`."""
     try:
         return parse_bytes(value)
     except UnitError as error:
@@ -21,7 +21,7 @@ def read_size(value: object) -> int:
 
 
 def read_time(value: object) -> float:
-    """Seconds of a time with its unit. Raises :class:`ValueError`."""
+    """Parses a time with its unit into seconds. Raises :class:`ValueError`."""
     try:
         return parse_seconds(value)
     except UnitError as error:
@@ -31,17 +31,17 @@ def read_time(value: object) -> float:
 Size = Annotated[
     int, BeforeValidator(read_size), WithJsonSchema({"type": "string", "pattern": SIZE_PATTERN})
 ]
-"""Bytes, written with a unit."""
+"""A size in bytes, written with a unit."""
 Time = Annotated[
     float,
     BeforeValidator(read_time),
     WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN}),
 ]
-"""Seconds, written with a unit."""
+"""A time in seconds, written with a unit."""
 
 
 def time_default(text: str, about: str) -> Any:
-    """A field of :data:`Time` whose default the JSON Schema writes with its unit, too."""
+    """A field of type :data:`Time`; the JSON Schema shows its default with the unit."""
     return Field(
         read_time(text),
         validate_default=False,
@@ -51,6 +51,6 @@ def time_default(text: str, about: str) -> Any:
 
 
 class Model(BaseModel):
-    """Base: unknown keys are refused, values do not change."""
+    """Base class: unknown keys are rejected, values are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

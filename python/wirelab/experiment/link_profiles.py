@@ -1,8 +1,8 @@
-"""What a link is to do to packets: a profile by name, or one of the experiment's own.
+"""Link profiles: a profile by name, or one defined in the experiment.
 
-Keys, bounds and meaning of an own profile are those of `wirelab-engine link`
-(contracts/process/link.schema.json; docs/reference/process.md, "Link process"), and
-what it would refuse is refused when an experiment is read.
+Keys, bounds and meaning of a custom profile are those of `wirelab-engine link`
+(contracts/process/link.schema.json; docs/reference/process.md, "Link process"). Reading an
+experiment rejects everything that the link would reject.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wirelab.stack.link_names import name as name
 Percent = Annotated[float, Field(ge=0, le=100)]
 Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
 _REACH: Mapping[str, float] = MappingProxyType({"uniform": 1.0, "normal": 4.0, "pareto": 2.0 / 3.0})
-"""Distribution -> how many jitters a packet may come early (docs/reference/links.md)."""
+"""Distribution -> the largest early arrival of a packet, in jitters (docs/reference/links.md)."""
 Json = dict[str, Any]
 
 
@@ -39,18 +39,18 @@ class _Part(BaseModel):
 
 
 class RandomLoss(_Part):
-    """Each packet alone."""
+    """Independent loss of single packets."""
 
     kind: Literal["random"]
     percent: Percent
 
 
 class GilbertElliott(_Part):
-    """In bursts: a Markov chain of a good and a bad state (Gilbert 1960; Elliott 1963)."""
+    """Loss in bursts: a Markov chain with a good and a bad state (Gilbert 1960; Elliott 1963)."""
 
     kind: Literal["gilbert-elliott"]
-    p_percent: Percent = Field(description="from good to bad, per packet")
-    r_percent: Percent = Field(description="from bad to good, per packet")
+    p_percent: Percent = Field(description="probability of good to bad, per packet")
+    r_percent: Percent = Field(description="probability of bad to good, per packet")
     loss_bad_percent: Percent = Field(100.0, description="loss in the bad state")
     loss_good_percent: Percent = Field(0.0, description="loss in the good state")
 
@@ -58,53 +58,57 @@ class GilbertElliott(_Part):
     def _moves(self) -> GilbertElliott:
         if self.p_percent + self.r_percent == 0.0:
             raise ValueError(
-                "the chain never moves: p_percent and r_percent are 0; give them, or kind random"
+                "p_percent and r_percent are both 0: set one of them, or use kind random"
             )
         return self
 
 
 class Direction(_Part):
-    """One way of a link."""
+    """One direction of a link."""
 
-    delay_ms: Milliseconds = Field(0.0, description="one way")
-    jitter_ms: Milliseconds = Field(0.0, description="how far the delay varies")
+    delay_ms: Milliseconds = Field(0.0, description="one-way delay")
+    jitter_ms: Milliseconds = Field(0.0, description="variation of the delay")
     distribution: Literal["none", "uniform", "normal", "pareto"] = Field(
-        "none", description="how the delay varies"
+        "none", description="distribution of the delay"
     )
     loss: RandomLoss | GilbertElliott | None = Field(None, discriminator="kind")
-    syn_loss_percent: Percent = Field(0.0, description="of TCP segments with SYN, besides loss")
-    rate_kbit: float | None = Field(
-        None, ge=0.1, le=100_000_000, description="of IP packets; none: no bottleneck"
+    syn_loss_percent: Percent = Field(
+        0.0, description="loss of TCP segments with SYN, in addition to loss"
     )
-    queue_bytes: int | None = Field(None, ge=1500, description="that may wait at the bottleneck")
-    reorder_percent: Percent = Field(0.0, description="of packets overtake")
-    duplicate_percent: Percent = Field(0.0, description="of packets come twice")
-    corrupt_percent: Percent = Field(0.0, description="of packets have one bit turned")
+    rate_kbit: float | None = Field(
+        None, ge=0.1, le=100_000_000, description="rate of IP packets; none: no bottleneck"
+    )
+    queue_bytes: int | None = Field(
+        None, ge=1500, description="capacity of the queue at the bottleneck"
+    )
+    reorder_percent: Percent = Field(0.0, description="packets that overtake others")
+    duplicate_percent: Percent = Field(0.0, description="packets that are duplicated")
+    corrupt_percent: Percent = Field(0.0, description="packets with one flipped bit")
 
     @model_validator(mode="after")
     def _jitter_fits(self) -> Direction:
         if (self.distribution == "none") != (self.jitter_ms == 0.0):
-            raise ValueError("jitter_ms and distribution go together: give both, or neither")
+            raise ValueError("jitter_ms and distribution need each other: give both, or neither")
         reach = _REACH.get(self.distribution, 0.0)
         early_ms = reach * self.jitter_ms - self.delay_ms
         if early_ms > 1e-9 * self.delay_ms:
             raise ValueError(
-                f"with a jitter_ms of {self.jitter_ms:g} a packet would be early by "
-                f"{early_ms:.3g} ms: use up to {self.delay_ms / reach:.4g}, or more delay_ms"
+                f"with a jitter_ms of {self.jitter_ms:g} a packet could arrive {early_ms:.3g} ms "
+                f"before it was sent: use up to {self.delay_ms / reach:.4g}, or increase delay_ms"
             )
         return self
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Direction:
         if self.reorder_percent and not self.delay_ms:
-            raise ValueError("reorder_percent overtakes nobody without a delay; give delay_ms")
+            raise ValueError("reorder_percent has no effect without a delay: set delay_ms")
         if self.queue_bytes is not None and self.rate_kbit is None:
-            raise ValueError("queue_bytes: without a rate nothing waits; give rate_kbit")
+            raise ValueError("queue_bytes has no effect without a rate: set rate_kbit")
         return self
 
 
 class OwnProfile(_Part):
-    """A link of the experiment's own: both ways alike, or each by itself."""
+    """A custom link profile: the same in both directions, or one per direction."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -117,7 +121,8 @@ class OwnProfile(_Part):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", description="lower case, with dashes")
     driver: Driver = Field(
         "auto",
-        description="auto: veth where that suffices, else the emulator; netem is not verified",
+        description="auto: veth if it supports the profile, otherwise the emulator; netem is not "
+        "verified",
     )
     both: Direction | None = None
     forward: Direction | None = Field(None, description="client to server")
@@ -127,14 +132,14 @@ class OwnProfile(_Part):
     @classmethod
     def _is_new(cls, name: str) -> str:
         if name in get_args(ProfileName):
-            raise ValueError(f"{name} is a profile of the lab; give yours another name")
+            raise ValueError(f"{name} is a built-in profile: choose another name")
         return name
 
     @model_validator(mode="after")
     def _whole(self) -> OwnProfile:
         given = (self.both is not None, self.forward is not None, self.backward is not None)
         if given not in ((True, False, False), (False, True, True)):
-            raise ValueError("a profile has either both, or forward and backward")
+            raise ValueError("a profile has either the key both, or forward and backward")
         return self
 
 
@@ -142,4 +147,4 @@ Profile = Annotated[
     Annotated[ProfileName, Tag("a name")] | Annotated[OwnProfile, Tag("a profile")],
     Discriminator(lambda given: "a name" if isinstance(given, str) else "a profile"),
 ]
-"""A link of an experiment."""
+"""Link of an experiment."""

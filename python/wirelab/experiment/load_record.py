@@ -1,4 +1,4 @@
-"""A load as results name it: times in seconds, rates in calls per second."""
+"""A load in results: times in seconds, rates in calls per second."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ import msgspec
 
 
 class StageRecord(msgspec.Struct, frozen=True):
-    """A stage of a load that changes over time."""
+    """One stage of a load that changes over time."""
 
     to: int | float
-    """Users of a closed load, calls per second of an open one, at its end."""
+    """Level at the end of the stage: users (closed load) or calls per second (open load)."""
     duration_s: float
-    """0: at once."""
+    """Duration; 0: a step."""
 
 
 class LoadRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How calls arrive. What a kind of load does not have is at its default."""
+    """How calls arrive. Properties that a kind of load does not have keep their default."""
 
     kind: str
-    """``closed``, or of open loads ``constant``, ``poisson``, ``stages``, ``bursts``."""
+    """``closed``, or for open loads ``constant``, ``poisson``, ``stages``, ``bursts``."""
     users: int | None = None
-    """Of a closed load, the most there are."""
+    """Closed load: maximum number of users."""
     think_s: float | None = None
     """Mean think time."""
     think: str = "constant"
     """Distribution of think times."""
     calls_per_pause: int = 1
     iterations: int | None = None
-    """Calls of each user; None: as many as the window lasts."""
+    """Calls per user; None: limited by the window only."""
     rate: float | None = None
-    """Calls per second; within bursts the rate of their calls, None: all at once."""
+    """Calls per second; for bursts the rate within a burst, None: all at once."""
     from_rate: float | None = msgspec.field(default=None, name="from")
-    """At which stages of an open load begin."""
+    """Initial rate of the stages of an open load."""
     stages: tuple[StageRecord, ...] = ()
     calls: int | None = None
-    """Of a burst."""
+    """Calls per burst."""
     gap_s: float | None = None
     """Mean time between bursts."""
     gaps: str = "constant"
-    """Distribution of the time between calls of stages, or between bursts."""
+    """Distribution of the gaps between calls of stages, or between bursts."""
     in_flight_max: int | None = None
-    """Calls of an open load under way at most."""
+    """Maximum number of calls of an open load in flight."""
     background: tuple[BackgroundRecord, ...] = ()
-    """Groups of calls that run next to those of the probe."""
+    """Groups of calls that run in parallel to the probe."""
 
     @property
     def is_closed(self) -> bool:
@@ -51,29 +51,29 @@ class LoadRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def begins_with_window(self) -> bool:
-        """Whether the window opens with the load and nothing is warmed up before: stages and
-        iterations have a beginning and an end, and all of them are measured."""
+        """Whether the window opens with the load, without a warm-up: loads of stages or
+        iterations are measured completely."""
         loads = (self, *(group.load for group in self.background))
         return any(load.stages or load.iterations for load in loads)
 
     def concurrency(self) -> int:
-        """Calls under way at most."""
+        """Maximum number of calls in flight."""
         return (self.users if self.is_closed else self.in_flight_max) or 0
 
     def rate_max(self) -> float | None:
-        """Calls per second at most; None where nothing bounds them."""
+        """Maximum call rate, per second; None if it is not bounded."""
         if self.kind == "stages":
             return max(self.from_rate or 0.0, *(float(stage.to) for stage in self.stages))
         return self.rate
 
     def level(self) -> float:
-        """Users, calls per second or calls of a burst: the number that names a load shortly."""
+        """Users, calls per second or calls per burst: the number that identifies a load briefly."""
         if self.kind == "bursts":
             return float(self.calls or 0)
         return float(self.users or self.rate_max() or 0.0)
 
     def unit(self) -> str:
-        """What :meth:`level` counts, behind the number; empty for users."""
+        """Unit of :meth:`level`, appended to the number; empty for users."""
         return {"closed": "", "bursts": " calls"}.get(self.kind, "/s")
 
     def plan(self, seed: int) -> dict[str, object]:
@@ -88,7 +88,7 @@ class LoadRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class BackgroundRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A group of calls next to those of the probe."""
+    """A group of calls that runs in parallel to the probe."""
 
     name: str
     operation: str
@@ -96,4 +96,4 @@ class BackgroundRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     load: LoadRecord
     chunk_bytes: int | None = None
     message: dict[str, object] = {}
-    """What the message is made of."""
+    """Content of the message."""

@@ -14,7 +14,7 @@ from wirelab.experiment.yaml_source import Path as KeyPath
 from wirelab.stack import manifests
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "experiment.schema.json"
-"""The committed JSON Schema, for editors; :func:`schema_text` makes it."""
+"""The committed JSON Schema for editors, written by :func:`schema_text`."""
 
 
 def load(path: Path) -> Experiment:
@@ -32,7 +32,7 @@ def _further_problems(experiment: Experiment, document: Document) -> list[str]:
 
 
 def _impossible(experiment: Experiment, document: Document) -> list[str]:
-    """Combinations that cannot exist, each at the key that asks for it."""
+    """Impossible combinations, each reported at the key that requests it."""
     if experiment.skip_illegal:
         return []
     problems = [
@@ -43,8 +43,8 @@ def _impossible(experiment: Experiment, document: Document) -> list[str]:
 
 
 def _duplicates(experiment: Experiment, document: Document) -> list[str]:
-    """What a list names twice, in the same or another spelling: the trials would be the same,
-    and nobody would see why there are so few."""
+    """Duplicate entries of a list, also in different spelling. They would be the same trials, and
+    the reason for the missing ones would not be visible."""
     lists: dict[tuple[str, ...], Sequence[object]] = {
         ("services",): experiment.services,
         ("messages",): experiment.messages,
@@ -65,7 +65,7 @@ def _duplicates(experiment: Experiment, document: Document) -> list[str]:
 
 def _duplicate_message(document: Document, first: KeyPath, second: KeyPath) -> str:
     spellings = document.value(first), document.value(second)
-    same = "" if spellings[0] == spellings[1] else ", in another spelling"
+    same = "" if spellings[0] == spellings[1] else ", spelled differently"
     line = document.place(first).rpartition(":")[2]
     return (
         f"{document.place(second)}: {dotted(second)}: the same as {dotted(first)} in line "

@@ -1,6 +1,6 @@
 """When calls are made: the loads of an experiment file.
 
-Stages are k6's: each has a ``duration`` and a ``target`` that is reached in a straight line;
+Stages are those of k6: each has a ``duration`` and a ``target`` that is approached linearly;
 ``0 s`` is a step.
 """
 
@@ -26,22 +26,22 @@ from wirelab.experiment.load_record import BackgroundRecord, LoadRecord, StageRe
 from wirelab.experiment.messages import Message
 
 USERS_MAX = 1_000_000
-"""Of a closed load."""
+"""Maximum number of users of a closed load."""
 RATE_MAX = 1e8
-"""Calls per second of an open load."""
+"""Maximum rate of an open load, calls per second."""
 STAGES_MAX = 100
-"""Stages of a load: each is accounted for apart."""
+"""Maximum number of stages of a load; each is reported separately."""
 
 Distribution = Literal["constant", "exponential", "uniform"]
-"""Of pauses and gaps around their mean; uniform: from half to one and a half of it."""
+"""Distribution of pauses and gaps around their mean; uniform: 0.5 to 1.5 times the mean."""
 
 
 class Spread(Model):
-    """A time that varies around its mean."""
+    """A time with a mean and a distribution."""
 
     mean: Time = Field(description="e.g. 100 ms")
     distribution: Distribution = Field(
-        "constant", description="around the mean; uniform: from half to one and a half of it"
+        "constant", description="distribution around the mean; uniform: 0.5 to 1.5 times the mean"
     )
 
 
@@ -49,7 +49,7 @@ SpreadTime = Annotated[
     Annotated[Time, Tag("a time")] | Annotated[Spread, Tag("a distribution")],
     Discriminator(lambda given: "a distribution" if isinstance(given, dict | Spread) else "a time"),
 ]
-"""A constant time, or its mean and distribution."""
+"""A constant time, or a mean and a distribution."""
 
 
 def _mean(time: float | Spread) -> float:
@@ -61,19 +61,22 @@ def _distribution(time: float | Spread) -> str:
 
 
 class UserStage(Model):
-    """A number of users that is reached in a straight line."""
+    """A number of users that is approached linearly."""
 
-    target: int = Field(ge=0, le=USERS_MAX, description="users at the stage's end")
-    duration: Time = Field(le=1e6, description="e.g. 10 s; 0 s: at once")
+    target: int = Field(ge=0, le=USERS_MAX, description="users at the end of the stage")
+    duration: Time = Field(le=1e6, description="e.g. 10 s; 0 s: a step")
 
 
 class RateStage(Model):
-    """A rate that is reached in a straight line."""
+    """A rate that is approached linearly."""
 
     target: float = Field(
-        ge=0, le=RATE_MAX, allow_inf_nan=False, description="calls per second at the stage's end"
+        ge=0,
+        le=RATE_MAX,
+        allow_inf_nan=False,
+        description="calls per second at the end of the stage",
     )
-    duration: Time = Field(le=1e6, description="e.g. 10 s; 0 s: at once")
+    duration: Time = Field(le=1e6, description="e.g. 10 s; 0 s: a step")
 
 
 def _stages(stages: Iterable[UserStage | RateStage]) -> tuple[StageRecord, ...]:
@@ -82,18 +85,20 @@ def _stages(stages: Iterable[UserStage | RateStage]) -> tuple[StageRecord, ...]:
 
 def _check_stages(stages: Sequence[UserStage | RateStage]) -> None:
     if not any(stage.duration > 0 for stage in stages):
-        raise ValueError("stages take no time: give one of them a duration above 0 s")
+        raise ValueError("all stages have a duration of 0 s: give one of them a longer duration")
     if not any(stage.target > 0 for stage in stages):
-        raise ValueError("stages call nobody: give one of them a target above 0")
+        raise ValueError(
+            "all stages have a target of 0, so no calls are made: give one of them a higher target"
+        )
 
 
 class Closed(Model):
-    """Users who call again when their last call has ended."""
+    """A closed load: each user waits for the reply before the next call."""
 
     stages: tuple[UserStage, ...] = Field(
         (),
         max_length=STAGES_MAX,
-        description="users over time, from 0; the window lasts as long as they do",
+        description="number of users over time, from 0; the window lasts as long as the stages",
     )
     users: int | None = Field(
         None,
@@ -103,16 +108,16 @@ class Closed(Model):
         description="number of users; with stages: the highest target",
     )
     think: SpreadTime = time_default(
-        "0 s", "pause between calls: 10 ms, or {mean: 10 ms, distribution: exponential}"
+        "0 s", "think time between calls: 10 ms, or {mean: 10 ms, distribution: exponential}"
     )
     calls_per_pause: int = Field(
-        1, ge=1, le=1_000_000, description="calls that a user makes back to back before a pause"
+        1, ge=1, le=1_000_000, description="calls that a user makes between two pauses"
     )
     iterations: int | None = Field(
         None,
         ge=1,
         le=1_000_000_000,
-        description="calls of each user, after which it ends; the window ends with the last",
+        description="number of calls that each user makes; the window ends with the last of them",
     )
 
     @field_validator("users")
@@ -122,7 +127,7 @@ class Closed(Model):
         if users is None and stages == ():
             raise ValueError("this key is missing; add it, or stages")
         if users is not None and stages:
-            raise ValueError("stages give the number of users; leave users out")
+            raise ValueError("stages set the number of users: leave users out")
         return users
 
     @model_validator(mode="after")
@@ -130,15 +135,15 @@ class Closed(Model):
         if self.stages:
             _check_stages(self.stages)
         if self.stages and self.iterations:
-            raise ValueError("iterations and stages contradict each other: keep one of them")
+            raise ValueError("iterations and stages exclude each other: keep only one of them")
         if self.calls_per_pause > 1 and not _mean(self.think):
             raise ValueError("calls_per_pause needs a pause: add `think`, e.g. think: 100 ms")
         return self
 
     @model_serializer(mode="wrap")
     def _as_given(self, serialize: SerializerFunctionWrapHandler) -> Json:
-        """Without what is not used: the digest of an experiment does not change with a new
-        feature that it does not use."""
+        """Omits unused keys, so that a new feature does not change the digests of experiments that
+        do not use it."""
         unused = {"calls_per_pause": 1, "iterations": None, "stages": ()}
         content: Json = serialize(self)
         for key, default in unused.items():
@@ -148,11 +153,11 @@ class Closed(Model):
 
     @property
     def users_max(self) -> int:
-        """Most users at a time."""
+        """Maximum number of users at a time."""
         return self.users or max(stage.target for stage in self.stages)
 
     def point(self) -> LoadRecord:
-        """As results name it."""
+        """The load in results."""
         return LoadRecord(
             kind="closed",
             users=self.users_max,
@@ -165,7 +170,9 @@ class Closed(Model):
 
 
 IN_FLIGHT_MAX = Field(
-    ge=1, le=USERS_MAX, description="calls under way at most; others wait in an unbounded queue"
+    ge=1,
+    le=USERS_MAX,
+    description="maximum number of calls in flight; others wait in an unbounded queue",
 )
 
 
@@ -176,12 +183,12 @@ class Constant(Model):
     in_flight_max: int = IN_FLIGHT_MAX
 
     def point(self) -> LoadRecord:
-        """As results name it."""
+        """The load in results."""
         return LoadRecord(kind="constant", rate=self.rate, in_flight_max=self.in_flight_max)
 
 
 class Poisson(Model):
-    """Arrivals with exponential gaps; their seed follows from the experiment's."""
+    """Poisson arrivals: exponential gaps, seeded from the experiment's seed."""
 
     rate: float = Field(
         gt=0, le=RATE_MAX, allow_inf_nan=False, description="calls per second, on average"
@@ -189,7 +196,7 @@ class Poisson(Model):
     in_flight_max: int = IN_FLIGHT_MAX
 
     def point(self) -> LoadRecord:
-        """As results name it."""
+        """The load in results."""
         return LoadRecord(kind="poisson", rate=self.rate, in_flight_max=self.in_flight_max)
 
 
@@ -202,10 +209,10 @@ class Ramping(Model):
     stages: tuple[RateStage, ...] = Field(
         min_length=1,
         max_length=STAGES_MAX,
-        description="rate over time; the window lasts as long as they do",
+        description="rate over time; the window lasts as long as the stages",
     )
     gaps: Literal["constant", "exponential"] = Field(
-        "constant", description="between arrivals: even, or as random as those of poisson"
+        "constant", description="gaps between arrivals: even, or random as with poisson"
     )
     in_flight_max: int = IN_FLIGHT_MAX
 
@@ -216,7 +223,7 @@ class Ramping(Model):
         return self
 
     def point(self) -> LoadRecord:
-        """As results name it."""
+        """The load in results."""
         return LoadRecord(
             kind="stages",
             from_rate=self.start_rate,
@@ -229,19 +236,19 @@ class Ramping(Model):
 class Bursts(Model):
     """Bursts of arrivals with gaps between them."""
 
-    calls: int | None = Field(None, ge=1, le=1_000_000_000, description="calls of a burst")
+    calls: int | None = Field(None, ge=1, le=1_000_000_000, description="calls per burst")
     length: Time | None = Field(
-        None, description="of a burst at `rate`, instead of calls, e.g. 200 ms"
+        None, description="length of a burst at `rate`, instead of calls, e.g. 200 ms"
     )
     rate: float | None = Field(
         None,
         gt=0,
         le=RATE_MAX,
         allow_inf_nan=False,
-        description="calls per second within a burst; default: all of a burst arrive at once",
+        description="calls per second within a burst; default: all calls arrive at once",
     )
     gap: SpreadTime = Field(
-        description="from a burst's last arrival to the next one's first: 1 s, or "
+        description="time from the last arrival of a burst to the first of the next: 1 s, or "
         "{mean: 1 s, distribution: exponential}"
     )
     in_flight_max: int = IN_FLIGHT_MAX
@@ -260,13 +267,13 @@ class Bursts(Model):
 
     @property
     def burst_calls(self) -> int:
-        """Calls of a burst."""
+        """Number of calls per burst."""
         if self.calls is not None:
             return self.calls
         return round((self.length or 0.0) * (self.rate or 0.0))
 
     def point(self) -> LoadRecord:
-        """As results name it."""
+        """The load in results."""
         return LoadRecord(
             kind="bursts",
             calls=self.burst_calls,
@@ -278,13 +285,13 @@ class Bursts(Model):
 
 
 PROBE = "probe"
-"""Name of the group whose figures are the cell's, where there are others."""
+"""Name of the group whose figures are those of the cell, if there are other groups."""
 KINDS = ("closed", "constant", "poisson", "ramping", "bursts")
-"""Keys of a load, one of which it has."""
+"""Keys of a load; it has exactly one of them."""
 
 
 class ArrivalProcess(Model):
-    """Exactly one of these keys."""
+    """An arrival process: exactly one of these keys."""
 
     closed: Closed | None = None
     constant: Constant | None = None
@@ -300,7 +307,7 @@ class ArrivalProcess(Model):
 
     @model_serializer(mode="wrap")
     def _as_given(self, serialize: SerializerFunctionWrapHandler) -> Json:
-        """Without kinds that came later and are not used, for the digest of experiments."""
+        """Omits unused newer kinds, so that they do not change the digests of experiments."""
         content: Json = serialize(self)
         return {
             key: value
@@ -313,24 +320,24 @@ class ArrivalProcess(Model):
         return self.closed or self.constant or self.poisson or self.ramping or self.bursts
 
     def point(self) -> LoadRecord:
-        """The load as results name it."""
-        assert self._process is not None  # by _exactly_one
+        """The load in results."""
+        assert self._process is not None  # checked by _exactly_one
         return self._process.point()
 
 
 class Background(Model):
-    """A group of calls that run at the same time as those of the probe, whose figures are the
-    cell's, to the same service over connections of their own. They are accounted for apart."""
+    """A group of calls that runs in parallel to the probe, to the same service over separate
+    connections. It is reported separately; the figures of the cell are those of the probe."""
 
     name: str = Field(
         pattern=r"^[a-z0-9][a-z0-9-]{0,31}$",
-        description="lower-case letters, digits and dashes, no dash first, 32 at most",
+        description="lower-case letters, digits and dashes, no leading dash, at most 32 characters",
     )
     message: Message
     load: ArrivalProcess
 
     def point(self) -> BackgroundRecord:
-        """As results name it."""
+        """The group in results."""
         message = self.message
         return BackgroundRecord(
             name=self.name,
@@ -343,10 +350,10 @@ class Background(Model):
 
 
 class Load(ArrivalProcess):
-    """One arrival process, that of the probe, and what else is called at the same time."""
+    """One arrival process (the probe), and the groups that run in parallel to it."""
 
     background: tuple[Background, ...] = Field(
-        (), max_length=16, description="further groups of calls, accounted for apart"
+        (), max_length=16, description="further groups of calls, reported separately"
     )
 
     @field_validator("background")
@@ -355,13 +362,13 @@ class Load(ArrivalProcess):
         names = [PROBE, *(group.name for group in groups)]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice == PROBE:
-            raise ValueError(f"{PROBE} is the name of the load itself: choose another name")
+            raise ValueError(f"{PROBE} is reserved for the load itself: choose another name")
         if twice:
-            raise ValueError(f"two groups are called {twice}: give each a name of its own")
+            raise ValueError(f"two groups are named {twice}: give them different names")
         return groups
 
     def point(self) -> LoadRecord:
-        """The load as results name it."""
+        """The load in results."""
         groups = tuple(group.point() for group in self.background)
         return msgspec.structs.replace(super().point(), background=groups)
 
@@ -371,18 +378,18 @@ class Load(ArrivalProcess):
 
     @property
     def concurrencies(self) -> list[int]:
-        """Calls under way at most, of the probe and of each further group."""
+        """Maximum number of calls in flight, of the probe and of each further group."""
         point = self.point()
         return [load.concurrency() for load in (point, *(g.load for g in point.background))]
 
     @property
     def begins_with_window(self) -> bool:
-        """Whether the window opens with the load and nothing is warmed up before: stages and
-        iterations have a beginning and an end, and all of them are measured."""
+        """Whether the window opens with the load, without a warm-up: loads of stages or
+        iterations are measured completely."""
         return self.point().begins_with_window
 
     def own_window(self, max_s: float) -> Json | None:
-        """The window of a load that has an end, as in the plan; None where it has none."""
+        """The window of a load with an end of its own, as in the plan; None for other loads."""
         point = self.point()
         if point.stages:
             return {"duration_s": sum(stage.duration_s for stage in point.stages)}

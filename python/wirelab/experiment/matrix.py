@@ -1,9 +1,8 @@
-"""From an experiment's matrix to trials in a random, interleaved order.
+"""Computes the trials of an experiment from its matrix, in a random, interleaved order.
 
-Blocks: every repeat is one complete random permutation of all points, so that
-whatever drifts with time meets every point alike (randomised complete block
-design; Montgomery, *Design and Analysis of Experiments*, chapter 4). The order
-and the ids follow from the experiment and its seed alone.
+Blocks: every repeat is one complete random permutation of all points, so that drift affects
+all points equally (randomised complete block design; Montgomery, *Design and Analysis of
+Experiments*, chapter 4). Order and ids depend only on the experiment and its seed.
 """
 
 from __future__ import annotations
@@ -43,23 +42,23 @@ from wirelab.stack.reference import Stack
 from wirelab.trial.record import Point
 
 OVERHEAD_S = 0.35
-"""Seconds per trial besides warm-up and window: two process starts, collecting, syncing."""
+"""Seconds per trial besides warm-up and window: two process starts, collection, disk sync."""
 JAVA_START_S = 4.0
-"""Seconds more until a virtual machine has started its service; 3 to 7 on one core."""
+"""Additional seconds until a JVM service has started; 3 to 7 on one core."""
 PREPARED_S = 0.003
-"""Seconds of a call that prepares a service, on a machine that is not warm yet."""
+"""Seconds per preparing call, on a machine that is not warm yet."""
 LINK_S = 3.0
-"""Seconds more to make a link and to measure it."""
+"""Additional seconds to create and measure a link."""
 
-REMEDY = "correct it there, or write `skip_illegal: true` to leave such combinations out"
+REMEDY = "correct this, or set `skip_illegal: true` to skip impossible combinations"
 
 
 class Combination(NamedTuple):
-    """Places in the experiment's lists, from 0, and what is no list of it."""
+    """Indices in the experiment's lists, from 0, and values that are not in a list."""
 
     service: int
     changes: dict[str, str]
-    """Axes by name."""
+    """Changed axes by name."""
     message: int
     load: int
     placement: int
@@ -70,7 +69,7 @@ class Combination(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """A point, with what is needed to measure it."""
+    """A point with everything needed to measure it."""
 
     point: Point
     stack: Stack
@@ -80,7 +79,7 @@ class Cell:
     link: Profile
     capture: CaptureChoice
     external: ExternalService | None = None
-    """The service, where it is not one of the lab."""
+    """The declaration of a user-defined service; None for wirelab's services."""
 
     def workload(self, seed: int) -> dict[str, Any]:
         """The object ``workload`` of the probe in the engine's plan."""
@@ -92,46 +91,46 @@ class Cell:
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One trial to come."""
+    """One planned trial."""
 
     id: str
     cell: Cell
     repeat: int
     order: int
     seed: int
-    """Of the load's arrivals; differs from trial to trial, follows from the experiment's."""
+    """Seed of the arrivals; differs between trials and follows from the experiment's seed."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """All trials in their order, and what is left out, each with its reason."""
+    """All trials in their order, and everything that is left out, with the reasons."""
 
     trials: tuple[PlannedTrial, ...]
     skipped: tuple[str, ...]
-    """Combinations that cannot exist."""
+    """Impossible combinations."""
     unavailable: tuple[str, ...] = ()
-    """Callers that could not be had on this machine."""
+    """Callers that are not available on this machine."""
     cells: tuple[Cell, ...] = ()
-    """What is measured, in the order of the experiment file."""
+    """Cells to measure, in the order of the experiment file."""
 
 
 class Impossible(StackError):
-    """A combination that cannot exist."""
+    """An impossible combination."""
 
     def __init__(self, error: StackError, where: documents.Path) -> None:
         super().__init__(error.message, error.remedy)
         self.where = where
-        """The key of the experiment that asks for it."""
+        """The key of the experiment that requests it."""
 
     @property
     def reason(self) -> str:
-        """In a line, with the remedy."""
+        """Message and remedy on one line."""
         return f"{self.message}. {self.remedy}".rstrip(". ")
 
 
 def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
-    """The experiment's trials. Raises :class:`ExperimentError` for a combination that
-    cannot exist, unless the experiment says ``skip_illegal``."""
+    """The experiment's trials. Raises :class:`ExperimentError` for an impossible combination,
+    unless the experiment sets ``skip_illegal``."""
     refused: dict[str, Impossible] = {}
     found: dict[str, Cell] = {}
     for cell in _cells(experiment, catalogue, refused):
@@ -142,7 +141,7 @@ def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
 
 
 def impossible(experiment: Experiment, catalogue: Catalogue) -> list[Impossible]:
-    """The experiment's combinations that cannot exist, one for every reason."""
+    """The impossible combinations of an experiment, one for every reason."""
     refused: dict[str, Impossible] = {}
     for _ in _cells(experiment, catalogue, refused):
         pass
@@ -152,7 +151,7 @@ def impossible(experiment: Experiment, catalogue: Catalogue) -> list[Impossible]
 def _cells(
     experiment: Experiment, catalogue: Catalogue, refused: dict[str, Impossible]
 ) -> Iterator[Cell]:
-    """The cells that can be measured; what cannot goes to ``refused``, by its reason."""
+    """Cells that can be measured; the others are added to ``refused`` by reason."""
     for number, combination in enumerate(_combinations(experiment)):
         try:
             yield _cell(experiment, catalogue, combination)
@@ -163,11 +162,11 @@ def _cells(
 
 
 def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
-    """A guess at the trial's length: exact for a duration, a bound for a number of calls."""
+    """Estimated length of a trial: exact for a duration, a bound for a number of calls."""
     window = experiment.window_of(trial.cell.message, trial.cell.load)
     length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
     axes = trial.cell.stack.axes
-    # The engine seldom needs more than the least; a foreign tool always takes the most.
+    # The engine rarely needs more than the minimum; a third-party tool always uses the maximum.
     bounds = experiment.warmup_of(trial.cell.load, cold=axes["start"] == "cold")
     warmup = bounds.min if axes["caller"] == "engine" else bounds.max
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
@@ -177,7 +176,7 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
 
 
 def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
-    """Calls that the trial makes at most, warm-up included; None where only time ends it."""
+    """Maximum number of calls of the trial, warm-up included; None if only time ends it."""
     load = trial.cell.load.point()
     window = experiment.window_of(trial.cell.message, trial.cell.load)
     warming = experiment.warmup_of(trial.cell.load, cold=trial.cell.stack.axes["start"] == "cold")
@@ -224,8 +223,8 @@ def _matrix(experiment: Experiment) -> Iterator[Combination]:
 
 
 def _belong_together(experiment: Experiment, at: Combination) -> bool:
-    """Messages of contracts are for services of the lab, others for those of the user's own, and
-    of these for the ones of their protocol."""
+    """Messages of contracts are only for wirelab's services. Other messages are only for
+    user-defined services of their protocol."""
     message, service = experiment.called[at.message], experiment.services[at.service]
     if isinstance(message, ExternalMessage) and isinstance(service, ExternalService):
         return message.is_for(service)
@@ -276,7 +275,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
 def _served(
     experiment: Experiment, catalogue: Catalogue, at: Combination
 ) -> tuple[Stack, ExternalService | None]:
-    """The stack of a combination, and what is to be it where that is no service of the lab."""
+    """The stack of a combination, and the declaration if the service is user-defined."""
     contract = experiment.called[at.message].contract
     served = experiment.services[at.service]
     service = ("services", at.service)
@@ -296,22 +295,22 @@ def _served(
 
 def _accept_external(service: ExternalService, message: Message | ExternalMessage) -> None:
     if service.problem:
-        raise StackError(service.problem, "correct its declaration")
+        raise StackError(service.problem, "correct the declaration of the service")
     if isinstance(message, ExternalMessage) and (problem := service.problem_with(message)):
-        raise StackError(problem, "correct its declaration")
+        raise StackError(problem, "correct the declaration of the service")
     own = isinstance(message, ExternalMessage) and all(
         request.has_body or request.grpc is not None for request in message.requests
     )
     if not own and not service.has_request:
         raise StackError(
-            f"service {service.name} names no request",
-            "write grpc: {method: …, proto: …, json: …}, or messages with json",
+            f"service {service.name} declares no request",
+            "add grpc: {method: …, proto: …, json: …}, or messages with json",
         )
 
 
 @contextmanager
 def _reported_at(*key: str | int) -> Iterator[None]:
-    """What is refused within is reported at that key of the experiment."""
+    """Reports errors within the block at that key of the experiment."""
     try:
         yield
     except StackError as error:
@@ -322,9 +321,9 @@ def _accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
     refusals = (operations.refusal(name, stack.axes) for name in message.called)
     refusal = next(filter(None, refusals), "")
     if refusal:
-        raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
+        raise StackError(f"{stack}: {refusal}", "remove the message or the stack")
     if message.data_problem:
-        raise StackError(message.data_problem, "name a file that can be read")
+        raise StackError(message.data_problem, "give a readable file")
 
 
 def _accept_caller(
@@ -338,19 +337,19 @@ def _accept_caller(
 
 
 def _accept_background(stack: Stack, probe: Message | ExternalMessage, group: Background) -> None:
-    """What a service of one contract, configured for the probe, can be called for too."""
+    """Checks that the service of the probe can also serve a background group."""
     message = group.message
     if message.contract != probe.contract:
         raise StackError(
-            f"{stack}: group {group.name} calls {message.name} of contract {message.contract}, and "
-            f"the probe {probe.name} of {probe.contract}: a service has one contract",
+            f"{stack}: group {group.name} calls {message.name} of contract {message.contract}, but "
+            f"the probe calls {probe.name} of {probe.contract}, and a service has one contract",
             f"choose an operation of {probe.contract}",
         )
     sizes = sorted(message.hello_sizes), sorted(probe.hello_sizes)
     if all(sizes) and sizes[0] != sizes[1]:
         raise StackError(
-            f"{stack}: group {group.name} calls Hello with {format_bytes(sizes[0][0])}, and the "
-            f"probe with {format_bytes(sizes[1][0])}: a service has one text of Hello",
+            f"{stack}: group {group.name} calls Hello with {format_bytes(sizes[0][0])}, but the "
+            f"probe with {format_bytes(sizes[1][0])}, and a service has one text of Hello",
             "use one size, or another operation, such as Submit or Download",
         )
     _accept_message(stack, message)
@@ -359,8 +358,8 @@ def _accept_background(stack: Stack, probe: Message | ExternalMessage, group: Ba
 def _accept_link(stack: Stack, external: ExternalService | None, link: str) -> None:
     if link != LOOPBACK and external is not None and external.url is not None:
         raise StackError(
-            f"{stack}: a service that already runs is at no end of link {link}",
-            "write `command`, which is started there, or leave the link out",
+            f"{stack}: a running service cannot be moved to an end of link {link}",
+            "use `command` to start the service there, or remove the link",
         )
     rule = legality.link_rule(link, stack.axes)
     if rule is not None:
@@ -371,11 +370,11 @@ def _accept_link(stack: Stack, external: ExternalService | None, link: str) -> N
 def _accept_capture(stack: Stack, capture: str, load: Load) -> None:
     if capture != NO_CAPTURE and load.background:
         raise StackError(
-            f"{stack}: packets of the probe and of its background are not distinguished",
-            "write `capture: none`, or leave the background out",
+            f"{stack}: the packets of probe and background groups cannot be distinguished",
+            "set `capture: none`, or remove the background groups",
         )
     if capture != NO_CAPTURE and stack.axes["socket"] == "unix":
-        raise StackError(f"{stack}: a Unix socket has no packets", "write `capture: none`")
+        raise StackError(f"{stack}: a Unix socket has no packets", "set `capture: none`")
 
 
 def _accept_faults(
@@ -384,7 +383,7 @@ def _accept_faults(
     if not faults:
         return
     if isinstance(stack, ExternalStack):
-        raise StackError(f"{stack}: faults are switches of services of the lab", "leave them out")
+        raise StackError(f"{stack}: faults are switches of wirelab's services", "remove them")
     unknown = catalogue.manifest(stack, contract).unknown_faults(faults)
     if unknown:
         raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")
@@ -395,35 +394,35 @@ def _accept_codec_times(
 ) -> None:
     if isinstance(stack, ExternalStack) or isinstance(message, ExternalMessage):
         raise StackError(
-            f"{stack}: services of the lab time their codec, and this is none",
-            "leave codec_times out",
+            f"{stack}: only wirelab's services can time their codec",
+            "remove codec_times",
         )
     if message.operation is None:
         raise StackError(
-            f"{stack}: codec_times is of one operation, and {message.name} is none",
-            "leave codec_times out, or name an operation",
+            f"{stack}: codec_times needs a single operation, and {message.name} is not one",
+            "remove codec_times, or use an operation",
         )
     if message.contract == "petclinic" and message.operation.startswith(("Update", "Delete")):
         raise StackError(
-            f"{stack}: {message.operation} is answered without a body, and no codec can be timed",
-            "leave codec_times out, or name an operation with a reply",
+            f"{stack}: the reply of {message.operation} has no body, so no codec can be timed",
+            "remove codec_times, or use an operation whose reply has a body",
         )
     if not catalogue.manifest(stack, message.contract).times_codec(stack, message.contract):
         raise StackError(
             f"{stack}: the service cannot time the codec of {message.contract}",
-            "use binding rest with another codec than text, or leave codec_times out",
+            "use binding rest with a codec other than text, or remove codec_times",
         )
 
 
 def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:
-    """The capture, where the experiment has any."""
+    """The capture option, if the experiment captures at all."""
     return {} if experiment.capture == (NO_CAPTURE,) else {"capture": capture}
 
 
 def _options(
     message: Message | ExternalMessage, choice: PlacementChoice, faults: dict[str, Any]
 ) -> dict[str, Any]:
-    """What belongs to the point and no axis names."""
+    """Properties of the point that are not axes."""
     options: dict[str, Any] = {"placement": placement.name(choice)}
     if message.chunk is not None:
         options["chunk_bytes"] = message.chunk
@@ -443,7 +442,7 @@ def _accept(experiment: Experiment, found: Collection[Cell], skipped: tuple[str,
 
 
 def _ordered(experiment: Experiment, cells: Mapping[str, Cell]) -> Iterator[PlannedTrial]:
-    """Trials of cells by the digests of their points."""
+    """Trials of cells, which are given by the digests of their points."""
     order = 0
     for repeat in range(1, experiment.repeats + 1):
         block = list(cells.items())
@@ -459,7 +458,7 @@ def _digest(point: Point) -> str:
 
 
 def _id(cell: Cell, repeat: int, digest: str) -> str:
-    """``rest-rust-hello-14b-closed32-r1-3fa9c1d2``: readable, safe as a file name, unique."""
+    """``rest-rust-hello-14b-closed32-r1-3fa9c1d2``: readable, unique, valid as a file name."""
     point, load = cell.point, cell.point.load
     size = format_bytes(point.bytes).replace(" ", "")
     link = () if point.link == LOOPBACK else (point.link,)

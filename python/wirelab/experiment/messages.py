@@ -1,4 +1,4 @@
-"""What is called: the messages of an experiment file."""
+"""Messages of an experiment file: the calls to make."""
 
 from __future__ import annotations
 
@@ -40,15 +40,17 @@ def _one_of(noun: str, known: Iterable[str]) -> tuple[AfterValidator, WithJsonSc
 OperationName = Annotated[str, *_one_of("operation", OPERATIONS)]
 """An operation of any contract."""
 SequenceName = Annotated[str, *_one_of("sequence", SEQUENCES)]
-"""A function of charging."""
+"""A function of the charging contract."""
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
 
 
 class RandomValue(Model):
-    """Values of a field made at random: exactly one of these keys."""
+    """Random values for a field: exactly one of these keys."""
 
     integer: tuple[int, int] | None = Field(None, description="[least, greatest], both included")
-    text: int | None = Field(None, ge=1, le=65_536, description="so many lower-case letters")
+    text: int | None = Field(
+        None, ge=1, le=65_536, description="a text with this number of lower-case letters"
+    )
     choice: tuple[Any, ...] | None = Field(None, min_length=1, description="one of these values")
 
     @model_validator(mode="after")
@@ -56,11 +58,11 @@ class RandomValue(Model):
         if len(self.model_fields_set) != 1:
             raise ValueError("write exactly one of integer, text, choice")
         if self.integer and self.integer[0] > self.integer[1]:
-            raise ValueError("integer: the first is the least")
+            raise ValueError("integer: the first value must not exceed the second")
         return self
 
     def plan(self) -> Json:
-        """As in the engine's plan."""
+        """The values in the engine's plan."""
         if self.integer:
             return {"kind": "integer", "min": self.integer[0], "max": self.integer[1]}
         if self.text:
@@ -69,13 +71,13 @@ class RandomValue(Model):
 
 
 class RandomRows(Model):
-    """Rows of random values, made before the load."""
+    """Rows of random values, generated before the load."""
 
     count: int = Field(ge=1, le=1_000_000, description="rows")
     fields: dict[str, RandomValue] = Field(min_length=1, description="field: its values")
 
     def __hash__(self) -> int:
-        """Of all that it says; a mapping has no hash of its own."""
+        """Hashes all values; a mapping has no hash of its own."""
         return hash(self.model_dump_json())
 
 
@@ -83,14 +85,16 @@ class Data(Model):
     """Rows whose columns replace fields of the request."""
 
     file: str | None = Field(
-        None, description="CSV or JSON lines (.csv, .jsonl), from the experiment file's folder"
+        None, description="CSV or JSON lines (.csv, .jsonl), relative to the experiment file"
     )
-    random: RandomRows | None = Field(None, description="in place of a file")
-    per: Literal["call", "user"] = Field("call", description="who takes the next row")
+    random: RandomRows | None = Field(None, description="instead of a file")
+    per: Literal["call", "user"] = Field(
+        "call", description="take the next row for each call, or one row per user"
+    )
     _path: Path = PrivateAttr(Path())
 
     def model_post_init(self, context: Any) -> None:
-        """Finds the file."""
+        """Resolves the path of the file."""
         if self.file is not None:
             self._path = ((context or {}).get(FOLDER) or Path()) / self.file
 
@@ -102,7 +106,7 @@ class Data(Model):
 
     @property
     def problem(self) -> str:
-        """Why the file cannot be read; empty where it can, or there is none."""
+        """Why the file cannot be read; empty if it can, or if there is none."""
         try:
             _ = self.sha256
         except OSError as error:
@@ -111,16 +115,16 @@ class Data(Model):
 
     @cached_property
     def sha256(self) -> str:
-        """Of the file's content; empty without one. Raises :class:`OSError`."""
+        """Digest of the file's content; empty without a file. Raises :class:`OSError`."""
         return hashlib.sha256(self._path.read_bytes()).hexdigest() if self.file else ""
 
     def point(self) -> Json:
-        """As results name it."""
+        """The data in results."""
         described = self.model_dump(mode="json", exclude_none=True)
         return {**described, "sha256": self.sha256} if self.file else described
 
     def plan(self, seed: int) -> Json:
-        """As in the engine's plan."""
+        """The data in the engine's plan."""
         if self.random is None:
             return {"per": self.per, "rows": {"kind": "file", "path": str(self._path.resolve())}}
         fields = {name: value.plan() for name, value in self.random.fields.items()}
@@ -129,27 +133,29 @@ class Data(Model):
 
     @property
     def name(self) -> str:
-        """Inside the name of a message."""
+        """Part of the name of a message."""
         return f"with {self.file}" if self.file else "with random data"
 
 
 class Carry(Model):
-    """A value of a reply that goes into a later request."""
+    """A value of a reply to copy into a later request."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
     from_: str = Field(alias="from", description="field of the reply")
     to: str = Field(description="field of the request")
     step: int | None = Field(
-        None, ge=0, description="whose reply, counted from 0; default: that of the step before"
+        None,
+        ge=0,
+        description="step whose reply to use, counted from 0; default: the previous step",
     )
 
 
 class Step(Model):
-    """One call of a message that has several."""
+    """One call of a message with several calls."""
 
     operation: OperationName = Field(description="operation of the contract")
-    bytes: Size = Field(0, validate_default=False, description="size of its large part")
+    bytes: Size = Field(0, validate_default=False, description="size of the variable part")
     carry: tuple[Carry, ...] = Field((), description="values of earlier replies")
 
     @model_validator(mode="after")
@@ -161,7 +167,7 @@ class Step(Model):
         return self
 
     def plan(self) -> Json:
-        """As in the engine's plan."""
+        """The step in the engine's plan."""
         carried = [
             {key: value for key, value in carry.model_dump().items() if value is not None}
             for carry in self.carry
@@ -174,19 +180,22 @@ class Calls(Model):
 
     operation: OperationName | None = Field(None, description="operation of the contract")
     sequence: SequenceName | None = Field(
-        None, description="function of charging: calls in a fixed order, instead of operation"
+        None,
+        description="function of contract charging: calls in a fixed order, instead of operation",
     )
     bytes: Size = Field(
         0,
         validate_default=False,
-        description="size of the operation's large part, e.g. 150 kB; where it has one",
+        description="size of the operation's variable part, if it has one, e.g. 150 kB",
     )
     chunk: Size | None = Field(None, description="size of a chunk in streams; default 65536 B")
     steps: tuple[Step, ...] = Field(
-        (), max_length=100, description="calls in this order, one arrival; instead of operation"
+        (),
+        max_length=100,
+        description="calls in this order, which are one arrival; instead of operation",
     )
     data: Data | None = Field(None, description="rows whose columns replace fields of the request")
-    label: Name | None = Field(None, alias="name", description="of steps or a mix")
+    label: Name | None = Field(None, alias="name", description="name of steps or of a mix")
 
     @field_validator("bytes")
     @classmethod
@@ -203,32 +212,32 @@ class Calls(Model):
 
     @model_serializer(mode="wrap")
     def _without_absent(self, handler: SerializerFunctionWrapHandler) -> Json:
-        """Keys that older experiments do not have are left out where they say nothing."""
+        """Omits unused keys that older experiments do not have."""
         dumped: Json = handler(self)
         newer = ("steps", "data", "label", "mix")
         return {key: value for key, value in dumped.items() if value or key not in newer}
 
     def _problem(self) -> str:
-        """Why there are no such calls; empty where there are."""
+        """Why the calls are impossible; empty if they are not."""
         has_size = "bytes" in self.model_fields_set
         if self.steps:
             return self._problem_of_several("steps", has_size=has_size)
         if self.label is not None:
-            return "name belongs to steps or mix"
+            return "name applies to steps and mix only"
         if self.data is not None and self.sequence is not None:
-            return "data belongs to operation or steps; a sequence has its own values"
+            return "data applies to operation and steps only; a sequence has its own values"
         return operations.problem(self._content, has_size=has_size)
 
     def _problem_of_several(self, kind: str, *, has_size: bool) -> str:
         if self.operation or self.sequence:
             return f"a message has either operation, sequence or {kind}"
         if has_size or self.chunk is not None:
-            return f"bytes and chunk belong to the operations of {kind}"
+            return f"write bytes and chunk in the operations of {kind}"
         if self.label is None:
             return f"{kind} need a name: add for example name: browsing"
         contracts = dict.fromkeys(OPERATIONS[name].contract for name in self._operations())
         if len(contracts) > 1:
-            return f"{kind} are of one contract, not of {' and '.join(contracts)}"
+            return f"{kind} must be of one contract, not of {' and '.join(contracts)}"
         return ""
 
     def _operations(self) -> Iterator[str]:
@@ -258,7 +267,7 @@ class Calls(Model):
 
     @property
     def called(self) -> tuple[str, ...]:
-        """Operations and sequences in it, as :func:`operations.refusal` knows them."""
+        """Operations and sequences in it, named as in :func:`operations.refusal`."""
         if self.steps:
             return tuple(step.operation for step in self.steps)
         return (self._content.name,)
@@ -272,16 +281,16 @@ class Calls(Model):
 
     @property
     def contract(self) -> str:
-        """The contract that it is of."""
+        """The contract of its operations."""
         return OPERATIONS[next(self._operations())].contract
 
     @property
     def data_problem(self) -> str:
-        """Why the rows of a file cannot be read; empty where they can."""
+        """Why the rows of a file cannot be read; empty if they can."""
         return self.data.problem if self.data else ""
 
     def point(self) -> Json:
-        """What a name does not say of it, as results have it."""
+        """Properties that the name does not contain, for results."""
         described = self.model_dump(mode="json", by_alias=True, include={"steps"})
         return {**described, "data": self.data.point()} if self.data else described
 
@@ -298,11 +307,13 @@ class Calls(Model):
 class Part(Calls):
     """One part of a mix."""
 
-    weight: float = Field(1.0, gt=0, le=1e9, description="its share over the sum of all weights")
+    weight: float = Field(
+        1.0, gt=0, le=1e9, description="its share is weight divided by the sum of all weights"
+    )
 
 
 class Message(Calls):
-    """What a group of calls makes: one operation, one sequence, steps, or a mix of these."""
+    """Calls of a group: one operation, one sequence, steps, or a mix of these."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -313,16 +324,16 @@ class Message(Calls):
     )
 
     mix: tuple[Part, ...] = Field(
-        (), max_length=1_000, description="parts, one of which each arrival is, by their weights"
+        (), max_length=1_000, description="parts; each arrival is one of them, chosen by weight"
     )
 
     def _problem(self) -> str:
         if not self.mix:
             return super()._problem()
         if self.steps or self.data:
-            return "steps and data belong to the parts of a mix"
+            return "in a mix, write steps and data in its parts"
         if len(self.hello_sizes) > 1:
-            return "a service has one text of Hello: use one size"
+            return "a service has only one text of Hello: use the same size"
         return self._problem_of_several("mix", has_size="bytes" in self.model_fields_set)
 
     def _operations(self) -> Iterator[str]:
@@ -337,7 +348,7 @@ class Message(Calls):
 
     @property
     def called(self) -> tuple[str, ...]:
-        """Operations and sequences in it, as :func:`operations.refusal` knows them."""
+        """Operations and sequences in it, named as in :func:`operations.refusal`."""
         if self.mix:
             return tuple(name for part in self.mix for name in part.called)
         return super().called
@@ -349,12 +360,12 @@ class Message(Calls):
 
     @property
     def data_problem(self) -> str:
-        """Why the rows of a file cannot be read; empty where they can."""
+        """Why the rows of a file cannot be read; empty if they can."""
         problems = (part.data_problem for part in self.mix)
         return super().data_problem or next(filter(None, problems), "")
 
     def point(self) -> Json:
-        """What a name does not say of it, as results have it."""
+        """Properties that the name does not contain, for results."""
         if not self.mix:
             return super().point()
         return {"mix": [{"weight": p.weight, "calls": p.name, **p.point()} for p in self.mix]}
@@ -368,6 +379,6 @@ class Message(Calls):
 
 
 class Preparation(Message):
-    """Calls that fill a service before a trial."""
+    """Calls that prepare a service before a trial, e.g. create rows."""
 
-    calls: int = Field(ge=1, le=1_000_000, description="how many, one after another")
+    calls: int = Field(ge=1, le=1_000_000, description="number of calls, made one after another")

@@ -1,7 +1,7 @@
-"""An experiment: what is measured, how often and under which loads.
+"""An experiment: what to measure, how often, and under which loads.
 
 This is the model; :mod:`wirelab.experiment.loading` reads a YAML file into it.
-Sizes and times are written with units and held in bytes and seconds.
+Sizes and times are written with units and stored in bytes and seconds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _reference(text: str) -> str:
 
 
 Reference = Annotated[str, AfterValidator(_reference)]
-"""A legal stack reference, canonical."""
+"""A legal stack reference in canonical form."""
 
 
 def _reference_or_name(text: str) -> str:
@@ -57,7 +57,7 @@ def _reference_or_name(text: str) -> str:
 
 
 def _of_url(given: object) -> object:
-    """A bare URL is a service that runs there."""
+    """Turns a bare URL into a service that is running there."""
     return {"name": given, "url": given} if isinstance(given, str) and "://" in given else given
 
 
@@ -68,11 +68,11 @@ Service = Annotated[
     ],
     BeforeValidator(_of_url),
 ]
-"""A stack of the lab by its reference, or a service of the user's own."""
+"""A stack of wirelab by its reference, or a user-defined service."""
 
 
 def named(service: str | ExternalService) -> str:
-    """As ``only`` names a service."""
+    """Name of a service in ``only``."""
     return service if isinstance(service, str) else service.name
 
 
@@ -91,7 +91,7 @@ AnyMessage = Annotated[
     Annotated[Message, Tag("of the lab")] | Annotated[ExternalMessage, Tag("own")],
     Discriminator(_kind_of_message),
 ]
-"""A message of a contract, or one with content of the user's own."""
+"""A message of a contract, or one with user-defined content."""
 Count = Annotated[int, Field(ge=1)]
 Calls = Annotated[
     Annotated[Count, Tag("a number")]
@@ -101,7 +101,7 @@ Calls = Annotated[
     ],
     Discriminator(lambda given: "by size" if isinstance(given, dict) else "a number"),
 ]
-"""Calls of a window: one number, or one per size of message."""
+"""Calls of a window: one number, or one per message size."""
 
 
 class Window(Model):
@@ -109,15 +109,15 @@ class Window(Model):
 
     duration: Time | None = Field(None, description="e.g. 2 s")
     calls: Calls | None = Field(
-        None, description="calls to make; or a mapping from the size of a message to calls"
+        None, description="number of calls, or a mapping from message size to number of calls"
     )
-    max: Time = time_default("60 s", "ends a window of calls anyway")
+    max: Time = time_default("60 s", "time limit for a window of calls")
 
     @field_validator("duration")
     @classmethod
     def _lasts(cls, seconds: float | None) -> float | None:
         if seconds is not None and seconds < 0.01:
-            raise ValueError("a window lasts at least 10 ms")
+            raise ValueError("duration must be at least 10 ms")
         return seconds
 
     @model_validator(mode="after")
@@ -135,48 +135,48 @@ class Window(Model):
 
 
 class Warmup(Model):
-    """What comes before the window: until the series is stationary, within bounds."""
+    """Warm-up before the window: lasts until the series is stationary, within bounds."""
 
-    min: Time = time_default("200 ms", "at least")
-    max: Time = time_default("5 s", "at most")
+    min: Time = time_default("200 ms", "minimum")
+    max: Time = time_default("5 s", "maximum")
 
     @model_validator(mode="after")
     def _ordered(self) -> Warmup:
         if self.min > self.max:
-            raise ValueError("min is longer than max")
+            raise ValueError("min must not be longer than max")
         return self
 
 
 class Placement(Model):
-    """Which process runs on which cores; a side left out is not pinned."""
+    """Cores of each process; a process without cores is not pinned."""
 
-    service: tuple[int, ...] = Field((), description="cores, from 0")
-    engine: tuple[int, ...] = Field((), description="cores, from 0")
+    service: tuple[int, ...] = Field((), description="cores of the service, from 0")
+    engine: tuple[int, ...] = Field((), description="cores of the engine, from 0")
     emulator: tuple[int, ...] = Field((), description="cores of the link's emulator, from 0")
     capture: tuple[int, ...] = Field((), description="cores of captures, from 0")
 
 
 class Freeze(Model):
-    """The whole service stops once."""
+    """Fault: the whole service stops once."""
 
     at_call: int = Field(ge=1)
     ms: int = Field(ge=1)
 
 
 class Every(Model):
-    """The N-th, 2N-th, ... call."""
+    """Fault: delays the N-th, 2N-th, ... call."""
 
     every: int = Field(ge=1)
 
 
 class Wrong(Every):
-    """A wrong reply."""
+    """Fault: a wrong reply."""
 
     what: Literal["content", "length", "status", "trailers"]
 
 
 class Faults(Model):
-    """Switches of the services, docs/reference/process.md."""
+    """Fault switches of the services, see docs/reference/process.md."""
 
     delay_us: int | None = Field(None, ge=0)
     freeze: Freeze | None = None
@@ -199,7 +199,7 @@ PlacementChoice = Annotated[
     Annotated[Literal["pinned", "unpinned"], Tag("a word")] | Annotated[Placement, Tag("cores")],
     Discriminator(lambda given: "a word" if isinstance(given, str) else "cores"),
 ]
-"""A rule of :mod:`wirelab.experiment.placement` by name, or cores by number."""
+"""A rule of :mod:`wirelab.experiment.placement` by name, or core numbers."""
 
 
 def _as_list(given: object) -> object:
@@ -207,26 +207,26 @@ def _as_list(given: object) -> object:
 
 
 def _one_or_more(kind: Any) -> BeforeValidator:
-    """A single value stands for a list of it, in the JSON Schema as well."""
+    """Accepts a single value in place of a list with one element, also in the JSON Schema."""
     many = Annotated[tuple[kind, ...], Field(min_length=1)]
     return BeforeValidator(_as_list, json_schema_input_type=kind | many)
 
 
 class MatrixPoint(Model):
-    """One point of a matrix: a service, and places in the experiment's lists, from 0."""
+    """One point of a matrix: a service, and indices in the experiment's lists, from 0."""
 
     stack: Annotated[str, AfterValidator(_reference_or_name)] = Field(
-        description="one of services: its reference, or the name of a service of your own"
+        description="an entry of services: its reference, or the name of your own service"
     )
     axes: dict[str, str] = Field(
-        default_factory=dict, description="axis: value, changed at this point"
+        default_factory=dict, description="axis: value; axes to change at this point"
     )
     message: int = Field(0, ge=0)
     load: int = Field(0, ge=0)
     link: int = Field(0, ge=0)
     placement: int = Field(0, ge=0)
     capture: int = Field(0, ge=0)
-    faults_off: tuple[str, ...] = Field((), description="faults that are off at this point")
+    faults_off: tuple[str, ...] = Field((), description="faults to switch off at this point")
 
 
 class Experiment(Model):
@@ -234,65 +234,75 @@ class Experiment(Model):
 
     name: str = Field(
         pattern=r"^[a-z0-9][a-z0-9-]{0,63}$",
-        description="lower-case letters, digits and dashes, no dash first, 64 at most",
+        description="lower-case letters, digits and dashes, no leading dash, at most 64 characters",
     )
-    about: str = Field("", description="what it is to find out")
-    seed: int = Field(1, ge=0, lt=2**63, description="of the order of trials and of arrivals")
+    about: str = Field("", description="question that the experiment answers")
+    seed: int = Field(
+        1, ge=0, lt=2**63, description="random seed for the order of trials and for arrivals"
+    )
     repeats: int = Field(4, ge=1, le=1000, description="trials per point, on fresh processes")
     services: tuple[Service, ...] = Field(
-        min_length=1, description="stack references, URLs, and services of your own"
+        min_length=1, description="stack references, URLs, and your own services"
     )
     allow_targets: tuple[str, ...] = Field(
-        (), description="hosts beyond this machine that may be loaded, with --any-target"
+        (), description="other machines that may be loaded, with --any-target"
     )
     axes: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="axis: [values], multiplied with the services"
+        default_factory=dict,
+        description="axis: [values]; every service is measured with every value",
     )
     only: tuple[MatrixPoint, ...] | None = Field(
-        None, min_length=1, description="of the matrix, these points and no others"
+        None, min_length=1, description="measure only these points of the matrix"
     )
-    skip_illegal: bool = Field(
-        False, description="leave out combinations that cannot exist, and list them"
-    )
+    skip_illegal: bool = Field(False, description="skip impossible combinations, and list them")
     messages: tuple[AnyMessage, ...] = Field(
-        (), description="not needed where every service names its request"
+        (), description="messages to send; not needed if every service declares its request"
     )
     loads: tuple[Load, ...] = Field(min_length=1)
     prepare: tuple[Preparation, ...] = Field(
-        (), description="calls that fill the service before every trial; none is measured"
+        (), description="calls that prepare the service before every trial; they are not measured"
     )
     links: Annotated[tuple[Profile, ...], _one_or_more(Profile)] = Field(
-        (LOOPBACK,), min_length=1, description="between caller and service, by name or your own"
+        (LOOPBACK,),
+        min_length=1,
+        description="network links between caller and service: names or custom profiles",
     )
     capture: Annotated[tuple[CaptureChoice, ...], _one_or_more(CaptureChoice)] = Field(
-        (NO_CAPTURE,), min_length=1, description="where packets are captured; a list is an ablation"
+        (NO_CAPTURE,),
+        min_length=1,
+        description="where to capture packets; with a list, each value is measured",
     )
     window: Window
     warmup: Warmup = Warmup()
-    timeout: Time = time_default("10 s", "of one call")
-    drain: Time = time_default("10 s", "for calls under way when the window ends")
+    timeout: Time = time_default("10 s", "time limit for one call")
+    drain: Time = time_default("10 s", "time limit for calls in flight when the window ends")
     placement: Annotated[tuple[PlacementChoice, ...], _one_or_more(PlacementChoice)] = Field(
-        ("pinned",), min_length=1, description="pinned, unpinned, or cores; a list is an ablation"
+        ("pinned",),
+        min_length=1,
+        description="pinned, unpinned, or cores; with a list, each value is measured",
     )
     processors: int | None = Field(
         None, ge=1, description="threads of service code; default: as many as its cores"
     )
     collector: dict[str, Json] = Field(
-        default_factory=dict, description="language: settings of its garbage collector"
+        default_factory=dict, description="settings of the garbage collector, by language"
     )
     threshold: float = Field(
-        0.02, ge=0, lt=1, description="a ratio counts as a difference beyond 1 by this much"
+        0.02,
+        ge=0,
+        lt=1,
+        description="a ratio counts as a difference if it deviates from 1 by more than this",
     )
     faults: Faults = Faults()
     codec_times: bool = Field(
         False,
-        description="after every window, time encoding and decoding the operation's reply alone",
+        description="after every window, time the encoding and decoding of the operation's reply",
     )
     test_findings: bool = Field(
-        False, description="test what is found in the packets by intervention, after the run"
+        False, description="after the run, test packet findings by intervention"
     )
     interventions: Any = Field(
-        None, description="findings under test and their predictions; `dissect --test` writes them"
+        None, description="findings under test and their predictions, written by `dissect --test`"
     )
 
     @field_validator("axes", mode="before")
@@ -308,8 +318,8 @@ class Experiment(Model):
         names = Counter(profiles.name(link) for link in links)
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
-            remedy = "remove one" if twice in links else "give each a name of its own"
-            raise ValueError(f"two links are called {twice}: {remedy}")
+            remedy = "remove one" if twice in links else "give them different names"
+            raise ValueError(f"two links are named {twice}: {remedy}")
         return links
 
     @model_validator(mode="after")
@@ -319,8 +329,8 @@ class Experiment(Model):
             sizes = {format_bytes(message.bytes) for message in self.called}
             if sizes != set(calls):
                 raise ValueError(
-                    f"window.calls must name the sizes {', '.join(sorted(sizes))}, "
-                    f"and names {', '.join(sorted(calls))}"
+                    f"window.calls must list exactly the sizes {', '.join(sorted(sizes))}, "
+                    f"but lists {', '.join(sorted(calls))}"
                 )
         return self
 
@@ -329,16 +339,18 @@ class Experiment(Model):
         lab = [service for service in self.services if isinstance(service, str)]
         if lab and not any(isinstance(one, Message) for one in self.messages):
             raise ValueError(
-                f"messages: {lab[0]} is of the lab and needs a message of its contracts, such as "
-                "{operation: Hello}"
+                f"messages: {lab[0]} is a stack of wirelab and needs a message of its contracts, "
+                "such as {operation: Hello}"
             )
         own = [one for one in self.messages if isinstance(one, ExternalMessage)]
         if own and len(lab) == len(self.services):
-            raise ValueError(f"messages: {own[0].name} is for services of your own; there are none")
+            raise ValueError(
+                f"messages: {own[0].name} is for your own services, but services lists none"
+            )
         names = Counter(one.name for one in self.external_services)
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
-            raise ValueError(f"two services are called {twice}: give them different names")
+            raise ValueError(f"two services are named {twice}: give them different names")
         return self
 
     @model_validator(mode="after")
@@ -347,8 +359,8 @@ class Experiment(Model):
         for service in self.external_services:
             if own and not any(message.is_for(service) for message in own):
                 raise ValueError(
-                    f"messages: none is for service {service.name}: write one with "
-                    f"{'grpc' if service.kind == 'grpc' else 'path'}, or with its content alone"
+                    f"no message can be sent to service {service.name}: write one with "
+                    f"{'grpc' if service.kind == 'grpc' else 'path'}, or with content only"
                 )
         return self
 
@@ -357,7 +369,7 @@ class Experiment(Model):
         names = Counter(message.name for message in self.messages if message.has_own_name)
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
-            raise ValueError(f"two messages are called {twice}: give them different names or files")
+            raise ValueError(f"two messages are named {twice}: give them different names or files")
         return self
 
     @model_validator(mode="after")
@@ -366,7 +378,7 @@ class Experiment(Model):
         for index, step in enumerate(self.prepare):
             if contracts != {step.contract}:
                 raise ValueError(
-                    f"prepare[{index}]: {step.name} is of contract {step.contract}, and the "
+                    f"prepare[{index}]: {step.name} is of contract {step.contract}, but the "
                     f"messages are of {', '.join(sorted(contracts))}"
                 )
         return self
@@ -376,13 +388,17 @@ class Experiment(Model):
         services, faults = {named(one) for one in self.services}, set(self.faults.given())
         for index, place in enumerate(self.only or ()):
             if place.stack not in services or self.axes:
-                raise ValueError(f"only[{index}].stack must be one of services, without axes")
+                raise ValueError(f"only[{index}].stack must be an entry of services, without axes")
             unknown = set(place.faults_off) - faults
             if unknown:
-                raise ValueError(f"only[{index}].faults_off: {min(unknown)} is not among faults")
+                raise ValueError(
+                    f"only[{index}].faults_off: {min(unknown)} is not listed in faults"
+                )
             for key, listed in self._lists().items():
                 if getattr(place, key) >= len(listed):
-                    raise ValueError(f"only[{index}].{key}: there are {len(listed)}, from 0")
+                    raise ValueError(
+                        f"only[{index}].{key}: use an index from 0 to {len(listed) - 1}"
+                    )
         return self
 
     @model_validator(mode="after")
@@ -391,20 +407,20 @@ class Experiment(Model):
             raise ValueError("test_findings needs packets: add `capture: client`")
         if self.test_findings and self.external_services:
             raise ValueError(
-                "test_findings flips switches of services of the lab: leave it out, or services "
-                "of your own"
+                "test_findings changes switches that only wirelab's services have: remove it, or "
+                "your own services"
             )
         return self
 
     @property
     def external_services(self) -> tuple[ExternalService, ...]:
-        """Services of the user's own."""
+        """The user-defined services."""
         return tuple(one for one in self.services if isinstance(one, ExternalService))
 
     @property
     def called(self) -> tuple[Message | ExternalMessage, ...]:
-        """The messages, and after them the request that a service names itself, where services of
-        the user's own have no other."""
+        """The messages, followed by the request that a user-defined service declares, if such
+        services have no other message."""
         has_own = any(isinstance(message, ExternalMessage) for message in self.messages)
         return (
             self.messages
@@ -414,7 +430,7 @@ class Experiment(Model):
 
     @property
     def uses_postgres(self) -> bool:
-        """Whether any of its services keeps rows in PostgreSQL."""
+        """Whether any of its services stores rows in PostgreSQL."""
         lab = (service for service in self.services if isinstance(service, str))
         named = any("store=postgres" in service for service in lab)
         return named or "postgres" in self.axes.get("store", ())
@@ -424,11 +440,11 @@ class Experiment(Model):
         return load.own_window(self.window.max) or self.window.for_size(message.bytes)
 
     def warmup_of(self, load: Load, *, cold: bool) -> Warmup:
-        """What comes before the window of trials under a load."""
+        """The warm-up of trials under a load."""
         return Warmup(min="0 s", max="0 s") if cold or load.begins_with_window else self.warmup
 
     def _lists(self) -> dict[str, tuple[Any, ...]]:
-        """By the key of a :class:`MatrixPoint`."""
+        """The list that a key of :class:`MatrixPoint` refers to."""
         return {
             "message": self.called,
             "load": self.loads,
@@ -438,7 +454,7 @@ class Experiment(Model):
         }
 
     def digest(self) -> str:
-        """SHA-256 of everything that shapes the trials; comments and layout do not."""
+        """SHA-256 of everything that affects the trials; comments and layout do not."""
         excluded = {"about", "test_findings", "interventions"}
         newer = ("only", "prepare", "allow_targets", "codec_times")
         absent = {name for name in newer if not getattr(self, name)}

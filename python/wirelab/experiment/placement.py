@@ -1,10 +1,9 @@
-"""Which process runs on which cores.
+"""Assigns processes to cores.
 
-The rule ``pinned``: the service on the first core, the engine on the second,
-the front on whatever is left, so that neither side of a measurement shares a
-core with the other; a link's emulator and captures on spare cores, and on no
-fixed one where there is none to spare. On one core nothing can be kept apart,
-and nothing is pinned. Every result carries the table.
+The rule ``pinned``: the service on the first core, the engine on the second, and wirelab's own
+process on the remaining cores, so that neither side of a measurement shares a core with the
+other. A link's emulator and captures get spare cores; without spare cores they are not pinned. On
+a single core nothing is pinned. Every result contains the table.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Cores per process; an empty tuple: not pinned."""
+    """Cores per process; an empty tuple means not pinned."""
 
     rule: str
     service: tuple[int, ...]
@@ -31,32 +30,32 @@ class Table:
     front: tuple[int, ...]
     available: tuple[int, ...]
     emulator: tuple[int, ...] = ()
-    """Of the link, where it has one."""
+    """Cores of the link's emulator, if there is one."""
     capture: tuple[int, ...] = ()
 
     def processors(self) -> int:
-        """Threads of service code that its cores can carry."""
+        """Number of threads of service code for its cores."""
         return len(self.service or self.available)
 
     def threads(self) -> int:
-        """Threads of the engine: one per core it is pinned to."""
+        """Number of engine threads: one per core that it is pinned to."""
         return max(1, len(self.engine))
 
     def wait(self, *, rationed: bool = False) -> str:
-        """How the engine's threads wait: ``adaptive``, which may spin, where their cores are
-        no other's and their CPU time is not ``rationed``; else ``sleep``."""
+        """Wait policy of the engine's threads: ``adaptive`` (may spin) if no other process uses
+        their cores and their CPU time is not ``rationed``; otherwise ``sleep``."""
         apart = not {*self.engine} & {*self.service, *self.emulator, *self.capture}
         alone = bool(self.engine) and bool(self.service) and apart
         return "adaptive" if alone and not rationed else "sleep"
 
     def threading(self, *, rationed: bool = False) -> dict[str, Any]:
-        """The engine's threads, as its plan names them."""
+        """The engine's threads in its plan."""
         wait = self.wait(rationed=rationed)
         return {"threads": self.threads(), "cores": list(self.engine), "wait": wait}
 
     def to_json(self, *, emulator: bool = False, capture: bool = False) -> dict[str, Any]:
-        """As results carry it; ``"unpinned"`` in place of no cores. Emulator and capture are
-        named where the trial has them."""
+        """The table in results; ``"unpinned"`` stands for no cores. Emulator and capture are listed
+        if the trial has them."""
         sides = {"service": self.service, "engine": self.engine, "front": self.front}
         sides |= {"emulator": self.emulator} if emulator else {}
         sides |= {"capture": self.capture} if capture else {}
@@ -70,8 +69,8 @@ def available_cores() -> tuple[int, ...]:
 
 
 def choose(choice: PlacementChoice, cores: tuple[int, ...] | None = None) -> Table:
-    """The table for a choice on these cores (default: the machine's).
-    Raises :class:`UsageError` for a core that is not there."""
+    """The table for a choice on these cores (default: all cores of the machine).
+    Raises :class:`UsageError` for a core that does not exist."""
     cores = available_cores() if cores is None else cores
     if not isinstance(choice, str):
         return _named(choice, cores)
@@ -82,7 +81,7 @@ def choose(choice: PlacementChoice, cores: tuple[int, ...] | None = None) -> Tab
 
 
 def name(choice: PlacementChoice) -> str:
-    """Short and stable, for the options of a point: ``unpinned``, ``service 0, engine 1``."""
+    """A short, stable name for the options of a point: ``unpinned``, ``service 0, engine 1``."""
     if isinstance(choice, str):
         return choice
     sides = [("service", choice.service), ("engine", choice.engine)]
@@ -96,8 +95,8 @@ def _named(choice: Placement, cores: tuple[int, ...]) -> Table:
     missing = sorted(requested - set(cores))
     if missing:
         raise UsageError(
-            f"placement names core {missing[0]}, and this machine offers {list(cores)}",
-            "name cores that exist, or write placement: pinned",
+            f"placement uses core {missing[0]}, but this machine has only {list(cores)}",
+            "use existing cores, or write placement: pinned",
         )
     rest = tuple(core for core in cores if core not in requested)
     return Table(
@@ -109,7 +108,7 @@ def _named(choice: Placement, cores: tuple[int, ...]) -> Table:
 
 @contextmanager
 def front_on(table: Table) -> Iterator[None]:
-    """Keeps this process on its own cores for as long as it lasts."""
+    """Restricts this process to its own cores until the block ends."""
     before = os.sched_getaffinity(0)
     if table.front:
         os.sched_setaffinity(0, table.front)

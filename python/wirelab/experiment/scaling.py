@@ -1,4 +1,4 @@
-"""An experiment with fewer calls, or with fewer cells: minutes in place of hours."""
+"""An experiment with fewer calls, or with fewer cells: minutes instead of hours."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from wirelab.experiment import yaml_source as documents
 from wirelab.format.units import parse_seconds
 
 SHORTEST_S = 0.05
-"""No window is shorter."""
+"""Minimum length of a window."""
 
 
 def scaled(text: str, name: str, scale: float, default: float, window_max_s: float) -> str:
-    """The text of an experiment file with its calls, or its durations, times ``scale``.
+    """Text of an experiment file with its calls, or its durations, multiplied by ``scale``.
 
-    Durations of stages are scaled like that of the window. A window of calls ends at
-    ``window_max_s`` at the default scale, in proportion at others, and never later than the file
-    says; from scale 1 on only the file's own bound holds. Everything else stays.
+    Durations of stages are scaled like that of the window. At the default scale a window of calls
+    ends after ``window_max_s``; at other scales in proportion, and never after the bound in the
+    file. From scale 1 on only the bound in the file applies. Everything else is unchanged.
     """
     values = documents.read(text, name).values
     window = dict(values["window"])
@@ -37,7 +37,7 @@ def scaled(text: str, name: str, scale: float, default: float, window_max_s: flo
 
 
 def replaced(text: str, name: str, keys: Mapping[str, Any]) -> str:
-    """The text of an experiment file with the values of these keys in place of its own."""
+    """Text of an experiment file with the values of these keys replaced."""
     return _document(f"{name}, a first look", {**documents.read(text, name).values, **keys})
 
 
@@ -47,7 +47,7 @@ def _document(title: str, values: Mapping[str, Any]) -> str:
 
 
 def _stretched(value: Any, scale: float) -> Any:
-    """A load with the durations of its stages times ``scale``."""
+    """A load with the durations of its stages multiplied by ``scale``."""
     if isinstance(value, list):
         return [_stretched(entry, scale) for entry in value]
     if not isinstance(value, dict):

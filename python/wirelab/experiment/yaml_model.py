@@ -1,4 +1,4 @@
-"""A YAML document read into a model; every problem is reported as ``file:line: key: problem
+"""Reads a YAML document into a model; every problem is reported as ``file:line: key: problem
 and remedy``."""
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ BRANCHES = {
 
 
 PROBLEMS_MAX = 100
-"""Problems that are listed: a search for the nearest known word takes a millisecond each."""
+"""Maximum number of reported problems: each search for suggestions takes a millisecond."""
 
 FOLDER = "folder"
-"""Key of the validation context: the folder of the file, from which paths in it start."""
+"""Key of the validation context: the folder of the file, the base of relative paths."""
 
 Further = Callable[[Model, documents.Document], list[str]]
-"""Problems of a document that its model alone cannot place."""
+"""Finds problems of a document that its model alone cannot locate."""
 
 
 def load(path: Path, model: type[Model], what: str, further: Further[Model] | None = None) -> Model:
@@ -42,7 +42,7 @@ def load(path: Path, model: type[Model], what: str, further: Further[Model] | No
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ExperimentError([f"{path}: cannot be read: {reason}"]) from error
     return parse(text, str(path), model, what, further)
 
@@ -53,7 +53,7 @@ def parse(
     """Reads the text of a file. Raises :class:`ExperimentError`."""
     document = documents.read(text, name)
     if not isinstance(document.values, dict):
-        raise ExperimentError([f"{name}:1: {what} is a mapping of keys such as `name:`"])
+        raise ExperimentError([f"{name}:1: {what} must be a mapping with keys such as `name:`"])
     try:
         found = model.model_validate(document.values, context={FOLDER: Path(name).parent})
     except ValidationError as error:
@@ -72,10 +72,10 @@ def _problems(
     problems: dict[str, None] = {}
     for details, path in zip(errors, places, strict=True):
         if details["type"] == "too_short" and path in above:
-            continue  # pydantic counts the items that were right; theirs is reported below
+            continue  # pydantic counts only the valid items; the invalid ones are reported below
         if len(problems) == PROBLEMS_MAX:
             more = counted(len(errors) - PROBLEMS_MAX, "problem")
-            return [*problems, f"{document.name}: and {more} more, perhaps of the same cause"]
+            return [*problems, f"{document.name}: and {more} more, possibly with the same cause"]
         message = f"{documents.dotted(path)}: {_message(details, path, model)}"
         problems[f"{document.place(path)}: {message}"] = None
     return list(problems)
@@ -93,29 +93,29 @@ def _message(details: ErrorDetails, path: documents.Path, model: type[BaseModel]
         return "this key is missing; add it"
     if kind == "literal_error":
         known = details["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
-        return f"{given!r} is not possible here. {did_you_mean(str(given), known)}"
+        return f"{given!r} is not a valid value. {did_you_mean(str(given), known)}"
     if kind == "union_tag_invalid":
         key, tag, tags = (
             details["ctx"][name] for name in ("discriminator", "tag", "expected_tags")
         )
         unquoted = key.strip("'")
         known = tags.replace("'", "").split(", ")
-        return f"{unquoted}: {tag!r} is not possible here. {did_you_mean(str(tag), known)}"
+        return f"{unquoted}: {tag!r} is not a valid value. {did_you_mean(str(tag), known)}"
     if kind == "string_pattern_mismatch" and len(path) == 1:
         expected = model.model_fields[str(path[0])].description or details["ctx"]["pattern"]
-        return f"{given!r} is not possible here: {expected}"
+        return f"{given!r} is not a valid value: use {expected}"
     if kind == "int_parsing":
-        return f"a whole number is expected; given is {given!r}"
+        return f"expected a whole number, got {given!r}"
     if kind == "too_short" and not given:
-        return "the list is empty: name one at least"
+        return "the list is empty: add at least one entry"
     message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error" or isinstance(given, (dict, list)):
         return message
-    return f"{message}; given is {given!r}"
+    return f"{message}, got {given!r}"
 
 
 def _keys(place: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
-    """The keys that the mapping at pydantic's place may have."""
+    """The keys that the mapping at pydantic's location may have."""
     annotation: Any = None
     for part in place:
         if part in BRANCHES:
@@ -135,7 +135,7 @@ def _inner(annotation: Any) -> type[BaseModel] | None:
 
 
 def _tagged(annotation: Any, branch: int | str) -> type[BaseModel] | None:
-    """The model of that branch of a union inside an annotation."""
+    """The model of that union branch inside an annotation."""
     if any(getattr(one, "tag", None) == branch for one in getattr(annotation, "__metadata__", ())):
         return _inner(annotation)
     arguments = getattr(annotation, "__args__", ())

@@ -1,8 +1,8 @@
-"""A YAML document together with the line of every key.
+"""A YAML document with the line number of every key.
 
-YAML is read by the core schema of YAML 1.2 where 1.1 surprises: ``on`` and
-``off`` stay words, dates stay text. Duplicate keys are refused, which YAML 1.2
-(section 3.2.1.1) asks for and PyYAML does not do.
+YAML is read by the core schema of YAML 1.2 where 1.1 is surprising: ``on`` and ``off`` stay
+words, dates stay text. Duplicate keys are rejected, as YAML 1.2 (section 3.2.1.1) requires and
+PyYAML does not do.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from wirelab.errors import ExperimentError
 
 Path = tuple[str | int, ...]
 NODES_MAX = 100_000
-"""Aliases are followed; a file that grows beyond this is refused."""
+"""Maximum number of values after following aliases."""
 DEPTH_MAX = 100
-"""Of lists and mappings within each other."""
+"""Maximum nesting depth of lists and mappings."""
 STRING = "tag:yaml.org,2002:str"
 
 if TYPE_CHECKING:
     _Base = yaml.SafeLoader
 else:
-    # libyaml reads ten times as fast; a PyYAML that was built without it reads the same.
+    # libyaml is ten times as fast; without it, PyYAML's own parser gives the same result.
     _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -47,7 +47,7 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|fa
 
 @dataclass
 class Document:
-    """The values, and where each key and item stands."""
+    """The values, and the line of each key and item."""
 
     name: str
     """File name for messages."""
@@ -55,21 +55,21 @@ class Document:
     lines: dict[Path, int] = field(default_factory=dict)
 
     def value(self, path: Path) -> Any:
-        """What stands there, as it was written."""
+        """The text as written there."""
         found = self.values
         for part in path:
             found = found[part]
         return found
 
     def place(self, path: Path) -> str:
-        """``file:line`` of the key, or of the nearest one above it."""
+        """``file:line`` of the key, or of its nearest parent."""
         while path and path not in self.lines:
             path = path[:-1]
         return f"{self.name}:{self.lines.get(path, 1)}"
 
 
 class _Scalar(NamedTuple):
-    """A word or number, as it is written."""
+    """A word or number, as written."""
 
     value: str
     tag: str
@@ -83,7 +83,7 @@ class _List(NamedTuple):
 
 class _Mapping(NamedTuple):
     items: list[_Node]
-    """Keys and values in turns."""
+    """Keys and values, alternating."""
     line: int
 
 
@@ -91,7 +91,7 @@ _Node = _Scalar | _List | _Mapping
 
 
 def read(text: str, name: str, nodes_max: int = NODES_MAX) -> Document:
-    """Reads one document of so many values at most. Raises :class:`ExperimentError` naming the
+    """Reads one document with at most that many values. Raises :class:`ExperimentError` with the
     line."""
     document = Document(name)
     try:
@@ -112,8 +112,8 @@ def _syntax(name: str, error: yaml.YAMLError) -> str:
 
 
 class _Composer:
-    """Puts the parser's events together, one after the other and no deeper than
-    :data:`DEPTH_MAX`: PyYAML's own composer calls itself for every level."""
+    """Composes nodes from the parser's events iteratively, no deeper than :data:`DEPTH_MAX`.
+    PyYAML's own composer recurses at every level."""
 
     def __init__(self, name: str, loader: yaml.SafeLoader, nodes_max: int) -> None:
         self._name = name
@@ -124,12 +124,12 @@ class _Composer:
         self._nodes = 0
 
     def document(self) -> _Node | None:
-        """The one document that there is; None in an empty file. Raises
+        """The only document; None for an empty file. Raises
         :class:`ExperimentError` and :class:`yaml.YAMLError`."""
         root: _Node | None = None
         for event in self._events():
             if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-                raise self._error(event, "there is another document; keep one in a file")
+                raise self._error(event, "the file contains a second YAML document: keep only one")
             node = self._node(event)
             if node is None:
                 continue
@@ -150,7 +150,7 @@ class _Composer:
                 yield event
 
     def _node(self, event: yaml.Event) -> _Node | None:
-        """What an event begins; None where it begins nothing."""
+        """The node that an event begins; None if it does not begin one."""
         if isinstance(event, yaml.AliasEvent):
             return self._counted(event, self._anchored(event))
         if not isinstance(event, yaml.NodeEvent):
@@ -168,17 +168,19 @@ class _Composer:
 
     def _counted(self, event: yaml.Event, node: _Node) -> _Node:
         self._nodes += 1
-        # Keys are nodes here, and no values.
+        # Keys are nodes here, not values.
         if self._nodes > 2 * self._nodes_max or len(self._open) > DEPTH_MAX:
-            raise self._error(event, "the file is too large or too deep")
+            raise self._error(event, "the file is too large or too deeply nested")
         return node
 
     def _anchored(self, event: yaml.AliasEvent) -> _Node:
         node = self._anchors.get(str(event.anchor))
         if node is None:
-            raise self._error(event, f"not YAML: there is no anchor &{event.anchor} before it")
+            raise self._error(
+                event, f"not YAML: the anchor &{event.anchor} is not defined before this alias"
+            )
         if any(node is one for one in self._open):
-            raise self._error(event, f"*{event.anchor} stands within what it stands for")
+            raise self._error(event, f"the alias *{event.anchor} refers to a node that contains it")
         return node
 
     def _tag(self, event: yaml.ScalarEvent) -> str:
@@ -196,7 +198,7 @@ def _line(event: yaml.Event) -> int:
 
 
 class _Reader:
-    """Values of nodes, with the line of each; what an alias stands for is read each time."""
+    """Values of nodes, with the line of each; the target of an alias is read each time."""
 
     def __init__(self, document: Document, loader: yaml.SafeLoader, nodes_max: int) -> None:
         self.document = document
@@ -208,7 +210,7 @@ class _Reader:
         self.document.lines.setdefault(path, node.line)
         self.nodes += 1
         if self.nodes > self.nodes_max or len(path) > DEPTH_MAX:
-            raise self.error(node, path, "the file is too large or too deep")
+            raise self.error(node, path, "the file is too large or too deeply nested")
         if isinstance(node, _Mapping):
             return self.mapping(node, path)
         if isinstance(node, _List):
@@ -219,11 +221,11 @@ class _Reader:
         values: dict[str, Any] = {}
         for key, value in zip(node.items[::2], node.items[1::2], strict=True):
             if not isinstance(key, _Scalar):
-                raise self.error(key, path, "a key must be a word")
+                raise self.error(key, path, "a key must be a single word")
             word = key.value
             at = (*path, word)
             if word in values:
-                raise self.error(key, at, "this key is there twice; remove one")
+                raise self.error(key, at, "duplicate key: remove one")
             self.document.lines[at] = key.line
             values[word] = self.value(value, at)
         return values

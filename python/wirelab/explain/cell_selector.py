@@ -47,7 +47,7 @@ class CellSelector:
         """From the keys of a study file. Raises :class:`UsageError`, :class:`StackError`,
         :class:`UnitError`."""
         if "stack" not in words:
-            raise UsageError("this cell names no stack", "add stack: binding@language")
+            raise UsageError("this cell has no stack", "add stack: binding@language")
         rest = {key: value for key, value in words.items() if key != "stack"}
         return cls(Stack.parse(str(words["stack"])).reference).changed(rest)
 
@@ -118,7 +118,7 @@ class CellSelector:
 
 
 PROPERTIES = tuple(field.name for field in fields(CellSelector))
-"""What a cell's name can hold besides axes."""
+"""What a cell's name can hold in addition to axes."""
 
 _SIZES = ("bytes", "chunk")
 

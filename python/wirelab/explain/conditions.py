@@ -104,7 +104,7 @@ def shifts(
 def _shift(condition: Condition, plain: Gap | None, times: Times, failure: str) -> Shift:
     a, b = times.get(condition.id, ((), ()))
     if failure or plain is None or not a or not b:
-        why = failure or "too few calls for a figure; a longer --duration has more"
+        why = failure or "too few calls for a figure; give a longer --duration"
         return Shift(condition, "not measured", why, None, None)
     towards = 1.0 if plain.b >= plain.a else -1.0
     plain_a, plain_b = times[""]
@@ -137,9 +137,9 @@ def _judged(shift: Shift, plain: Gap | None) -> Shift:
         share = f"{100 * SHARE_MIN:g} %"
         return replace(shift, outcome="no effect", reason=f"it changes less than {share} of it")
     if not _excludes_zero(removed) or -least < removed.estimate < least:
-        return replace(shift, reason="its interval holds both an effect and none")
+        return replace(shift, reason="its interval includes both an effect and no effect")
     if shift.p_value >= ALPHA:
-        return replace(shift, reason="an effect by its own interval, but not among all (Holm)")
+        return replace(shift, reason="an effect by its own interval, not upheld among all (Holm)")
     return replace(shift, outcome="cause" if removed.estimate > 0 else "against")
 
 
@@ -152,15 +152,15 @@ def sentence(shift: Shift, plain: Gap) -> str:
     if shift.outcome == "cause":
         share = 100 * abs(shift.removed.estimate / (plain.b - plain.a))
         return (
-            f"{capitalised(words)} takes {amount} off the difference ({share:.0f} %): part of the "
-            "cause lies in what it changes."
+            f"{capitalised(words)} reduces the difference by {amount} ({share:.0f} %): what it "
+            "changes is part of the cause."
         )
     if shift.outcome == "against":
         grows = time(_turned(shift.removed))
-        return f"{capitalised(words)} makes the difference larger, by {grows}."
+        return f"{capitalised(words)} increases the difference by {grows}."
     if shift.outcome == "no effect":
         return f"{capitalised(words)} is ruled out: {shift.reason} ({amount})."
-    return f"{capitalised(words)}: undecided, {amount} off the difference; {shift.reason}."
+    return f"{capitalised(words)}: undecided, a reduction of {amount}; {shift.reason}."
 
 
 def time(interval: Interval) -> str:

@@ -55,7 +55,7 @@ class Explanation:
         return tuple(conclusion.text for conclusion in self.conclusions)
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json`` and for the file beside the report."""
+        """For ``--json`` and for the file next to the report."""
         return {
             "ladder": self.ladder.id,
             "question": self.ladder.question,

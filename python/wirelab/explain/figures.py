@@ -1,7 +1,7 @@
 """The figures that study files may name, each by one word.
 
 The table of :mod:`wirelab.statistics.figure`, and those that published studies
-use beside it.
+use next to it.
 """
 
 from __future__ import annotations

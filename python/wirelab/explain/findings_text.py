@@ -87,7 +87,7 @@ def _gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:
         yield Conclusion("unknown", f"The gap {path} was not measured.")
     elif whole.found:
         yield Conclusion(
-            "gap", f"Going {path} changes {title} by {factor(whole.ratio)}.", evidence=whole
+            "gap", f"The step {path} changes {title} by {factor(whole.ratio)}.", evidence=whole
         )
     elif whole.verdict == "equivalent":
         yield Conclusion(
@@ -115,15 +115,12 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
         text = f"{capitalised(words)} is a cause: {_step(step)} changes {title} by {size}"
         return Conclusion("cause", text + _share(step) + _bundle(step), name, step.effect)
     if step.outcome == "against":
-        text = (
-            f"{capitalised(words)} is the opposite of a cause: changing it moves {title} by {size}"
-        )
+        text = f"{capitalised(words)} acts against the gap: changing it changes {title} by {size}"
         return Conclusion("against", f"{text}.", name, step.effect)
     if step.outcome == "effect":
-        text = (
-            f"{capitalised(words)} has an effect of {size} on {title}; it explains no gap, as none"
-        )
-        return Conclusion("effect", f"{text} is shown.", name, step.effect)
+        text = f"{capitalised(words)} has an effect of {size} on {title}"
+        why = "it explains no gap, because none is shown"
+        return Conclusion("effect", f"{text}; {why}.", name, step.effect)
     if step.outcome == "no effect":
         limit = f"{100 * step.effect.threshold:g} %"
         text = f"{capitalised(words)} is ruled out: its effect, {size}, is smaller than {limit}."
@@ -172,13 +169,13 @@ def _none_found(climbed: Sequence[Climbed]) -> Iterator[Conclusion]:
 def _sum(balance: Balance | None) -> Iterator[Conclusion]:
     if balance is None:
         return
-    text = f"The rungs of the path multiply to {factor(balance.rungs)}"
-    text += f"; what the near ones do only in company is {factor(balance.interaction)}"
+    text = f"The product of the rungs is {factor(balance.rungs)}"
+    text += f"; the interaction of the near rungs is {factor(balance.interaction)}"
     rest = balance.unexplained
     if rest.bounds is not None and rest.bounds == (rest.estimate, rest.estimate):
-        text += "; with that they make up the whole, for every step between its ends was measured."
+        text += "; together they are the whole, because every step between its ends was measured."
     else:
-        text += f"; {factor(rest)} stays unexplained."
+        text += f"; {factor(rest)} remains unexplained."
     yield Conclusion("sum", text)
 
 

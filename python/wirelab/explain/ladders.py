@@ -1,11 +1,11 @@
 """A ladder: a path from one cell to another that changes one thing per rung.
 
 Two kinds of rung. A *near* rung changes one thing of the ladder's start, each
-on its own; ``together`` is the start with all of them changed at once, so what
-they do only in company shows as an interaction. A *far* rung lies between
+on its own; ``together`` is the start with all of them changed at once, so that
+an effect of their combination shows as an interaction. A *far* rung lies between
 ``together`` and the goal. The counted rungs and the interaction must add up,
 on the scale of logarithms, to the whole; rungs that are not counted answer a
-question beside the path.
+question next to the path.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Ladder:
     figure: str = "rate"
     """The figure in which the gap is a gap."""
     also: tuple[str, ...] = ("service_cpu", "client_cpu")
-    """Figures that are shown beside it."""
+    """Figures that are shown next to it."""
     threshold: float = 0.05
     """Smallest ratio minus 1 that counts."""
 

@@ -105,7 +105,7 @@ def design(cells: Sequence[Cell], called: Sequence[Called], *, links: bool) -> D
     """Every condition for the two services of these cells. ``called``: what the experiment calls;
     ``links``: whether the lab can make a link here."""
     first, second = (_place(cell, called.index(cell.message)) for cell in cells)
-    plain = Variant(Condition(PLAIN, "as given"), first, second)
+    plain = Variant(Condition(PLAIN, "unchanged"), first, second)
     variants, refused = [plain], []
     for condition, changed in _all(plain, cells[0], links=links):
         if isinstance(changed, str):
@@ -146,21 +146,21 @@ def _all(plain: Variant, cell: Cell, *, links: bool) -> Iterator[tuple[Condition
     load = cell.load.point()
     alone: Changed = (replace(plain.a, load=1), replace(plain.b, load=1))
     if load.is_closed and load.users == 1:
-        alone = "one user is the load as given"
+        alone = "the load already has one user"
     yield Condition("one-call", "one call at a time"), alone
     yield Condition("link", f"a round trip of {ROUND_TRIP_MS} ms"), _link(plain, cell, links=links)
     secure = [place.service.is_secure for place in places]
-    why = "both have it" if all(secure) else "a server has it or not: name its https:// address"
+    why = "both have it" if all(secure) else "it depends on the server: name its https:// address"
     yield Condition("tls", "TLS"), why
     yield (
         Condition("size", "another message size"),
-        "the request is yours: explain again with another one",
+        "repeat the command with another request",
     )
 
 
 def _axes(places: tuple[Place, Place], axis: str, value: str) -> Changed:
     if all(place.stack.axes[axis] == value for place in places):
-        return "it is so already"
+        return "both services already have it"
     first, second = (replace(place, axes={**place.axes, axis: value}) for place in places)
     return first, second
 
@@ -173,19 +173,19 @@ def _http_2(places: tuple[Place, Place]) -> Changed:
         for place in places
     ]
     if tuple(changed) == places:
-        return "both speak it"
+        return "both already use it"
     return changed[0], changed[1]
 
 
 def _gzip(places: tuple[Place, Place]) -> Changed:
     if any(place.service.kind != "http" for place in places):
-        return "a call of gRPC to a service of your own asks for no compression"
+        return "gRPC calls to services of your own do not request compression"
     changed = []
     for place in places:
         http = place.service.http
         headers = dict(http.headers) if http else {}
         if any(name.lower() == "accept-encoding" for name in headers):
-            return "a service names accept-encoding itself"
+            return "a service already sets accept-encoding"
         headers["accept-encoding"] = "gzip"
         changed.append(replace(place, service=_http(place.service, "gzip", headers=headers)))
     return changed[0], changed[1]
@@ -206,7 +206,7 @@ def _named(name: str, suffix: str) -> str:
 
 def _link(plain: Variant, cell: Cell, *, links: bool) -> Changed:
     if cell.link != LOOPBACK:
-        return "the load as given crosses a link"
+        return "the load already uses a link"
     if plain.a.service.url is not None or plain.b.service.url is not None:
         return "a server that already runs is not in the link's namespace: give its command"
     if not links:
@@ -215,7 +215,7 @@ def _link(plain: Variant, cell: Cell, *, links: bool) -> Changed:
         written = [*(place.service.command or ()), *place.service.env.values()]
         if not any("{host}" in word for word in written):
             name = place.service.name
-            return f"{name} does not take {{host}}, where to listen: it may not be reached over one"
+            return f"{name} has no {{host}} to listen on, so a link may not reach it"
     return replace(plain.a, link=1), replace(plain.b, link=1)
 
 

@@ -129,7 +129,7 @@ def _outcome(effect: Comparison, towards: str | None) -> Outcome:
 
 
 def _share(effect: Comparison, whole: Comparison | None) -> Interval | None:
-    """``ln effect / ln whole``; the whole's own error is left out and printed beside it."""
+    """``ln effect / ln whole``; the whole's own error is left out and printed next to it."""
     if whole is None or effect.ratio.bounds is None:
         return None
     gap = log(whole.ratio.estimate)

@@ -64,7 +64,7 @@ class Condition:
         found = _PATTERN.fullmatch(text)
         if found is None:
             raise UsageError(
-                f"--fail-if {text!r} is no condition",
+                f"--fail-if {text!r} is not a condition",
                 "write a figure, > or <, and a limit, such as 'p99>20ms' or 'errors>0.1%'",
             )
         name, operator, value = found.groups()
@@ -73,18 +73,18 @@ class Condition:
             limit = _limit(value, figure)
         except (UnitError, ValueError) as error:
             raise UsageError(
-                f"--fail-if {text!r}: {value!r} is no limit for {name}",
+                f"--fail-if {text!r}: {value!r} is not a limit for {name}",
                 f"write for example {_example(figure)}",
             ) from error
         if of_one_run:
             if figure and figure.name != "success" and not figure.name.startswith(OF_CALLS):
                 raise UsageError(
-                    f"--fail-if {text!r}: a drive knows its calls, and {name} is the service's",
+                    f"--fail-if {text!r}: a drive measures calls, not the service's {name}",
                     "use `wirelab run`, or a figure such as p99, mean, rate or errors",
                 )
         elif figure is None and operator[0] == ">" and limit <= 0:
             raise UsageError(
-                f"--fail-if {text!r}: no number of calls shows that none would ever fail",
+                f"--fail-if {text!r}: no number of calls proves that none will fail",
                 "write a limit above 0, such as 'errors>0.1%'",
             )
         return cls(text.strip(), figure, operator[0] == ">", limit)

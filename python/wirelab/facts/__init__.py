@@ -1,6 +1,6 @@
-"""Soft facts: what a stack offers besides its speed, each with its source and date.
+"""Properties of a stack other than its speed, each with source and date.
 
-After tables 4.6 and 4.7 of jagannathan2022. Statements come from data/facts.yaml, measured facts
+Based on tables 4.6 and 4.7 of jagannathan2022. Statements come from data/facts.yaml, measured facts
 from data/facts_measured.json (`make facts`) and data/engine_tax.json (`make bench`).
 """
 
@@ -26,7 +26,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Source:
-    """What was read."""
+    """Title of the source."""
 
     title: str
     address: str
@@ -45,7 +45,7 @@ class Fact:
     source: str
     address: str
     date: str
-    """ISO 8601; empty where nothing is known."""
+    """ISO 8601; empty if unknown."""
 
 
 class _Statement(msgspec.Struct, frozen=True, rename={"of": "for"}):
@@ -66,7 +66,7 @@ class _Feature(msgspec.Struct, frozen=True):
     stated: tuple[_Statement, ...]
     measured: tuple[_Measured, ...] = ()
     bytes: bool = False
-    """Bytes per call of the bench are added."""
+    """Bytes per call from the engine benchmark are added."""
 
 
 class _Document(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class _Measurements(msgspec.Struct, frozen=True):
 
 
 def stacks() -> list[Stack]:
-    """Every binding and codec of every language that serves the contract transfer."""
+    """Every binding and codec of every language that supports the contract transfer."""
     found = {
         Stack.parse(f"{served.binding}@{language}?codec={codec}"): None
         for language, manifest in manifests.load().by_language.items()
@@ -105,7 +105,7 @@ def features() -> list[tuple[str, str]]:
 
 
 def facts(references: Sequence[str] = ()) -> list[Fact]:
-    """All facts of these stacks, of all where none is named; at least one per stack and feature.
+    """All facts of these stacks, or of all stacks; at least one per stack and feature.
 
     A reference is a stack, or a binding for all of its stacks. Raises :class:`UsageError`.
     """
@@ -127,14 +127,14 @@ def _chosen(references: Sequence[str]) -> list[Stack]:
         if stack not in every:
             raise UsageError(
                 f"there are no facts about {reference}",
-                "name a binding, or a stack with codec as its only axis: wirelab facts --list",
+                "give a binding, or a stack with codec as its only axis; see wirelab facts --list",
             )
         found[stack] = None
     return list(found)
 
 
 def _of(stack: Stack, feature: _Feature) -> Iterator[Fact]:
-    """What was stated, then what was measured, else "unknown"."""
+    """Statements, then measurements; "unknown" if there are none."""
     found = [*_stated(stack, feature), *_measured(stack, feature)]
     if found:
         yield from found
@@ -157,7 +157,7 @@ def _stated(stack: Stack, feature: _Feature) -> Iterator[Fact]:
 
 
 def _statement(stack: Stack, feature: _Feature) -> _Statement | None:
-    """That of the codec before that of the binding."""
+    """A fact of the codec has priority over one of the binding."""
     binding, codec = stack.axes["binding"], stack.axes["codec"]
     by = {statement.of: statement for statement in feature.stated}
     return by.get(f"{binding}?codec={codec}", by.get(binding))
@@ -177,14 +177,14 @@ def _measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
 
 
 def _bytes_per_call(stack: Stack, feature: _Feature) -> Iterator[Fact]:
-    """Of the engine's own bench, which runs on the services in Rust."""
+    """Facts from the engine's benchmark, which runs on the services in Rust."""
     document = _bench()
     codec, binding = stack.axes["codec"], stack.axes["binding"]
     for row in document["stacks"]:
         if (row["binding"], row["codec"]) == (binding, codec):
             value = (
                 f"{row['bytes_per_call']:,} bytes sent and received per call of Submit with 200 B "
-                "(service in Rust, connection kept)"
+                "(service in Rust, persistent connection)"
             )
             source = f"measured by `{document['command']}` at {document['machine']['revision']}"
             path = "python/wirelab/data/engine_tax.json"

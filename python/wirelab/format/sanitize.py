@@ -1,4 +1,4 @@
-"""Text of somebody else, for a terminal or a page."""
+"""Text from outside sources, for a terminal or a page."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _visible(character: str) -> str:
 def damage(error: Exception) -> str:
     """What is wrong with a document, from what was raised while it was read."""
     if isinstance(error, UnicodeDecodeError):
-        return "it is no text in UTF-8"
+        return "it is not UTF-8 text"
     if isinstance(error, json.JSONDecodeError):
-        # Where it is one line of a file, that line is told with the file's name.
+        # Where it is one line of a file, the caller names that line with the file.
         line = f"line {error.lineno}, " if "\n" in error.doc.rstrip() else ""
-        return f"it is no JSON: {error.msg} in {line}column {error.colno}"
+        return f"it is not valid JSON: {error.msg} in {line}column {error.colno}"
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing"
     if isinstance(error, TypeError):
-        return "it has other keys or another shape"
+        return "it has unexpected keys or types"
     return str(error)

@@ -1,7 +1,7 @@
 """Sizes and times as people write them: ``150 kB``, ``20 ms``.
 
-Decimal and binary prefixes are told apart: 1 kB = 1,000 B, 1 KiB = 1,024 B
-(IEC 80000-13). A bare number is refused, for nobody can see its unit.
+Decimal and binary prefixes are distinguished: 1 kB = 1,000 B, 1 KiB = 1,024 B
+(IEC 80000-13). A bare number is refused because its unit is unknown.
 """
 
 from __future__ import annotations

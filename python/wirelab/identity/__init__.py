@@ -1,9 +1,9 @@
-"""Identity before speed: a service is the same as all others, or it is not measured.
+"""Identity before speed: only services that behave like the canonical model are measured.
 
-The engine examines a service beside the canonical model (:mod:`~wirelab.identity.examining`);
-what a service is known not to do stands in a file of data with its reason
-(:mod:`~wirelab.identity.verdict`); a passed examination is kept as a proof for that binary
-(:mod:`~wirelab.identity.verifying`) and travels with every result.
+The engine compares a service with the canonical model (:mod:`~wirelab.identity.examining`). Known
+gaps of a service are listed in a data file with their reasons (:mod:`~wirelab.identity.verdict`). A
+passed examination is stored as a proof for that binary (:mod:`~wirelab.identity.verifying`) and is
+part of every result.
 """
 
 from wirelab.identity.examining import examine

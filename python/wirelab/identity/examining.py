@@ -1,4 +1,4 @@
-"""One examination: a service is started, the engine gives it calls and says what differed."""
+"""One examination: starts a service, lets the engine call it, and returns the differences."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from wirelab.process.services import Program, Service
 from wirelab.stack.reference import Stack
 
 EXAMINATION_S_MAX = 900.0
-"""An examination that takes longer is ended; a deep one makes millions of calls."""
+"""Time limit of an examination; a deep one makes millions of calls."""
 SEED = 0
-"""The same calls in every examination, so that what one found can be found again."""
+"""Seed of the calls: every examination makes the same ones, so findings are reproducible."""
 ACCOUNTS, BALANCE = 1_000, 1_000_000_000
-"""The store that is examined (contracts/README.md, defaults)."""
+"""Store that is examined (contracts/README.md, defaults)."""
 
 STORE_TIMEOUT_MS = 50_000
-"""Less than the engine waits for a call of the examination."""
+"""Shorter than the engine's timeout for a call of the examination."""
 
 Json = dict[str, Any]
 
@@ -46,9 +46,9 @@ def examine(
     faults: Json | None = None,
     url: str = "",
 ) -> Examination:
-    """Examines a service of its own, which ends afterwards, on a store of its own; ``url``
-    names a PostgreSQL that already runs. A service that fails is an examination with a
-    failure. Raises :class:`Interrupted`, :class:`EngineRefused`, :class:`LabError`."""
+    """Examines a separate service, which ends afterwards, with a separate store; ``url`` is that of
+    a running PostgreSQL. A service that fails is an examination with a failure. Raises
+    :class:`Interrupted`, :class:`EngineRefused`, :class:`LabError`."""
     began = time.monotonic()
     exams: tuple[Exam, ...] = ()
     failure = ""
@@ -78,7 +78,7 @@ def examine(
 
 
 def _exams(subject: Subject, deep: bool) -> tuple[Exam, ...]:
-    """Those of the engine, and with a database what it is like when that fails."""
+    """Sections of the engine; with a database also that of its outages."""
     with subject.started(**_patience(subject.store)) as (service, endpoint):
         document = _document(subject.stack, subject.contract, endpoint, deep)
         log = subject.folder / "engine.log"
@@ -89,12 +89,12 @@ def _exams(subject: Subject, deep: bool) -> tuple[Exam, ...]:
 
 
 def _patience(store: Store) -> dict[str, int]:
-    """Hundreds of callers may wait long for a slow disk, which is no difference."""
+    """Hundreds of callers may wait for a slow disk, which is not a difference."""
     return {} if store.kind == MEMORY else {"timeout_ms": STORE_TIMEOUT_MS}
 
 
 def _document(stack: Stack, contract: str, endpoint: Endpoint, deep: bool) -> Json:
-    """What `wirelab-engine verify` reads (contracts/process/verify.schema.json)."""
+    """Input of `wirelab-engine verify` (contracts/process/verify.schema.json)."""
     called = {key: value for key, value in endpoint.group().items() if key != "report"}
     return {
         **called,
@@ -119,14 +119,14 @@ def _asked(
     if said.get("event") == "error":
         message, remedy = str(said.get("message")), str(said.get("remedy", ""))
         if said.get("kind") == "plan":
-            raise EngineRefused(f"the engine refused to examine: {message}", remedy)
+            raise EngineRefused(f"the engine refused the examination: {message}", remedy)
         raise TrialFailed(service.death() or message)
     try:
         return msgspec.convert(said["exams"], tuple[Exam, ...])
     except (KeyError, msgspec.ValidationError) as error:
         raise EngineRefused(
-            f"the engine's answer is no examination: {error}",
-            "are the engine and the front of one version? run `make setup`",
+            f"the engine's output is not an examination: {error}",
+            "run `make setup`, so that engine and Python package have the same version",
         ) from error
 
 
@@ -135,7 +135,7 @@ def _answer(child: Child, interruption: Interruption) -> Json:
     while (line := child.line(POLL_S)) is None:
         interruption.check()
         if time.monotonic() > deadline:
-            raise TrialFailed(f"the examination took over {EXAMINATION_S_MAX:.0f} s")
+            raise TrialFailed(f"the examination took more than {EXAMINATION_S_MAX:.0f} s")
     try:
         said = json.loads(line) if line else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""What an examination found, by section."""
+"""Findings of an examination, by section."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Examination:
     """Reference of the identity point."""
     contract: str
     sha256: str
-    """Of the service's binary."""
+    """SHA-256 of the service's binary."""
     engine_sha256: str
     deep: bool
     seed: int
     seconds: float
     exams: tuple[Exam, ...] = ()
     failure: str = ""
-    """Why there are no sections, or not all: the service did not start, or fell silent."""
+    """Why there are no sections, or not all: the service did not start, or stopped answering."""

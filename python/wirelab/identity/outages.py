@@ -1,10 +1,10 @@
-"""Contract records on a database that fails: nothing that was answered is lost, nothing is stored
-twice, errors are clear, and the service recovers.
+"""Contract records with a failing database: no acknowledged row is lost, no row is stored twice,
+errors are clear, and the service recovers.
 
-In each scenario the engine makes calls of Allocate while something fails. Then the rows are
-counted in the database itself: at least as many were added as calls were answered well, and at
-most as many as calls were made. A call that failed may have stored its row, once: its answer may
-be what was lost.
+In each scenario the engine makes calls of Allocate while something fails. Then the rows are counted
+in the database itself. At least as many rows must have been added as calls succeeded, and at most
+as many as calls were made. A failed call may have stored its row once, because only its reply may
+have been lost.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ SECTION = "outages"
 CONTRACT = "records"
 CALL = "Allocate"
 UNAVAILABLE = "database unavailable"
-"""The error of a call that the database did not answer (contracts/README.md, records)."""
+"""Error of a call that the database did not answer (contracts/README.md, records)."""
 TRANSIENT = "TRANSIENT"
-"""The same of IIOP, whose system exceptions have no text."""
+"""The same in IIOP, whose system exceptions have no text."""
 
 OUTSIDE = ("sqlite", "postgres")
-"""Stores that other sessions can reach, and that outlive the service."""
+"""Stores that other sessions can access, and that outlive the service."""
 CALLERS = 8
 POOL = 4
 """Connections of the service: fewer than callers, so that some wait for a connection and some for
 the database."""
 TIMEOUT_MS = 2_000
-"""Of the store, the default (docs/reference/process.md)."""
+"""Default timeout of the store (docs/reference/process.md)."""
 FULL_TIMEOUT_MS = 1_000
 FULL_S = 2.5
-"""So long nobody can write: beyond twice the timeout, so that one who waits for a connection and
-then for the database, each as long as may be, is found out."""
+"""Time during which no one can write. It exceeds twice the timeout, to detect a caller that waits
+for a connection and then for the database, each for the maximum time."""
 MARGIN_S = 0.7
-"""From the timeout of the store to that of the caller, for the service's own work."""
+"""Difference between the timeouts of store and caller, for the service's own work."""
 BEFORE, AFTER = 100, 40
-"""Calls that must go well before something fails, and after it."""
+"""Calls that must succeed before something fails, and after it."""
 AFTER_S = 0.3
-"""Calls go on for so long after the fault before they are counted."""
+"""Time for which calls continue after the fault before they are counted."""
 RECOVERY_S_MAX = 15.0
 KILLED_S_MAX = 5.0
 LOAD_S_MAX = 60.0
 THINK_S = 0.002
-"""Between two calls of a caller, for a service that refuses at once."""
+"""Pause between two calls of a caller, in case the service refuses immediately."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class Load:
     """Calls of Allocate, summed over several runs of the engine."""
 
     sent: int = 0
-    """May have stored a row each."""
+    """Calls made; each may have stored a row."""
     ok: int = 0
-    """Answered well: acknowledged."""
+    """Successful calls: acknowledged rows."""
     kinds: Counter[str] = field(default_factory=Counter)
-    """Failed calls by kind, also those that could not be sent."""
+    """Failed calls by kind, including those that could not be sent."""
     examples: tuple[str, ...] = ()
 
     @property
@@ -81,7 +81,7 @@ class Load:
         return self.kinds.total()
 
     def plus(self, group: GroupOutcome) -> Load:
-        """With the calls of one more run."""
+        """Adds the calls of one more run."""
         return Load(
             self.sent + group.calls_whole_run,
             self.ok + group.ok,
@@ -99,13 +99,13 @@ class Scenario:
     failures_min: int = 0
     failures_max: int | None = None
     is_of_service: bool = False
-    """The service itself ends: calls fail in whatever way."""
+    """The service itself ends, so calls may fail in any way."""
     error: str = UNAVAILABLE
-    """In every failure."""
+    """Text that every failure must contain."""
 
 
 def exam(subject: Subject) -> Exam:
-    """Examines services of its own on the subject's store. Raises :class:`TrialFailed`,
+    """Examines separate services on the subject's store. Raises :class:`TrialFailed`,
     :class:`Interrupted`."""
     psql = sessions.find_psql()
     reason = _unreachable(subject.store.kind, psql is not None)
@@ -120,20 +120,20 @@ def exam(subject: Subject) -> Exam:
 
 def _unreachable(kind: str, has_psql: bool) -> str:
     if kind not in OUTSIDE:
-        return f"{kind} is in the memory of the service, where no other session reaches it"
+        return f"{kind} is in the memory of the service, where no other session can access it"
     if kind == "postgres" and not has_psql:
-        return "no psql is installed, by which the lab counts and locks rows"
+        return "psql is not installed, which wirelab needs to count and lock rows"
     return ""
 
 
 def left_out(subject: Subject) -> Iterator[str]:
-    """Scenarios that belong to the store and are not gone through, with the reason."""
+    """Scenarios of the store that are not run, with the reason."""
     if subject.store.kind == "postgres" and subject.store.database is None:
-        yield "a restart of the database: the lab restarts no server that it has not started"
+        yield "a restart of the database: wirelab restarts only servers that it has started"
 
 
 class _Examiner:
-    """Goes through the scenarios, one after the other."""
+    """Runs the scenarios, one after the other."""
 
     def __init__(self, subject: Subject, session: Callable[[], Session]) -> None:
         self._subject, self._session = subject, session
@@ -141,8 +141,8 @@ class _Examiner:
         self.findings: list[Finding] = []
 
     def examine(self) -> None:
-        """On a service with a pool, which is killed at last, and on one with one connection,
-        which takes up what the first one has left."""
+        """First on a service with a pool, which is killed at the end, then on one with a single
+        connection, which takes over what the first one left."""
         with self._subject.started(pool=POOL, timeout_ms=TIMEOUT_MS) as (service, endpoint):
             for scenario in self._scenarios(service):
                 self._go_through(scenario, endpoint, TIMEOUT_MS)
@@ -175,14 +175,14 @@ class _Examiner:
 
 
 def judged(scenario: Scenario, load: Load, added: int, *, recovered: bool) -> Iterator[Finding]:
-    """What went wrong, when that many rows were ``added``."""
+    """Findings, if that number of rows was ``added``."""
 
     def finding(expected: str, found: str) -> Finding:
         return Finding(scenario.name, CALL, expected, found)
 
     if not load.ok <= added <= load.sent:
         yield finding(
-            f"{load.ok:,} acknowledged rows, and at most {load.sent - load.ok:,} of failed calls",
+            f"{load.ok:,} acknowledged rows, plus at most {load.sent - load.ok:,} of failed calls",
             f"{added:,} rows",
         )
     if not recovered:
@@ -194,9 +194,9 @@ def judged(scenario: Scenario, load: Load, added: int, *, recovered: bool) -> It
         yield finding(f'only "{scenario.error}", within the timeout', _failures(load))
     least, most = scenario.failures_min, scenario.failures_max
     if load.failed < least:
-        yield finding(f"{least} failed calls or more", _failures(load))
+        yield finding(f"at least {least} failed calls", _failures(load))
     if most is not None and load.failed > most:
-        yield finding(f"{most} failed call at most", _failures(load))
+        yield finding(f"at most {most} failed call", _failures(load))
 
 
 def _failures(load: Load) -> str:
@@ -205,26 +205,26 @@ def _failures(load: Load) -> str:
 
 
 class _Caller:
-    """Makes calls by the engine."""
+    """Makes calls with the engine."""
 
     def __init__(self, subject: Subject, endpoint: Endpoint, timeout_s: float) -> None:
         self._subject, self._endpoint, self._timeout_s = subject, endpoint, timeout_s
 
     def during(self, fault: Callable[[], None]) -> GroupOutcome:
-        """Calls until a while after the fault, which comes when the first ones have been
-        answered. Raises :class:`TrialFailed` when none are."""
+        """Makes calls until some time after the fault, which occurs once the first calls have
+        succeeded. Raises :class:`TrialFailed` if none do."""
         happened = _Once(fault)
         drive = self._drive({"duration_s": LOAD_S_MAX}, happened)
         happened.stop = drive.stop
         group = drive.outcome().groups[0]
         self._subject.interruption.check()
         if happened.at is None:
-            raise TrialFailed(f"{group.ok} calls of {CALL} went well: {group.error_examples}")
+            raise TrialFailed(f"only {group.ok} calls of {CALL} succeeded: {group.error_examples}")
         return group
 
     def after(self, load: Load) -> tuple[Load, bool]:
-        """Calls until they go well again; false where they do not in time. Their failures up
-        to then are of the outage."""
+        """Makes calls until they succeed again; False if they do not in time. Failures until then
+        are part of the outage."""
         deadline = time.monotonic() + RECOVERY_S_MAX
         while time.monotonic() < deadline:
             window = {"calls": {"calls": AFTER, "max_s": RECOVERY_S_MAX}}
@@ -256,13 +256,13 @@ class _Caller:
 
 
 class _Once:
-    """Lets something happen once calls go well, and stops them a while later."""
+    """Triggers an event once calls succeed, and stops the calls some time later."""
 
     def __init__(self, fault: Callable[[], None]) -> None:
         self._fault = fault
         self.stop: Callable[[], None] = lambda: None
         self.at: float | None = None
-        """When it had happened."""
+        """Time of the event."""
 
     def progress(self, progress: Progress) -> None:
         if self.at is None and progress.calls - progress.errors >= BEFORE:
@@ -275,7 +275,7 @@ class _Once:
 
 
 def _drop_connection(session: Session) -> None:
-    """In mid-call: that of an INSERT that waits for our lock, which alone fails."""
+    """During a call: terminates the connection of an INSERT that waits for our lock."""
     assert isinstance(session, PostgresSession)
     with session.locked():
         if not session.end_one_that_waits():

@@ -1,7 +1,7 @@
-"""Which stacks have an identity of their own.
+"""Selects the stacks that need a verification of their own.
 
-How the client behaves, how long a service waits, or how its sockets are set does not change
-what it answers: only the axes below do. A stack is verified at its identity point.
+Client behaviour, service delays and socket options do not change replies. Only the axes below do. A
+stack is verified at its identity point.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ IDENTITY_AXES = (
     *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
     *("token_cache", "store", "repository", "fetch", "mapper", "validation", "parser"),
 )
-"""Axes by which answers could differ, beside binding and language."""
+"""Axes that could affect replies, besides binding and language."""
 
 
 def identity_stack(stack: Stack) -> Stack:
-    """The stack with every other axis at its default, or as near to it as is legal."""
+    """The stack with all other axes at their default, or as close to it as is legal."""
     axes = stack.axes
     binding, language = axes["binding"], axes["language"]
     named_axes = {
@@ -33,8 +33,8 @@ def identity_stack(stack: Stack) -> Stack:
 
 
 def points(catalogue: Catalogue) -> Iterator[tuple[Stack, str]]:
-    """Every identity point that the manifests name, with each contract: one axis away from
-    the service's first codec, transport and so on, since they do not depend on each other."""
+    """Every identity point of the manifests, with each contract: at most one axis differs from the
+    service's first codec, transport and so on, because these axes do not depend on each other."""
     for language, manifest in catalogue.by_language.items():
         for served in manifest.serves:
             service = f"{served.binding}@{language}"
@@ -65,7 +65,7 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
     databases = [store for store in served.stores if store != "memory"]
     base = {"codec": served.codecs[0], "transport": served.transports[0]}
     if served.binding == "rest":
-        # Texts carry one operation; what can be examined in full comes first.
+        # Codec text supports one operation; prefer codecs that can be examined completely.
         base["codec"] = min(served.codecs, key=lambda codec: codec == "text")
     seen: list[dict[str, str]] = [base]
     yield base
@@ -75,7 +75,7 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
             if axis == "token_cache":
                 changed["codec"] = "token-xml"
             if axis in ("repository", "fetch") and databases:
-                # Of the embedded ones, which need no server, where there are any.
+                # Prefer embedded stores, which need no server.
                 changed["store"] = min(databases, key=lambda store: store in ("sqlite", "postgres"))
             default = table.default(served.binding, axis)
             if changed not in seen and changed.get(axis) != base.get(axis, default):
@@ -84,7 +84,7 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
 
 
 def _nearest(service: str, changes: dict[str, str]) -> Stack:
-    """That stack, its other axes repaired where they would not be legal beside these."""
+    """The stack with this value, and other axes repaired where they would become illegal."""
     plain = Stack.parse(service)
     legal = legality.nearest({**plain.axes, **changes})
     named = [

@@ -1,4 +1,4 @@
-"""What is examined, and how it is started."""
+"""The service to examine, and how to start it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """A program that serves a contract over a stack, on a store of its own."""
+    """A program that serves a contract over a stack, with its own store."""
 
     program: Program
     stack: Stack
@@ -36,13 +36,13 @@ class Subject:
 
     @property
     def folder(self) -> Path:
-        """For logs."""
+        """Name for logs."""
         return self.scratch.folder
 
     @contextmanager
     def started(self, **store: int) -> Iterator[tuple[Service, Endpoint]]:
-        """A service of its own and how to reach it; ``store`` adds to the configuration of
-        the store. It ends with the block. Raises :class:`TrialFailed`."""
+        """A separate service and its endpoint; ``store`` is added to the configuration of the
+        store. It ends with the block. Raises :class:`TrialFailed`."""
         listen = ListenSpec.of(self.stack, self.scratch)
         settings = Settings(
             hello_bytes=HELLO_BYTES,

@@ -1,4 +1,4 @@
-"""What an examination says: passed, passed but for known gaps, or not."""
+"""Verdict on an examination: passed, passed except for known gaps, or failed."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """True when calls were made, and nothing was found but known gaps."""
+        """True if calls were made, and all findings are known gaps."""
         failed = any(cell.outcome == "FAIL" for cell in self.cells)
         examined = any(cell.calls for cell in self.cells)
         return not self.examination.failure and not failed and examined
 
     def reasons(self) -> list[str]:
-        """Why it did not pass, a line each."""
+        """Reasons why it did not pass, one line each."""
         failure = [self.examination.failure] if self.examination.failure else []
         problems = [
             f"{cell.section}: {problem}" for cell in self.cells for problem in cell.problems
@@ -56,7 +56,7 @@ class Verdict:
 
 
 def judge(examination: Examination, gaps: Gaps) -> Verdict:
-    """Sets each section beside the known gaps."""
+    """Compares each section with the known gaps."""
     stack = Stack.parse(examination.stack)
     cells = tuple(
         _cell(exam, gaps.of(stack, examination.contract, exam.section))
@@ -71,8 +71,8 @@ def _cell(exam: Exam, gaps: tuple[Gap, ...]) -> Cell:
         for finding in unknown_findings(gaps, exam.findings)
     ]
     closed = [
-        f"{gap.finding}: passes, though a known gap says that it does not ({gap.reason}); "
-        f"take the gap out of {FILE}"
+        f"{gap.finding}: passes, although it is listed as a known gap ({gap.reason}); "
+        f"remove the gap from {FILE}"
         for gap in closed_gaps(gaps, exam.findings)
     ]
     problems = tuple(found + closed)
@@ -90,17 +90,17 @@ def _outcome(exam: Exam, gaps: tuple[Gap, ...], problems: tuple[str, ...]) -> Ou
 
 
 FILE = "services/gaps.yaml"
-"""In the checkout."""
+"""Path in the checkout."""
 
 
 @cache
 def _catalogue() -> manifests.Catalogue:
-    """Of this process: every gap of the file is checked against the same manifests."""
+    """Manifests, loaded once per process to check all gaps of the file."""
     return manifests.load()
 
 
 class Gap(BaseModel):
-    """One thing that a service does otherwise."""
+    """One known difference of a service."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -114,7 +114,7 @@ class Gap(BaseModel):
 
     @model_validator(mode="after")
     def _of_services_that_there_are(self) -> Gap:
-        """Or a mistyped gap would stand in the file for good."""
+        """Validates the references, because a mistyped gap would never be noticed."""
         catalogue = _catalogue()
         for service in self.services:
             try:
@@ -124,7 +124,7 @@ class Gap(BaseModel):
         return self
 
     def concerns(self, stack: Stack, contract: str, section: str) -> bool:
-        """True when it is about that section of that service."""
+        """True if it applies to that section of that service."""
         if (contract, section) != (self.contract, self.section):
             return False
         return any(_fits(stack, service) for service in self.services)
@@ -143,7 +143,7 @@ class Gaps:
     known: tuple[Gap, ...] = ()
 
     def of(self, stack: Stack, contract: str, section: str) -> tuple[Gap, ...]:
-        """Those of one section of one service."""
+        """Gaps of one section of one service."""
         return tuple(gap for gap in self.known if gap.concerns(stack, contract, section))
 
 
@@ -154,19 +154,19 @@ def load(path: Path | None = None) -> Gaps:
 
 
 def unknown_findings(gaps: Iterable[Gap], findings: Iterable[Finding]) -> list[Finding]:
-    """Findings that no gap names."""
+    """Findings that are not known gaps."""
     names = {gap.finding for gap in gaps}
     return [finding for finding in findings if finding.name not in names]
 
 
 def closed_gaps(gaps: Iterable[Gap], findings: Iterable[Finding]) -> list[Gap]:
-    """Gaps that nothing was found of."""
+    """Gaps without a finding."""
     names = {finding.name for finding in findings}
     return [gap for gap in gaps if gap.finding not in names]
 
 
 def _fits(stack: Stack, service: str) -> bool:
-    """True when the stack is that service, with the axes that it names."""
+    """True if the stack is that service, with the axes in the reference."""
     name, _, query = service.partition("?")
     axes = stack.axes
     named = [part.partition("=") for part in filter(None, query.split("&"))]

@@ -1,4 +1,4 @@
-"""Verifies services, one after the other, and keeps the proofs of those that passed."""
+"""Verifies services one after the other, and stores proofs of those that passed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ CONTRACTS = ("transfer", "charging", "calendar", "records", "petclinic")
 
 
 def chosen(references: Sequence[str], contract: str | None = None) -> list[Point]:
-    """The points that the references name, all of them when there are none. Raises
+    """The points of the given references, or all points. Raises
     :class:`StackError`, :class:`UsageError`."""
     if contract is not None and contract not in CONTRACTS:
-        raise UsageError(f"there is no contract {contract!r}", did_you_mean(contract, CONTRACTS))
+        raise UsageError(f"unknown contract {contract!r}", did_you_mean(contract, CONTRACTS))
     catalogue = manifests.load()
     if not references:
         return [point for point in points(catalogue) if contract in (None, point[1])]
@@ -49,18 +49,18 @@ def _named(reference: str, contract: str | None, catalogue: manifests.Catalogue)
     contracts = CONTRACTS if contract is None else (contract,)
     served = [one for one in contracts if manifest and manifest.refusal(stack, one) is None]
     if not served:
-        # It raises, and says why.
+        # Raises the error with the reason.
         catalogue.manifest(stack, contracts[0])
     yield from ((identity_stack(stack), one) for one in served)
 
 
 class Verifier:
-    """Examines services, and keeps the proofs of those that passed."""
+    """Examines services, and stores proofs of those that passed."""
 
     def __init__(
         self, programs: Programs, interruption: Interruption, *, postgres: str = ""
     ) -> None:
-        """``postgres`` is the URL of a server that already runs, for ``store=postgres``."""
+        """``postgres`` is the URL of a running server for ``store=postgres``."""
         self._postgres = postgres
         self._programs = programs
         self._interruption = interruption
@@ -68,7 +68,7 @@ class Verifier:
 
     @cached_property
     def _gaps(self) -> Gaps:
-        """Read when something is examined: most runs find every proof that they need."""
+        """Loaded on first use: most runs find all proofs that they need."""
         return known.load()
 
     def verify(self, stack: Stack, contract: str, *, deep: bool = False) -> Verdict:
@@ -89,12 +89,12 @@ class Verifier:
         return verdict
 
     def kept(self, point: Stack, contract: str) -> IdentityRecord | None:
-        """The proof of an identity point from before; None: there is none."""
+        """A stored proof of an identity point; None if there is none."""
         program = self._programs.program(point, self._interruption, contract)
         return self.proofs.find(program, point, contract)
 
     def proof(self, point: Stack, contract: str) -> IdentityRecord | Verdict:
-        """A proof made now; else the verdict that says why there is none."""
+        """A new proof, or the verdict that explains why there is none."""
         verdict = self.verify(point, contract)
         return self.kept(point, contract) or verdict
 
@@ -117,15 +117,15 @@ def verify(
 
 
 class Proofs:
-    """Passed examinations, found again by what was examined and by whom."""
+    """Stored proofs of passed examinations, by examined binary and engine."""
 
     def __init__(self, engine_sha256: str, folder: Path | None = None) -> None:
-        """``engine_sha256``: another engine examines otherwise, and its proofs do not count."""
+        """``engine_sha256``: another engine examines differently, so its proofs do not count."""
         self.engine_sha256 = engine_sha256
         self._folder = folder if folder is not None else checkout.root() / ".cache" / "proofs"
 
     def find(self, program: Program, stack: Stack, contract: str) -> IdentityRecord | None:
-        """The proof that this binary passed at this identity point; None: there is none."""
+        """The proof that this binary passed at this identity point; None if there is none."""
         try:
             kept = self._path(program.sha256, stack, contract).read_bytes()
             return msgspec.json.decode(kept, type=IdentityRecord)
@@ -133,7 +133,7 @@ class Proofs:
             return None
 
     def keep(self, verdict: Verdict) -> IdentityRecord:
-        """Writes down that an examination was passed. The caller has seen that it was."""
+        """Stores a passed examination. The caller has checked that it passed."""
         examination = verdict.examination
         gaps = (gap for cell in verdict.cells for gap in cell.gaps)
         proof = IdentityRecord(
@@ -149,7 +149,7 @@ class Proofs:
         stack = Stack.parse(examination.stack)
         path = self._path(examination.sha256, stack, examination.contract)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Two runs may prove the same at the same time: each writes a whole file.
+        # Two runs may store the same proof at the same time: each writes the file atomically.
         unfinished = path.with_name(f"{path.name}.{os.getpid()}")
         unfinished.write_text(json.dumps(proof.to_json(), indent=1) + "\n", encoding="utf-8")
         unfinished.replace(path)
@@ -161,7 +161,7 @@ class Proofs:
 
 
 class Admission:
-    """The proofs of one run, each looked for or made once."""
+    """The proofs of one run, each found or made once."""
 
     def __init__(
         self,
@@ -171,15 +171,15 @@ class Admission:
         unverified: bool = False,
         postgres: str = "",
     ) -> None:
-        """With ``unverified`` a service without a proof is measured all the same, and its
-        trials are marked."""
+        """With ``unverified``, a service without a proof is measured anyway, and its trials are
+        marked."""
         self._verifier = Verifier(programs, interruption, postgres=postgres)
         self._unverified = unverified
         self._known: dict[tuple[Stack, str], IdentityRecord | Verdict] = {}
 
     def prepare(self, stack: Stack, contract: str, note: Callable[[str], None]) -> None:
-        """Finds or makes the proof of a stack. Raises :class:`BuildError`,
-        :class:`Interrupted`; that there is none is told by :meth:`of`."""
+        """Finds or makes the proof of a stack; if there is none, :meth:`of` reports it. Raises
+        :class:`BuildError`, :class:`Interrupted`."""
         point = identity_stack(stack), contract
         if point in self._known:
             return
@@ -189,17 +189,17 @@ class Admission:
         self._known[point] = kept or self._verifier.proof(*point)
 
     def of(self, stack: Stack, contract: str) -> IdentityRecord:
-        """The proof that travels with a trial. Raises :class:`TrialFailed` where there is
-        none and none is not enough."""
+        """The proof to store with a trial. Raises :class:`TrialFailed` if there is none and a proof
+        is required."""
         self.prepare(stack, contract, lambda _: None)
         known = self._known[identity_stack(stack), contract]
         if not isinstance(known, Verdict):
             return known
-        reasons = known.reasons() or ["nothing could be examined"]
+        reasons = known.reasons() or ["no section could be examined"]
         said = f"{reasons[0]}" + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")
         if self._unverified:
             return IdentityRecord(unverified=said)
         raise TrialFailed(
             f"the service is not verified: {said}; `wirelab verify '{identity_stack(stack)}'` "
-            "says all, --unverified measures all the same"
+            "prints everything, --unverified measures it anyway"
         )

@@ -1,7 +1,7 @@
 """Third-party load tools, run unmodified as processes: as callers, or wrapped under capture.
 
-A tool's figures are its own. The lab starts it, pins it where the engine would run, takes
-what it cost from the kernel, and reads its report. What a tool does not report is absent from the
+A tool's figures are its own. wirelab starts it, pins it to the cores of the engine, measures its
+cost with the kernel, and reads its report. Values that a tool does not report are absent from the
 result.
 
 - :mod:`wirelab.loadtools.tool` finds or installs a tool and identifies it;

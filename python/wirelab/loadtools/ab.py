@@ -1,5 +1,5 @@
-"""ApacheBench (ab.c, 2.3): a connection per request unless ``-k`` is given; its times count
-from the begin of connecting, and its percentiles are whole milliseconds."""
+"""ApacheBench (ab.c, 2.3): uses a connection per request unless ``-k`` is given. Its times start
+with connecting, and its percentiles are whole milliseconds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ApacheBench:
         )
 
     def read_report(self, output: str) -> ToolReport | None:
-        """Its summary."""
+        """Parses its summary."""
         requests = whole(r"^Complete requests:\s+(\d+)", output)
         if requests is None:
             return None
@@ -39,7 +39,7 @@ class ApacheBench:
         shares = {f"p{n}": _ms(rf"^\s+{n}%\s+(\d+)", output) for n in (50, 90, 99)}
         return ToolReport(
             requests=requests,
-            # A reply of another length than the first is called failed, too.
+            # A reply whose length differs from the first also counts as failed.
             failed=max(failed, refused),
             rate_per_s=number(r"^Requests per second:\s+([\d.]+)", output),
             seconds=number(r"^Time taken for tests:\s+([\d.]+)", output),

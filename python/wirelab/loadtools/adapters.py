@@ -1,6 +1,6 @@
-"""The load tools whose options and reports are understood, one file each.
+"""The load tools whose options and reports are supported, one module each.
 
-Adding one means writing such a file and naming it here.
+To add one, write such a module and list it here.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ STARTERS = frozenset(
         *("setsid", "stdbuf", "strace", "sudo", "taskset", "time", "timeout", "unshare", "xargs"),
     }
 )
-"""Programs that only start another; its name stands somewhere among their words."""
+"""Programs that start another program, whose name is among their arguments."""
 
 
 def recognise(command: Sequence[str]) -> tuple[ToolAdapter, list[str]] | None:
-    """The tool that a command runs, itself or by ``sh -c``, ``env``, ``timeout`` and their like,
-    and the words behind it; None where none is known."""
+    """The tool that a command runs, directly or through ``sh -c``, ``env``, ``timeout`` or similar,
+    and the arguments after it; None if it is not a known tool."""
     if PurePath(command[0]).name not in STARTERS:
         return _first(command[:1], command[1:])
     return _first([part for word in command for part in _parts(word)], [])
 
 
 def _first(words: Sequence[str], rest: Sequence[str]) -> tuple[ToolAdapter, list[str]] | None:
-    """The first of the words that is a tool, and what stands behind it."""
+    """The first word that is a tool, and the words after it."""
     for place, word in enumerate(words):
         for reader in KNOWN:
             if PurePath(word).name == reader.name:
@@ -46,7 +46,7 @@ def _first(words: Sequence[str], rest: Sequence[str]) -> tuple[ToolAdapter, list
 
 
 def _parts(word: str) -> list[str]:
-    """A script of a shell as its words; any other word as itself."""
+    """Splits a shell script into words; any other word is returned unchanged."""
     if not any(blank in word for blank in " \t\n"):
         return [word]
     try:

@@ -1,4 +1,4 @@
-"""A foreign tool as the caller of a trial."""
+"""Uses a third-party tool as the caller of a trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.trial.record import CallerRecord, GroupResult
 
 _BY_NAME = {"ghz": ghz.drive, "jmeter": jmeter.drive}
-"""Those that write a list of their calls."""
+"""Tools that write a list of their calls."""
 
 
 def drive(
@@ -25,7 +25,8 @@ def drive(
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_tick: Callable[[], None] = lambda: None,
 ) -> tuple[GroupResult, CallerRecord]:
-    """What was measured, and by whom. Raises :class:`TrialFailed`, :class:`Interrupted`."""
+    """The measurements, and the identity of the tool. Raises :class:`TrialFailed`,
+    :class:`Interrupted`."""
     by = _BY_NAME.get(tool.name, http_tools.drive)
     return by(
         tool, request, folder, interruption=interruption, on_progress=on_progress, on_tick=on_tick

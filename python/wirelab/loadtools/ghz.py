@@ -1,11 +1,11 @@
-"""ghz, the usual load tool for gRPC (github.com/bojand/ghz): its options, and its report.
+"""ghz, the common load tool for gRPC (github.com/bojand/ghz): its options, and its report.
 
-Read from its source, version 0.120.0: a latency runs from the client library's begin of a
-call to its end (``stats.Begin`` and ``stats.End`` of grpc-go); ``average`` is over all calls,
-``fastest``, ``slowest`` and ``latencyDistribution`` over those that ended well unless
-``--count-errors`` is given; ``total`` ends when the last call under way has ended
-(``--duration-stop wait``); ``details`` holds at most a million calls; a bound in time makes it
-forget the number of calls, ``-x`` no less than ``-z``, although its help says otherwise.
+From its source, version 0.120.0. A latency lasts from the start of a call in the client library to
+its end (``stats.Begin`` and ``stats.End`` of grpc-go). ``average`` covers all calls; ``fastest``,
+``slowest`` and ``latencyDistribution`` cover successful calls unless ``--count-errors`` is given.
+``total`` ends when the last call in flight has ended (``--duration-stop wait``). ``details``
+contains at most a million calls. With a time limit ghz ignores the number of calls, with ``-x`` as
+well as with ``-z``, contrary to its help.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ from wirelab.trial.record import CallerRecord, GroupResult, Times, Warmup
 
 SERVICE = "wirelab.transfer.v1.Transfer"
 EMPTY_REQUEST = "{}"
-"""Of Hello and HelloBytes, as JSON."""
+"""Payload of Hello and HelloBytes, as JSON."""
 ABOVE_MIN = 10
-"""A percentile is kept only where so many samples lie above it."""
+"""Minimum number of samples above a percentile."""
 PERCENTILES = (50, 90, 99)
-"""Those that are shown."""
+"""Percentiles to report."""
 SLOT_NS = 100_000_000
-"""Of the series: a tenth of a second, as the engine's."""
+"""Interval of the series: a tenth of a second, like the engine's."""
 MARGIN_S = 30.0
-"""Allowed beyond warm-up or window and the timeout: start, and writing the report."""
+"""Time allowed beyond warm-up or window and the timeout: start, and writing the report."""
 EXAMPLES_MAX = 5
 KINDS = {"DeadlineExceeded": "timeout"}
-"""gRPC status -> kind of error, where the status tells the kind."""
+"""gRPC status -> kind of error, if the status determines the kind."""
 
 
 class GhzCall(msgspec.Struct, frozen=True):
-    """One of ``details``."""
+    """One entry of ``details``."""
 
     timestamp: str
-    """Its end, RFC 3339."""
+    """End of the call, RFC 3339."""
     latency: int
     """Nanoseconds."""
     status: str
 
 
 class GhzPercentile(msgspec.Struct, frozen=True):
-    """One of ``latencyDistribution``."""
+    """One entry of ``latencyDistribution``."""
 
     percentage: int
     latency: int
@@ -67,13 +67,13 @@ class GhzPercentile(msgspec.Struct, frozen=True):
 
 
 class GhzOptions(msgspec.Struct, frozen=True):
-    """Of the run."""
+    """Options of the run."""
 
     processors: int | None = msgspec.field(default=None, name="CPUs")
 
 
 class GhzReport(msgspec.Struct, frozen=True, rename="camel"):
-    """What ghz writes with ``-O json``; times in nanoseconds."""
+    """Output of ghz with ``-O json``; times in nanoseconds."""
 
     count: int
     total: int
@@ -90,7 +90,7 @@ class GhzReport(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True)
 class ToolRequest:
-    """What ghz is asked to do."""
+    """Parameters of a ghz run."""
 
     target: str
     axes: Mapping[str, str]
@@ -98,31 +98,31 @@ class ToolRequest:
     users: int
     window: Window
     warmup_s: float
-    """0: none."""
+    """0: no warm-up."""
     timeout_s: float
     processors: int
     """GOMAXPROCS."""
     cores: tuple[int, ...] = ()
     namespace: str | None = None
-    """Of the network."""
+    """Network namespace."""
     group: Path | None = None
-    """The control group that limits its CPU."""
+    """Control group that limits its CPU."""
 
     @property
     def window_s_max(self) -> float:
-        """The longest that the window allows."""
+        """Maximum length of the window."""
         calls = self.window.calls
         return calls.max_s if calls else self.window.duration_s or 0.0
 
     @property
     def calls_planned(self) -> int | None:
-        """That the window is to hold; None: it ends by time."""
+        """Number of calls planned for the window; None: it ends by time."""
         return self.window.calls.calls if self.window.calls else None
 
 
 def command(tool: Tool, request: ToolRequest, window: Window, report: Path) -> list[str]:
-    """The command line of one run. A call under way when the window ends is waited for; a
-    number of calls has no bound in time (see :func:`shorter`)."""
+    """The command line of one run. A call in flight at the end of the window is waited for. A
+    number of calls has no time limit (see :func:`shorter`)."""
     calls = window.calls
     length = ["-n", str(calls.calls)] if calls else ["-z", _duration(window.duration_s or 0.0)]
     compression = ["--enable-compression"] if request.axes["compression"] == "gzip" else []
@@ -146,10 +146,10 @@ def drive(
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_tick: Callable[[], None] = lambda: None,
 ) -> tuple[GroupResult, CallerRecord]:
-    """Warms the service up by a run of its own and measures by a second one: what was measured,
-    and by whom. The report is kept in ``folder`` as ghz wrote it.
+    """Warms the service up with one run and measures with a second one. Returns the measurements
+    and the identity of the tool. ``folder`` receives the report as ghz wrote it.
 
-    Raises :class:`TrialFailed` when ghz fails or says nothing that can be read, and
+    Raises :class:`TrialFailed` if ghz fails or its report cannot be read, and
     :class:`Interrupted` on request.
     """
     warmup: GhzReport | None = None
@@ -177,13 +177,14 @@ def drive(
 
 
 def _progress(phase: str) -> Progress:
-    """ghz reports no counts while it runs."""
+    """Called regularly; ghz reports no counts while it runs."""
     return Progress(phase=phase, calls=0, errors=0, elapsed_s=0.0, in_flight=0)
 
 
 def shorter(window: Window, warmup: GhzReport | None) -> Window:
-    """A number of calls with a bound in time as the one of both that ends first at the rate
-    of the warm-up, for ghz cannot hold both; without a warm-up the number of calls."""
+    """Converts a number of calls with a time limit into the one of the two that ends first, at the
+    rate of the warm-up, because ghz does not support both. Without a warm-up: the number of
+    calls."""
     calls = window.calls
     if calls is None or warmup is None or calls.calls <= warmup.rps * calls.max_s:
         return window
@@ -191,14 +192,15 @@ def shorter(window: Window, warmup: GhzReport | None) -> Window:
 
 
 def read(path: Path) -> GhzReport:
-    """A report. The file is packed, for it lists every call. Raises :class:`TrialFailed`."""
+    """Reads a report and compresses its file, which lists every call. Raises
+    :class:`TrialFailed`."""
     try:
         text = path.read_bytes()
         report = msgspec.json.decode(text, type=GhzReport)
     except msgspec.ValidationError as error:
-        raise TrialFailed(f"ghz wrote a report of another shape: {error}") from error
+        raise TrialFailed(f"the report of ghz has an unknown structure: {error}") from error
     except (OSError, ValueError) as error:
-        raise TrialFailed(f"ghz wrote no report that can be read: {error}") from error
+        raise TrialFailed(f"the report of ghz cannot be read: {error}") from error
     with gzip.open(path.with_suffix(".json.gz"), "wb", compresslevel=1) as packed:
         packed.write(text)
     path.unlink()
@@ -212,12 +214,12 @@ def outcome(
     done: ToolRun,
     warmup: GhzReport | None,
 ) -> tuple[GroupResult, CallerRecord]:
-    """What one measured run found, and the process that made the calls. Stamps and counters
+    """Result of one measured run, and the process that made the calls. Time stamps and counters
     that ghz does not have are left out."""
     try:
         group = _group(request, report, done.wall_offset_ns, warmup)
     except ValueError as error:
-        raise TrialFailed(f"ghz wrote a report of another shape: {error!r}") from error
+        raise TrialFailed(f"the report of ghz has an unknown structure: {error!r}") from error
     start_ns = group.window_start_ns or 0
     end_ns = start_ns + round(group.window_s * 1e9)
     cpu_s = done.cpu_within(start_ns, end_ns)
@@ -245,7 +247,7 @@ def _group(
 ) -> GroupResult:
     calls, details = report.count, report.details
     if calls == 0 or not details:
-        raise TrialFailed("ghz ended no call within the window")
+        raise TrialFailed("no call of ghz ended within the window")
     statuses = dict(report.status_code_distribution)
     ok = statuses.pop("OK", 0)
     window_s = report.total / 1e9
@@ -293,7 +295,7 @@ def _times(report: GhzReport) -> Times:
 
 
 def _times_of(latencies_ns: Sequence[int]) -> Times:
-    """The same of listed latencies; percentiles by the definition of the engine's."""
+    """Times from listed latencies; percentiles are defined as in the engine."""
     ordered = sorted(latencies_ns)
     count = len(ordered)
     return Times(
@@ -310,7 +312,7 @@ def _times_of(latencies_ns: Sequence[int]) -> Times:
 
 
 def _series(ends_ns: Sequence[int], start_ns: int) -> tuple[int, ...]:
-    """Good calls per tenth of a second."""
+    """Successful calls per tenth of a second."""
     places = [max(0, end - start_ns) // SLOT_NS for end in ends_ns]
     series = [0] * (max(places, default=-1) + 1)
     for place in places:
@@ -319,12 +321,12 @@ def _series(ends_ns: Sequence[int], start_ns: int) -> tuple[int, ...]:
 
 
 def _wall_ns(stamp: str) -> int:
-    """A time stamp of RFC 3339 as ns since 1970, to the microsecond."""
+    """Converts an RFC 3339 time stamp to ns since 1970, with microsecond resolution."""
     return round(datetime.fromisoformat(stamp).timestamp() * 1e6) * 1000
 
 
 def _duration(duration_s: float) -> str:
-    """As Go's time.ParseDuration reads it."""
+    """Format of Go's time.ParseDuration."""
     return f"{round(duration_s * 1e6)}us"
 
 
@@ -335,8 +337,8 @@ FLAGS = (
 
 
 class Ghz:
-    """ghz, run by somebody: ``--connections`` HTTP/2 connections for the whole run, shared by
-    ``-c`` workers."""
+    """ghz run by a user: ``--connections`` HTTP/2 connections for the whole run, shared by ``-c``
+    workers."""
 
     name = "ghz"
 
@@ -361,7 +363,7 @@ class Ghz:
         )
 
     def read_report(self, output: str) -> ToolReport | None:
-        """Its summary, or its CSV of calls."""
+        """Parses its summary, or its CSV of calls."""
         requests = whole(r"^\s+Count:\s+(\d+)", output)
         if requests is None:
             return _calls(output)
@@ -384,7 +386,7 @@ class Ghz:
 
 
 def _calls(output: str) -> ToolReport | None:
-    """``-O csv``: a line per call, with its milliseconds, its error and its status."""
+    """Parses ``-O csv``: one line per call with milliseconds, error and status."""
     if not re.search(r"^duration \(ms\),status,error$", output, re.M):
         return None
     rows = re.findall(r"^([\d.]+),([^,\n]*),", output, re.M)

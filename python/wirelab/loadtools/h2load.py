@@ -1,5 +1,5 @@
-"""h2load (nghttp2): ``-c`` connections for the whole run, ``-m`` streams on each; a request's
-time counts from its submission, so that connecting is left out."""
+"""h2load (nghttp2): ``-c`` connections for the whole run, ``-m`` streams on each. A request's time
+starts with its submission, so it excludes connecting."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ class H2load:
     name = "h2load"
 
     def read_options(self, words: list[str], output: str) -> ToolOptions:
-        """``--rps`` is of each client; ``-r`` opens connections at a rate and is no rate of
-        requests."""
+        """``--rps`` is per client; ``-r`` is a rate of new connections and not of requests."""
         options = Options.posix(words, SHORT, LONG)
         clients = options.count("-c", "--clients") or 1
         streams = options.count("-m", "--max-concurrent-streams") or 1
@@ -44,7 +43,7 @@ class H2load:
         )
 
     def read_report(self, output: str) -> ToolReport | None:
-        """Its summary."""
+        """Parses its summary."""
         requests = re.search(
             r"^requests: \d+ total, \d+ started, (\d+) done, (\d+) succeeded, (\d+) failed, ",
             output,
@@ -59,8 +58,8 @@ class H2load:
         finished = re.search(r"^finished in ([\d.]+\w+)", output, re.M)
         return ToolReport(
             requests=done,
-            # A stream that was reset is errored and done; the calls of a connection that broke
-            # are errored alone.
+            # A stream that was reset counts as errored and done; calls of a broken connection only
+            # as errored.
             unanswered=max(0, good + failed - done),
             failed=max(failed, refused),
             rate_per_s=number(r"^finished in \S+, ([\d.]+) req/s", output),

@@ -1,12 +1,12 @@
-"""ab, wrk and h2load as callers of rest: GET of the operation's path.
+"""ab, wrk and h2load as callers of rest: GET requests to the operation's path.
 
-Their summaries are all that is known of a run: no call has stamps, and a window ends with the
-process. A call under way when a window of seconds ends is given up by ab, wrk and h2load, so that
-the number of calls that reached the service is known only where a number was asked for.
+Only their summaries are known. Calls have no time stamps, and a window ends with the process. ab,
+wrk and h2load abandon calls in flight at the end of a timed window. The number of calls that
+reached the service is therefore known only if a number of calls was requested.
 
-wrk 4.1 adds calls that it did not make: its latencies are corrected for coordinated omission by
-the mean interval between calls (``stats_correct`` in wrk.c), so that a pause of the machine weighs
-more in its mean than in those of other callers.
+wrk 4.1 adds calls that it did not make: it corrects latencies for coordinated omission with the
+mean interval between calls (``stats_correct`` in wrk.c). A pause of the machine therefore has a
+larger effect on its mean than on those of other callers.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from wirelab.process.interruption import Interruption
 from wirelab.trial.record import CallerRecord, GroupResult, Times, Warmup
 
 PATHS = MappingProxyType({"Hello": "/transfer/hello", "HelloBytes": "/transfer/hello-bytes"})
-"""Of operations that rest reads by GET (contracts/README.md)."""
+"""Operations that rest reads with GET (contracts/README.md)."""
 
 AB_RATE_MAX = 100_000.0
-"""Calls per second. ab ends a window of seconds early when it has made the calls of ``-n``, so
-that it is asked for more than it can make: one core makes a tenth of this."""
+"""Calls per second. ab ends a timed window early when it has made the calls of ``-n``, so it gets
+more than it can make: one core makes a tenth of this."""
 
 
 def _url(request: ToolRequest) -> str:
@@ -45,7 +45,7 @@ def _url(request: ToolRequest) -> str:
 
 def _ab(request: ToolRequest, window: Window) -> list[str]:
     """``-t`` must come first: it sets a number of calls, which ``-n`` replaces; the run ends with
-    the first of both."""
+    the first of the two limits."""
     seconds = math.ceil(window.calls.max_s if window.calls else window.duration_s or 0.0)
     calls = window.calls.calls if window.calls else round(AB_RATE_MAX * seconds)
     length = ["-t", str(seconds)]
@@ -72,7 +72,7 @@ def _h2load(request: ToolRequest, window: Window) -> list[str]:
 
 
 def _threads(request: ToolRequest) -> int:
-    """The most, up to its processors, that share the users out evenly."""
+    """The largest number of threads, up to its processors, that divides the users evenly."""
     most = min(request.processors, request.users)
     return next(n for n in range(most, 0, -1) if request.users % n == 0)
 
@@ -100,9 +100,9 @@ def drive(
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_tick: Callable[[], None] = lambda: None,
 ) -> tuple[GroupResult, CallerRecord]:
-    """Warms the service up by a run of its own and measures by a second one. What the tool
-    printed is kept in ``folder``. Raises :class:`TrialFailed` when it fails or prints nothing that
-    can be read, and :class:`Interrupted` on request."""
+    """Warms the service up with one run and measures with a second one. ``folder`` receives the
+    output of the tool. Raises :class:`TrialFailed` if it fails or its output cannot be read, and
+    :class:`Interrupted` on request."""
 
     def run(phase: str, window: Window, window_s_max: float) -> tuple[ToolReport, ToolRun]:
         on_progress(Progress(phase=phase, calls=0, errors=0, elapsed_s=0.0, in_flight=0))
@@ -128,12 +128,12 @@ def drive(
 
 
 def read(name: str, output: str) -> ToolReport:
-    """What a tool printed. Raises :class:`TrialFailed`."""
+    """The tool's report. Raises :class:`TrialFailed`."""
     report = ADAPTERS[name].read_report(output)
     if report is None:
-        raise TrialFailed(f"{name} printed no report that can be read")
+        raise TrialFailed(f"the report of {name} cannot be read")
     if not report.requests or not report.seconds:
-        raise TrialFailed(f"{name} ended no call within the window")
+        raise TrialFailed(f"no call of {name} ended within the window")
     return report
 
 
@@ -144,11 +144,11 @@ def outcome(
     done: ToolRun,
     warmup: ToolReport | None,
 ) -> tuple[GroupResult, CallerRecord]:
-    """What one measured run found, and the process that made the calls. What the tool does not
-    report is left out."""
+    """Result of one measured run, and the process that made the calls. Values that the tool does
+    not report are left out."""
     ended, seconds = report.requests or 0, report.seconds or 0.0
     calls = ended + report.unanswered
-    # Its end is seen late, when the process is reaped.
+    # The end is detected only when the process is reaped.
     start_ns = done.cpu[0].at_ns
     end_ns = start_ns + round(seconds * 1e9)
     cpu_s = done.cpu_within(start_ns, end_ns)
@@ -156,7 +156,7 @@ def outcome(
     errors = min(report.failed or 0, calls)
     ok = calls - errors
     runs = 1 if warmup is None else 2
-    # wrk opens further ones to try the address, and ab one per call, counted or not.
+    # wrk opens additional connections to test the address; ab opens one per call, counted or not.
     is_fixed = tool.name == "h2load"
     is_counted = warmup is None and request.window.calls is not None
     group = GroupResult(
@@ -202,8 +202,9 @@ def _warmup(report: ToolReport | None) -> Warmup:
 def _times(
     request: ToolRequest, report: ToolReport, calls: int, seconds: float
 ) -> dict[str, Times]:
-    """Of a tool that prints no mean it is that of a closed load without pauses: users x seconds
-    / calls, which ab prints as "Time per request". None without a largest time."""
+    """The mean. If a tool prints none, it is that of a closed load without think time: users x
+    seconds / calls, which ab prints as "Time per request". None if the tool prints no largest
+    time."""
     largest = report.latency_s.get("max")
     if largest is None:
         return {}
@@ -218,7 +219,7 @@ def _times(
                 name: round(value * 1e9)
                 for name, value in report.latency_s.items()
                 if name[0] == "p"
-                # Below the step in which the tool prints times nothing is known.
+                # The tool prints times in steps; nothing is known within a step.
                 and value > 0.0
                 and calls * (100 - float(name[1:])) >= 100 * ABOVE_MIN
             },

@@ -1,11 +1,11 @@
-"""Apache JMeter 5.6 as caller of rest, by a test plan that is written for the run; and its
-summary, where it is wrapped.
+"""Apache JMeter 5.6 as caller of rest, with a test plan written for the run; and its summary, if it
+is wrapped.
 
-Read from its documentation and its results: times are whole milliseconds; ``elapsed`` runs from
-the begin of a sample, connecting included, to the end of the reply, ``timeStamp`` is its begin,
-``Connect`` the part until the connection was there (0 where one was kept). A thread makes its next
-sample when the last has ended; one under way when the time is over is waited for. A sample is good
-when its status is below 400. The process is a JVM: its own first samples are slow, in every run.
+From its documentation and its results. Times are whole milliseconds. ``elapsed`` lasts from the
+start of a sample, including connecting, to the end of the reply; ``timeStamp`` is its start;
+``Connect`` is the part until the connection existed (0 for a kept one). A thread starts its next
+sample when the last has ended; a sample in flight at the end is waited for. A sample is good if its
+status is below 400. The process is a JVM, so the first samples of every run are slow.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from wirelab.process.interruption import Interruption
 from wirelab.trial.record import CallerRecord, GroupResult, Times, Warmup
 
 FOREVER = -1
-"""Loops of a user whom time alone ends."""
+"""Number of loops per user in runs that only time ends."""
 JVM = (
     *("-Xms1g", "-Xmx1g", "-XX:MaxMetaspaceSize=256m"),
     *("-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100", "-XX:G1ReservePercent=20"),
 )
-"""As JMeter's own start script has them."""
+"""JVM options of JMeter's own start script."""
 NS_PER_MS = 1_000_000
 KINDS = {
     "java.net.SocketTimeoutException": "timeout",
@@ -55,7 +55,7 @@ KINDS = {
     "java.net.ConnectException": "refused",
     "org.apache.http.NoHttpResponseException": "closed",
 }
-"""What stands for a status where there is none -> kind of error."""
+"""Prefix of the status for samples without a status -> kind of error."""
 _NO_STATUS = "Non HTTP response code: "
 
 
@@ -69,10 +69,10 @@ class Users:
 
 @dataclass(frozen=True)
 class Sample:
-    """A line of the results."""
+    """One line of the results."""
 
     start_ms: int
-    """Since 1970."""
+    """Milliseconds since 1970."""
     elapsed_ms: int
     connect_ms: int
     ok: bool
@@ -81,18 +81,18 @@ class Sample:
 
     @property
     def end_ms(self) -> int:
-        """Since 1970."""
+        """Milliseconds since 1970."""
         return self.start_ms + self.elapsed_ms
 
     @property
     def kind(self) -> str:
-        """Of a failed one."""
+        """Kind of error of a failed sample."""
         code = self.code.removeprefix(_NO_STATUS)
         return KINDS.get(code, "reported by jmeter")
 
 
 def groups(users: int, calls: int | None) -> list[Users]:
-    """The calls are shared out, for a plan counts those of each user; None: until time is over."""
+    """Distributes the calls, because a plan has a number per user; None: until the time is over."""
     if calls is None:
         return [Users(users, FOREVER)]
     each, more = divmod(calls, users)
@@ -101,7 +101,7 @@ def groups(users: int, calls: int | None) -> list[Users]:
 
 
 def test_plan(request: ToolRequest, window: Window) -> str:
-    """A plan (.jmx) of one run."""
+    """The test plan (.jmx) of one run."""
     host, _, port = request.target.rpartition(":")
     bounded_s = window.calls.max_s if window.calls else window.duration_s or 0.0
     template = resources.files("wirelab").joinpath("data/jmeter/plan.jmx.j2")
@@ -124,11 +124,11 @@ def command(tool: Tool, request: ToolRequest, folder: Path, phase: str) -> list[
     """The command line of one run of ``jmeter-<phase>.jmx``."""
     return [
         *("java", *JVM, f"-XX:ActiveProcessorCount={request.processors}"),
-        # Else a folder in the user's home is made.
+        # Otherwise it creates a folder in the user's home.
         f"-Djava.util.prefs.userRoot={folder}",
         *("-jar", str(tool.path), "-n", "-t", str(folder / f"jmeter-{phase}.jmx")),
         *("-l", str(folder / f"jmeter-{phase}.jtl"), "-j", str(folder / f"jmeter-{phase}.log")),
-        # No port that takes orders; results in CSV with names.
+        # No port for remote control; results as CSV with column names.
         *("-Jjmeterengine.nongui.port=0", "-Jjmeter.save.saveservice.output_format=csv"),
         "-Jjmeter.save.saveservice.print_field_names=true",
         "-Jsampleresult.timestamp.start=true",
@@ -144,9 +144,9 @@ def drive(
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_tick: Callable[[], None] = lambda: None,
 ) -> tuple[GroupResult, CallerRecord]:
-    """Warms the service up by a run of its own and measures by a second one. Plans and results
-    are kept in ``folder``. Raises :class:`TrialFailed` when JMeter fails or its results cannot be
-    read, and :class:`Interrupted` on request."""
+    """Warms the service up with one run and measures with a second one. ``folder`` receives plans
+    and results. Raises :class:`TrialFailed` if JMeter fails or its results cannot be read, and
+    :class:`Interrupted` on request."""
 
     def run(phase: str, window: Window, window_s_max: float) -> tuple[list[Sample], ToolRun]:
         on_progress(Progress(phase=phase, calls=0, errors=0, elapsed_s=0.0, in_flight=0))
@@ -173,14 +173,14 @@ def drive(
 
 
 def read(results: Path) -> list[Sample]:
-    """The samples of a JTL file in CSV. Raises :class:`TrialFailed`."""
+    """The samples of a JTL file in CSV format. Raises :class:`TrialFailed`."""
     try:
         with results.open(encoding="utf-8", newline="") as lines:
             samples = [_sample(row) for row in csv.DictReader(lines)]
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise TrialFailed(f"jmeter left results that cannot be read: {error!r}") from error
+        raise TrialFailed(f"the results of jmeter cannot be read: {error!r}") from error
     if not samples:
-        raise TrialFailed("jmeter ended no call within the window")
+        raise TrialFailed("no call of jmeter ended within the window")
     return samples
 
 
@@ -202,8 +202,8 @@ def outcome(
     done: ToolRun,
     warmup: Sequence[Sample],
 ) -> tuple[GroupResult, CallerRecord]:
-    """What one measured run found, and the process that made the calls. The window reaches from
-    the first sample's begin to the last one's end."""
+    """Result of one measured run, and the process that made the calls. The window lasts from the
+    start of the first sample to the end of the last."""
     group = _group(request, samples, done.wall_offset_ns, warmup)
     start_ns = group.window_start_ns or 0
     end_ns = start_ns + round(group.window_s * 1e9)
@@ -234,7 +234,7 @@ def _group(
     warmup: Sequence[Sample],
 ) -> GroupResult:
     start_ms = min(sample.start_ms for sample in samples)
-    # A window has a length, also where one call took less than the clock's step.
+    # At least one clock step, also if a single call took less.
     window_s = max(1, max(sample.end_ms for sample in samples) - start_ms) / 1e3
     good = [sample for sample in samples if sample.ok]
     bad = [sample for sample in samples if not sample.ok]
@@ -269,7 +269,7 @@ def _length_s(samples: Sequence[Sample]) -> float:
 
 
 def _times(took_ms: Sequence[int]) -> Times:
-    """Percentiles by the definition of the engine's; below a millisecond nothing is known."""
+    """Percentiles, defined as in the engine; nothing is known below a millisecond."""
     ordered = sorted(took_ms)
     count = len(ordered)
     at = {f"p{p}": ordered[-(-count * p // 100) - 1] for p in PERCENTILES if _has(count, p)}
@@ -287,7 +287,7 @@ def _has(count: int, percentile: int) -> bool:
 
 
 def _series(ends_ms: Sequence[int]) -> tuple[int, ...]:
-    """Good calls per tenth of a second."""
+    """Successful calls per tenth of a second."""
     counted = Counter(end * NS_PER_MS // SLOT_NS for end in ends_ms)
     return tuple(counted[place] for place in range(max(counted, default=-1) + 1))
 
@@ -300,17 +300,17 @@ _SUMMARY = re.compile(
 
 
 class JMeter:
-    """jmeter, wrapped: the load is in its test plan, which is not read."""
+    """jmeter, wrapped: the load is defined in its test plan, which is not read."""
 
     name = "jmeter"
 
     def read_options(self, words: list[str], output: str) -> ToolOptions:
-        """Nothing of the load but the names of the files."""
+        """Contains only the names of the files."""
         options = Options.posix(words, SHORT)
         return ToolOptions(options=options.written("-n", "-t", "-l", "-J"))
 
     def read_report(self, output: str) -> ToolReport | None:
-        """The last of its summaries, which is of the whole run."""
+        """Parses the last of its summaries, which covers the whole run."""
         every = _SUMMARY.findall(output)
         if not every:
             return None

@@ -1,6 +1,6 @@
-"""k6 (0.x and 1.x, HTTP): each virtual user keeps connections of its own unless
-``noConnectionReuse`` is set; ``http_req_duration`` is sending, waiting and receiving, and leaves
-connecting out."""
+"""k6 (0.x and 1.x, HTTP): each virtual user keeps its own connections unless ``noConnectionReuse``
+is set. ``http_req_duration`` is the time for sending, waiting and receiving; it excludes
+connecting."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class K6:
     name = "k6"
 
     def read_options(self, words: list[str], output: str) -> ToolOptions:
-        """By its options, its script (as far as that writes them as literals) and the scenario
-        that it prints."""
+        """From its options, its script (literal values only) and the scenario that it
+        prints."""
         options = Options.loose(words, FLAGS)
         script = _script(words)
         users = (
@@ -60,7 +60,7 @@ class K6:
         )
 
     def read_report(self, output: str) -> ToolReport | None:
-        """Its summary at the end."""
+        """Parses its summary at the end."""
         row = re.search(r"http_req_duration[.\s]*: (.+)$", output, re.M)
         requests = whole(r"http_reqs[.\s]*: (\d+)", output)
         if row is None or requests is None:
@@ -85,14 +85,14 @@ def _each(output: str) -> int | None:
 
 
 def _failed(output: str, requests: int) -> int | None:
-    """``http_req_failed: 0.00% ✓ 0 ✗ 20``, where a tick stands for a request that failed, and
-    ``0.00% 0 out of 20`` from 1.0 on."""
+    """``http_req_failed: 0.00% ✓ 0 ✗ 20``, where a tick marks failed requests, and since 1.0
+    ``0.00% 0 out of 20``."""
     share = re.search(r"http_req_failed[.\s]*: ([\d.]+)%\s+(?:✓ )?(\d+)", output)
     return int(share[2]) if share else None
 
 
 def _script(words: list[str]) -> str:
-    """The script's text; empty where it is not a file that can be read."""
+    """Text of the script; empty if it is not a readable file."""
     for word in words:
         if word.endswith((".js", ".ts", ".mjs")):
             try:
@@ -103,7 +103,7 @@ def _script(words: list[str]) -> str:
 
 
 def _only(pattern: str, script: str) -> int | None:
-    """The number, where the script has exactly one."""
+    """The number, if the script has exactly one."""
     numbers = re.findall(pattern, script)
     return int(numbers[0]) if len(numbers) == 1 else None
 

@@ -1,4 +1,4 @@
-"""Options of a command line, and numbers with units, as load tools write them."""
+"""Parses command line options, and numbers with units, of load tools."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 from collections.abc import Sequence
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
-"""Both code points that are read as micro; ``m`` is a minute, as in wrk and Go."""
+"""Both code points of the micro sign; ``m`` is a minute, as in wrk and Go."""
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|us|µs|μs|ms|s|m)(?![a-z])")
 
 
 class Options:
-    """The options of one command line; the last one of a name counts."""
+    """Options of one command line; the last occurrence of a name counts."""
 
     def __init__(self, found: Sequence[tuple[str, str]]) -> None:
         self._found = list(found)
 
     @classmethod
     def posix(cls, words: Sequence[str], short: str, long: Sequence[str] = ()) -> Options:
-        """By the rules of getopt(3); no option where the words break them."""
+        """By the rules of getopt(3); empty if the words violate them."""
         try:
             return cls(getopt.gnu_getopt(list(words), short, list(long))[0])
         except getopt.GetoptError:
@@ -39,21 +39,21 @@ class Options:
         return cls(found)
 
     def text(self, *names: str) -> str | None:
-        """The value, None where no such option is there."""
+        """The value, or None if the option is absent."""
         values = [value for name, value in self._found if name in names]
         return values[-1] if values else None
 
     def given(self, *names: str) -> bool:
-        """Whether it is there."""
+        """Whether the option is present."""
         return self.text(*names) is not None
 
     def count(self, *names: str) -> int | None:
-        """A whole number; None where it is not there or none."""
+        """A whole number; None if it is absent or not a number."""
         text = self.text(*names)
         return int(text) if text is not None and text.isdecimal() else None
 
     def number(self, *names: str) -> float | None:
-        """A number; None where it is not there or none."""
+        """A number; None if it is absent or not a number."""
         text = self.text(*names) or ""
         return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
 
@@ -62,40 +62,40 @@ class Options:
         return [value for name, value in self._found if name in names]
 
     def written(self, *names: str) -> tuple[str, ...]:
-        """Those of these names, as a reader would write them."""
+        """The options with these names, as text for people."""
         found = [(name, value) for name, value in self._found if name in names]
         return tuple(f"{name} {value}".strip() for name, value in found)
 
 
 def closes(headers: Sequence[str]) -> bool:
-    """Whether one of the headers ends the connection after the reply."""
+    """Whether one of the headers closes the connection after the reply."""
     return any(re.fullmatch(r"\s*connection\s*:\s*close\s*", text, re.I) for text in headers)
 
 
 def seconds(text: str) -> float | None:
-    """``1.23ms`` -> 0.00123, ``1m2.5s`` -> 62.5; None where there is no time."""
+    """``1.23ms`` -> 0.00123, ``1m2.5s`` -> 62.5; None if it is not a time."""
     parts = _TIME.findall(text)
     return sum(float(number) * SECONDS[unit] for number, unit in parts) if parts else None
 
 
 def found(pattern: str, text: str) -> str | None:
-    """The first group of the first match, by lines."""
+    """The first group of the first match, line by line."""
     match = re.search(pattern, text, re.M)
     return match[1] if match else None
 
 
 def number(pattern: str, text: str) -> float | None:
-    """The same as a number; thousands may be set apart by commas."""
+    """The match as a number; thousands separators are allowed."""
     match = found(pattern, text)
     return None if match is None else float(match.replace(",", ""))
 
 
 def whole(pattern: str, text: str) -> int | None:
-    """The same as a whole number."""
+    """The match as a whole number."""
     match = number(pattern, text)
     return None if match is None else int(match)
 
 
 def times(named: dict[str, float | None]) -> dict[str, float]:
-    """Those that are there."""
+    """Removes None values."""
     return {name: value for name, value in named.items() if value is not None}

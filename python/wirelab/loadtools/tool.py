@@ -1,4 +1,4 @@
-"""A foreign load tool on this machine: where it is, and which one."""
+"""Finds, installs and identifies a third-party load tool."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
 
 INSTALL_S_MAX = 900.0
-"""An installation that takes longer is ended; dependencies may have to be fetched first."""
+"""Time limit of an installation, which may have to fetch dependencies first."""
 VERSION_S_MAX = 10.0
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a tool written in Go is had."""
+    """How to install a tool written in Go."""
 
     program: str
     package: str
-    """What ``go install`` takes, without the version."""
+    """Package for ``go install``, without the version."""
     module: str
     """The module that the package belongs to."""
     version: str
-    """The one that is installed; one that is there already may be another."""
+    """Version to install; an existing program may have another."""
     libraries: tuple[str, ...] = ()
-    """Modules whose versions matter to what it measures."""
+    """Modules whose versions affect its measurements."""
 
     @property
     def pin(self) -> str:
@@ -57,15 +57,15 @@ GHZ = Recipe(
 
 @dataclass(frozen=True)
 class Packaged:
-    """A tool that a distribution has; the lab installs none of them."""
+    """A tool that distributions package; wirelab does not install it."""
 
     program: str
     package: str
     """Debian's."""
     version: tuple[str, ...]
-    """The options that make it print its version."""
+    """Options that print its version."""
     pattern: str
-    """What the version is in that text, as a regular expression with one group."""
+    """Regular expression with one group that matches the version in that output."""
 
 
 PACKAGED: Mapping[str, Packaged] = MappingProxyType(
@@ -82,16 +82,16 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType({"ghz": GHZ})
 
 @dataclass(frozen=True)
 class Artifacts:
-    """A tool in Java, had from Maven Central by a pom.xml of the package's data."""
+    """A tool in Java, installed from Maven Central with a pom.xml in the package's data."""
 
     name: str
-    """Of the folder with the pom.xml, and of the program."""
+    """Name of the folder with the pom.xml, and of the program."""
     version: str
-    """The one in the pom.xml."""
+    """Version in the pom.xml."""
     launcher: str
-    """The jar that is run, in the folder that Maven fills."""
+    """Jar to run, in the folder that Maven fills."""
     libraries: tuple[str, ...] = ()
-    """Artifacts whose versions matter to what it measures."""
+    """Artifacts whose versions affect its measurements."""
 
 
 JMETER = Artifacts("jmeter", "5.6.3", "bin/ApacheJMeter.jar", ("httpclient", "httpcore"))
@@ -99,7 +99,7 @@ JMETER = Artifacts("jmeter", "5.6.3", "bin/ApacheJMeter.jar", ("httpclient", "ht
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that is there, and its identity."""
+    """An available tool, and its identity."""
 
     name: str
     path: Path
@@ -108,7 +108,7 @@ class Tool:
     sha256: str
 
     def identity(self) -> dict[str, Any]:
-        """As results carry it."""
+        """The identity in results."""
         return {
             "caller": self.name,
             "version": self.version,
@@ -126,7 +126,7 @@ class Tools:
     def tool(
         self, name: str, interruption: Interruption, note: Callable[[str], None] = lambda _: None
     ) -> Tool:
-        """The tool. Raises :class:`ToolMissing` with the reason, :class:`Interrupted`."""
+        """The tool. Raises :class:`ToolMissing` with the reason, or :class:`Interrupted`."""
         if name in PACKAGED and name not in self._found:
             self._found[name] = _packaged(PACKAGED[name])
         if name == JMETER.name and name not in self._found:
@@ -147,9 +147,9 @@ def _packaged(tool: Packaged) -> Tool:
     if path is None:
         raise ToolMissing(
             f"{tool.program} is not in PATH",
-            f"install it, on Debian and Ubuntu by `apt-get install {tool.package}`",
+            f"install it (Debian, Ubuntu: `apt-get install {tool.package}`)",
         )
-    # wrk ends with 1 when it has printed its version.
+    # wrk exits with code 1 after printing its version.
     printed = subprocess.run(
         [path, *tool.version], capture_output=True, text=True, check=False, timeout=VERSION_S_MAX
     )
@@ -162,7 +162,7 @@ def _from_maven(tool: Artifacts, interruption: Interruption, note: Callable[[str
     """Raises :class:`ToolMissing`."""
     home = _maven_home(tool)
     if shutil.which("java") is None:
-        raise ToolMissing("java is not in PATH", "install a Java runtime of version 8 or newer")
+        raise ToolMissing("java is not in PATH", "install a Java runtime, version 8 or newer")
     if not home.is_dir():
         note(f"fetching {tool.name} {tool.version}")
         _maven_install(tool, home, interruption)
@@ -179,13 +179,13 @@ def _pom(tool: Artifacts) -> Traversable:
 
 
 def _maven_home(tool: Artifacts) -> Path:
-    """Another pom.xml fills another folder."""
+    """Folder name that depends on the pom.xml."""
     content = hashlib.sha256(_pom(tool).read_bytes()).hexdigest()
     return checkout.root() / ".cache" / f"{tool.name}-{tool.version}-{content[:16]}"
 
 
 def _maven_install(tool: Artifacts, home: Path, interruption: Interruption) -> None:
-    """Whole or not at all, as :func:`install`. Raises :class:`ToolMissing`."""
+    """Fetches atomically, like :func:`install`. Raises :class:`ToolMissing`."""
     if shutil.which("mvn") is None:
         raise ToolMissing(
             f"{tool.name} could not be fetched: mvn is not in PATH",
@@ -200,13 +200,13 @@ def _maven_install(tool: Artifacts, home: Path, interruption: Interruption) -> N
         child = Child(maven, ProcessOptions(log=log))
         _to_end(child, f"{tool.name} could not be fetched: mvn", "", log, interruption)
         made = Path(fresh) / "home"
-        # JMeter complains where this is missing.
+        # JMeter prints an error if this is missing.
         (made / "lib" / "junit").mkdir()
         _put(made, home)
 
 
 def _put(made: Path, home: Path) -> None:
-    """Moves a folder to where it belongs, unless another run was faster. Raises
+    """Moves a folder into place, unless another run was faster. Raises
     :class:`OSError`."""
     try:
         made.rename(home)
@@ -222,13 +222,13 @@ def _jar_version(artifact: str, jars: Sequence[Path]) -> str:
 
 
 def find(recipe: Recipe) -> Path | None:
-    """The program in PATH, else where :func:`install` puts it; None where there is none."""
+    """The program in PATH, otherwise where :func:`install` puts it; None if there is none."""
     path = shutil.which(recipe.program) or shutil.which(recipe.program, path=str(_bin()))
     return Path(path) if path else None
 
 
 def install(recipe: Recipe, interruption: Interruption) -> Path:
-    """Builds the pinned version into the checkout's cache. Raises :class:`ToolMissing`."""
+    """Builds the pinned version in the checkout's cache. Raises :class:`ToolMissing`."""
     if shutil.which("go") is None:
         raise ToolMissing(
             f"{recipe.program} could not be installed: Go is not in PATH",
@@ -238,13 +238,13 @@ def install(recipe: Recipe, interruption: Interruption) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as fresh:
         _go_install(recipe, Path(fresh), folder / f"{recipe.program}.log", interruption)
-        # Whole or not at all, for another run may look for it at this moment.
+        # Atomically, because another run may look for it at the same time.
         return (Path(fresh) / recipe.program).replace(folder / recipe.program)
 
 
 def identify(recipe: Recipe, path: Path) -> Tool:
-    """Reads the versions that the Go linker wrote into the program (debug/buildinfo): ghz
-    itself prints ``dev`` when it was installed by ``go install``."""
+    """Reads the versions that the Go linker wrote into the program (debug/buildinfo). ghz itself
+    prints ``dev`` if it was installed with ``go install``."""
     program = path.read_bytes()
     return Tool(
         recipe.program,
@@ -273,9 +273,9 @@ def _to_end(child: Child, what: str, remedy: str, log: Path, interruption: Inter
     finally:
         child.kill()
     if code != 0:
-        how = f"took over {INSTALL_S_MAX:.0f} s" if code is None else describe_exit(code)
+        how = f"took more than {INSTALL_S_MAX:.0f} s" if code is None else describe_exit(code)
         raise ToolMissing(
-            f"{what} failed ({how}): {child.log_tail()}", f"the whole log is {log}{remedy}"
+            f"{what} failed ({how}): {child.log_tail()}", f"the complete log is {log}{remedy}"
         )
 
 

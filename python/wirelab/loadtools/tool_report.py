@@ -1,4 +1,4 @@
-"""What a foreign load tool was asked by its options, and what it says that it found."""
+"""Load that a third-party tool's options request, and figures that it reports."""
 
 from __future__ import annotations
 
@@ -9,52 +9,53 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class ToolOptions:
-    """What a tool's options ask for; None: they do not say."""
+    """Load that a tool's options request; None: not specified."""
 
     connections: int | None = None
-    """Kept open at a time."""
+    """Number of open connections."""
     users: int | None = None
-    """Requests under way at most."""
+    """Maximum number of requests in flight."""
     in_flight: int | None = None
-    """Requests under way at most on one connection."""
+    """Maximum number of requests in flight on one connection."""
     reuse: bool | None = None
     """Whether a connection carries more than one request."""
     rate: float | None = None
-    """Requests per second that are to begin, whatever the replies do."""
+    """Requests per second to start, independent of replies."""
     requests: int | None = None
     options: tuple[str, ...] = ()
-    """The options that say so, as written."""
+    """The options that specify this, as written."""
 
 
 @dataclass(frozen=True)
 class ToolReport:
-    """What a tool printed; times in seconds, None where it prints none."""
+    """Figures that a tool printed; times in seconds, None if it prints none."""
 
     requests: int | None = None
-    """Calls that it counts as ended, good or bad."""
+    """Calls that it counts as ended, successful or not."""
     unanswered: int = 0
-    """Further ones that it gave up without a reply; no time is of them."""
+    """Further calls that it abandoned without a reply; times do not include them."""
     failed: int | None = None
-    """Of both, that it calls failed."""
+    """Calls of both kinds that it counts as failed."""
     rate_per_s: float | None = None
     seconds: float | None = None
     latency_s: Mapping[str, float] = field(default_factory=dict)
     """By name: ``mean``, ``p50``, ``p90``, ``p99``, ``max``."""
     resolution_s: float = 0.0
-    """Times are printed in steps of so much."""
+    """Resolution of the printed times."""
     has_connect: bool = False
-    """A latency begins before the connection is there, where the request needs a new one."""
+    """Whether a latency includes connecting, if the request needs a new connection."""
     figure: str = "latency"
-    """What the tool calls its latency."""
+    """The tool's name for its latency."""
 
 
 class ToolAdapter(Protocol):
-    """One known tool."""
+    """One supported tool."""
 
     name: str
 
     def read_options(self, words: list[str], output: str) -> ToolOptions:
-        """What its command line asks for; ``words`` begin behind the program."""
+        """The load that its command line requests; ``words`` are the arguments after the
+        program."""
 
     def read_report(self, output: str) -> ToolReport | None:
-        """What it printed; None where that is not a report."""
+        """Figures in its output; None if the output is not a report."""

@@ -1,4 +1,4 @@
-"""One run of a foreign tool: started, pinned, watched by the kernel's counters, ended."""
+"""One run of a third-party tool: started, pinned, measured by the kernel's counters, ended."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from wirelab.process.usage import Usage
 
 @dataclass(frozen=True)
 class ToolRun:
-    """A tool that ran to its end."""
+    """A tool that has ended normally."""
 
     ended: Ended
     cpu: tuple[Sample, ...]
-    """CPU seconds of the whole process; the first before its own code, the last its end."""
+    """CPU seconds of the whole process; the first sample before its own code, the last at its
+    end."""
     steal: tuple[Sample, ...]
-    """Steal of the machine, core-seconds."""
+    """Steal time of the machine, core-seconds."""
     rss_max_bytes: int | None
-    """VmHWM. Not ru_maxrss: that one inherits the peak of the process that forked."""
+    """VmHWM. Not ru_maxrss, which inherits the peak of the forking process."""
     output: str
     """Its standard output."""
     wall_offset_ns: int
-    """CLOCK_MONOTONIC minus CLOCK_REALTIME, by which the tool's time stamps are moved."""
+    """CLOCK_MONOTONIC minus CLOCK_REALTIME, to convert the tool's time stamps."""
 
     def cpu_within(self, start_ns: int, end_ns: int) -> float | None:
-        """CPU seconds from ``start_ns`` to ``end_ns`` of CLOCK_MONOTONIC: the tool's start and
-        the writing of its report are left out."""
+        """CPU seconds from ``start_ns`` to ``end_ns`` of CLOCK_MONOTONIC, without the tool's start
+        and the writing of its report."""
         return metrics.growth(list(self.cpu), start_ns, end_ns)
 
     def steal_within(self, start_ns: int, end_ns: int) -> float | None:
-        """Steal from ``start_ns`` to ``end_ns``."""
+        """Steal time from ``start_ns`` to ``end_ns``."""
         return metrics.growth(list(self.steal), start_ns, end_ns)
 
 
@@ -52,10 +53,9 @@ def run(
     interruption: Interruption,
     on_tick: Callable[[], None] = lambda: None,
 ) -> ToolRun:
-    """Runs ``command``, pinned to ``cores``, in the network namespace and the control group
-    where given.
-    ``on_tick`` is called about every 50 ms. Raises :class:`TrialFailed` when the tool fails or
-    goes on beyond ``seconds_max``, and :class:`Interrupted` on request; the process is gone in
+    """Runs ``command``, pinned to ``cores``, in the network namespace and the control group if
+    given. ``on_tick`` is called about every 50 ms. Raises :class:`TrialFailed` if the tool fails or
+    runs longer than ``seconds_max``, and :class:`Interrupted` on request. The process has ended in
     every case."""
     offset_ns = time.monotonic_ns() - time.time_ns()
     child = Child(command, ProcessOptions(log=log, cores=cores, namespace=namespace, group=group))
@@ -70,7 +70,9 @@ def run(
             on_tick()
             interruption.check()
             if time.monotonic() > deadline:
-                raise TrialFailed(f"{_name(command)} went on beyond {seconds_max:.0f} s")
+                raise TrialFailed(
+                    f"{_name(command)} exceeded the time limit of {seconds_max:.0f} s"
+                )
             time.sleep(POLL_S)
         output.read()
     finally:
@@ -85,7 +87,7 @@ def run(
 
 
 class _Output:
-    """Standard output, read as it comes, so that the pipe is never full."""
+    """Standard output, read continuously, so that the pipe never fills up."""
 
     def __init__(self, child: Child) -> None:
         self._child = child

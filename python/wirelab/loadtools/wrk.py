@@ -1,5 +1,5 @@
-"""wrk (4.x): connections are kept unless a header closes them; a latency counts from the
-request's write, so that connecting is left out."""
+"""wrk (4.x): keeps connections unless a header closes them. A latency starts with the writing of
+the request, so it excludes connecting."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LONG = (
 
 
 class Wrk:
-    """wrk, and wrk2, which has a rate."""
+    """wrk, and wrk2, which supports a rate."""
 
     name = "wrk"
 
     def read_options(self, words: list[str], output: str) -> ToolOptions:
-        """``-c`` connections, shared out evenly among the threads."""
+        """``-c`` connections, divided evenly among the threads."""
         options = Options.posix(words, SHORT, LONG)
         threads = options.count("-t", "--threads") or 2
         connections = options.count("-c", "--connections") or 10
@@ -37,7 +37,7 @@ class Wrk:
         )
 
     def read_report(self, output: str) -> ToolReport | None:
-        """Its summary; percentiles with ``--latency``."""
+        """Parses its summary; percentiles with ``--latency``."""
         requests = whole(r"^\s*(\d+) requests in ", output)
         if requests is None:
             return None
@@ -52,7 +52,7 @@ class Wrk:
         return ToolReport(
             requests=requests,
             unanswered=unanswered,
-            # A reply that came too late is among the requests.
+            # A reply after the timeout is included in the requests.
             failed=unanswered + late + refused,
             rate_per_s=number(r"^Requests/sec:\s+([\d.]+)", output),
             seconds=_time(r"requests in ([\d.]+\w+)", output),

@@ -1,6 +1,6 @@
-"""Parsers of messages against each other: ``wirelab parse``.
+"""Compares parsers of messages: ``wirelab parse``.
 
-:mod:`catalogue` names the parsers, :mod:`documents` reads what they are given, :mod:`harness`
-builds and starts the programs that time them, :mod:`trials` runs these in a random order, and
-:mod:`results` makes figures with intervals of what they measured.
+:mod:`catalogue` lists the parsers, :mod:`documents` reads the documents, :mod:`harness` builds and
+starts the programs that time the parsers, :mod:`trials` runs them in random order, and
+:mod:`results` computes figures with intervals.
 """

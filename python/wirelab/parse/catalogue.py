@@ -1,4 +1,4 @@
-"""The parsers by language, and the formats that a language has no library for."""
+"""The parsers by language, and the formats without a library in a language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wirelab.errors import UsageError
 from wirelab.stack.suggestions import did_you_mean
 
 FORMATS = ("json", "protobuf", "cbor", "cdr")
-"""Formats other than XML; each is the name of a parser too."""
+"""Formats other than XML; each is also the name of a parser."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Parser:
     name: str
     language: str
     about: str
-    """Library, and the kind of its interface."""
+    """Library, and kind of its interface."""
     missing: str = ""
-    """Why it cannot be measured; "" where it can."""
+    """Why it cannot be measured; "" if it can."""
 
     @property
     def xml(self) -> bool:
@@ -30,7 +30,7 @@ class Parser:
 
     @property
     def format(self) -> str:
-        """What it reads: ``xml`` or one of :data:`FORMATS`."""
+        """Its format: ``xml`` or one of :data:`FORMATS`."""
         return "xml" if self.xml else self.name
 
     def __str__(self) -> str:
@@ -57,28 +57,28 @@ ALL = (
     Parser("json", "go", "encoding/json"),
     Parser("protobuf", "go", "google.golang.org/protobuf"),
     Parser("cbor", "go", "fxamacker/cbor"),
-    Parser("cdr", "go", "", missing="Go has no maintained library of CDR"),
+    Parser("cdr", "go", "", missing="Go has no maintained CDR library"),
     Parser("quick-xml", "rust", "quick-xml, events"),
     Parser("roxmltree", "rust", "roxmltree, tree"),
     Parser("json", "rust", "serde_json"),
     Parser("protobuf", "rust", "prost"),
     Parser("cbor", "rust", "ciborium"),
-    Parser("cdr", "rust", "lab's own: Rust has no maintained library of CDR"),
+    Parser("cdr", "rust", "wirelab's own: Rust has no maintained CDR library"),
 )
-"""Every parser, in the order in which tables show them."""
+"""Every parser, in the order of the tables."""
 
 LANGUAGES = tuple(dict.fromkeys(parser.language for parser in ALL))
 REFERENCE = "xerces-sax@java"
-"""What others are compared with, unless another is named: the parser of elfwing2002."""
+"""Default reference for the comparison: the parser of elfwing2002."""
 
 
 def chosen(languages: Sequence[str], names: Sequence[str], *, xml_only: bool) -> list[Parser]:
-    """The parsers of these languages and names (``woodstox``, ``json@go``); none named: all.
-    Raises :class:`UsageError` for unknown ones, and where nothing is left."""
+    """The parsers with these languages and names (``woodstox``, ``json@go``); no name means all.
+    Raises :class:`UsageError` for unknown names, and if no parser is left."""
     for language in languages:
         if language not in LANGUAGES:
             raise UsageError(
-                f"--language {language}: no parser is in that language",
+                f"--language {language}: there is no parser in that language",
                 did_you_mean(language, LANGUAGES),
             )
     wanted = {str(parser) for name in names for parser in named(name)}
@@ -91,26 +91,28 @@ def chosen(languages: Sequence[str], names: Sequence[str], *, xml_only: bool) ->
     ]
     if not any(not parser.missing for parser in found):
         why = "; ".join(f"{parser}: {parser.missing}" for parser in found)
-        only = "files of your own are XML, which JSON, Protobuf, CBOR and CDR do not read"
+        only = (
+            "your own files must be XML, which parsers of JSON, Protobuf, CBOR and CDR do not read"
+        )
         raise UsageError(
             f"no parser is left to measure{': ' + why if why else ''}",
-            only if xml_only else "name others with --parser and --language",
+            only if xml_only else "select others with --parser and --language",
         )
     return found
 
 
 def named(name: str) -> list[Parser]:
-    """The parsers of that name, in one language where it names one. Raises :class:`UsageError`."""
+    """The parsers with that name, optionally in one language. Raises :class:`UsageError`."""
     found = [parser for parser in ALL if name in (parser.name, str(parser))]
     if not found:
         known = {parser.name for parser in ALL} if "@" not in name else set(map(str, ALL))
-        raise UsageError(f"no parser is named {name!r}", did_you_mean(name, known))
+        raise UsageError(f"unknown parser {name!r}", did_you_mean(name, known))
     return found
 
 
 def reference(name: str | None, parsers: Sequence[Parser]) -> Parser | None:
-    """The parser that others are compared with: the one named, else :data:`REFERENCE` where it
-    is among ``parsers``, else their first. Raises :class:`UsageError` for one that is not."""
+    """Reference parser for the comparison: the given one, otherwise :data:`REFERENCE` if it is
+    among ``parsers``, otherwise the first. Raises :class:`UsageError` for an unknown one."""
     measured = [parser for parser in parsers if not parser.missing]
     if name is None:
         default = [parser for parser in measured if str(parser) == REFERENCE]
@@ -119,6 +121,6 @@ def reference(name: str | None, parsers: Sequence[Parser]) -> Parser | None:
     if len(found) != 1:
         among = ", ".join(map(str, found)) or "none of the parsers measured"
         raise UsageError(
-            f"--against {name} is {among}", f"name one of {', '.join(map(str, measured))}"
+            f"--against {name} is {among}", f"give one of {', '.join(map(str, measured))}"
         )
     return found[0]

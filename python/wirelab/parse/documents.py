@@ -1,9 +1,9 @@
-"""The documents: the seven requests of elfwing2002, appendix C, or XML files of the user's.
+"""Documents to parse: the seven requests of elfwing2002, appendix C, or the user's XML files.
 
-A file is checked here before any parser is given it, by expat: that it is well formed, that its
-size and depth are bounded, and that it has no document type declaration, which is where entities
-are declared that name files and hosts, or that grow without bound. The check also computes what
-every parser must have seen, independently of them.
+expat checks a file before any parser gets it: it must be well formed, of bounded size and depth,
+and without a document type declaration. Such a declaration may define entities that refer to files
+and hosts, or that grow without bound. The check also computes, independently of the parsers, what
+every parser must find.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from wirelab.parse.catalogue import FORMATS
 
 FILE_BYTES_MAX = 64 * 1024 * 1024
 DEPTH_MAX = 1000
-"""Elements within elements."""
+"""Maximum nesting depth of elements."""
 FILES_MAX = 20
 SEPARATOR = " "
-"""Between namespace and name in expat; neither can hold a space that it would not report as part
-of the namespace alone."""
+"""Separator of namespace and name in expat; neither can contain a space that it would not report as
+part of the namespace only."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,12 @@ def _message(call: str, entry: Mapping[str, object], xml: bytes) -> Document:
 
 
 def files(paths: Sequence[Path]) -> list[Document]:
-    """Files of the user's. Raises :class:`UsageError` for one that cannot be given to parsers."""
+    """The user's files. Raises :class:`UsageError` for a file that the parsers cannot get."""
     if len(paths) > FILES_MAX:
-        raise UsageError(f"{len(paths)} files: {FILES_MAX} are the most", "measure them in parts")
+        raise UsageError(
+            f"{len(paths)} files given, at most {FILES_MAX} are supported",
+            "measure them in several runs",
+        )
     documents: list[Document] = []
     for path in paths:
         content = _read(path)
@@ -89,18 +92,18 @@ def _read(path: Path) -> bytes:
             content = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
         raise UsageError(
-            f"{sanitize(path)} cannot be read: {error.strerror}", "name an XML file"
+            f"{sanitize(path)} cannot be read: {error.strerror}", "give a readable XML file"
         ) from error
     if len(content) > FILE_BYTES_MAX:
         raise UsageError(
             f"{sanitize(path)} is larger than {format_bytes(FILE_BYTES_MAX)}",
-            "that is the most that is read: measure a part of it",
+            "use a smaller file",
         )
     return content
 
 
 class Unfit(ValueError):
-    """A document that is not given to parsers."""
+    """A document that parsers cannot get."""
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(reason)
@@ -108,13 +111,13 @@ class Unfit(ValueError):
 
 
 def fingerprint(content: bytes) -> str:
-    """Of what expat sees in a document. Raises :class:`Unfit`."""
+    """Fingerprint of the contents that expat finds in a document. Raises :class:`Unfit`."""
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Unfit(
             f"the text is not UTF-8 at byte {error.start}",
-            "convert it to UTF-8: not every parser here reads other encodings",
+            "convert it to UTF-8; not every parser supports other encodings",
         ) from error
     seen = Fingerprint()
     parser = expat.ParserCreate(encoding="utf-8", namespace_separator=SEPARATOR)
@@ -129,25 +132,25 @@ def fingerprint(content: bytes) -> str:
     except expat.ExpatError as error:
         raise Unfit(
             f"not well formed at line {error.lineno}: {expat.ErrorString(error.code)}",
-            "correct the file: parsers that end with an error are not compared",
+            "correct the file; parsers are compared only on valid documents",
         ) from error
     return seen.hex()
 
 
 def _declared(version: str, encoding: str | None, _standalone: int) -> None:
     if version != "1.0":
-        raise Unfit(f"it is XML {sanitize(version)}", "only XML 1.0 is read by every parser here")
+        raise Unfit(f"it is XML {sanitize(version)}", "use XML 1.0, which every parser supports")
     if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii"):
         raise Unfit(
             f"it declares the encoding {sanitize(encoding)}",
-            "convert it to UTF-8: not every parser here reads other encodings",
+            "convert it to UTF-8; not every parser supports other encodings",
         )
 
 
 def _doctype(*_: object) -> None:
     raise Unfit(
         "it has a document type declaration (DOCTYPE)",
-        "remove it: entities are never resolved here, for they may name files and hosts",
+        "remove it; entities are never resolved, because they may refer to files and hosts",
     )
 
 
@@ -160,11 +163,11 @@ class Fingerprint:
     depth: int = 0
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        """An element begins. Raises :class:`Unfit` for one too deep."""
+        """Start of an element. Raises :class:`Unfit` if it is nested too deeply."""
         self.depth += 1
         if self.depth > DEPTH_MAX:
             raise Unfit(
-                f"its elements are nested deeper than {DEPTH_MAX:,}", "measure a part of it"
+                f"its elements are nested deeper than {DEPTH_MAX:,}", "use a part of the document"
             )
         self._flush()
         self._line(f"({_qualified(name)}")
@@ -172,17 +175,17 @@ class Fingerprint:
             self._line(f"@{line}")
 
     def text(self, part: str) -> None:
-        """A part of the text between two tags."""
+        """Text between two tags."""
         self.pending.append(part)
 
     def end(self, _name: str) -> None:
-        """The open element ends."""
+        """End of the open element."""
         self.depth -= 1
         self._flush()
         self._line(")")
 
     def hex(self) -> str:
-        """In hexadecimal digits."""
+        """The hash in hexadecimal digits."""
         return self.digest.hexdigest()
 
     def _flush(self) -> None:

@@ -18,11 +18,11 @@ from wirelab.process.interruption import Interruption
 from wirelab.stack.manifests import Manifest, load
 
 DRIFT_MAX = 0.05
-"""Share by which the last block of a process may differ from its first."""
+"""Maximum relative difference between the last and the first block of a process."""
 
 
 class Times(msgspec.Struct, frozen=True):
-    """What one document took in one process."""
+    """Times of one document in one process."""
 
     name: str
     fingerprint: str
@@ -33,18 +33,18 @@ class Times(msgspec.Struct, frozen=True):
 
     @property
     def mean_ns(self) -> float:
-        """Of all parses."""
+        """Number of all parses."""
         return self.elapsed_ns / self.parses
 
 
 class Timed(msgspec.Struct, frozen=True):
-    """What one process measured."""
+    """Measurements of one process."""
 
     implementation: str
     library: str
     runtime: str
     first_ns: int
-    """The first parse of the process, with the making of the parser."""
+    """Time of the first parse of the process, including creation of the parser."""
     warmup_ns: int
     calm: bool
     """Whether the last rounds of warm-up took equally long."""
@@ -63,18 +63,18 @@ class Windows:
     """How long a process measures."""
 
     warmup_s: float
-    """The most that warm-up takes."""
+    """Maximum length of the warm-up."""
     window_s: float
-    """Of each document."""
+    """For each document."""
     blocks: int
 
     def arguments(self) -> list[str]:
-        """For the programs."""
+        """Arguments for the programs."""
         return [str(int(self.warmup_s * 1e9)), str(int(self.window_s * 1e9)), str(self.blocks)]
 
 
 Commands = Mapping[str, Sequence[str]]
-"""What starts the program of each language."""
+"""Command that starts the program of each language."""
 
 
 def build(languages: Sequence[str], interruption: Interruption) -> Commands:
@@ -83,14 +83,14 @@ def build(languages: Sequence[str], interruption: Interruption) -> Commands:
 
 
 OPTIONS_OF_OTHERS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
-"""Variables that a Java machine reads; the services' launcher unsets them too."""
+"""Environment variables that a JVM reads; the services' launcher unsets them too."""
 MACHINE = (
     "-XX:+ExitOnOutOfMemoryError",
-    "-XX:+UseSerialGC",  # works in no thread of its own beside the parser
+    "-XX:+UseSerialGC",  # uses no separate thread
     "-Xms512m",
-    "-Xmx6g",  # the tree of a file of 64 MiB that is mostly tags
+    "-Xmx6g",  # for the tree of a 64 MiB file that is mostly tags
 )
-"""The Java machine's collector and heap, whatever it would take by itself."""
+"""Garbage collector and heap of the JVM, instead of its own choice."""
 
 
 def _java(interruption: Interruption) -> list[str]:
@@ -117,7 +117,7 @@ def _go(interruption: Interruption) -> list[str]:
 
 
 def _rust(interruption: Interruption) -> list[str]:
-    """Cargo knows by itself what has changed, in all the crates that the program stands on."""
+    """Cargo detects changes itself, in all crates that the program depends on."""
     target = checkout.root() / ".cache" / "parse" / "rust"
     cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--package", "wirelab-parse")
     places = ("--manifest-path", str(checkout.root() / "Cargo.toml"), "--target-dir", str(target))
@@ -145,8 +145,8 @@ BUILDERS: Mapping[str, Callable[[Interruption], list[str]]] = {
 def time_parser(
     command: Sequence[str], log: Path, seconds_max: float, interruption: Interruption
 ) -> Timed:
-    """Runs one process to its end. Raises :class:`TrialFailed` for one that fails, crashes,
-    hangs or prints something else, and :class:`Interrupted`."""
+    """Runs one process to its end. Raises :class:`TrialFailed` if it fails, crashes, hangs or
+    prints something else, and :class:`Interrupted`."""
     log.unlink(missing_ok=True)
     child = Child(command, ProcessOptions(log=log))
     try:

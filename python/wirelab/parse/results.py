@@ -1,4 +1,4 @@
-"""Figures with intervals: the processes of a parser are the sample."""
+"""Figures with intervals: the sample consists of the processes of a parser."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from wirelab.statistics.mean import mean_interval
 
 @dataclass(frozen=True)
 class Row:
-    """One parser; times in ns."""
+    """Results of one parser; times in ns."""
 
     parser: Parser
     failures: tuple[str, ...] = ()
-    """Why trials failed."""
+    """Reasons of failed trials."""
     processes: int = 0
     library: str = ""
     implementation: str = ""
     runtime: str = ""
     parse: Interval | None = None
-    """The mean over the documents, as geometric mean over processes; None where nothing was
-    measured."""
+    """Mean over the documents, as geometric mean over processes; None without
+    measurements."""
     mean: float | None = None
-    """The same as arithmetic mean over processes, which the deviation belongs to."""
+    """The same as arithmetic mean over processes, to which the deviation refers."""
     std: float | None = None
     """Standard deviation over the processes; None for one process."""
     first: Interval | None = None
-    """The first parse of a process, with the making of the parser."""
+    """Time of the first parse of a process, including creation of the parser."""
     documents: tuple[tuple[str, Interval], ...] = ()
     not_calm: int = 0
-    """Processes whose warm-up reached its bound while parses did not take equally long."""
+    """Processes whose warm-up reached its time limit before parse times were stable."""
     restless: int = 0
     """Processes whose last block differs from the first one (:attr:`Timed.restless`)."""
     comparison: Comparison | None = None
-    """With the reference; None for the reference itself."""
+    """Comparison with the reference; None for the reference itself."""
 
 
 def rows(
     parsers: Sequence[Parser], trials: Trials, against: Parser | None, threshold: float
 ) -> list[Row]:
-    """A row per parser, also for those without a figure."""
+    """One row per parser, including those without figures."""
     found = [_row(parser, trials) for parser in parsers]
     reference = [process_mean(one) for one in trials.timed.get(against, [])] if against else []
     compared = [
@@ -63,7 +63,7 @@ def rows(
 
 
 def process_mean(timed: Timed) -> float:
-    """The mean of the documents' means, in ns: each document counts once."""
+    """Mean of the documents' means, in ns: each document has the same weight."""
     return fmean(one.mean_ns for one in timed.documents)
 
 

@@ -1,4 +1,4 @@
-"""The trials: every parser in a fresh process, once per repeat, in a random order."""
+"""The trials: every parser in a fresh process, once per repeat, in random order."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from wirelab.parse.harness import Commands, Timed, Windows
 from wirelab.process.interruption import Interruption
 
 START_S = {"java": 0.7, "go": 0.1, "rust": 0.05}
-"""What a process takes besides warm-up and windows, about."""
+"""Approximate time of a process besides warm-up and windows, seconds."""
 BYTES_PER_S = 20e6
-"""A slow parser on a large document, for the time that is announced."""
+"""Time of a slow parser on a large document, for the announced time."""
 PARSES_MIN = 12
-"""Of each document in a process: the first one, checks, warm-up and blocks."""
+"""Parses of each document in a process: the first, checks, warm-up and blocks."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured, and how long."""
+    """What to measure, and how long."""
 
     parsers: tuple[Parser, ...]
-    """Those that can be measured."""
+    """Parsers that can be measured."""
     documents: tuple[Document, ...]
     windows: Windows
     repeats: int
     seed: int
 
     def seconds(self) -> float:
-        """What all trials take, about."""
+        """Approximate time of all trials."""
         return self.repeats * sum(self._process_s(parser) for parser in self.parsers)
 
     def process_s_max(self) -> float:
-        """A process that takes longer hangs."""
+        """Time limit of a process."""
         slowest = max(self._process_s(parser) for parser in self.parsers)
         return 30.0 + 10.0 * slowest
 
     def order(self) -> list[Parser]:
-        """Of the trials: each repeat has every parser once, in an order of its own."""
+        """Order of the trials: each repeat contains every parser once, in its own order."""
         rng = random.Random(self.seed)
         return [
             parser
@@ -59,7 +59,7 @@ class Plan:
 
 @dataclass
 class Trials:
-    """What the trials gave, by parser."""
+    """Results of the trials, by parser."""
 
     timed: dict[Parser, list[Timed]] = field(default_factory=dict)
     failures: dict[Parser, list[str]] = field(default_factory=dict)
@@ -73,7 +73,7 @@ def run(
     progress: Callable[[int, Parser], None],
     into: Trials,
 ) -> None:
-    """Runs all trials; what has been measured is in ``into``, also when it is interrupted.
+    """Runs all trials; ``into`` receives the measurements, also those before an interruption.
     Raises :class:`Interrupted`."""
     files = _written(plan.documents, folder)
     rng = random.Random(plan.seed)
@@ -93,14 +93,14 @@ def run(
 
 
 def check(timed: Timed, parser: Parser, documents: Sequence[Document]) -> None:
-    """Raises :class:`TrialFailed` where the parser did not see what the documents hold."""
+    """Raises :class:`TrialFailed` if the parser did not find the contents of the documents."""
     expected = {one.name: one.fingerprints[parser.format] for one in documents}
     seen = {one.name: one.fingerprint for one in timed.documents}
     if seen.keys() != expected.keys():
-        raise TrialFailed("it measured other documents than it was given")
+        raise TrialFailed("it measured documents other than the given ones")
     wrong = sorted(name for name in seen if seen[name] != expected[name])
     if wrong:
-        raise TrialFailed(f"it saw other elements, attributes or texts in {', '.join(wrong)}")
+        raise TrialFailed(f"it found wrong elements, attributes or texts in {', '.join(wrong)}")
 
 
 def _written(documents: Sequence[Document], folder: Path) -> Mapping[str, list[tuple[str, Path]]]:

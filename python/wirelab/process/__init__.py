@@ -1,1 +1,1 @@
-"""Processes of the lab and what they need: engine, services, builds, namespaces, control groups."""
+"""Processes and what they need: engine, services, builds, namespaces, control groups."""

@@ -1,4 +1,4 @@
-"""Callers by the client libraries of a language: processes that take the engine's plan
+"""Callers that use the client libraries of a language: processes that take the engine's plan
 (docs/reference/process.md)."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wirelab.process.usage import Usage
 from wirelab.stack import manifests
 
 END_S_MAX = 5.0
-"""So long may a caller take to end after its result."""
+"""Time limit for a caller to exit after its result."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Caller:
 
     @cached_property
     def sha256(self) -> str:
-        """Of its binary. Raises :class:`OSError`."""
+        """SHA-256 of its binary. Raises :class:`OSError`."""
         return binary_digest(Path(self.command[0]))
 
 
@@ -51,13 +51,13 @@ class Callers:
         if name not in self._built:
             known = manifests.callers()
             if name not in known:
-                raise BuildError(f"no services/*/caller.json is for caller={name}")
+                raise BuildError(f"no services/*/caller.json defines caller={name}")
             manifest, folder = known[name]
             out = str(services.build(manifest, folder, interruption))
             command = tuple(part.replace("{out}", out) for part in manifest.start)
             if not Path(command[0]).is_file():
                 raise BuildError(
-                    f"{manifest.title} was built, but {command[0]} is not there",
+                    f"{manifest.title} was built, but {command[0]} does not exist",
                     "correct `build` and `start` in its caller.json",
                 )
             self._built[name] = Caller(name, command)
@@ -65,7 +65,7 @@ class Callers:
 
 
 class ClientDrive(PlanProcess[CallerOutcome]):
-    """One caller that carries out one plan. What it cost is taken from the kernel."""
+    """One caller that executes one plan. Its cost is measured by the kernel."""
 
     event = CallerEvent
     result = CallerOutcome
@@ -79,10 +79,10 @@ class ClientDrive(PlanProcess[CallerOutcome]):
         interruption: Interruption,
         observer: RunObserver,
     ) -> None:
-        """Starts it; nothing is called before :meth:`outcome`."""
+        """Starts the process; calls begin with :meth:`outcome`."""
         self.noun = f"the caller in {caller.name}"  # type: ignore[misc]
         self.ended: Ended | None = None
-        """How it ended, once it has."""
+        """How it ended; None while it runs."""
 
         def on_tick() -> None:
             self.usage.look()
@@ -93,7 +93,7 @@ class ClientDrive(PlanProcess[CallerOutcome]):
         self.usage = Usage(self._child.pid)
 
     def _event(self, line: bytes) -> CallerOutcome | Progress | Fault:
-        """Its lines but the last are the engine's."""
+        """Parses a line; all lines except the last have the engine's format."""
         event = super()._event(line)
         if isinstance(event, CallerOutcome):
             return event
@@ -104,7 +104,9 @@ class ClientDrive(PlanProcess[CallerOutcome]):
         deadline = time.monotonic() + END_S_MAX
         while (ended := self._child.reap()) is None:
             if time.monotonic() > deadline:
-                raise TrialFailed(f"{self.noun} did not end {END_S_MAX:.0f} s after its result")
+                raise TrialFailed(
+                    f"{self.noun} did not exit within {END_S_MAX:.0f} s of its result"
+                )
             time.sleep(POLL_S)
         if ended.code != 0:
             raise TrialFailed(f"{self.noun} ended with {describe_exit(ended.code)}")

@@ -1,8 +1,8 @@
-"""A share of one core for a side that stands for a slow device.
+"""Limits a side to a share of one core, to represent a slow device.
 
-The kernel's CPU controller gives a group of processes a part of every period
-and lets it wait for the rest (Documentation/scheduler/sched-bwc.rst): version 2
-of control groups where it has the controller, version 1 elsewhere.
+The kernel's CPU controller gives a group of processes a part of every period and throttles it
+for the rest (Documentation/scheduler/sched-bwc.rst). Control groups version 2 are used if they have
+the controller, otherwise version 1.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pathlib import Path
 from wirelab.errors import LabError
 
 PERIOD_US = 10_000
-"""Microseconds of a period: short, so that a side that used its share up waits for less than
-10 ms. The kernel takes 1 ms to 1 s."""
+"""Period in microseconds. It is short, so that a throttled side waits less than 10 ms; the
+kernel allows 1 ms to 1 s."""
 
 QUOTA_US_MIN = 1_000
-"""Least of a period that the kernel gives, microseconds."""
+"""Smallest quota that the kernel allows, microseconds."""
 
 PREFIX = "wirelab-"
-"""Of every group's name; the process id of its owner follows."""
+"""Prefix of all group names; the owner's process id follows."""
 
 ALL = "all"
-"""The value of the axes that asks for no quota."""
+"""Value of the axes without a quota."""
 
 V1 = Path("/sys/fs/cgroup/cpu")
 V2 = Path("/sys/fs/cgroup")
@@ -50,7 +50,8 @@ class Controller:
 
 
 def find(v1: Path = V1, v2: Path = V2) -> Controller:
-    """The machine's controller. Raises :class:`LabError` where there is none to write to."""
+    """The machine's controller. Raises :class:`LabError` if there is none that can be written
+    to."""
     if os.access(v1 / "cpu.cfs_quota_us", os.F_OK) and os.access(v1, os.W_OK):
         return Controller(v1, 1)
     with contextlib.suppress(OSError):
@@ -58,19 +59,19 @@ def find(v1: Path = V1, v2: Path = V2) -> Controller:
         if "cpu" in offered and os.access(v2, os.W_OK):
             return Controller(v2, 2)
     raise LabError(
-        "a CPU quota needs the kernel's CPU controller, and none can be written to here",
-        f"run as root where {v1} (cgroup v1) exists, or where {v2}/cgroup.subtree_control "
-        "(cgroup v2) names cpu; or write client.cpu=all and server.cpu=all",
+        "a CPU quota needs the kernel's CPU controller, but none is writable here",
+        f"run as root where {v1} (cgroup v1) exists or {v2}/cgroup.subtree_control (cgroup v2) "
+        "lists cpu; or set client.cpu=all and server.cpu=all",
     )
 
 
 class Quota:
-    """A control group that has ``percent`` of one core, for a child process.
-    Use as a context manager; the group ends with the block, and what is in it must have ended
-    before."""
+    """A control group with ``percent`` of one core, for a child process.
+    Use as a context manager. The group is removed at the end of the block; its processes must have
+    ended before."""
 
     def __init__(self, percent: int, side: str, controller: Controller | None = None) -> None:
-        """Raises :class:`LabError`. Groups that killed processes have left are removed."""
+        """Also removes groups left by killed processes. Raises :class:`LabError`."""
         self._controller = controller or find()
         root = self._controller.root
         _sweep(root)
@@ -82,8 +83,8 @@ class Quota:
         except OSError as error:
             _remove(self.folder)
             raise LabError(
-                f"a quota of {percent} % of a core was refused: {error}",
-                "run as root, or write all in place of the quota",
+                f"the kernel refused a quota of {percent} % of a core: {error}",
+                "run as root, or use the value all instead of the quota",
             ) from error
 
     def __enter__(self) -> Quota:
@@ -94,13 +95,13 @@ class Quota:
 
 
 def share(value: str) -> float | None:
-    """The share of a core that a value of the axes asks for; None for ``all``."""
+    """The share of a core for a value of the axes; None for ``all``."""
     return None if value == ALL else int(value.removesuffix("%")) / 100.0
 
 
 @contextlib.contextmanager
 def group(value: str, side: str) -> Iterator[Path | None]:
-    """The control group of a side by its axis, ``25%``; None for ``all``. Raises
+    """The control group of a side, by the value of its axis, e.g. ``25%``; None for ``all``. Raises
     :class:`LabError`."""
     cores = share(value)
     if cores is None:
@@ -118,7 +119,7 @@ def _sweep(root: Path) -> None:
 
 
 def _remove(folder: Path) -> bool:
-    """False while a process is still in it."""
+    """Tries to remove the group; False while it still contains a process."""
     try:
         folder.rmdir()
     except FileNotFoundError:
@@ -129,7 +130,7 @@ def _remove(folder: Path) -> bool:
 
 
 def _until(done: Callable[[], bool], seconds: float) -> None:
-    """Waits for the kernel to let go of processes that have just ended."""
+    """Waits until the kernel has released processes that have just ended."""
     deadline = time.monotonic() + seconds
     while not done() and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -1,8 +1,8 @@
-"""Starting and ending the lab's child processes so that none outlives it.
+"""Starts and ends child processes, so that none outlives wirelab.
 
-Each child gets its own session (Ctrl-C reaches the lab alone, which passes it
-on where it should), dies with the lab (PR_SET_PDEATHSIG, prctl(2)), and is
-ended by its process group.
+Each child gets its own session: Ctrl-C reaches only wirelab, which forwards it if necessary.
+A child dies with wirelab (PR_SET_PDEATHSIG, prctl(2)), and it is ended together with its process
+group.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from wirelab.process.interruption import Interruption
 
 PR_SET_PDEATHSIG = 1
 POLL_S = 0.05
-"""How often a wait looks whether it should stop."""
+"""Interval at which a wait checks whether to stop."""
 LINE_BYTES_MAX = 64 * 1024 * 1024
-"""A longer line of standard output is not the lab's protocol."""
+"""Maximum line length on standard output; a longer line violates the protocol."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a child ended, and what it cost from its first instruction to its last."""
+    """How a child ended, and its resource usage from start to end."""
 
     code: int
-    """Exit code, negative for a signal."""
+    """Exit code; negative for a signal."""
     cpu_user_s: float
     cpu_system_s: float
     switches_involuntary: int
@@ -43,27 +43,27 @@ class Ended:
 
 @dataclass(frozen=True)
 class ProcessOptions:
-    """Where a child process runs and where its standard error goes."""
+    """Where a child process runs, and where its standard error goes."""
 
     log: Path
-    """Standard error is appended to it."""
+    """Log file to which standard error is appended."""
     cores: Sequence[int] = ()
-    """Cores that it is pinned to; empty: any."""
+    """Cores that it is pinned to; empty: not pinned."""
     namespace: str | None = None
-    """Network namespace, by name; None: the lab's own."""
+    """Name of its network namespace; None: that of wirelab."""
     group: Path | None = None
-    """Control group (:mod:`wirelab.process.cgroups`)."""
+    """Its control group (:mod:`wirelab.process.cgroups`)."""
     orphaned: signal.Signals = signal.SIGKILL
-    """The signal that it gets when the lab dies."""
+    """Signal that it gets when wirelab dies."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables in addition to the lab's own: what no command line should show."""
+    """Additional environment variables, for values that must not appear on a command line."""
 
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Child:
-    """One child process: lines out, a log file for standard error, ended for certain."""
+    """One child process: lines of output, a log file for standard error, guaranteed to end."""
 
     def __init__(
         self,
@@ -73,8 +73,8 @@ class Child:
         stdin: int = subprocess.PIPE,
         stderr: int | None = None,
     ) -> None:
-        """Starts ``command``. ``stdin`` and ``stderr`` are subprocess's; standard error goes to
-        the log by default. Raises :class:`OSError`."""
+        """Starts ``command``. ``stdin`` and ``stderr`` are those of subprocess; standard error goes
+        to the log by default. Raises :class:`OSError`."""
         self.command = list(command)
         self.log = options.log
         self._buffer = bytearray()
@@ -98,7 +98,7 @@ class Child:
         return self.process.pid
 
     def say(self, line: bytes) -> None:
-        """Writes to standard input; a child that is gone already is found out by its silence."""
+        """Writes to standard input; a failed write to an ended child is ignored."""
         assert self.process.stdin is not None
         view = memoryview(line)
         with contextlib.suppress(BrokenPipeError):
@@ -106,13 +106,13 @@ class Child:
                 view = view[self.process.stdin.write(view) :]
 
     def close_input(self) -> None:
-        """Ends standard input."""
+        """Closes standard input."""
         if self.process.stdin and not self.process.stdin.closed:
             self.process.stdin.close()
 
     def line(self, seconds: float) -> bytes | None:
-        """The next line of standard output; None after ``seconds`` without one. The empty
-        line ``b""`` is the end of the output."""
+        """The next line of standard output; None if there is none within ``seconds``. The empty
+        line ``b""`` marks the end of the output."""
         deadline = time.monotonic() + seconds
         while (end := self._buffer.find(b"\n")) < 0:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
@@ -130,15 +130,15 @@ class Child:
         return line or b" "
 
     def wait(self, seconds: float) -> int | None:
-        """The exit code, negative for a signal; None when it is still running."""
+        """The exit code, negative for a signal; None while it is running."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
 
     def reap(self) -> Ended | None:
-        """How it ended; None while it runs. wait4(2) is called and not waitpid(2), for it
-        alone gives the usage of this one child. To be called until it has answered once."""
+        """How it ended; None while it is running. Uses wait4(2) instead of waitpid(2), because only
+        wait4 returns the resource usage of this child. Not to be called again after a result."""
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         if pid == 0:
             return None
@@ -146,12 +146,12 @@ class Child:
         return Ended(code, usage.ru_utime, usage.ru_stime, usage.ru_nivcsw)
 
     def signal(self, number: signal.Signals) -> None:
-        """To the process alone."""
+        """Sends a signal to the process only."""
         if self.process.poll() is None:
             self.process.send_signal(number)
 
     def end(self, grace_s: float) -> int:
-        """Ends it: input closed, then SIGTERM, then SIGKILL to its group. Returns its code."""
+        """Ends it: closes its input, then SIGTERM, then SIGKILL to its group. Returns its code."""
         self.close_input()
         if self.wait(grace_s) is None:
             self.signal(signal.SIGTERM)
@@ -164,12 +164,14 @@ class Child:
         return code
 
     def kill(self) -> int:
-        """Ends it at once."""
+        """Kills it immediately."""
         self._kill_group()
         return self.end(0.0)
 
     def _kill_group(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # all ended already
+        with contextlib.suppress(
+            ProcessLookupError, PermissionError
+        ):  # the group has already ended
             os.killpg(self.pid, signal.SIGKILL)
 
     def log_tail(self, lines: int = 3) -> str:
@@ -199,13 +201,13 @@ def run_to_end(child: Child, seconds: float, interruption: Interruption) -> int 
 
 
 class _Setup:
-    """Runs in the child between fork and exec; touches nothing that needs a lock."""
+    """Runs in the child between fork and exec, so it must not acquire locks."""
 
     def __init__(self, options: ProcessOptions, parent: int, network: int | None) -> None:
         group = options.group
         self.cores = set(options.cores)
         self.parent = parent
-        # As many open files as the machine allows: a service holds every connection.
+        # Raise the limit of open files to the maximum, because a service holds every connection.
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.files = (hard, hard)
         self.network = network
@@ -215,7 +217,7 @@ class _Setup:
     def __call__(self) -> None:
         _libc.prctl(PR_SET_PDEATHSIG, self.orphaned)
         if os.getppid() != self.parent:
-            os._exit(1)  # the lab died before the order above was given
+            os._exit(1)  # wirelab died before PR_SET_PDEATHSIG took effect
         resource.setrlimit(resource.RLIMIT_NOFILE, self.files)
         if self.cores:
             os.sched_setaffinity(0, self.cores)
@@ -226,7 +228,7 @@ class _Setup:
 
 
 def _join(members: str) -> None:
-    """Puts this process into a control group; 0 means the writer itself (cgroups(7))."""
+    """Moves this process into a control group; 0 means the writing process (cgroups(7))."""
     descriptor = os.open(members, os.O_WRONLY)
     try:
         os.write(descriptor, b"0")
@@ -236,7 +238,7 @@ def _join(members: str) -> None:
 
 @contextlib.contextmanager
 def _network(name: str | None) -> Iterator[int | None]:
-    """A descriptor of the namespace for as long as it lasts; None: the lab's own."""
+    """An open descriptor of the namespace for the block; None: wirelab's own namespace."""
     if name is None:
         yield None
         return

@@ -1,8 +1,8 @@
-"""PostgreSQL for a run: started by the lab, not as root, on its own data directory.
+"""PostgreSQL for a run: started by wirelab, not as root, on its own data directory.
 
-A :class:`Cluster` is a data directory that lives as long as a run; a :class:`Database` is
-the server process that a trial gets, fresh, in the network namespace of its service. Its
-processes are accounted apart from the service's.
+A :class:`Cluster` is a data directory with the lifetime of a run. A :class:`Database` is a fresh
+server process per trial, in the network namespace of the service. The resource usage of its
+processes is reported separately from that of the service.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from wirelab.stack.reference import Stack
 from wirelab.trial.record import StoreRecord
 
 DEBIAN = Path("/usr/lib/postgresql")
-"""Where Debian keeps the server's programs, one folder per major version."""
+"""Debian's folder of the server's programs, one subfolder per major version."""
 
 MEMORY = "memory"
-"""The value of the axis ``store`` without a database."""
+"""Value of the axis ``store`` without a database."""
 
 FOLDERS = (Path("/tmp"), Path("/var/tmp"))
-"""For temporary files, by the Filesystem Hierarchy Standard 3.0, where $TMPDIR is closed."""
+"""Temporary files (Filesystem Hierarchy Standard 3.0), if $TMPDIR is not accessible."""
 
 USER = "wirelab"
 MAX_CONNECTIONS = 100
-"""PostgreSQL's own default for ``max_connections``."""
+"""PostgreSQL's default for ``max_connections``."""
 
 INITDB_S_MAX = 120.0
 START_S_MAX = 60.0
@@ -61,12 +61,12 @@ class Installation:
 
     folder: Path
     version: str
-    """As ``postgres --version`` prints it: ``15.18 (Debian 15.18-0+deb12u1)``."""
+    """Output of ``postgres --version``: ``15.18 (Debian 15.18-0+deb12u1)``."""
 
     @classmethod
     def find(cls, root: Path = DEBIAN) -> Installation:
-        """The newest installed server: ``postgres`` on the PATH, else in Debian's folders.
-        Raises :class:`LabError` where there is none."""
+        """The newest installed server: ``postgres`` in PATH, otherwise in Debian's folders.
+        Raises :class:`LabError` if there is none."""
         candidates = [found.resolve().parent] if (found := _which("postgres")) else []
         numbered = [entry for entry in root.glob("*") if entry.name.isdigit()]
         for entry in sorted(numbered, key=lambda entry: int(entry.name), reverse=True):
@@ -76,7 +76,7 @@ class Installation:
                 return cls(folder, _version(folder / "postgres"))
         raise LabError(
             "store=postgres needs a PostgreSQL server, and none is installed",
-            "install one (Debian: `apt install postgresql`), or name a running one with --postgres",
+            "install it (Debian: `apt install postgresql`), or use a running one with --postgres",
         )
 
 
@@ -90,12 +90,14 @@ def _version(postgres: Path) -> str:
     printed = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     match = re.search(r"\(PostgreSQL\) (.+)", printed.stdout)
     if not match:
-        raise LabError(f"{postgres} --version printed {printed.stdout.strip()!r}, no version")
+        raise LabError(
+            f"{postgres} --version printed {printed.stdout.strip()!r}, which contains no version"
+        )
     return match.group(1).strip()
 
 
 class Closing(ABC):
-    """A context manager that closes itself at the end of its block."""
+    """A context manager that closes itself at the end of the block."""
 
     def __enter__(self) -> Self:
         return self
@@ -105,12 +107,12 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Gives up what it holds."""
+        """Releases its resources."""
 
 
 class Cluster(Closing):
-    """A data directory. Use as a context manager: it is removed with the block, or by the next
-    lab when this one is killed."""
+    """A data directory. Use as a context manager. It is removed at the end of the block, or by the
+    next run if this one is killed."""
 
     def __init__(
         self,
@@ -118,8 +120,9 @@ class Cluster(Closing):
         *,
         interruption: Interruption,
     ) -> None:
-        """Creates it with ``initdb``. As root, the server runs as the user ``postgres``, or
-        ``nobody`` where there is none: PostgreSQL refuses root. Raises :class:`LabError`."""
+        """Creates it with ``initdb``. If wirelab runs as root, the server runs as user
+        ``postgres``, or ``nobody`` if there is none: PostgreSQL refuses root. Raises
+        :class:`LabError`."""
         self.installation = installation
         self.interruption = interruption
         self.password = secrets.token_urlsafe(18)
@@ -136,7 +139,7 @@ class Cluster(Closing):
 
     @property
     def folder(self) -> Path:
-        """Holds the data directory and the server's Unix socket."""
+        """Folder of the data directory and of the server's Unix socket."""
         return self._temporary.path
 
     @property
@@ -146,17 +149,20 @@ class Cluster(Closing):
 
     @cached_property
     def _owner(self) -> pwd.struct_passwd | None:
-        """Whom the server runs as; None: whoever runs the lab."""
+        """User that the server runs as; None: the user that runs wirelab."""
         if os.geteuid() != 0:
             return None
         for name in ("postgres", "nobody"):
             with contextlib.suppress(KeyError):
                 return pwd.getpwnam(name)
-        raise LabError("PostgreSQL does not run as root, and there is no user postgres or nobody")
+        raise LabError(
+            "PostgreSQL does not run as root, and there is no user postgres or nobody",
+            "create a user postgres, or run wirelab as another user",
+        )
 
     def _parent(self) -> Path | None:
-        """Where the folder can be: its owner must reach it, and a folder for temporary files may
-        be closed to others. None: the folder for temporary files."""
+        """Where to create the folder. Its owner must be able to reach it, but the folder for
+        temporary files may be closed to others. None: the folder for temporary files."""
         usual = Path(tempfile.gettempdir()).resolve()
         if self._owner is None or _is_open_to_all(usual):
             return None
@@ -165,13 +171,13 @@ class Cluster(Closing):
                 sweep(parent)
                 return parent
         raise LabError(
-            f"the user {self._owner.pw_name}, whom PostgreSQL runs as, cannot reach {usual}",
-            "set TMPDIR to a folder that all users can enter",
+            f"PostgreSQL runs as user {self._owner.pw_name}, who cannot access {usual}",
+            "set TMPDIR to a folder that all users can access",
         )
 
     def as_owner(self, command: Sequence[str]) -> list[str]:
-        """The command as run by the owner of the data directory. A change of user clears the
-        signal that a child gets when the lab dies (prctl(2)), so setpriv sets it again."""
+        """The command run as the owner of the data directory. A change of user clears the signal
+        that a child gets when wirelab dies (prctl(2)), so setpriv sets it again."""
         if self._owner is None:
             return list(command)
         ids = [f"--reuid={self._owner.pw_uid}", f"--regid={self._owner.pw_gid}"]
@@ -203,12 +209,15 @@ class Cluster(Closing):
             tail = child.log_tail()
             child.kill()
         if code != 0:
-            raise LabError(f"initdb failed: {tail or f'exit code {code}'}", "see its message")
+            raise LabError(
+                f"initdb failed: {tail or f'exit code {code}'}",
+                "read its message and correct the cause",
+            )
         password.unlink()
 
 
 def _is_open_to_all(folder: Path) -> bool:
-    """Whether every user may enter it and each of the folders that it is in."""
+    """Whether every user may enter the folder and all of its parents."""
     try:
         return all(path.stat().st_mode & stat.S_IXOTH for path in (folder, *folder.parents))
     except OSError:
@@ -217,14 +226,14 @@ def _is_open_to_all(folder: Path) -> bool:
 
 @dataclass(frozen=True)
 class Usage:
-    """What the processes of a server have used since it started."""
+    """Resource usage of the server's processes since its start."""
 
     cpu_user_s: float
     cpu_system_s: float
     memory_bytes: int
-    """Unique memory (USS) of all its processes now; shared buffers count once."""
+    """Current unique memory (USS) of all its processes; shared buffers count once."""
     connections: int
-    """Backends that serve clients now."""
+    """Current number of backends that serve clients."""
 
 
 class Database(Closing):
@@ -250,16 +259,16 @@ class Database(Closing):
         self._start()
 
     def close(self) -> None:
-        """The same as :meth:`stop`."""
+        """Same as :meth:`stop`."""
         self.stop()
 
     @property
     def url(self) -> str:
-        """For a service, with the password."""
+        """URL for a service, including the password."""
         return f"postgres://{USER}:{self.cluster.password}@127.0.0.1:{self.port}/postgres"
 
     def stop(self) -> None:
-        """Ends it: SIGINT is PostgreSQL's fast shutdown, which rolls open transactions back."""
+        """Ends it with SIGINT, PostgreSQL's fast shutdown, which rolls back open transactions."""
         self._remember()
         self.child.signal(signal.SIGINT)
         if self.child.wait(STOP_S_MAX) is None:
@@ -267,7 +276,7 @@ class Database(Closing):
         self.child.end(STOP_S_MAX)
 
     def kill(self) -> None:
-        """Ends the postmaster and all of its processes at once, as a crash would (SIGKILL)."""
+        """Kills the postmaster and all of its processes (SIGKILL), like a crash."""
         self._remember()
         family = self._processes()
         self.child.kill()
@@ -277,12 +286,12 @@ class Database(Closing):
         psutil.wait_procs(family, timeout=STOP_S_MAX)
 
     def restart(self) -> None:
-        """Starts it again on the same port, with the same data, after :meth:`kill` or
+        """Starts it again on the same port with the same data, after :meth:`kill` or
         :meth:`stop`."""
         self._start()
 
     def usage(self) -> Usage:
-        """What it has used, restarts included."""
+        """Resource usage so far, restarts included."""
         user, system = self._past
         memory = clients = 0
         for process in self._processes():
@@ -292,7 +301,7 @@ class Database(Closing):
                 system += times.system + times.children_system
                 memory += process.memory_full_info().uss
                 clients += any(f" {USER} " in part for part in process.cmdline()[:1])
-        # A backend that ends while it is read counts neither itself nor with its parent.
+        # A backend that ends while it is read is counted neither itself nor with its parent.
         self._most = (max(user, self._most[0]), max(system, self._most[1]))
         return Usage(*self._most, memory, clients)
 
@@ -320,7 +329,7 @@ class Database(Closing):
             raise
 
     def _await(self) -> None:
-        """Until the server answers. A server that is starting or recovering refuses a
+        """Waits until the server answers. A server that is starting or recovering refuses a
         connection, or answers a startup packet with an error."""
         deadline = time.monotonic() + START_S_MAX
         while time.monotonic() < deadline:
@@ -333,8 +342,8 @@ class Database(Closing):
         raise TrialFailed(f"PostgreSQL accepted no connection within {START_S_MAX:.0f} s")
 
     def _accepts(self) -> bool:
-        """Whether it asks for the password: protocol 3.0, StartupMessage and the first byte
-        of the answer (PostgreSQL documentation, Message Formats)."""
+        """Whether it requests the password: protocol 3.0, StartupMessage and the first byte of the
+        answer (PostgreSQL documentation, Message Formats)."""
         parameters = f"user\0{USER}\0database\0postgres\0\0".encode("ascii")
         startup = (len(parameters) + 8).to_bytes(4) + (3 << 16).to_bytes(4) + parameters
         try:
@@ -358,26 +367,26 @@ class Database(Closing):
             return []
 
     def _remember(self) -> None:
-        """Keeps what was used before the processes end."""
+        """Saves the resource usage before the processes end."""
         usage = self.usage()
         self._past = (usage.cpu_user_s, usage.cpu_system_s)
 
 
 @dataclass(frozen=True)
 class Store:
-    """Where the service of one trial keeps its rows."""
+    """Where the service of one trial stores its rows."""
 
     kind: str
-    """The value of the axis ``store``."""
+    """Value of the axis ``store``."""
     pool: int | None = None
-    """The value of the axis ``store_pool``; None: the driver's default."""
+    """Value of the axis ``store_pool``; None: the driver's default."""
     url: str = ""
     version: str = ""
-    """Of a database that the lab started; "": unknown, or within the service."""
+    """Version of a database that wirelab started; "": unknown, or inside the service."""
     database: Database | None = None
 
     def configuration(self) -> dict[str, Any]:
-        """What a service's configuration says of it under ``store``
+        """The key ``store`` of a service's configuration
         (docs/reference/process.md)."""
         if self.kind == MEMORY:
             return {}
@@ -389,17 +398,17 @@ class Store:
         return named
 
     def death(self) -> str:
-        """How the database's process ended; empty while it runs, or is not the lab's."""
+        """How the database process ended; empty while it runs, or if it is not wirelab's."""
         code = self.database.child.wait(0.0) if self.database else None
         return "" if code is None else f"PostgreSQL ended with {describe_exit(code)}"
 
     def usage(self) -> Usage | None:
-        """What the database's own processes used; None: there are none, or they are not
-        the lab's."""
+        """Resource usage of the database processes; None if there are none, or if wirelab did not
+        start them."""
         return self.database.usage() if self.database else None
 
     def record(self, before: Usage | None) -> StoreRecord | None:
-        """For the trial's record: what it is, and what was used since ``before``."""
+        """For the trial's record: the store, and its resource usage since ``before``."""
         if self.kind == MEMORY:
             return None
         record = StoreRecord(self.kind, self.pool, self.version)
@@ -416,7 +425,7 @@ class Store:
 
     @staticmethod
     def without_password(configuration: dict[str, Any]) -> dict[str, Any]:
-        """The object ``store`` of a service's configuration, to be written down."""
+        """The object ``store`` of a service's configuration, as it is recorded."""
         if "url" not in configuration:
             return configuration
         url = re.sub(r"(//[^:/@]*):[^@]*@", r"\1:…@", configuration["url"])
@@ -427,14 +436,14 @@ class Stores(Closing):
     """The databases of a run. Use as a context manager; they end with the block."""
 
     def __init__(self, interruption: Interruption, url: str = "") -> None:
-        """``url`` names a PostgreSQL that already runs, and is used instead of one that the
-        lab starts."""
+        """``url`` is that of a running PostgreSQL, to be used instead of one that wirelab
+        starts."""
         self._interruption = interruption
         self._url = url
         self._cluster: Cluster | None = None
 
     def close(self) -> None:
-        """Removes the data directory, where one was made."""
+        """Removes the data directory, if one was created."""
         if self._cluster is not None:
             self._cluster.close()
 
@@ -447,9 +456,9 @@ class Stores(Closing):
         namespace: str | None = None,
         cores: tuple[int, ...] = (),
     ) -> Iterator[Store]:
-        """The store of a trial, fresh, in the network namespace of its service. ``folder``
-        gets the server's log, and SQLite's file for as long as the trial lasts. Raises
-        :class:`LabError`, :class:`TrialFailed`."""
+        """A fresh store for a trial, in the network namespace of its service. ``folder`` receives
+        the server's log and, during the trial, SQLite's file. Raises :class:`LabError`,
+        :class:`TrialFailed`."""
         kind, pool_text = stack.axes["store"], stack.axes["store_pool"]
         pool = int(pool_text) if pool_text.isdigit() else None
         if kind == "postgres" and not self._url:
@@ -474,7 +483,7 @@ class Stores(Closing):
             yield Store(kind, pool)
 
     def _started(self) -> Cluster:
-        """The data directory of the run, made when it is first needed."""
+        """The data directory of the run, created on first use."""
         if self._cluster is None:
             self._cluster = Cluster(Installation.find(), interruption=self._interruption)
         return self._cluster

@@ -1,4 +1,4 @@
-"""How the two ends of a stack find each other: an address, an object, files for TLS."""
+"""Connection data of the two ends of a stack: an address, an object, TLS files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ANY_PORT = "127.0.0.1:0"
 
 @dataclass(frozen=True)
 class ListenSpec:
-    """What the service is told before it is there."""
+    """Listen address and options that a service gets before it starts."""
 
     listen: str = ANY_PORT
     service_tls: dict[str, str] = field(default_factory=dict)
@@ -20,8 +20,8 @@ class ListenSpec:
 
     @classmethod
     def of(cls, stack: Stack, scratch: Scratch, host: str = "127.0.0.1") -> ListenSpec:
-        """Where and how a service of that stack is to listen; ``host`` is the server's end of
-        the link. Raises :class:`LabError` where the machine cannot give that."""
+        """Where and how a service of that stack listens; ``host`` is the server's end of the link.
+        Raises :class:`LabError` if the machine does not support it."""
         axes = stack.axes
         listen = f"unix:{scratch.socket()}" if axes["socket"] == "unix" else f"{host}:0"
         if axes["security"] == "none":
@@ -33,24 +33,24 @@ class ListenSpec:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What a caller is told once the service is there."""
+    """Connection data that a caller gets once the service is ready."""
 
     address: str
     """``127.0.0.1:43210`` or ``unix:/path``."""
     ior: str | None = None
-    """The object, with iiop."""
+    """Object reference, with iiop."""
     report: str | None = None
-    """Where the service reports what it has processed, with one-way stacks."""
+    """Address where the service reports processed calls, with one-way stacks."""
     tls: dict[str, str] = field(default_factory=dict)
 
     @property
     def port(self) -> int | None:
-        """Where calls go; None with a Unix socket."""
+        """Host and port that calls go to; None with a Unix socket."""
         _, _, port = self.address.rpartition(":")
         return None if self.address.startswith("unix:") else int(port)
 
     def group(self) -> dict[str, object]:
-        """The part of a group in the engine's plan that says who is called."""
+        """The part of a group in the engine's plan that defines the target."""
         named = {"target": self.address, "object": self.ior, "report": self.report}
         group: dict[str, object] = {
             name: value for name, value in named.items() if value is not None

@@ -1,5 +1,5 @@
-"""Runs one plan in one process, the engine or another caller: plan in, progress and result out,
-as JSON lines."""
+"""Executes one plan in one process, the engine or another caller: the plan is its input, progress
+and result are its output, as JSON lines."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exi
 from wirelab.process.interruption import Interruption
 
 SILENCE_S_MAX = 30.0
-"""Without a line for so long the engine hangs; it reports several times a second."""
+"""Maximum time without a line; the engine reports several times per second."""
 MARGIN_S = 15.0
-"""Allowed beyond the plan's own bounds."""
+"""Time allowed beyond the plan's own bounds."""
 STOP_S = 15.0
-"""For the engine to drain and report after it was told to stop."""
+"""Time for the engine to drain and report after a request to stop."""
 
 OnProgress = Callable[[Progress], None]
 OnTick = Callable[[], None]
@@ -31,7 +31,7 @@ Result = TypeVar("Result", bound=msgspec.Struct)
 
 
 def bound_seconds(plan: Plan) -> float:
-    """The longest that the plan itself allows: warm-up, window, timeout, drain."""
+    """Maximum length that the plan allows: warm-up, window, timeout, drain."""
     return max(_group_bound(group) for group in plan.groups) + MARGIN_S
 
 
@@ -43,21 +43,21 @@ def _group_bound(group: Group) -> float:
 
 @dataclass(frozen=True)
 class RunObserver:
-    """Hears of calls while they are made."""
+    """Observes calls while they are made."""
 
     on_progress: OnProgress = lambda _: None
-    """Called with every progress line."""
+    """Called for every progress line."""
     on_tick: OnTick = lambda: None
     """Called about every 50 ms."""
 
 
 class PlanProcess(Generic[Result]):
-    """One process that carries out one plan; ``Result`` is its last line."""
+    """One process that executes one plan; ``Result`` is the type of its last line."""
 
     noun: ClassVar[str]
-    """What messages call it."""
+    """Name of the process in messages."""
     event: ClassVar[Any]
-    """Of its lines."""
+    """Type of its other lines."""
     result: ClassVar[type[msgspec.Struct]]
     """``Result``."""
 
@@ -70,7 +70,7 @@ class PlanProcess(Generic[Result]):
         interruption: Interruption,
         observer: RunObserver | None = None,
     ) -> None:
-        """Starts it; nothing is called before :meth:`outcome`."""
+        """Starts the process; calls begin with :meth:`outcome`."""
         self.plan = plan
         self._interruption = interruption
         self._observer = observer or RunObserver()
@@ -78,15 +78,15 @@ class PlanProcess(Generic[Result]):
         self._child = Child(command, options)
 
     def stop(self) -> None:
-        """Ends the windows now, from within the observer: the outcome is of what was called
+        """Ends the windows now; to be called by the observer. The outcome covers the calls made
         until then."""
         self._is_over = True
 
     def outcome(self) -> Result:
-        """Runs the plan; the outcome says ``interrupted`` when it was cut short. Raises
-        :class:`TrialFailed` when the process dies, hangs or cannot go on,
-        :class:`EngineRefused` when the engine refuses the plan, and :class:`Interrupted` when it
-        was told to stop and gave no result."""
+        """Executes the plan; the outcome has ``interrupted`` set if it was stopped early. Raises
+        :class:`TrialFailed` if the process dies, hangs or cannot continue, :class:`EngineRefused`
+        if the engine refuses the plan, and :class:`Interrupted` if it was stopped and returned no
+        result."""
         try:
             self._child.say(msgspec.json.encode(self.plan) + b"\n")
             self._child.close_input()
@@ -97,7 +97,7 @@ class PlanProcess(Generic[Result]):
             self._child.kill()
 
     def _finished(self) -> None:
-        """The result is there: the process ends by itself."""
+        """Called with the result, after which the process ends by itself."""
         self._child.wait(1.0)
 
     def _listen(self) -> Result:
@@ -128,9 +128,9 @@ class PlanProcess(Generic[Result]):
         if now > deadline:
             self._interruption.check()
             bound = bound_seconds(self.plan)
-            raise TrialFailed(f"{self.noun} went on beyond the plan's bound of {bound:.0f} s")
+            raise TrialFailed(f"{self.noun} exceeded the plan's time limit of {bound:.0f} s")
         if now - heard > SILENCE_S_MAX:
-            raise TrialFailed(f"{self.noun} was silent for {SILENCE_S_MAX:.0f} s")
+            raise TrialFailed(f"{self.noun} printed no progress for {SILENCE_S_MAX:.0f} s")
 
     def _event(self, line: bytes) -> Any:
         try:
@@ -138,7 +138,7 @@ class PlanProcess(Generic[Result]):
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             start = line[:200].decode("utf-8", "replace")
             raise self._garbage(
-                f"{self.noun} printed {start!r}, which is no event of its contract: {error}"
+                f"{self.noun} printed {start!r}, which is not an event of its contract: {error}"
             ) from error
 
     def _garbage(self, message: str) -> Exception:
@@ -159,7 +159,9 @@ class PlanProcess(Generic[Result]):
         self._child.wait(1.0)
         tail = self._child.log_tail() if fault.kind == "internal" else ""
         logged = f" ({tail})" if tail else ""
-        return TrialFailed(f"{self.noun} could not go on: {fault.message}; {fault.remedy}{logged}")
+        return TrialFailed(
+            f"{self.noun} could not continue: {fault.message}; {fault.remedy}{logged}"
+        )
 
     def _refused(self, fault: Any) -> Exception:
         return TrialFailed(f"{self.noun} refused the plan: {fault.message}; {fault.remedy}")
@@ -180,13 +182,13 @@ class Drive(PlanProcess[Outcome]):
         interruption: Interruption,
         observer: RunObserver | None = None,
     ) -> None:
-        """Starts it; nothing is called before :meth:`outcome`."""
+        """Starts the engine; calls begin with :meth:`outcome`."""
         command = [str(engine_binary.find()), "drive"]
         super().__init__(command, plan, options, interruption=interruption, observer=observer)
 
     def _garbage(self, message: str) -> Exception:
         return EngineRefused(
-            message, "are the engine and the front of one version? run `make setup`"
+            message, "run `make setup`, so that engine and Python package have the same version"
         )
 
     def _refused(self, fault: Fault) -> Exception:

@@ -1,4 +1,4 @@
-"""Where the engine is."""
+"""Finds the engine binary."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ NAME = "wirelab-engine"
 
 
 def find() -> Path:
-    """``WIRELAB_ENGINE``, else beside this Python, in PATH, or in the checkout's
+    """``WIRELAB_ENGINE``, otherwise next to this Python, in PATH, or in the checkout's
     target/release. Raises :class:`EngineMissing`."""
     named = os.environ.get("WIRELAB_ENGINE")
     if named:
         if not _runs(Path(named)):
             raise EngineMissing(
-                f"WIRELAB_ENGINE={named} is not a program", "correct it, or unset it"
+                f"WIRELAB_ENGINE={named} is not an executable file", "correct or unset the variable"
             )
         return Path(named).resolve()
     for place in _places():
         if _runs(place):
             return place.resolve()
     raise EngineMissing(
-        f"{NAME} was not found beside {sys.executable}, in PATH or in target/release",
-        "run `make setup` in the checkout, or set WIRELAB_ENGINE to the program",
+        f"{NAME} was not found next to {sys.executable}, in PATH or in target/release",
+        "run `make setup` in the checkout, or set WIRELAB_ENGINE to its path",
     )
 
 
@@ -50,8 +50,8 @@ def _runs(path: Path) -> bool:
 
 
 def binary_digest(path: Path) -> str:
-    """SHA-256 of a file; within one command it is read once, for as long as it stays the same
-    file of the same size and time of change. Raises :class:`OSError`."""
+    """SHA-256 of a file. Within one command it is computed once, as long as size and modification
+    time of the file do not change. Raises :class:`OSError`."""
     status = path.stat()
     return _digest(path, status.st_ino, status.st_size, status.st_mtime_ns)
 

@@ -1,4 +1,4 @@
-"""A service that is not of the lab: started by a command, or already running at a URL."""
+"""A user-defined service: started by a command, or already running at a URL."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.process_tree import ProcessTree
 
 CONNECT_S_MAX = 1.0
-"""Seconds that one attempt to reach a service may take."""
+"""Maximum time of one attempt to reach a service, seconds."""
 SERVING = b"\x08\x01"
 """HealthCheckResponse: ServingStatus status = 1, SERVING = 1 (grpc.health.v1, health.proto)."""
 _NUMBERS = itertools.count(1)
-"""Of the services that this process starts."""
+"""Numbers the services that this process starts."""
 LOG_BYTES_MAX = 1 << 20
-"""As much of a service's output is searched for the line that says it is ready."""
+"""Maximum amount of a service's output that is searched for its ready line."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class ListenHost:
-    """Where a service is to listen, and from where it is called."""
+    """Listen address of a service, and the namespace of its caller."""
 
     host: str = "127.0.0.1"
     client_namespace: str | None = None
 
 
 class _Observed:
-    """What can be seen of a service from outside: it has no metrics that the lab knows."""
+    """Observations of a service from outside: it has no metrics that wirelab can read."""
 
     tree: ProcessTree | None
 
     def cpu_seconds(self) -> float | None:
-        """CPU time of the whole process tree so far; None where no process is known."""
+        """CPU time of the whole process tree so far; None if no process is known."""
         return self.tree.look() if self.tree else None
 
     def rss_max_bytes(self) -> int | None:
-        """Largest sum of resident memory over the process tree that was seen; pages that
-        processes share count for each. None where no process is known."""
+        """Largest observed sum of resident memory over the process tree; shared pages count for
+        each process. None if no process is known."""
         return self.tree.rss_max_bytes or None if self.tree else None
 
     def involuntary_switches(self) -> dict[int, int] | None:
@@ -66,18 +66,18 @@ class _Observed:
         return self.tree.switches() if self.tree else None
 
     def scrape(self) -> str:
-        """Nothing: there is no address of metrics."""
+        """Nothing: there is no metrics address."""
         return ""
 
     def glance(self, seconds_max: float) -> str | None:
-        """Nothing, as :meth:`scrape`."""
+        """Nothing, like :meth:`scrape`."""
         del seconds_max
         return ""
 
 
 class ExternalProcess(_Observed):
-    """A service started by its command. Use as a context manager; when the block ends it gets
-    SIGTERM, after its grace period SIGKILL, and so does everything that it has started."""
+    """A service started by its command. Use as a context manager. At the end of the block it gets
+    SIGTERM, after its grace period SIGKILL, together with all processes that it has started."""
 
     def __init__(
         self,
@@ -87,9 +87,9 @@ class ExternalProcess(_Observed):
         *,
         interruption: Interruption,
     ) -> None:
-        """Starts it and waits until it is ready. Raises :class:`TrialFailed` when it cannot be
+        """Starts it and waits until it is ready. Raises :class:`TrialFailed` if it cannot be
         started, ends, or is not ready in time."""
-        assert service.command is not None  # a URL is a RunningService
+        assert service.command is not None  # a URL uses RunningService
         self._service = service
         self._options = options
         self._place = place
@@ -101,7 +101,7 @@ class ExternalProcess(_Observed):
         mark = process_tree.new_mark(next(_NUMBERS))
         own = environment(service, place.host, port)
         variables = {**own, process_tree.MARK: mark}
-        # sh gives way to the command: it only joins standard output with the log.
+        # sh only redirects standard output to the log, then exec replaces it with the command.
         start = ["env", "-C", str(service.folder.resolve())]
         start += ["sh", "-c", 'exec "$@" >&2', "sh", *command]
         self.child = Child(start, replace(options, environment=variables), stdin=subprocess.DEVNULL)
@@ -126,11 +126,11 @@ class ExternalProcess(_Observed):
         _wait_until_gone(pids)
 
     def endpoint(self) -> Endpoint:
-        """How to reach it."""
+        """Endpoint for callers."""
         return Endpoint(self.address, tls=self._service.tls_files())
 
     def death(self) -> str:
-        """How it ended; empty while it runs."""
+        """How it ended; empty while it is running."""
         code = self.child.wait(0.0)
         if code is None:
             return ""
@@ -138,7 +138,7 @@ class ExternalProcess(_Observed):
         return f"the service ended with {describe_exit(code)}{f' ({tail})' if tail else ''}"
 
     def record(self) -> Json:
-        """The part of a trial's record that says what ran."""
+        """The part of a trial's record that describes the service."""
         return {"address": self.address, "pid": self.child.pid}
 
     def _require(self, program: str) -> None:
@@ -146,15 +146,15 @@ class ExternalProcess(_Observed):
         if (found and found.is_file()) or (not found and shutil.which(program)):
             return
         raise TrialFailed(
-            f"service {self._service.name}: there is no program {program}; install it, or correct "
-            "`command`"
+            f"service {self._service.name}: program {program} does not exist; install it, or "
+            "correct `command`"
         )
 
     def _ready(self, port: int, interruption: Interruption) -> str:
-        """Waits, and returns the address that answers."""
+        """Waits until the service is ready, and returns the address that answers."""
         within = self._service.ready.within
         deadline = time.monotonic() + within
-        reason = "nothing was tried"
+        reason = "no attempt was made"
         while time.monotonic() < deadline:
             interruption.check()
             address, reason = self._attempt(port, interruption)
@@ -169,10 +169,10 @@ class ExternalProcess(_Observed):
         )
 
     def _attempt(self, port: int, interruption: Interruption) -> tuple[str, str]:
-        """The address, once it is ready; else why not."""
+        """The address once the service is ready; otherwise the reason why it is not."""
         pattern = self._service.ready.log
         if pattern is not None and not self._has_printed(pattern):
-            return "", f"it has printed no line that matches {pattern!r}"
+            return "", f"no printed line matches {pattern!r}"
         reasons = []
         for host in self._hosts():
             reason = self._reason((host, port), interruption)
@@ -182,7 +182,7 @@ class ExternalProcess(_Observed):
         return "", reasons[0]
 
     def _reason(self, where: tuple[str, int], interruption: Interruption) -> str:
-        """Why it cannot be called there yet; empty when it can."""
+        """Why it cannot be called yet; empty if it can."""
         reason = attempt(self._service, where, self._place.client_namespace)
         if reason or not self._service.ready.grpc:
             return reason
@@ -192,7 +192,7 @@ class ExternalProcess(_Observed):
         return unhealthy(self._service, _address(where), options, interruption)
 
     def _hosts(self) -> tuple[str, ...]:
-        """Many servers listen on IPv6 alone where `localhost` is their host."""
+        """Addresses to try: many servers listen only on IPv6 if their host is `localhost`."""
         return (self._place.host, "::1") if self._place.host == "127.0.0.1" else (self._place.host,)
 
     def _has_printed(self, pattern: str) -> bool:
@@ -201,21 +201,25 @@ class ExternalProcess(_Observed):
         return re.search(pattern, text, re.MULTILINE) is not None
 
     def _elsewhere(self, port: int) -> str:
-        """What it listens on, where that is something else."""
+        """Other addresses that it listens on, for the message."""
         others = self.tree.listening()
         if not others:
             return "; it listens on no TCP port"
-        hint = "" if any(one.endswith(f":{port}") for one in others) else ": pass {port} to it"
+        hint = (
+            ""
+            if any(one.endswith(f":{port}") for one in others)
+            else ": pass {port} to the command"
+        )
         host = " and {host}" if self._place.client_namespace else ""
         return f"; it listens on {', '.join(others)}{hint}{host if hint else ''}"
 
 
 class RunningService(_Observed):
-    """A service that somebody else has started: only its address is known."""
+    """A running service that wirelab did not start: only its address is known."""
 
     def __init__(self, service: ExternalService, client_namespace: str | None = None) -> None:
-        """Looks whether it can be reached. Raises :class:`TrialFailed`."""
-        assert service.server is not None  # a command is an ExternalProcess
+        """Checks that it can be reached. Raises :class:`TrialFailed`."""
+        assert service.server is not None  # a command uses ExternalProcess
         self._service = service
         self.address = service.server.address
         host, _, port = self.address.rpartition(":")
@@ -224,25 +228,25 @@ class RunningService(_Observed):
             raise TrialFailed(f"service {service.name}: {reason}")
         self.tree = ProcessTree(service.pid) if service.pid else None
         if self.tree and not self.tree.pids():
-            raise TrialFailed(f"service {service.name}: there is no process {service.pid}")
+            raise TrialFailed(f"service {service.name}: process {service.pid} does not exist")
 
     def __enter__(self) -> RunningService:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """It was not started here, and goes on."""
+        """Does nothing: the service keeps running."""
 
     def endpoint(self) -> Endpoint:
-        """How to reach it."""
+        """Endpoint for callers."""
         return Endpoint(self.address, tls=self._service.tls_files())
 
     def death(self) -> str:
-        """That its process is gone; empty while it runs, or where it is not known."""
+        """Reports that its process has ended; empty while it runs, or if it is not known."""
         gone = self.tree is not None and not Path(f"/proc/{self.tree.pid}").exists()
         return f"process {self._service.pid} has ended" if gone else ""
 
     def record(self) -> Json:
-        """The part of a trial's record that says what ran."""
+        """The part of a trial's record that describes the service."""
         return {"address": self.address, "pid": self._service.pid}
 
 
@@ -250,7 +254,7 @@ AnyExternal = ExternalProcess | RunningService
 
 
 def attempt(service: ExternalService, where: tuple[str, int], namespace: str | None) -> str:
-    """Why the service cannot be called yet; empty when it can."""
+    """Why the service cannot be called yet; empty if it can."""
     shown = _address(where)
     try:
         connection = _connected(where, namespace)
@@ -271,8 +275,8 @@ def _address(where: tuple[str, int]) -> str:
 def unhealthy(
     service: ExternalService, address: str, options: ProcessOptions, interruption: Interruption
 ) -> str:
-    """Why the gRPC Health Checking Protocol does not call it serving; empty when it does. One
-    call of the engine's, which all services of gRPC can be asked by."""
+    """Why the gRPC Health Checking Protocol does not report it as serving; empty if it does. The
+    engine makes this call, which works for all gRPC services."""
     named = service.ready.grpc if isinstance(service.ready.grpc, str) else ""
     # HealthCheckRequest: string service = 1 (grpc.health.v1, health.proto).
     request = b"\x0a" + bytes([len(named.encode())]) + named.encode() if named else b""
@@ -302,26 +306,26 @@ def unhealthy(
 
 
 def _asked(connection: socket.socket, shown: str, path: str, service: ExternalService) -> str:
-    """Why GET ``path`` is not answered with 2xx; empty when it is."""
-    import http.client  # it loads a parser of e-mail, which few commands need
+    """Why GET ``path`` is not answered with 2xx; empty if it is."""
+    import http.client  # a slow import (e-mail parser) that few commands need
     import ssl
 
     client = http.client.HTTPConnection(shown, timeout=CONNECT_S_MAX)
     try:
         if service.is_secure:
             context = ssl.create_default_context()
-            # Whether it answers is asked here; calls check the certificate.
+            # Only readiness is checked here; the calls verify the certificate.
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             connection = context.wrap_socket(connection)
         client.sock = connection
         client.request("GET", path)
         status = client.getresponse().status
     except (OSError, http.client.HTTPException) as error:
-        return f"GET {path} was not answered: {error!r}"
+        return f"GET {path} got no answer: {error!r}"
     finally:
         client.close()
         connection.close()
-    return "" if 200 <= status < 300 else f"GET {path} was answered with status {status}"
+    return "" if 200 <= status < 300 else f"GET {path} returned status {status}"
 
 
 def _connected(where: tuple[str, int], namespace: str | None) -> socket.socket:
@@ -331,7 +335,7 @@ def _connected(where: tuple[str, int], namespace: str | None) -> socket.socket:
 
 
 def _wait_until_gone(pids: list[int]) -> None:
-    """The kernel needs a moment for processes that have been killed."""
+    """Waits until the kernel has removed killed processes."""
     deadline = time.monotonic() + 2.0
     while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in pids):
         time.sleep(0.01)

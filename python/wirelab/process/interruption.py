@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a request to stop, seen at places where stopping is clean."""
+"""Treats Ctrl-C and SIGTERM as a request to stop, checked where stopping is clean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interruption:
-    """While entered, the signals set a flag instead of raising wherever the code stands."""
+    """Within the block, the signals set a flag instead of raising at an arbitrary position."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -30,7 +30,7 @@ class Interruption:
         self._before.clear()
 
     def check(self) -> None:
-        """Raises :class:`Interrupted` once stopping was requested."""
+        """Raises :class:`Interrupted` if stopping was requested."""
         if self.requested:
             raise Interrupted("interrupted")
 

@@ -1,4 +1,4 @@
-"""What a result must say of the machine that it was measured on."""
+"""Properties of the machine that results contain."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KERNEL_FILES = {
     "tcp_wmem": "/proc/sys/net/ipv4/tcp_wmem",
     "somaxconn": "/proc/sys/net/core/somaxconn",
 }
-"""Settings of the kernel that shape what is measured, by the file that tells them."""
+"""Kernel settings that affect measurements, by the file that contains them."""
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
-"""What a process needs for links other than loopback, by its bit (capabilities(7))."""
+"""Capabilities for links other than loopback, by bit (capabilities(7))."""
 LIBRARIES = ("numpy", "pydantic", "PyYAML")
 
 
 def describe() -> dict[str, str | int | None]:
-    """The machine, its kernel and settings; None where the kernel does not tell."""
+    """The machine, its kernel and settings; None for values that the kernel does not provide."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return {
         "kernel": platform.release(),
@@ -42,11 +42,11 @@ def describe() -> dict[str, str | int | None]:
 
 
 def links_possible() -> str:
-    """Whether this process has what links other than loopback need."""
+    """Whether this process has the capabilities for links other than loopback."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     except OSError:
-        return "loopback only, as far as is known"
+        return "loopback only (capabilities unknown)"
     line = next((ln for ln in status.splitlines() if ln.startswith("CapEff:")), "CapEff: 0")
     held = int(line.split()[1], 16)
     missing = [name for name, bit in CAPABILITIES.items() if not held & (1 << bit)]
@@ -54,8 +54,8 @@ def links_possible() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of Python, the lab and the libraries that compute figures."""
-    from importlib import metadata  # it loads a parser of e-mail
+    """Versions of Python, wirelab and the libraries that compute figures."""
+    from importlib import metadata  # a slow import (e-mail parser)
 
     found = {"python": platform.python_version(), "implementation": sys.implementation.name}
     for name in ("wirelab", *LIBRARIES):
@@ -67,7 +67,7 @@ def versions() -> dict[str, str]:
 
 
 def kernel_setting(name: str) -> str | None:
-    """One of :data:`KERNEL_FILES`."""
+    """Value of one of :data:`KERNEL_FILES`."""
     try:
         return Path(KERNEL_FILES[name]).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -75,7 +75,7 @@ def kernel_setting(name: str) -> str | None:
 
 
 def cpu_model() -> str | None:
-    """The model's name, as the kernel has it."""
+    """Name of the CPU model, as the kernel reports it."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -88,7 +88,7 @@ def cpu_model() -> str | None:
 
 
 def git_revision() -> str | None:
-    """Revision of the checkout, with ``+changes`` when files differ from it; None outside."""
+    """Revision of the checkout, with ``+changes`` if files were modified; None outside of one."""
     folder = checkout.find()
     if folder is None:
         return None

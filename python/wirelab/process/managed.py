@@ -1,8 +1,8 @@
 """A process of a trial other than the engine: a service, a link, a capture.
 
-It reads one JSON object on standard input, prints one JSON line on standard output when it is
-ready or refuses, and stops when its input ends (docs/reference/process.md). A line is parsed once,
-into the models of :mod:`wirelab.documents`.
+It reads one JSON object on standard input, prints one JSON line when it is ready or refuses,
+and stops when its input ends (docs/reference/process.md). A line is parsed once, into the models of
+:mod:`wirelab.documents`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ M = TypeVar("M", bound=msgspec.Struct)
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """The option at fault, what is wrong with it, and what to do."""
+    """The rejected option, what is wrong with it, and what to do."""
 
     option: str = ""
     message: str = ""
@@ -31,7 +31,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class _FirstLine(msgspec.Struct, frozen=True):
-    """What every first line may hold."""
+    """Keys that every first line may have."""
 
     ready: bool = False
     refused: Refusal | None = None
@@ -41,13 +41,13 @@ class ManagedProcess(Generic[R]):
     """One such process. Use as a context manager; it ends with the block."""
 
     noun = "the process"
-    """What messages call it."""
+    """Name of the process in messages."""
     model: ClassVar[type[msgspec.Struct]]
-    """Of its ready line: ``R``."""
+    """Type of its ready line: ``R``."""
     ready_s_max = 20.0
     """Seconds from start to the ready line."""
     stop_s = 2.5
-    """Seconds from the end of its input to its own end."""
+    """Seconds from the end of its input to its exit."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class ManagedProcess(Generic[R]):
         *,
         interruption: Interruption,
     ) -> None:
-        """Starts it and waits for its ready line. Raises :class:`TrialFailed` when it refuses,
-        dies, is silent for too long or prints something else."""
+        """Starts it and waits for its ready line. Raises :class:`TrialFailed` if it refuses, dies,
+        prints nothing in time or prints something else."""
         self.child = Child(command, options)
         try:
             self.child.say(msgspec.json.encode(order) + b"\n")
@@ -70,7 +70,7 @@ class ManagedProcess(Generic[R]):
             raise
 
     ready_line: dict[str, object]
-    """The whole ready line as printed, for records; a service may print more than its model."""
+    """The complete ready line as printed, for records; it may have more keys than its model."""
 
     def __enter__(self) -> Self:
         return self
@@ -79,16 +79,17 @@ class ManagedProcess(Generic[R]):
         self.child.end(self.stop_s)
 
     def death(self) -> str:
-        """How the process ended; empty while it runs."""
+        """How the process ended; empty while it is running."""
         code = self.child.wait(0.0)
         return "" if code is None else f"{self.noun} ended with {describe_exit(code)}{self._tail()}"
 
     def accept(self, line: bytes) -> None:
-        """Sees a line that is not the one waited for. Raises what that means; nothing here."""
+        """Handles a line that is not the expected one. Subclasses may raise; the default does
+        nothing."""
 
     def final_message(self, model: type[M]) -> M:
-        """Ends the input, and returns the line that the process prints then. Raises
-        :class:`TrialFailed` when it ends without, and as :meth:`accept`."""
+        """Closes the input, and returns the line that the process then prints. Raises
+        :class:`TrialFailed` if it ends without one, and as :meth:`accept`."""
         self.child.close_input()
         deadline = time.monotonic() + self.stop_s
         while line := self.child.line(max(0.0, deadline - time.monotonic())):
@@ -133,7 +134,7 @@ class ManagedProcess(Generic[R]):
             )
         self.accept(line)
         if not first.ready:
-            raise self._no_ready_line(start, "it is not an object with ready: true")
+            raise self._no_ready_line(start, "it is not a JSON object with ready: true")
         try:
             ready = cast(R, msgspec.json.decode(line, type=self.model))
         except msgspec.ValidationError as error:
@@ -141,11 +142,11 @@ class ManagedProcess(Generic[R]):
         return ready
 
     def _no_ready_line(self, start: str, why: object) -> TrialFailed:
-        return TrialFailed(f"{self.noun} printed no ready line but {start!r}: {why}")
+        return TrialFailed(f"{self.noun} printed {start!r} instead of a ready line: {why}")
 
 
 class Refused(TrialFailed):
-    """What was asked for cannot be had; message and remedy are the process's own."""
+    """The request cannot be fulfilled; message and remedy are those of the process."""
 
     def __init__(self, message: str, remedy: str) -> None:
         super().__init__(f"{message} {remedy}".rstrip("; "))

@@ -1,4 +1,4 @@
-"""What a service says of itself in Prometheus text, and what the kernel says of it."""
+"""A service's own metrics in Prometheus text format, and the kernel's metrics of a process."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from wirelab.process import namespaces
 SCRAPE_S_MAX = 10.0
 SCRAPE_BYTES_MAX = 4 * 1024 * 1024
 CPUCLOCK_SCHED = 2
-"""Of clock_getcpuclockid(3): the CPU time of a whole process, ns, any process."""
+"""For clock_getcpuclockid(3): CPU time of a whole process, of any process, in ns."""
 
 Metrics = dict[str, float]
-"""Name with its labels, as written, -> value."""
+"""Name with its labels, as written -> value."""
 
 
 def parse(text: str) -> Metrics:
-    """Samples of the Prometheus text format, version 0.0.4; lines that are none are passed
-    over, for a service's other metrics are not the lab's business."""
+    """Samples of the Prometheus text format, version 0.0.4. Lines that are not samples are
+    ignored: a service may export other metrics."""
     samples: Metrics = {}
     for line in text.splitlines():
         name, _, value = line.strip().rpartition(" ")
@@ -45,14 +45,14 @@ def total(metrics: Metrics, name: str) -> float:
 
 
 def scrape(address: str, seconds_max: float = SCRAPE_S_MAX, namespace: str | None = None) -> str:
-    """The text at ``http://address/metrics``, as :func:`get` has it."""
+    """The text at ``http://address/metrics``, fetched with :func:`get`."""
     return get(address, "/metrics", seconds_max, namespace)
 
 
 def get(address: str, path: str, seconds_max: float, namespace: str | None) -> str:
-    """The text at ``http://address/path``, asked for from within a network namespace where
-    given. Raises :class:`OSError`, also for a reply that is none."""
-    import http.client  # it loads a parser of e-mail, which commands without a service do not need
+    """The text at ``http://address/path``, requested from within a network namespace if one is
+    given. Raises :class:`OSError`, also for a reply that is not HTTP 200."""
+    import http.client  # a slow import (e-mail parser), needed only with a service
 
     host, _, port = address.rpartition(":")
     where = host.strip("[]"), int(port)
@@ -64,17 +64,17 @@ def get(address: str, path: str, seconds_max: float, namespace: str | None) -> s
         reply = connection.getresponse()
         text = reply.read(SCRAPE_BYTES_MAX).decode("utf-8", "replace")
         if reply.status != 200:
-            raise OSError(f"status {reply.status} from the metrics address: {text[:200]}")
+            raise OSError(f"the metrics address returned status {reply.status}: {text[:200]}")
         return text
     except http.client.HTTPException as error:
-        raise OSError(f"no reply of HTTP from the metrics address: {error!r}") from error
+        raise OSError(f"the metrics address returned no valid HTTP reply: {error!r}") from error
     finally:
         connection.close()
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """User and system CPU time of a process, all its threads, in seconds with the
-    resolution of a nanosecond; None when it has ended."""
+    """User and system CPU time of a process with all its threads, in seconds, with a resolution of
+    one nanosecond; None if it has ended."""
     try:
         return time.clock_gettime((~pid << 3) | CPUCLOCK_SCHED)
     except OSError:
@@ -82,7 +82,7 @@ def cpu_seconds(pid: int) -> float | None:
 
 
 def rss_max_bytes(pid: int) -> int | None:
-    """Peak resident memory (VmHWM of proc(5)) in bytes; None when it has ended."""
+    """Peak resident memory (VmHWM of proc(5)) in bytes; None if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -94,8 +94,8 @@ def rss_max_bytes(pid: int) -> int | None:
 
 
 def involuntary_switches(pid: int) -> dict[int, int] | None:
-    """How often the kernel took a core from each living thread of the process that would have
-    gone on (nonvoluntary_ctxt_switches of proc(5)), by its id; None when it has ended."""
+    """Involuntary context switches of each living thread of the process, by thread id
+    (nonvoluntary_ctxt_switches of proc(5)); None if it has ended."""
     try:
         threads = list(Path(f"/proc/{pid}/task").glob("*/status"))
     except OSError:
@@ -112,8 +112,8 @@ def involuntary_switches(pid: int) -> dict[int, int] | None:
 
 
 def steal_seconds() -> float | None:
-    """Core-seconds that the hypervisor took from this machine since it started (steal of
-    proc(5), resolution 10 ms); None where the kernel does not tell."""
+    """Core-seconds that the hypervisor has taken from this machine since boot (steal of proc(5),
+    resolution 10 ms); None if the kernel does not report it."""
     try:
         first = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0]
         return int(first.split()[8]) / os.sysconf("SC_CLK_TCK")
@@ -123,15 +123,15 @@ def steal_seconds() -> float | None:
 
 @dataclass(frozen=True)
 class Sample:
-    """A growing number at a moment of CLOCK_MONOTONIC."""
+    """A value of a counter at a moment of CLOCK_MONOTONIC."""
 
     at_ns: int
     value: float
 
 
 def growth(samples: list[Sample], start_ns: int, end_ns: int) -> float | None:
-    """How much the number grew from ``start_ns`` to ``end_ns``, linear between samples;
-    None when the samples do not reach around the window."""
+    """Increase of the counter from ``start_ns`` to ``end_ns``, linearly interpolated between
+    samples; None if the samples do not enclose the window."""
     first, last = _at(samples, start_ns), _at(samples, end_ns)
     return None if first is None or last is None else last - first
 

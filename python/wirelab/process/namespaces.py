@@ -1,7 +1,7 @@
-"""Network namespaces by name, as ip-netns(8) keeps them: entered by children and sockets.
+"""Named network namespaces, as in ip-netns(8), entered by children and sockets.
 
-The lab itself stays where it is. A child enters between fork and exec, a socket is made by
-a thread that has entered: a socket belongs for good to the namespace in which it was made.
+wirelab itself stays in its namespace. A child enters between fork and exec. A socket is created
+by a thread that has entered, because a socket always belongs to the namespace of its creation.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def opened(name: str) -> int:
-    """A descriptor of the namespace, for :func:`enter`. Raises :class:`OSError`."""
+    """An open descriptor of the namespace, for :func:`enter`. Raises :class:`OSError`."""
     return os.open(FOLDER / name, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def enter(descriptor: int) -> None:
-    """Moves the calling thread, and what it starts, into the namespace (setns(2)). Raises
+    """Moves the calling thread, and its future children, into the namespace (setns(2)). Raises
     :class:`OSError`."""
     if _libc.setns(descriptor, CLONE_NEWNET) != 0:
         number = ctypes.get_errno()
@@ -35,7 +35,7 @@ def enter(descriptor: int) -> None:
 
 
 def connected(name: str, address: tuple[str, int], seconds_max: float) -> socket.socket:
-    """A TCP connection of the namespace ``name``, usable by every thread. Raises
+    """A TCP connection in the namespace ``name``, usable by every thread. Raises
     :class:`OSError`."""
     family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
     made = _inside(name, lambda: socket.socket(family, socket.SOCK_STREAM))
@@ -49,16 +49,16 @@ def connected(name: str, address: tuple[str, int], seconds_max: float) -> socket
 
 
 def free_port(name: str | None = None) -> int:
-    """A TCP port of 127.0.0.1 on which nothing listens, in the namespace ``name`` or the
-    lab's own. Another process may take it before it is used. Raises :class:`OSError`."""
+    """A free TCP port of 127.0.0.1 in the namespace ``name`` or wirelab's own. Another process may
+    take it before it is used. Raises :class:`OSError`."""
     with _tcp_socket() if name is None else _inside(name, _tcp_socket) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def remove(name: str) -> None:
-    """Removes what a process that was killed has left; a namespace that is gone is well.
-    What still runs inside keeps it alive, without the name."""
+    """Removes the namespace that a killed process left; a missing namespace is ignored.
+    Processes inside keep it alive without its name."""
     if (FOLDER / name).exists():
         command = ["ip", "netns", "delete", name]
         subprocess.run(command, capture_output=True, timeout=REMOVED_S_MAX, check=False)
@@ -69,7 +69,7 @@ def _tcp_socket() -> socket.socket:
 
 
 def _inside(name: str, make: Callable[[], socket.socket]) -> socket.socket:
-    """What ``make`` gives in a thread that has entered the namespace and then ends."""
+    """Result of ``make`` in a thread that enters the namespace and then ends."""
     outcome: list[socket.socket | OSError] = []
 
     def work() -> None:

@@ -1,7 +1,7 @@
-"""Whether a load's connections fit into the files that a service may open.
+"""Checks whether the connections of a load fit into the open file limit of a service.
 
-Asked before anything is started: a load that does not fit would fail trial by trial. The engine
-is no bound: it spreads connections over threads that have open files of their own.
+This is checked before anything starts, because otherwise the load would fail trial by trial. The
+engine has no such limit: it spreads connections over threads with open file tables of their own.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Mapping
 from wirelab.format.counting import counted
 
 SPARE = 256
-"""Files that a service needs beside its connections; a virtual machine opens the most."""
+"""Files that a service needs besides its connections; a JVM opens the most."""
 
 
 def limit() -> int | None:
-    """Files that each child may open, for it is given the hard limit; None: any number."""
+    """Files that each child may open, because it gets the hard limit; None: unlimited."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if hard == resource.RLIM_INFINITY else hard
 
 
 def connections(axes: Mapping[str, str], concurrency: int) -> int:
-    """Connections of a load with so many calls at a time over a stack of these axes. Caller and
-    service hold one end each, however many threads share them."""
+    """Connections of a load with that number of concurrent calls over a stack of these axes. Caller
+    and service hold one end each, regardless of the number of threads."""
     policy, _, count = axes["connection"].partition("=")
     if policy == "close":
         return concurrency
@@ -34,19 +34,19 @@ def connections(axes: Mapping[str, str], concurrency: int) -> int:
 
 
 def refusal(needed: int) -> str | None:
-    """Why so many connections are not possible here; None where they are."""
+    """Why that number of connections is not possible here; None if it is."""
     allowed = limit()
     if allowed is None or needed + SPARE <= allowed:
         return None
     return (
-        f"{counted(needed, 'connection')} at a time, and {SPARE} other files, are more than the "
-        f"{allowed:,} open files that a process may have here"
+        f"{counted(needed, 'concurrent connection')} and {SPARE} other files exceed the limit of "
+        f"{allowed:,} open files per process"
     )
 
 
 def remedy(needed: int) -> str:
-    """What to do about a refusal of so many connections. Where not even one would fit, asking
-    for fewer is no help."""
+    """Remedy for too many connections. If not even one connection fits, fewer connections do not
+    help."""
     raised = f"raise the limit (ulimit -n {needed + SPARE})"
     fits = (limit() or 0) > SPARE
-    return f"ask for fewer users or connections, or {raised}" if fits else raised
+    return f"use fewer users or connections, or {raised}" if fits else raised

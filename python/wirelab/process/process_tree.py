@@ -1,4 +1,4 @@
-"""A process with all its descendants: CPU time, memory, and what it listens on."""
+"""A process with all its descendants: CPU time, memory, and listen addresses."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import psutil
 from wirelab.process import metrics
 
 SCAN_S = 0.5
-"""Seconds between two searches for new processes, which read all of /proc."""
+"""Seconds between two searches for new processes; each search reads all of /proc."""
 MARK = "WIRELAB_STARTED_BY"
-"""Variable in the environment of a service of the user's own and of all that it starts: the lab's
-process id and start time, and a number of the service."""
+"""Environment variable of a user-defined service and its children: wirelab's process id and
+start time, and a number of the service."""
 
 
 class _Process(NamedTuple):
@@ -26,15 +26,16 @@ class _Process(NamedTuple):
     parent: int
     session: int
     start: int
-    """Clock ticks after boot; with the process id it belongs to one process only."""
+    """Start in clock ticks after boot; together with the process id it is unique."""
 
 
 class ProcessTree:
-    """The processes of a service: its first one and what that has started.
+    """The processes of a service: its first process and all that it has started.
 
-    One whose parent has ended is known from an earlier search, by the session of the first, or by
-    ``mark`` in its environment. CPU time is the sum over living processes, plus what ended ones
-    had at the last look: a child that lives shorter than :data:`SCAN_S` can be missed."""
+    A process whose parent has ended is identified by an earlier search, by the session of the
+    first process, or by ``mark`` in its environment. CPU time is the sum over living processes,
+    plus the last values of ended ones. A child that lives for less than :data:`SCAN_S` can be
+    missed."""
 
     def __init__(self, pid: int, mark: str = "") -> None:
         """``mark`` is the value of :data:`MARK` in their environment; empty: they have none."""
@@ -43,11 +44,11 @@ class ProcessTree:
         self._mark = mark
         self._cpu_s: dict[int, float] = {}
         self._known: dict[int, int] = {}
-        """Process id and start."""
+        """Process id and start of the first process."""
         self._scanned = 0.0
 
     def look(self) -> float | None:
-        """CPU seconds so far; None when nothing of it has ever been seen."""
+        """CPU seconds so far; None if no process was ever found."""
         now = time.monotonic()
         if now - self._scanned > SCAN_S:
             self._scanned = now
@@ -62,11 +63,11 @@ class ProcessTree:
         return sum(self._cpu_s.values()) if self._cpu_s else None
 
     def pids(self) -> list[int]:
-        """The living processes, those that only their environment shows aside."""
+        """The living processes, except those that only their environment identifies."""
         return self._search(marked=False)
 
     def all_pids(self) -> list[int]:
-        """The living processes; reads the environment of every process of the machine."""
+        """The living processes; reads the environment of every process on the machine."""
         return self._search(marked=True)
 
     def switches(self) -> dict[int, int] | None:
@@ -77,7 +78,7 @@ class ProcessTree:
         return counts or None
 
     def listening(self) -> list[str]:
-        """Addresses and ports that its processes listen on, ``127.0.0.1:8080``."""
+        """Addresses and ports that its processes listen on, e.g. ``127.0.0.1:8080``."""
         found: dict[str, None] = {}
         for pid in self.all_pids():
             with contextlib.suppress(psutil.Error):
@@ -88,7 +89,7 @@ class ProcessTree:
         return list(found)
 
     def kill(self) -> None:
-        """Ends what is left of it at once."""
+        """Kills the remaining processes."""
         for pid in self.all_pids():
             _kill(pid)
 
@@ -117,14 +118,14 @@ class ProcessTree:
 
 
 def new_mark(number: int) -> str:
-    """The value of :data:`MARK` for a service of this process."""
+    """Value of :data:`MARK` for a service of this process."""
     own = os.getpid()
     return f"{own}.{_processes()[own].start}.{number}"
 
 
 def sweep() -> None:
-    """Ends what services of labs that were killed have left, of this process namespace: process
-    ids of another one have another meaning."""
+    """Kills processes of services whose wirelab was killed, in this process namespace only:
+    process ids of another namespace have a different meaning."""
     table = _processes()
     own = _namespace(os.getpid())
     for pid in table:
@@ -140,7 +141,7 @@ def sweep() -> None:
 
 
 def _namespace(pid: int) -> str:
-    """Of process ids (pid_namespaces(7)); empty where it is not ours to see."""
+    """Namespace of process ids (pid_namespaces(7)); empty if we may not read it."""
     try:
         return str(Path(f"/proc/{pid}/ns/pid").readlink())
     except OSError:
@@ -153,7 +154,7 @@ def _kill(pid: int) -> None:
 
 
 def _mark(pid: int) -> str:
-    """The value of :data:`MARK` in the environment of a process; empty without."""
+    """Value of :data:`MARK` in the environment of a process; empty if it has none."""
     try:
         variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -164,12 +165,12 @@ def _mark(pid: int) -> str:
 
 
 def _processes() -> dict[int, _Process]:
-    """Every living process; zombies have ended."""
+    """Every living process; zombies count as ended."""
     table = {}
     for pid in psutil.pids():
         with contextlib.suppress(OSError, ValueError, IndexError):
             text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-            # The name is in brackets and may hold any character, brackets too.
+            # The name is in brackets and may contain any character, including brackets.
             words = text.rpartition(")")[2].split()
             if words[0] != "Z":
                 table[pid] = _Process(int(words[1]), int(words[3]), int(words[19]))

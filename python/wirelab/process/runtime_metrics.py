@@ -1,7 +1,7 @@
-"""A service's runtime in names that all languages share.
+"""A service's runtime metrics under names that all languages share.
 
-Services export the metrics of their own runtime: client_golang's Go collector, Micrometer's JVM
-binders, the process collector. This module translates one scrape of them.
+Services export metrics of their runtime: client_golang's Go collector, Micrometer's JVM binders,
+the process collector. This module translates one scrape of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GAUGES = (
     "store_connections_in_use",
     "calls_in_flight",
 )
-"""Values of a moment."""
+"""Gauges."""
 COUNTERS = (
     "gc_pause_seconds_total",
     "gc_pauses_total",
@@ -27,12 +27,12 @@ COUNTERS = (
     "errors_total",
     "call_seconds_total",
 )
-"""Values that only grow while the service runs."""
+"""Counters."""
 NAMES = (*GAUGES, *COUNTERS)
 
 _HEAP = 'area="heap"'
 _SOURCES: dict[str, tuple[tuple[str, str], ...]] = {
-    # HeapSys of Go's runtime.MemStats holds pages that were given back to the kernel too.
+    # HeapSys of Go's runtime.MemStats includes pages that were returned to the kernel.
     "heap_committed_bytes": (
         ("jvm_memory_committed_bytes", _HEAP),
         ("go_memstats_heap_sys_bytes", ""),
@@ -64,22 +64,22 @@ _SOURCES: dict[str, tuple[tuple[str, str], ...]] = {
     "errors_total": (("wirelab_errors_total", ""),),
     "call_seconds_total": (("wirelab_call_seconds_total", ""),),
 }
-"""Metric and the label that its sample must have; the first that a service exports counts, summed
-over its other labels."""
+"""Metric, and the label that its sample must have. The first one that a service exports is used,
+summed over its other labels."""
 _JVM_GC = ("gc_pause_seconds_total", "gc_pauses_total")
 
 
 def normalise(metrics: Metrics) -> Metrics:
     """The samples of a scrape by their shared names, in the order of :data:`NAMES`; a name is
-    absent where the service exports nothing of it."""
+    absent if the service does not export it."""
     found = {name: value for name in NAMES if (value := _value(metrics, name)) is not None}
     if "heap_committed_bytes" in found and "heap_used_bytes" in found:
-        # The JVM has no metric of it. It may count a page as used before it counts it as
-        # committed, for it reads the two one after the other.
+        # The JVM has no metric for it. It reads used and committed one after the other, so a page
+        # may be counted as used before it is counted as committed.
         idle = max(0.0, found["heap_committed_bytes"] - found["heap_used_bytes"])
         found.setdefault("heap_idle_bytes", idle)
     if _any(metrics, "jvm_memory_committed_bytes"):
-        # Micrometer makes the timer of pauses at the first pause.
+        # Micrometer creates the timer of pauses with the first pause.
         found = {**dict.fromkeys(_JVM_GC, 0.0), **found}
     return {name: found[name] for name in NAMES if name in found}
 

@@ -1,4 +1,4 @@
-"""What a run needs for its processes only and leaves nothing of: Unix sockets, certificates."""
+"""Temporary files for the processes of a run: Unix sockets and certificates."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
 
 
 SUN_PATH_MAX = 107
-"""Bytes of a Unix socket's path: sun_path holds 108 with the closing NUL (unix(7))."""
+"""Maximum path length of a Unix socket: sun_path has 108 bytes with the final NUL (unix(7))."""
 
 
 PREFIX = "wirelab-"
-"""Of every folder's name; the process id of its owner follows."""
+"""Prefix of all folder names; the owner's process id follows."""
 
 
 class OwnedFolder:
-    """A new folder with a short name. When its owner is killed, :func:`sweep` removes it."""
+    """A new folder with a short name. If its owner is killed, :func:`sweep` removes it."""
 
     def __init__(self, parent: Path | None = None) -> None:
-        """In ``parent``, by default the system's folder for temporary files."""
+        """Creates it in ``parent``, by default the system's folder for temporary files."""
         self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=parent))
         self._hold = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(self._hold, fcntl.LOCK_SH)
 
     def remove(self) -> None:
-        """Removes it and what is in it; once."""
+        """Removes it with its contents; later calls do nothing."""
         os.close(self._hold)
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 class Scratch:
-    """A folder with a short name, gone when the block ends, in which child processes put their
-    temporary files too. Use as a context manager."""
+    """A folder with a short name, removed at the end of the block, which child processes also use
+    for temporary files. Use as a context manager."""
 
     def __init__(self, parent: Path | None = None) -> None:
-        """In ``parent``, by default the system's folder for temporary files: a run
-        directory's own path may be longer than a socket's can be. Folders there that killed
-        processes have left are removed."""
+        """Creates it in ``parent``, by default the system's folder for temporary files, because the
+        path of a run directory may be too long for a socket. Folders left by killed processes are
+        removed."""
         sweep(Path(tempfile.gettempdir()) if parent is None else parent)
         self._folder = OwnedFolder(parent)
         self._certificates: Certificates | None = None
@@ -70,22 +70,21 @@ class Scratch:
 
     @property
     def folder(self) -> Path:
-        """Where it is, for files that nobody needs afterwards."""
+        """The folder, for files that are not needed afterwards."""
         return self._folder.path
 
     def socket(self) -> Path:
-        """A path for a Unix socket that nothing listens on yet. Raises :class:`LabError`
-        where it would be too long for one."""
+        """A free path for a Unix socket. Raises :class:`LabError` if the path would be too long."""
         path = self.folder / f"{next(self._numbers)}.sock"
         if len(bytes(path)) > SUN_PATH_MAX:
             raise LabError(
-                f"a Unix socket cannot be at {path}: its path has more than {SUN_PATH_MAX} bytes",
+                f"a Unix socket cannot be created at {path}: its path exceeds {SUN_PATH_MAX} bytes",
                 "set TMPDIR to a folder with a shorter path",
             )
         return path
 
     def certificates(self) -> Certificates:
-        """The run's certificates, made when they are first asked for. Raises
+        """The run's certificates, created on first use. Raises
         :class:`LabError`."""
         if self._certificates is None:
             self._certificates = make_certificates(self.folder / "tls")
@@ -93,8 +92,8 @@ class Scratch:
 
 
 def sweep(where: Path) -> None:
-    """Removes the folders of processes that are dead: nobody has the process id in the name,
-    and nobody holds the folder, which would be somebody of another process namespace."""
+    """Removes folders of dead processes. A folder is kept if its process id exists, or if it is
+    locked, for example by a process of another process namespace."""
     for folder in where.glob(f"{PREFIX}*"):
         named = re.fullmatch(rf"{PREFIX}(\d+)-\w+", folder.name)
         if named and not Path("/proc", named[1]).exists() and not _is_held(folder):
@@ -102,7 +101,7 @@ def sweep(where: Path) -> None:
 
 
 def _is_held(folder: Path) -> bool:
-    """Also true for what is not ours to open."""
+    """True also for processes and folders that we may not access."""
     try:
         hold = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
@@ -117,7 +116,7 @@ def _is_held(folder: Path) -> bool:
 
 
 MADE_S_MAX = 30.0
-"""Seconds that the engine may take to make them."""
+"""Time limit for the engine to create them, seconds."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,8 @@ class Certificates:
         return {**files, "client_ca": self._path("ca.pem")} if security == "mtls" else files
 
     def of_client(self, security: str) -> dict[str, str]:
-        """The object ``tls`` of a group in the engine's plan; empty without security. The
-        server's certificate is for the name ``localhost``, whatever the address."""
+        """The object ``tls`` of a group in the engine's plan; empty without security. The server
+        certificate is for the name ``localhost``, whatever the address."""
         if security == "none":
             return {}
         files = {"ca": self._path("ca.pem"), "server_name": "localhost"}
@@ -148,8 +147,8 @@ class Certificates:
 
 
 def make_certificates(folder: Path) -> Certificates:
-    """Has the engine make an authority, and certificates of a server and of a client.
-    Raises :class:`LabError` where it cannot."""
+    """Creates an authority, a server certificate and a client certificate with the engine.
+    Raises :class:`LabError` if that fails."""
     engine = engine_binary.find()
     done = subprocess.run(
         [engine, "certificates", str(folder)],
@@ -161,7 +160,7 @@ def make_certificates(folder: Path) -> Certificates:
     if done.returncode != 0:
         said = done.stderr.strip().splitlines()
         raise LabError(
-            f"the engine made no certificates: {said[-1] if said else 'it said nothing'}",
-            "is the folder for temporary files writable? Is the engine up to date (`make setup`)?",
+            f"the engine created no certificates: {said[-1] if said else 'it printed nothing'}",
+            "make the folder for temporary files writable, and update the engine (`make setup`)",
         )
     return Certificates(folder)

@@ -1,4 +1,4 @@
-"""A service under measurement: a process by the contract of docs/reference/process.md."""
+"""A measured service: a process by the contract in docs/reference/process.md."""
 
 from __future__ import annotations
 
@@ -29,34 +29,34 @@ from wirelab.stack.manifests import Catalogue, Manifest
 from wirelab.stack.reference import Stack
 
 AT_ANY_PORT = ListenSpec()
-"""Without TLS, on a free port of the loopback interface."""
+"""No TLS, on a free port of the loopback interface."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Program:
-    """A built service: what to start, and its identity."""
+    """A built service: its command and its identity."""
 
     manifest: Manifest
     command: tuple[str, ...]
 
     @cached_property
     def sha256(self) -> str:
-        """Of its binary. Raises :class:`OSError`."""
+        """SHA-256 of its binary. Raises :class:`OSError`."""
         return binary_digest(Path(self.command[0]))
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a service is configured with, beside its stack."""
+    """Configuration of a service besides its stack."""
 
     hello_bytes: int = 14
     processors: int = 1
     collector: Json = field(default_factory=dict)
     faults: Json = field(default_factory=dict)
     store: Json = field(default_factory=dict)
-    """Of :meth:`wirelab.process.databases.Store.configuration`."""
+    """Result of :meth:`wirelab.process.databases.Store.configuration`."""
     codec_times: bool = False
     """Whether it keeps replies, so that their codec can be timed."""
 
@@ -109,15 +109,15 @@ def _program(manifest: Manifest, out: Path) -> Program:
     binary = Path(command[0])
     if not binary.is_file():
         raise BuildError(
-            f"the service in {manifest.language} was built, but {binary} is not there",
+            f"the service in {manifest.language} was built, but {binary} does not exist",
             "correct `build` and `start` in its service.json",
         )
     return Program(manifest, command)
 
 
 class Service(ManagedProcess[Ready]):
-    """A running service. Use as a context manager; it ends with the block. Its calls in
-    flight get one second of its time to end."""
+    """A running service. Use as a context manager; it ends with the block. Calls in flight get one
+    second to finish."""
 
     noun = "the service"
     model = Ready
@@ -130,16 +130,16 @@ class Service(ManagedProcess[Ready]):
         *,
         interruption: Interruption,
     ) -> None:
-        """Starts it and waits for its ready line. Raises :class:`TrialFailed` when it refuses,
-        dies, is silent for 20 s or prints something else."""
+        """Starts it and waits for its ready line. Raises :class:`TrialFailed` if it refuses, dies,
+        prints nothing for 20 s or prints something else."""
         self.program = program
         self.configuration = configuration
         self._namespace = options.namespace
         super().__init__(program.command, configuration, options, interruption=interruption)
 
     def endpoint(self, listen: ListenSpec) -> Endpoint:
-        """How to reach it. Raises :class:`TrialFailed` where its ready line lacks what its
-        stack needs."""
+        """Endpoint for callers. Raises :class:`TrialFailed` if its ready line lacks a value that
+        the stack needs."""
         stack, needed = self.configuration["stack"], {}
         if stack["binding"] == "iiop":
             needed["ior"] = self.ready.ior
@@ -147,44 +147,48 @@ class Service(ManagedProcess[Ready]):
             needed["report"] = self.ready.report
         for name, value in needed.items():
             if value is None:
-                raise TrialFailed(f"the service's ready line names no {name}")
+                raise TrialFailed(f"the service's ready line contains no {name}")
         return Endpoint(self.ready.address, tls=listen.client_tls, **needed)
 
     def cpu_seconds(self) -> float | None:
-        """CPU time so far; None when it has ended."""
+        """CPU time so far; None if it has ended."""
         return metrics.cpu_seconds(self.ready.pid)
 
     def rss_max_bytes(self) -> int | None:
-        """Peak resident memory; None when it has ended."""
+        """Peak resident memory; None if it has ended."""
         return metrics.rss_max_bytes(self.ready.pid)
 
     def involuntary_switches(self) -> dict[int, int] | None:
-        """Involuntary context switches by thread; None when it has ended."""
+        """Involuntary context switches by thread; None if it has ended."""
         return metrics.involuntary_switches(self.ready.pid)
 
     def scrape(self) -> str:
-        """The metrics as text. Raises :class:`TrialFailed` when they cannot be had."""
+        """The metrics as text. Raises :class:`TrialFailed` if they cannot be read."""
         try:
             return metrics.scrape(self.ready.metrics, namespace=self._namespace)
         except TimeoutError as error:
-            silent = "the service did not give its metrics in time: it hangs, or has no processor"
+            silent = "the service did not return its metrics in time: it hangs, or gets no CPU time"
             raise TrialFailed(self.death() or silent) from error
         except (OSError, ValueError) as error:
-            raise TrialFailed(self.death() or f"the service's metrics: {error}") from error
+            raise TrialFailed(
+                self.death() or f"the service's metrics cannot be read: {error}"
+            ) from error
 
     def codec_times(self, operation: str, seconds: float) -> CodecTimes:
-        """How long the last reply of an operation takes to encode and decode, measured for that
-        many seconds. Raises :class:`TrialFailed` when it cannot be had."""
+        """Measures for that many seconds how long the last reply of an operation takes to encode
+        and decode. Raises :class:`TrialFailed` if this fails."""
         path = f"/codec-times?operation={operation}&seconds={seconds:g}"
         seconds_max = seconds + metrics.SCRAPE_S_MAX
         try:
             text = metrics.get(self.ready.metrics, path, seconds_max, self._namespace)
             return msgspec.json.decode(text, type=CodecTimes)
         except (OSError, ValueError) as error:
-            raise TrialFailed(self.death() or f"the service's codec times: {error}") from error
+            raise TrialFailed(
+                self.death() or f"the service's codec times cannot be read: {error}"
+            ) from error
 
     def glance(self, seconds_max: float) -> str | None:
-        """The metrics as text, or None when a busy service does not give them in time."""
+        """The metrics as text, or None if a busy service does not return them in time."""
         try:
             return metrics.scrape(self.ready.metrics, seconds_max, self._namespace)
         except (OSError, ValueError):
@@ -192,21 +196,21 @@ class Service(ManagedProcess[Ready]):
 
 
 BUILD_S_MAX = 1800.0
-"""A build that takes longer is ended; dependencies may have to be fetched first."""
+"""Time limit of a build; it may have to fetch dependencies first."""
 OUT = "service"
-"""Name of the file or folder that a build makes."""
+"""Name of the file or folder that a build creates."""
 
 
 class Buildable(Protocol):
-    """What a manifest says of building its program."""
+    """The parts of a manifest that define how to build its program."""
 
     @property
     def title(self) -> str:
-        """What messages call the program."""
+        """Name of the program in messages."""
 
     @property
     def cache_name(self) -> str:
-        """What its builds are called."""
+        """Name of its builds in the cache."""
 
     @property
     def build(self) -> tuple[str, ...]:
@@ -214,16 +218,16 @@ class Buildable(Protocol):
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """Programs that it needs."""
+        """Programs that it needs in PATH."""
 
     @property
     def remedy(self) -> str:
-        """What to do without them."""
+        """What to do if one of them is missing."""
 
 
 def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path:
-    """Builds the program in ``folder`` unless these sources were built before, and returns
-    what the manifest calls ``{out}``. Raises :class:`BuildError`."""
+    """Builds the program in ``folder`` unless these sources were built before. Returns the path
+    that the manifest calls ``{out}``. Raises :class:`BuildError`."""
     if not manifest.build:
         return folder
     require(manifest)
@@ -237,8 +241,8 @@ def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path
 
 
 def digest(folder: Path, manifest: Buildable) -> str:
-    """SHA-256 over the names and contents of all sources, the contracts' among them, and
-    the build command."""
+    """SHA-256 over names and contents of all sources, including the contracts, and the build
+    command."""
     total = hashlib.sha256(repr(_command(manifest)).encode())
     for base in (folder, checkout.root() / "contracts"):
         for path in _files(base):
@@ -248,27 +252,27 @@ def digest(folder: Path, manifest: Buildable) -> str:
 
 
 def _command(manifest: Buildable) -> tuple[str, ...]:
-    """The build command with wirelab's version in it, which a ready line gives to code of the
-    lab's own. Raises :class:`BuildError`."""
+    """The build command with wirelab's version filled in, which ready lines contain for wirelab's
+    own code. Raises :class:`BuildError`."""
     try:
         version = metadata.version("wirelab")
     except metadata.PackageNotFoundError as error:
         raise BuildError(
-            "a service is built with the version of wirelab, and the package wirelab is not "
+            "building a service needs the version of wirelab, and the package wirelab is not "
             "installed",
-            "run `make setup`, and use .venv/bin/wirelab",
+            "run `make setup` and use .venv/bin/wirelab",
         ) from error
     return tuple(part.replace("{version}", version) for part in manifest.build)
 
 
 def _files(folder: Path) -> list[Path]:
-    """Every source in the folder; the golden vectors are for tests alone."""
+    """Every source file in the folder, without golden vectors, which only tests use."""
     found = (path for path in folder.rglob("*") if path.is_file())
     return sorted(path for path in found if "vectors" not in path.parts)
 
 
 def require(manifest: Buildable) -> None:
-    """Raises :class:`BuildError` where a program that a build needs is not in PATH."""
+    """Raises :class:`BuildError` if a program that a build needs is not in PATH."""
     missing = [program for program in manifest.requires if shutil.which(program) is None]
     if missing:
         raise BuildError(
@@ -279,7 +283,7 @@ def require(manifest: Buildable) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Two runs that start together build once."""
+    """Locks the build, so that two runs that start together build once."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -290,14 +294,14 @@ def _build_into(built: Path, manifest: Buildable, folder: Path, interruption: In
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
     command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest)]
-    # Some builders say on standard output what went wrong.
+    # Some build tools print errors on standard output.
     aside = ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder)]
     run_builder(manifest.title, [*aside, *command], built.with_suffix(".log"), interruption)
     unfinished.rename(built)
 
 
 def run_builder(title: str, command: Sequence[str], log: Path, interruption: Interruption) -> None:
-    """Runs what builds ``title``. Raises :class:`BuildError`."""
+    """Runs the build of ``title``. Raises :class:`BuildError`."""
     log.unlink(missing_ok=True)
     child = Child(command, ProcessOptions(log=log))
     try:
@@ -305,8 +309,8 @@ def run_builder(title: str, command: Sequence[str], log: Path, interruption: Int
     finally:
         child.kill()
     if code != 0:
-        how = f"took over {BUILD_S_MAX:.0f} s" if code is None else describe_exit(code)
+        how = f"took more than {BUILD_S_MAX:.0f} s" if code is None else describe_exit(code)
         raise BuildError(
             f"building {title} failed ({how}): {child.log_tail()}",
-            f"the whole log is {log}",
+            f"the complete log is {log}",
         )

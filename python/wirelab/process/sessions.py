@@ -1,7 +1,7 @@
-"""A session of the lab's own in the database of a service under examination.
+"""A separate session in the database of a service under examination.
 
-It sees the rows as they are stored, whatever the service says of them, and it makes trouble: it
-locks the table against writers, and ends a connection of the service.
+It reads the rows as they are stored, independently of the service. It also injects failures: it
+locks the table against writers, and terminates a connection of the service.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from wirelab.process.children import Child, ProcessOptions
 from wirelab.process.databases import DEBIAN, Closing, Store
 
 TABLE = "allocations"
-"""Of contract records, whose rows are counted and locked."""
+"""Table of contract records, whose rows are counted and locked."""
 ANSWER_S_MAX = 30.0
-"""A statement that takes longer is given up."""
+"""Time limit of a statement."""
 WAITS_S_MAX = 5.0
-"""So long may it take until a connection of the service waits for the lock."""
+"""Time limit until a connection of the service waits for the lock."""
 POLL_S = 0.01
 END = "--end--"
-"""What psql prints behind the rows of a statement."""
+"""Marker that psql prints after the rows of a statement."""
 
 
 class Session(Closing):
@@ -36,11 +36,11 @@ class Session(Closing):
 
     @abstractmethod
     def rows(self) -> int:
-        """The rows that are committed. Raises :class:`TrialFailed`."""
+        """Number of committed rows. Raises :class:`TrialFailed`."""
 
     @abstractmethod
     def _take_lock(self) -> None:
-        """Begins a transaction that keeps others from writing."""
+        """Begins a transaction that blocks writers."""
 
     @abstractmethod
     def _roll_back(self) -> None:
@@ -48,7 +48,7 @@ class Session(Closing):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else writes to the table within the block; all may read. Raises
+        """No other session can write to the table within the block; all can read. Raises
         :class:`TrialFailed`."""
         self._take_lock()
         try:
@@ -58,11 +58,11 @@ class Session(Closing):
 
 
 class SqliteSession(Session):
-    """A connection to the file by SQLite itself, which also takes up the log of a service
-    that was killed (sqlite.org/wal.html)."""
+    """A connection to the file through SQLite itself, which also recovers the log of a killed
+    service (sqlite.org/wal.html)."""
 
     def __init__(self, path: str) -> None:
-        """Raises :class:`TrialFailed` where there is no such database."""
+        """Raises :class:`TrialFailed` if the database does not exist."""
         self._connection = sqlite3.connect(path, timeout=ANSWER_S_MAX, isolation_level=None)
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ class SqliteSession(Session):
         self._connection.close()
 
     def rows(self) -> int:
-        """Also checks that the file is whole."""
+        """Also checks the integrity of the file."""
         (state,) = self._ask("PRAGMA quick_check")
         if state != "ok":
             raise TrialFailed(f"the SQLite file is damaged: {state}")
@@ -92,10 +92,10 @@ class SqliteSession(Session):
 
 
 class PostgresSession(Session):
-    """A session of ``psql``, which comes with every PostgreSQL."""
+    """A session of ``psql``, which is part of every PostgreSQL."""
 
     def __init__(self, psql: Path, url: str, *, log: Path) -> None:
-        """Connects when it is first asked. The password is not shown on the command line."""
+        """Connects with the first statement. The password does not appear on the command line."""
         found = re.search(r"//[^:/@]*:([^@]*)@", url)
         password = {"PGPASSWORD": unquote(found[1])} if found else {}
         shown = re.sub(r"(//[^:/@]*):[^@]*@", r"\1@", url)
@@ -105,17 +105,17 @@ class PostgresSession(Session):
         )
 
     def close(self) -> None:
-        """Ends it; a transaction that is open is rolled back."""
+        """Ends it; an open transaction is rolled back."""
         self._child.kill()
 
     def rows(self) -> int:
-        """The rows that are committed."""
+        """Number of committed rows."""
         return int(self._ask(f"SELECT count(*) FROM {TABLE}")[0])
 
     def end_one_that_waits(self) -> bool:
-        """Ends the connection of a writer that waits for the lock of :meth:`locked`; false
-        where none comes to wait. Nobody else's connection waits for that table."""
-        # pg_stat_activity would be that of the transaction's begin; pg_locks is of now.
+        """Terminates the connection of a writer that waits for the lock of :meth:`locked`; False if
+        no writer waits. Only connections of the service wait for that table."""
+        # pg_stat_activity is a snapshot from the start of the transaction; pg_locks is current.
         waiting = (
             f"SELECT pid FROM pg_locks WHERE NOT granted AND relation = '{TABLE}'::regclass LIMIT 1"
         )
@@ -127,7 +127,7 @@ class PostgresSession(Session):
         return False
 
     def _take_lock(self) -> None:
-        # The weakest mode that keeps INSERT away (PostgreSQL documentation, Explicit Locking).
+        # The weakest mode that blocks INSERT (PostgreSQL documentation, Explicit Locking).
         self._ask("BEGIN", f"LOCK TABLE {TABLE} IN SHARE MODE")
 
     def _roll_back(self) -> None:
@@ -149,7 +149,7 @@ class PostgresSession(Session):
 
 
 def find_psql(root: Path = DEBIAN) -> Path | None:
-    """``psql`` on the PATH, else of the newest server in Debian's folders; None: there is none."""
+    """``psql`` in PATH, otherwise of the newest server in Debian's folders; None if missing."""
     found = shutil.which("psql")
     if found:
         return Path(found)
@@ -158,8 +158,8 @@ def find_psql(root: Path = DEBIAN) -> Path | None:
 
 
 def opened(store: Store, psql: Path | None, log: Path) -> Session:
-    """A session in the store of a service: ``sqlite``, or ``postgres`` by ``psql``."""
+    """A session in the store of a service: ``sqlite``, or ``postgres`` with ``psql``."""
     if store.kind == "sqlite":
         return SqliteSession(store.url)
-    assert psql is not None  # the caller has looked for it
+    assert psql is not None  # checked by the caller
     return PostgresSession(psql, store.url, log=log)

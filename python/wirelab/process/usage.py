@@ -1,4 +1,4 @@
-"""What a child process uses while it runs, by the kernel's counters."""
+"""Resource usage of a running child process, from the kernel's counters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Usage:
         self.cpu: list[Sample] = []
         """CPU seconds of the whole process."""
         self.steal: list[Sample] = []
-        """Steal of the machine, core-seconds."""
+        """Steal time of the machine, core-seconds."""
         self.rss_max_bytes: int | None = None
-        """VmHWM. Not ru_maxrss: that one inherits the peak of the process that forked."""
+        """VmHWM. Not ru_maxrss, which inherits the peak of the forking process."""
         self.pid = pid
         self.look()
 
@@ -27,11 +27,11 @@ class Usage:
         """Takes a sample."""
         self._add(self.cpu, metrics.cpu_seconds(self.pid))
         self._add(self.steal, metrics.steal_seconds())
-        # The mark only grows, so that the last one seen is it.
+        # VmHWM only grows, so the last value is the peak.
         self.rss_max_bytes = metrics.rss_max_bytes(self.pid) or self.rss_max_bytes
 
     def over(self, ended: Ended) -> None:
-        """The process has ended, and the kernel has told its whole usage."""
+        """Called when the process has ended and the kernel has reported its total usage."""
         self._add(self.cpu, ended.cpu_user_s + ended.cpu_system_s)
         self._add(self.steal, metrics.steal_seconds())
 
@@ -41,8 +41,8 @@ class Usage:
 
 
 def split(ended: Ended, cpu_s: float | None) -> tuple[float | None, float | None]:
-    """CPU seconds of a part of a process, user and system. Its own clock has no such parts: each
-    gets the share that it has of the whole process."""
+    """CPU seconds of a part of a process, split into user and system. The process clock is not
+    split: each gets its share of the whole process."""
     user, system = ended.cpu_user_s, ended.cpu_system_s
     whole = user + system
     if cpu_s is None or whole <= 0.0:

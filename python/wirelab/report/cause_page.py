@@ -13,7 +13,7 @@ from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.findings_text import capitalised, factor
 from wirelab.explain.phases import PhaseGap
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, quantity
+from wirelab.format.numbers import NONE, digits, quantity, ranged
 from wirelab.report.charts.waterfall import WaterfallStep, waterfall
 from wirelab.report.page import render, save, write_page
 from wirelab.report.section import Picture, Section, Table
@@ -26,7 +26,7 @@ from wirelab.statistics.interval import Interval
 from wirelab.statistics.linear_contrasts import total
 from wirelab.trial.record import Trial
 
-TITLE = "Why one is slower"
+TITLE = "Cause of the difference"
 
 
 def write(answer: StackAnswer | ServiceAnswer, folder: Path) -> Path:
@@ -62,7 +62,7 @@ def waterfall_of(answer: StackAnswer | ServiceAnswer) -> Picture | None:
     if not steps:
         return None
     start, end = totals(answer)
-    title = "From the time of a call of the first to that of the second"
+    title = "Time of a call, from the first to the second"
     return waterfall(start, steps, end, "ns", title, _CAPTION)
 
 
@@ -74,8 +74,8 @@ def steps_of(answer: StackAnswer | ServiceAnswer) -> list[WaterfallStep]:
 
 
 _CAPTION = (
-    "Means of trials, for services of your own of those with a capture. Orange adds, green takes "
-    "away, grey is not shown to differ from nothing; the black line is the 95 % interval of the "
+    "Means of trials; for services of your own, of trials with a capture. Orange adds time, green "
+    "removes time, and grey shows no proven change. The black line is the 95 % interval of the "
     "change."
 )
 
@@ -127,11 +127,12 @@ def _orders(answer: StackAnswer) -> list[str]:
     orders = answer.orders
     if orders is None:
         return []
-    made = [f"Cannot be measured {reason}." for reason in orders.refused]
+    made = [f"The largest step cannot be measured {reason}." for reason in orders.refused]
     if orders.first is not None and orders.last is not None:
         made.append(
-            f"The largest step, {orders.step.label}, in both orders: changed first "
-            f"{factor(orders.first.ratio)}, changed last {factor(orders.last.ratio)}"
+            f"The largest step, {orders.step.label}, in both orders: "
+            f"{factor(orders.first.ratio)} when changed first, {factor(orders.last.ratio)} when "
+            "changed last"
             + (f"; {_interaction(orders.interaction)}." if orders.interaction else ".")
         )
     if answer.rest is not None:
@@ -142,20 +143,20 @@ def _orders(answer: StackAnswer) -> list[str]:
 def _interaction(found: Comparison) -> str:
     words = f"the interaction is {factor(found.ratio)}"
     if found.found:
-        return f"{words}: its effect depends on what else was changed"
+        return f"{words}: its effect depends on the other changes"
     if found.verdict == "equivalent":
-        return f"{words}: none that counts"
+        return f"{words}, within the threshold"
     return f"{words}, which is undecided"
 
 
 def _rest_words(rest: Comparison) -> str:
-    words = (
-        "The whole was measured again in a run of its own; over the product of the steps it is "
-        f"{factor(rest.ratio)}"
+    whole = (
+        f"the whole, measured again in a separate run, is {ranged(rest.ratio)} times the product "
+        "of the steps."
     )
     if rest.found:
-        return f"{words}: that much stays unexplained."
-    return f"{words}: nothing is shown to stay unexplained."
+        return f"The steps leave a part of the difference unexplained: {whole}"
+    return f"No unexplained part is shown: {whole}"
 
 
 def _climbable(answer: StackAnswer) -> list[str]:
@@ -177,8 +178,10 @@ def _service_sentences(answer: ServiceAnswer) -> tuple[str, ...]:
         f"{_amount(gap.interval)}."
     )
     if not gap.is_found:
-        lead += " Whether they differ is not shown: that interval holds 0."
-    failed = [f"A trial as given failed: {reason}." for reason in dict.fromkeys(answer.failures)]
+        lead += " No difference is shown: the interval includes 0."
+    failed = [
+        f"A trial without changes failed: {reason}." for reason in dict.fromkeys(answer.failures)
+    ]
     made = [*failed, lead, *_connections(answer)]
     made += [conditions.sentence(shift, gap) for shift in answer.shifts]
     made += _conclusion(answer)
@@ -220,13 +223,13 @@ def _conclusion(answer: ServiceAnswer) -> list[str]:
         return [
             (
                 f"{counted(open_ones, 'condition')} of {len(answer.shifts)} stay undecided: more "
-                "--repeats, or less running next to them, narrow their intervals."
+                "--repeats or a quieter machine would narrow their intervals."
             )
         ]
     return [
         (
-            "Nothing that can be changed from outside was found to be a cause: what is left are "
-            "the services themselves."
+            "Nothing that can be changed from outside was found to be a cause; the services "
+            "themselves remain."
         )
     ]
 
@@ -244,16 +247,18 @@ def _themselves(answer: ServiceAnswer) -> list[str]:
             words += f", {quantity(abs(second - first), 'ns')} apart"
         made.append(f"{words}.")
     else:
-        made.append("CPU per call is known of services that the lab starts, or that name a pid.")
+        made.append(
+            "CPU per call is known only for services that the lab starts or that name a pid."
+        )
     if answer.phases:
         largest = max(answer.phases, key=lambda one: abs(one.gap.estimate))
         if largest.shown:
             made.append(
-                f"By the packets the largest part of the difference is at "
+                f"The packets show the largest part of the difference at "
                 f"{NAMES.get(largest.phase, largest.phase)}: {conditions.time(largest.gap)}."
             )
     else:
-        made.append(f"Where in a call the difference lies is not known: {answer.no_packets}.")
+        made.append(f"The part of a call that differs is not known: {answer.no_packets}.")
     return [*made, *_waits(answer)]
 
 
@@ -289,8 +294,8 @@ def _of_services(answer: ServiceAnswer) -> list[Section]:
         for shift in answer.shifts
     ]
     table = Table(
-        ("Condition", "Difference under it", "Taken off", "Verdict"),
-        [("as given", _amount(answer.gap.interval), NONE, NONE), *rows],
+        ("Condition", "Difference", "Reduction", "Verdict"),
+        [("unchanged", _amount(answer.gap.interval), NONE, NONE), *rows],
         f"Second minus first, {figures.named(answer.figure).title}, with 95 % intervals; the "
         "conditions are judged together (Holm).",
     )
@@ -323,9 +328,9 @@ def _phases(answer: StackAnswer | ServiceAnswer) -> list[Section]:
             )
             for one in answer.phases
         ],
-        "Means of captured trials; a capture itself costs time.",
+        "Means of captured trials; capturing adds time to calls.",
     )
-    return [Section("Where in a call they differ", tables=[table])]
+    return [Section("Difference by part of a call", tables=[table])]
 
 
 def _packets(run: Run | None) -> list[Section]:
@@ -342,7 +347,7 @@ def _packets(run: Run | None) -> list[Section]:
     table = Table(
         ("Stack", "Packets per call", "Bytes per call", "Waits found in the packets"),
         rows,
-        "Of one captured trial each; bytes with the headers of IP and TCP.",
+        "One captured trial of each stack; bytes include IP and TCP headers.",
         numeric=(1, 2),
     )
     return [Section("Packets of every step", tables=[table])]

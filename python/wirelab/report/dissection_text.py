@@ -14,11 +14,12 @@ from wirelab.documents.dissection import (
     Named,
     PerExchange,
     Quantiles,
+    Rung,
 )
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.charts import packet_timeline
-from wirelab.report.sections import packet_findings, time_split
+from wirelab.report.sections import packet_findings, packet_tls, packet_waits, time_split
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.trial.wire_record import PacketFinding
 
@@ -27,11 +28,16 @@ _ARROWS = {"request": "──►", "reply": "◄──"}
 
 
 def lines(document: Dissection, standing: Standing | None = None) -> Iterator[str]:
-    """What was found first, then what it rests on. ``standing`` is what changes have shown of
-    the findings; without it none was tested."""
-    yield from _capture(document.capture, document.flows, document.exchanges)
-    yield ""
+    """Where the time went first, then the capture, what was found, and what it rests on.
+    ``standing`` is what changes have shown of the findings; without it none was tested."""
     nothing = _nothing_to_read(document.capture, document.flows.count)
+    if nothing is None:
+        yield from packet_waits.lines(document)
+        yield ""
+    yield from _capture(document.capture, document.flows, document.exchanges)
+    for sentence in packet_tls.sentences(document):
+        yield from _wrapped(sentence)
+    yield ""
     if nothing is not None:
         yield from _wrapped(nothing)
         return
@@ -71,11 +77,29 @@ def _capture(capture: Capture, flows: FlowSums, exchanges: ExchangeSums) -> Iter
         f"capture, {flows.reused:,} carried several; at most {used.in_flight_max:,} under "
         "way on one"
     )
-    for warning in _warnings(capture, exchanges):
+    yield from _wrapped(_tcp(capture))
+    for warning in warnings(capture, exchanges):
         yield from _wrapped(f"! {warning}", "  ")
 
 
-def _warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
+def _tcp(capture: Capture) -> str:
+    """Segments that were no plain progress, counted as Wireshark does."""
+    tcp = capture.tcp
+    again = f"{counted(tcp.retransmissions, 'segment')} sent again"
+    if tcp.fast_retransmissions or tcp.spurious_retransmissions:
+        again += f" ({tcp.fast_retransmissions} fast, {tcp.spurious_retransmissions} in vain)"
+    others = (
+        (tcp.duplicate_acknowledgments, "duplicate ACK"),
+        (tcp.out_of_order, "out-of-order segment"),
+        (tcp.zero_windows, "closed window"),
+        (tcp.probes, "probe"),
+        (tcp.resets, "reset"),
+    )
+    seen = [counted(count, what) for count, what in others if count]
+    return ", ".join([f"TCP: {again}", *seen])
+
+
+def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
     """What the capture lacks."""
     if capture.damaged:
         yield f"the file is damaged: {capture.damaged}"
@@ -112,32 +136,53 @@ def _calls(named: Sequence[Named]) -> Iterator[str]:
     if not named:
         yield "No exchange was recognised."
         return
-    yield f"{'exchange':<34}{'count':>8}{'p50':>10}{'p99':>10}{'sent':>9}{'back':>9}"
+    heads = "".join(f"{head:>9}" for head in ("min", "median", "p99", "max"))
+    yield f"{'exchange':<23}{'count':>7}{heads}{'sent':>7}{'back':>7}"
     for call in named[:12]:
-        p50, p99 = percentiles(call.latency_us)
         name = sanitize(call.name) or call.protocol
         yield (
-            f"{_fit(name, 33):<34}{call.count:>8,}{p50:>10}{p99:>10}"
-            f"{digits(call.request_message_bytes + call.request_overhead_bytes):>9}"
-            f"{digits(call.reply_message_bytes + call.reply_overhead_bytes):>9}"
+            f"{_fit(name, 22, call.protocol):<23}{call.count:>7,}"
+            + "".join(f"{time:>9}" for time in times(call.latency_us))
+            + f"{_size(call.request_message_bytes + call.request_overhead_bytes):>7}"
+            + f"{_size(call.reply_message_bytes + call.reply_overhead_bytes):>7}"
         )
     if len(named) > 12:
         yield f"… and {len(named) - 12} more (--json has them)"
 
 
-def percentiles(times: Quantiles | None) -> tuple[str, str]:
+def times(latency: Quantiles | None) -> tuple[str, str, str, str]:
+    """Minimum, median, p99 and maximum; p99 only where at least ten samples lie above it."""
+    if latency is None:
+        return NONE, NONE, NONE, NONE
+    least, median, p99, most = (
+        quantity(us * 1e3, "ns") for us in (latency.min, latency.p50, latency.p99, latency.max)
+    )
+    return least, median, p99 if latency.n >= 1000 else NONE, most
+
+
+def percentiles(latency: Quantiles | None) -> tuple[str, str]:
     """p50 and p99; they stand only where at least ten samples lie above them."""
-    if times is None:
+    if latency is None:
         return NONE, NONE
     p50, p99 = (
-        quantity(us * 1e3, "ns") if times.n >= enough else NONE
-        for us, enough in ((times.p50, 20), (times.p99, 1000))
+        quantity(us * 1e3, "ns") if latency.n >= enough else NONE
+        for us, enough in ((latency.p50, 20), (latency.p99, 1000))
     )
     return p50, p99
 
 
-def _fit(text: str, width: int) -> str:
-    return text if len(text) <= width else "…" + text[1 - width :]
+def _size(mean: float) -> str:
+    """At most six characters."""
+    return digits(mean) if mean < 100_000 else quantity(mean, "B").replace(" ", "")
+
+
+def _fit(text: str, width: int, protocol: str) -> str:
+    """Of a path the end distinguishes it, of a query its beginning."""
+    if len(text) <= width:
+        return text
+    if protocol in ("http1", "http2"):
+        return "…" + text[1 - width :]
+    return text[: width - 1] + "…"
 
 
 def _accounting(accounting: Accounting) -> Iterator[str]:
@@ -170,14 +215,71 @@ def _timeline(document: Dissection) -> Iterator[str]:
     name = document.timeline_of.name if document.timeline_of else ""
     title = sanitize(name or "exchange")
     yield from _wrapped(packet_timeline.caption(document, f"Packets of {title}"))
-    yield f"{'packet':>8} {'at':>9} {'gap':>10}     {'flags':<9}{'bytes':>7}  carries"
-    for rung in document.timeline:
-        carries = ", ".join(filter(None, (packet_timeline.layers(rung), sanitize(rung.note))))
-        head = (
-            f"{rung.packet:>8} {_time(rung.at_us):>9} {'+' + _time(rung.gap_us):>10} "
-            f"{_ARROWS[rung.direction]} {sanitize(rung.flags):<9}{rung.bytes:>7,}  "
-        )
-        yield from _wrapped(head + carries, " " * 50) if carries else [head.rstrip()]
+    yield f"{'packet':>8} {'at':>9} {'gap':>10}     {'flags':<9}{'bytes':>9}  carries"
+    before: Rung | None = None
+    for run in _runs(document.timeline):
+        if before is not None and before.phase != run[0].phase:
+            yield from _left_out(document, before, run[0])
+        yield from _packets(run)
+        before = run[-1]
+
+
+FOLDED_MIN = 4
+"""Like packets in a row from which on they share one line."""
+
+
+def _runs(rungs: Sequence[Rung]) -> Iterator[list[Rung]]:
+    """Packets in a row that look alike; each of the others alone."""
+    run: list[Rung] = []
+    for rung in rungs:
+        if run and _looks(run[-1]) != _looks(rung):
+            yield from _folded(run)
+            run = []
+        run.append(rung)
+    yield from _folded(run)
+
+
+def _looks(rung: Rung) -> tuple[object, ...]:
+    layers = tuple(part.layer for part in rung.layers)
+    return rung.phase, rung.direction, rung.flags.replace("PSH ", ""), layers, rung.note
+
+
+def _folded(run: list[Rung]) -> Iterator[list[Rung]]:
+    if len(run) >= FOLDED_MIN:
+        yield run
+    else:
+        yield from ([rung] for rung in run)
+
+
+def _packets(run: Sequence[Rung]) -> Iterator[str]:
+    rung = run[0]
+    carries = packet_timeline.layers(rung)
+    if len(run) > 1:
+        whole = run[-1].at_us - rung.at_us
+        names = ", ".join(sanitize(part.layer) for part in rung.layers)
+        folded = f"{names}; " if names else ""
+        count = counted(len(run), "packet")
+        carries = f"{folded}{count} to {run[-1].packet}, {_time(whole)}"
+    carries = ", ".join(filter(None, (carries, sanitize(rung.note))))
+    head = (
+        f"{rung.packet:>8} {_time(rung.at_us):>9} {'+' + _time(rung.gap_us):>10} "
+        f"{_ARROWS[rung.direction]} {sanitize(rung.flags):<9}"
+        f"{sum(one.bytes for one in run):>9,}  "
+    )
+    yield from _wrapped(head + carries, " " * 52) if carries else [head.rstrip()]
+
+
+def _left_out(document: Dissection, before: Rung, behind: Rung) -> Iterator[str]:
+    """A line for exchanges between the opening of a connection and the one shown, or behind it."""
+    of = document.timeline_of
+    if of is None:
+        return
+    count = of.exchange
+    if before.phase == packet_timeline.EXCHANGE:
+        own = next((flow for flow in document.flows.list if flow.flow == of.flow), None)
+        count = own.exchanges - of.exchange - 1 if own is not None else 0
+    if count > 0:
+        yield f"{'…':>8} {counted(count, 'exchange')}, {_time(behind.at_us - before.at_us)}"
 
 
 def _time(microseconds: float) -> str:

@@ -30,12 +30,12 @@ SERIES_S = 0.1
 PARTS_MAX = 120
 """Points of the rate over time at most."""
 ONE_RUN = (
-    "This is one run. It says how this server answered once, and gives no interval: `wirelab run` "
-    "repeats a measurement on fresh processes and says how certain a figure is."
+    "This is one run: one measurement of this server, without an interval. `wirelab run` repeats a "
+    "measurement on fresh processes and gives an interval for each figure."
 )
 LOADS = {
-    "closed": "closed: callers wait for replies, so a slow server is asked less often",
-    "open": "open: calls are due whether or not replies come, and wait is part of response time",
+    "closed": "closed: callers wait for replies, so a slow server gets fewer calls",
+    "open": "open: calls follow a schedule, and response time includes the wait to be sent",
 }
 
 
@@ -53,11 +53,11 @@ def drive_page(target: str, result: Json, group: GroupOutcome, verdicts: Sequenc
 def _facts(result: Json) -> Iterator[tuple[str, str]]:
     yield "good calls per second", f"{result['rate_per_s']:,.6g}"
     if planned := result["rate_planned_per_s"]:
-        yield "asked for", f"{planned:,.6g} calls per second"
+        yield "planned", f"{planned:,.6g} calls per second"
     yield "calls", f"{result['calls']:,}, {result['errors']:,} failed"
     yield "window", format_seconds(result["window_s"])
     yield "load", LOADS[result["load"]]
-    yield "calls at a time", f"{result['concurrency']:,.3g} on average"
+    yield "concurrent calls", f"{result['concurrency']:,.3g} on average"
     yield "connections", f"{result['connections_opened']:,} opened"
     yield "received", format_bytes(result["bytes_received"])
     yield "engine", f"{result['engine']['version']}, {result['engine']['profile']}"
@@ -66,7 +66,7 @@ def _facts(result: Json) -> Iterator[tuple[str, str]]:
 def _sections(result: Json, group: GroupOutcome, verdicts: Sequence[str]) -> Iterator[Section]:
     lead = [ONE_RUN]
     if result["interrupted"]:
-        lead.insert(0, "The run was interrupted; this is what was measured up to then.")
+        lead.insert(0, "The run was interrupted; the figures cover the part before that.")
     yield Section("Summary", paragraphs=lead, points=(*verdicts, *result["hints"]))
     yield Section("Response time", tables=[_times(result)], figures=list(_pictures(result, group)))
     yield _replies(result)
@@ -170,7 +170,7 @@ def _replies(result: Json) -> Section:
         points.append("No call failed.")
         return Section("Replies", points=points)
     failed = counted(result["errors"], "call")
-    table = Table(["kind", "calls", "what", "for example"], rows, f"{failed} failed.", numeric=[1])
+    table = Table(["kind", "calls", "meaning", "example"], rows, f"{failed} failed.", numeric=[1])
     return Section("Replies", points=points, tables=[table])
 
 

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 _CELL = "cell"
 """The part that is the whole cell."""
-_LACKING = "not every trial has it, or only some have more than zero"
+_LACKING = "some trials lack it, or some but not all have zero"
 
 
 def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:

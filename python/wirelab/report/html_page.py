@@ -77,7 +77,7 @@ def _placed(sections: Sequence[Section]) -> list[Placed]:
 
 def _drawn(picture: Picture) -> Markup:
     """The SVG, which :class:`Picture` has proven harmless, hidden from screen readers in
-    favour of the words beside it."""
+    favour of the words next to it."""
     svg = picture.svg[picture.svg.index("<svg") :]
     return Markup(svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1))
 

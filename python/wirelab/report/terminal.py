@@ -197,7 +197,7 @@ def _unchecked(trials: Sequence[Trial], names: Names) -> list[str]:
         for (stack, message), replies in results.items()
     ]
     more = len(found) - UNCHECKED_SHOWN
-    return [*found[:UNCHECKED_SHOWN], *([f"And {more} more: Replies in the report."] * (more > 0))]
+    return [*found[:UNCHECKED_SHOWN], *([f"{more} more: see Replies in the report."] * (more > 0))]
 
 
 def _about_times(every: Sequence[Cell]) -> list[str]:
@@ -205,15 +205,15 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
     notes = []
     if any(cell.errors for cell in every):
         notes.append(
-            "err: failed calls. They are in p50 and p99 with the time until they failed, and "
-            "left out of those of good calls."
+            "err: failed calls. p50 and p99 include them with the time until they failed; p50 and "
+            "p99 of good calls do not."
         )
     lacking = {one.words for cell in every for figure in P50_OF if (one := doubt(cell, figure))}
     if tables.TRIALS in lacking:
         notes.append(f"?: {tables.TRIALS}, {tables.BELOW}.")
     if tables.CALLS in lacking:
         also = "" if tables.TRIALS in lacking else " or ?"
-        notes.append(f"p99 {NONE}{also}: some trial had fewer than {CALLS_MIN:,} calls.")
+        notes.append(f"p99 {NONE}{also}: a trial had fewer than {CALLS_MIN:,} calls.")
     return notes
 
 
@@ -227,10 +227,10 @@ def _syn_losses(trials: Sequence[Trial]) -> list[str]:
 
 
 _MEANS = {
-    "engine backlog": "replies waited for the engine for more than 5 % of their p99 response "
-    "time, which is in the times shown and, where callers wait for replies, in the rates",
+    "engine backlog": "replies waited for the engine for more than 5 % of the p99 response time; "
+    "this wait is in the times shown and, in a closed load, affects the rates",
     "kept up": "fewer calls ended than arrived, and response times grow with the window",
-    "window": "closed by its longest time (max) before it held its calls",
+    "window": "closed by its time limit (max) before it had all its calls",
 }
 """What frequent marks do to the figures."""
 
@@ -242,5 +242,5 @@ def _marked(trials: Sequence[Trial]) -> list[str]:
         return []
     of = sum(trial.status == "measured" for trial in trials)
     shown = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-    heading = f"! Marked of {counted(of, 'trial')}: {shown}. Reasons: Checks in the report."
+    heading = f"! Marked, of {counted(of, 'trial')}: {shown}. Checks in the report has the reasons."
     return [heading, *(f"  {name}: {_MEANS[name]}." for name in counts if name in _MEANS)]

@@ -1,1 +1,1 @@
-"""Runs: the directory, its journal, progress, and what executes an experiment."""
+"""Runs: their directory, journal and progress, and the execution of an experiment."""

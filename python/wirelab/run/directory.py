@@ -1,9 +1,9 @@
-"""A run's directory: manifest.json, trials.jsonl and trials/<id>/.
+"""A run directory: manifest.json, trials.jsonl and trials/<id>/.
 
-Nothing that was measured is ever overwritten: a trial's folder that has no
-line in the journal belongs to a trial that was cut short, and is set aside; so
-is the folder of a failed trial that is repeated. The manifest, written whole or
-not at all, makes a folder a run directory: what is begun without it begins anew.
+Measurements are never overwritten. A trial's folder without a line in the journal belongs to an
+interrupted trial and is renamed; so is the folder of a failed trial that is repeated. The manifest
+is written atomically and makes a folder a run directory: without it, the run starts from the
+beginning.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXPERIMENT = "experiment.yaml"
 LOCK = ".lock"
 
 _NAMED_MAX = 6
-"""Runs that a message names."""
+"""Maximum number of runs that a message lists."""
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -44,12 +44,14 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
-            raise ValueError("it is no mapping")
+            raise ValueError("it is not a mapping")
         if content["format"] != FORMAT:
-            raise ValueError(f"format {content['format']}, and this lab reads {FORMAT}")
+            raise ValueError(
+                f"format {content['format']}, but this version of wirelab reads format {FORMAT}"
+            )
         return msgspec.convert(content, Manifest)
     except FileNotFoundError as error:
-        missing = f"it has no {MANIFEST}" if folder.is_dir() else "there is no such directory"
+        missing = f"it has no {MANIFEST}" if folder.is_dir() else "the directory does not exist"
         raise _no_run(folder, missing) from error
     except OSError as error:
         raise _no_run(folder, f"{MANIFEST}: {error.strerror}") from error
@@ -58,36 +60,34 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _no_run(folder: Path, reason: str) -> RunDirectoryError:
-    remedy = (
-        "name a directory that `wirelab run`, `wirelab demo` or `wirelab reproduce` has written"
-    )
+    remedy = "give a directory written by `wirelab run`, `wirelab demo` or `wirelab reproduce`"
     inside = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
     if inside:
         more = f" and {len(inside) - _NAMED_MAX} more" if len(inside) > _NAMED_MAX else ""
-        remedy = f"runs are in it, name one of them: {', '.join(inside[:_NAMED_MAX])}{more}"
+        remedy = f"it contains runs, give one of them: {', '.join(inside[:_NAMED_MAX])}{more}"
     return RunDirectoryError(f"{folder} is not a run directory: {reason}", remedy)
 
 
 def refusal(folder: Path, kind: str) -> RunDirectoryError | None:
-    """Why nothing can be begun in ``folder``, before anything in it is touched; ``kind`` is
-    what it is not either. None for a new or an empty one, and for what a run left behind
-    that could not even write its manifest."""
-    remedy = "give --out an empty or a new directory"
+    """Why no run can start in ``folder``, checked before anything in it is changed; ``kind`` is
+    used in the message. None for a new or an empty folder, and for the remains of a run that could
+    not write its manifest."""
+    remedy = "give a new or an empty directory with --out"
     try:
         others = [path for path in folder.iterdir() if path.name not in _BEGUN]
     except FileNotFoundError:
         return None
     except NotADirectoryError:
-        return RunDirectoryError(f"{folder} is a file, or lies below one", remedy)
+        return RunDirectoryError(f"{folder} is a file, or is below a file", remedy)
     except OSError as error:
         return RunDirectoryError(f"{folder} cannot be read: {error.strerror}", remedy)
     if others:
-        return RunDirectoryError(f"{folder} has files in it and is no {kind}", remedy)
+        return RunDirectoryError(f"{folder} contains files and is not a {kind}", remedy)
     return None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes a file whole or not at all, text in UTF-8, and waits until it is on the disk."""
+    """Writes a file atomically, text in UTF-8, and waits until it is on the disk."""
     unfinished = _unfinished(path)
     try:
         with unfinished.open("wb") as file:
@@ -97,7 +97,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         unfinished.rename(path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        # Messages name the file that was asked for.
+        # Error messages must name the requested file.
         error.filename, error.filename2 = str(path), None
         raise
 
@@ -107,23 +107,23 @@ def _unfinished(path: Path) -> Path:
 
 
 _BEGUN = {LOCK, _unfinished(Path(MANIFEST)).name}
-"""What a run has written before its manifest."""
+"""Files that a run writes before its manifest."""
 
 
 class RunDirectory:
-    """The directory of one run, locked for as long as it is entered."""
+    """The directory of one run, locked while the context is active."""
 
     def __init__(self, folder: Path, experiment: Experiment, source: str) -> None:
-        """``source`` is the text of the experiment file, kept beside the manifest."""
+        """``source`` is the text of the experiment file, stored next to the manifest."""
         self.folder = folder
         self._experiment = experiment
         self._source = source
         self._lock: int | None = None
 
     def __enter__(self) -> RunDirectory:
-        """Takes the lock; begins the run or takes it up again. Raises
-        :class:`RunDirectoryError` or :class:`StorageError`; a run that could not begin
-        leaves nothing."""
+        """Takes the lock; starts or continues the run. Raises
+        :class:`RunDirectoryError` or :class:`StorageError`. A run that could not start leaves no
+        files."""
         try:
             self._refuse_other_files()
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -142,8 +142,8 @@ class RunDirectory:
         self._release()
 
     def fresh_folder(self, trial_id: str) -> Path:
-        """An empty folder for a trial; what an unfinished or a failed one left is set aside,
-        without the rows of a killed lab's store."""
+        """An empty folder for a trial. A folder of an unfinished or failed trial is renamed,
+        without the database rows of a killed run."""
         folder = self.folder / "trials" / trial_id
         if folder.exists():
             aside = self._aside(folder)
@@ -154,7 +154,7 @@ class RunDirectory:
 
     def _aside(self, folder: Path) -> Path:
         """``<id>.failed-2`` for the folder of the trial's second line in the journal,
-        ``<id>.unfinished-1`` for one that has no line."""
+        ``<id>.unfinished-1`` for a folder without a line."""
         lines = sum(trial.id == folder.name for trial in self.journal.records)
         failed = folder.with_name(f"{folder.name}.failed-{lines}")
         if lines and not failed.exists():
@@ -173,7 +173,7 @@ class RunDirectory:
             self._release()
             raise RunDirectoryError(
                 f"{self.folder} is in use by another run (process {holder})",
-                "wait until it has ended, or give another --out",
+                "wait until it has ended, or give another directory with --out",
             ) from None
         os.ftruncate(self._lock, 0)
         os.write(self._lock, f"{os.getpid()}\n".encode())
@@ -184,7 +184,7 @@ class RunDirectory:
             self._lock = None
 
     def _give_up(self) -> None:
-        """Leaves no trace of a run that has not begun; a lock of another run stays."""
+        """Removes all files of a run that has not started; the lock of another run stays."""
         if self._lock is not None and not self._has_manifest():
             with contextlib.suppress(OSError):
                 (self.folder / LOCK).unlink()
@@ -192,16 +192,17 @@ class RunDirectory:
         self._release()
 
     def _unwritable(self, error: OSError) -> WirelabError:
-        """A full disk is a matter of room, anything else of the directory that was given."""
+        """A full disk is a storage error; other errors concern the given directory."""
         if error.errno in journal.FULL and self._has_manifest():
             return journal.storage_error(error, self.folder)
         if error.errno in journal.FULL:
             return StorageError(
                 f"{self.folder} cannot be written: {error.strerror}",
-                "nothing was begun; make room and give the same command again",
+                "nothing was started; free disk space and repeat the command",
             )
         return RunDirectoryError(
-            f"{self.folder} cannot be written: {error.strerror}", "give another --out"
+            f"{self.folder} cannot be written: {error.strerror}",
+            "give another directory with --out",
         )
 
     def _has_manifest(self) -> bool:
@@ -249,8 +250,8 @@ class RunDirectory:
         self._write_manifest(msgspec.structs.replace(manifest, sessions=sessions))
 
     def _prolonged(self, manifest: Manifest) -> Manifest:
-        """The manifest of the same experiment with more repeats, whose first ones are those that
-        there are. Raises :class:`RunDirectoryError` where anything else differs."""
+        """Accepts a manifest of the same experiment with more repeats, the first of which are those
+        of the run. Raises :class:`RunDirectoryError` if anything else differs."""
         before = manifest.experiment.get("repeats")
         was = self._experiment.model_copy(update={"repeats": before})
         if (
@@ -259,9 +260,9 @@ class RunDirectory:
             or was.digest() != manifest.experiment_sha256
         ):
             raise RunDirectoryError(
-                f"{self.folder} holds a run of another experiment, or of this one as it was",
-                "give another --out, or restore the experiment file "
-                f"({self.folder / EXPERIMENT} is what was run); more repeats alone are taken",
+                f"{self.folder} contains a run of another experiment, or of an older file",
+                "give another directory with --out, or restore the experiment file "
+                f"({self.folder / EXPERIMENT} is what was run); only repeats may be increased",
             )
         write_whole(self.folder / EXPERIMENT, self._source)
         return msgspec.structs.replace(
@@ -274,7 +275,7 @@ class RunDirectory:
         write_whole(self.folder / MANIFEST, manifest.text())
 
     def note(self, trials: int, skipped: Sequence[str], unavailable: Sequence[str]) -> None:
-        """Adds to the manifest how many trials the whole run has, and what is left out of it."""
+        """Adds to the manifest the number of trials of the run, and what it leaves out."""
         manifest = read_manifest(self.folder)
         noted = msgspec.structs.replace(
             manifest,

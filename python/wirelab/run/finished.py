@@ -1,4 +1,4 @@
-"""A run as its directory holds it, finished or not."""
+"""A run as stored in its directory, finished or not."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from wirelab.trial.record import Trial
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has come to its end."""
+    """A run that is not executing."""
 
     folder: Path
     trials: tuple[Trial, ...]
-    """In the order of the journal."""
+    """Trials in the order of the journal."""
     skipped: tuple[str, ...] = ()
-    """Combinations that cannot exist, each with its reason."""
+    """Impossible combinations, each with its reason."""
     unavailable: tuple[str, ...] = ()
-    """Callers that could not be had, each with its reason."""
+    """Callers that were not available, each with its reason."""
     planned: int | None = None
-    """Trials of the whole run; None where it was cut short before it was known."""
+    """Number of trials of the whole run; None if it ended before the number was known."""
     repeated: tuple[Trial, ...] = ()
-    """Failed trials that were measured again; not among ``trials``."""
+    """Failed trials that were measured again; not included in ``trials``."""
     torn: bool = False
-    """True: the journal's last line is torn, and no trial."""
+    """True: the journal's last line is incomplete and does not count as a trial."""
 
     @property
     def incomplete(self) -> tuple[str, ...]:
-        """What is missing, torn or was repeated, in sentences."""
+        """Sentences about missing, incomplete or repeated trials."""
         return sentences(self.trials, self.planned, torn=self.torn, repeated=self.repeated)
 
     @property
     def failed(self) -> tuple[Trial, ...]:
-        """Trials that measured nothing."""
+        """Failed trials."""
         return tuple(trial for trial in self.trials if trial.status == "failed")
 
 
@@ -56,7 +56,7 @@ def read(folder: Path) -> Run:
     )
 
 
-GO_ON = "The command that began the run, with the same --out, goes on with it."
+GO_ON = "To continue it, repeat the command with the same --out."
 
 
 def sentences(
@@ -66,8 +66,8 @@ def sentences(
     torn: bool = False,
     repeated: Sequence[Trial] = (),
 ) -> tuple[str, ...]:
-    """Nothing of a run that went through at once. ``planned`` is None where the run was cut
-    short before it was known; ``repeated`` are failed trials that were measured again."""
+    """Empty for a run without interruption. ``planned`` is None if the run ended before the number
+    was known; ``repeated`` are failed trials that were measured again."""
     return (
         *_missing(len(trials), planned),
         *((_torn(),) if torn else ()),
@@ -76,7 +76,7 @@ def sentences(
 
 
 def count(trials: Sequence[Trial], planned: int | None) -> str:
-    """``96``, or ``12 of 96`` where not all are there."""
+    """``96``, or ``12 of 96`` if trials are missing."""
     if planned is None or len(trials) >= planned:
         return f"{len(trials):,}"
     return f"{len(trials):,} of {planned:,}"
@@ -90,17 +90,17 @@ def trials_of(trials: Sequence[Trial], planned: int | None) -> str:
 
 def _missing(there: int, planned: int | None) -> tuple[str, ...]:
     if planned is None:
-        return () if there else (f"The run is not finished: no trial is there. {GO_ON}",)
+        return () if there else (f"The run is not finished: it has no trials yet. {GO_ON}",)
     if there >= planned:
         return ()
-    words = f"{there:,} of {counted(planned, 'trial')} {'is' if planned == 1 else 'are'} there"
+    words = f"{there:,} of {counted(planned, 'trial')} {'is' if planned == 1 else 'are'} done"
     return (f"The run is not finished: {words}. {GO_ON}",)
 
 
 def _torn() -> str:
     return (
-        "The last line of the journal is torn, as a killed run leaves it. Its trial is not "
-        "shown, and is repeated when the run goes on."
+        "The last line of the journal is incomplete, because the run was killed. Its trial is not "
+        "shown, and is repeated when the run is continued."
     )
 
 
@@ -108,6 +108,6 @@ def _repeated(trials: Sequence[Trial]) -> str:
     one = len(trials) == 1
     return (
         f"{counted(len(trials), 'trial')} failed and "
-        f"{'was' if one else 'were'} measured again; what is shown is the later of each. The "
-        f"first reason: {trials[0].reason}. The journal holds all."
+        f"{'was' if one else 'were'} measured again; the later results are shown. The "
+        f"first reason: {trials[0].reason}. The journal contains all results."
     )

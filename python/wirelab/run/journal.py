@@ -1,8 +1,8 @@
 """The journal of a run: one JSON line per finished trial, appended and synced.
 
-A line that was being written when the run was killed is set aside to
-``trials.jsonl.torn`` and its trial is repeated; whole lines are never touched.
-A failed trial that was repeated has two lines: the later one counts.
+If the run is killed while it writes a line, that line is moved to ``trials.jsonl.torn`` and its
+trial is repeated; complete lines are never changed. A failed trial that was repeated has two
+lines: the later one counts.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from wirelab.trial.record import Trial
 
 NAME = "trials.jsonl"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
-"""What the kernel says when nothing more can be written."""
+"""Error codes of the kernel when no more data can be written."""
 
 
 def storage_error(error: OSError, path: Path) -> StorageError:
-    """The error for a write that the kernel refused."""
+    """The error for a failed write."""
     return StorageError(
         f"{path} cannot be written: {os.strerror(error.errno or errno.EIO)}",
-        "finished trials are kept; make room and give the same command again to go on",
+        "finished trials are kept; free disk space and repeat the command to continue",
     )
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a journal holds."""
+    """Contents of a journal."""
 
     records: tuple[Trial, ...]
-    """Every line, in the order in which the trials ended."""
+    """All complete lines, in the order in which the trials ended."""
     torn: bool = False
-    """True: a last line was being written when the run was killed. It is no record."""
+    """True: the run was killed while it wrote the last line, which is not a record."""
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        """The finished trials, of a repeated one the last."""
+        """The finished trials; of a repeated trial the last result."""
         return tuple(_latest(self.records))
 
     @property
     def repeated(self) -> tuple[Trial, ...]:
-        """Records in whose place a later one counts."""
+        """Records that were replaced by a later one."""
         latest = {id(trial) for trial in self.trials}
         return tuple(trial for trial in self.records if id(trial) not in latest)
 
 
 def read(path: Path) -> Content:
-    """The journal of a run, untouched. Raises :class:`RunDirectoryError` when it is damaged
+    """Reads the journal without changing it. Raises :class:`RunDirectoryError` if it is damaged
     before its last line."""
     whole, torn = _split(path)
     records = (_trial(path, number, line) for number, line in enumerate(whole, 1))
@@ -61,7 +61,7 @@ def read(path: Path) -> Content:
 
 
 def _latest(records: Iterable[Trial]) -> list[Trial]:
-    """Without the records that a later one of the same trial replaces."""
+    """Removes records that a later one of the same trial replaces."""
     found: dict[str, Trial] = {}
     for trial in records:
         found.pop(trial.id, None)
@@ -73,7 +73,7 @@ class Journal:
     """The journal, open for appending."""
 
     def __init__(self, path: Path) -> None:
-        """Opens or creates it, and sets a torn last line aside."""
+        """Opens or creates it, and moves an incomplete last line to a separate file."""
         self.path = path
         path.touch()
         found = read(path)
@@ -84,12 +84,12 @@ class Journal:
 
     @property
     def trials(self) -> list[Trial]:
-        """The finished trials, of a repeated one the last."""
+        """The finished trials; of a repeated trial the last result."""
         return _latest(self.records)
 
     def append(self, trial: Trial) -> None:
-        """Adds a trial and waits until it is on the disk. Raises :class:`StorageError`,
-        and leaves the journal as it was, when there is no room."""
+        """Adds a trial and waits until it is on the disk. Raises :class:`StorageError` if the disk
+        is full; the journal is then unchanged."""
         line = json.dumps(trial.to_json(), separators=(",", ":"), allow_nan=False).encode() + b"\n"
         length = self.path.stat().st_size
         try:
@@ -108,7 +108,7 @@ class Journal:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Appends and syncs. Raises :class:`OSError`, part of it perhaps written."""
+    """Appends and syncs. Raises :class:`OSError`; a part may have been written."""
     with path.open("ab", buffering=0) as file:
         view = memoryview(content)
         while view:
@@ -117,7 +117,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _split(path: Path) -> tuple[list[bytes], bytes]:
-    """The whole lines, and what a killed run left at the end."""
+    """The complete lines, and an incomplete rest left by a killed run."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -141,10 +141,10 @@ def _trial(path: Path, number: int, line: bytes) -> Trial:
     try:
         found = json.loads(line)
         if not isinstance(found, dict):
-            raise ValueError("it is no mapping")
+            raise ValueError("it is not a mapping")
         return Trial.from_json(found)
     except (ValueError, TypeError, KeyError) as error:
         raise RunDirectoryError(
-            f"{path}:{number} is no finished trial of this version of wirelab: {damage(error)}",
-            "restore the file from a copy, or measure anew with another --out",
+            f"{path}:{number} is not a trial record of this version of wirelab: {damage(error)}",
+            "restore the file from a copy, or run again with another --out",
         ) from error

@@ -1,6 +1,6 @@
-"""What a run knows while it is under way, as OpenMetrics on a port of the loopback interface.
+"""Serves metrics of a run in progress as OpenMetrics on a port of the loopback interface.
 
-The names and their meaning: docs/reference/runtime-metrics.md.
+Names and meanings: docs/reference/runtime-metrics.md.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ PHASES = ("starting", "warmup", "measure", "drain")
 CELL = ("stack", "operation", "bytes", "load", "link")
 """Labels of a cell."""
 CELLS_MAX = 1000
-"""Cells whose last trial is shown; the oldest make room."""
+"""Maximum number of cells whose last trial is shown; the oldest are removed."""
 _RATE_STEP_S = 0.5
-"""The rate of the running trial is that of at least this time."""
+"""Minimum time over which the rate of the running trial is computed."""
 _HELP = {
     "heap_committed_bytes": "Heap that the service's runtime obtained from the kernel.",
     "heap_used_bytes": "Heap that holds objects.",
@@ -46,21 +46,21 @@ _HELP = {
     "rss_bytes": "Resident memory of the service.",
     "threads": "Threads of the service.",
     "tasks": "Tasks that the service's threads share: goroutines, Tokio tasks.",
-    "store_connections_in_use": "Connections of the service's database pool in use.",
+    "store_connections_in_use": "Database pool connections of the service that are in use.",
     "calls_in_flight": "Calls inside the service's own code.",
-    "gc_pause_seconds_total": "Time for which the collector stopped the service.",
-    "gc_pauses_total": "Pauses of the service's collector.",
+    "gc_pause_seconds_total": "Time for which the garbage collector stopped the service.",
+    "gc_pauses_total": "Pauses of the service's garbage collector.",
     "cpu_seconds_total": "CPU time of the service.",
     "calls_total": "Calls that reached the service's own code.",
     "errors_total": "Calls that the service answered with an error.",
     "call_seconds_total": "Time that calls spent in the service's own code.",
 }
-"""Of the runtime metrics of the running trial's service."""
+"""Help texts for the runtime metrics of the running trial's service."""
 
 
 class RunMetrics(Collector):
-    """Hears how a run gets on, passes it on to ``next_``, and answers scrapes from it. A scrape
-    comes in a thread of its own."""
+    """Observes the progress of a run, forwards it to ``next_``, and answers scrapes, which come
+    from other threads."""
 
     def __init__(self, next_: Progress) -> None:
         self._next = next_
@@ -79,7 +79,7 @@ class RunMetrics(Collector):
         self._cells: dict[tuple[str, ...], Trial] = {}
 
     def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
-        """A run, or a part of a reproduction, begins."""
+        """Called when a run, or a part of a reproduction, starts."""
         with self._lock:
             self._left = TimeLeft(planned)
             self._planned, self._resumed = len(planned) + finished, finished
@@ -87,11 +87,11 @@ class RunMetrics(Collector):
         self._next.begin(planned, finished, at_most)
 
     def note(self, text: str) -> None:
-        """Passed on."""
+        """Forwarded."""
         self._next.note(text)
 
     def trial(self, planned: PlannedTrial) -> None:
-        """The next trial, with nothing known of it yet."""
+        """Called for the next trial; resets its figures."""
         with self._lock:
             self._trial, self._began_s = planned, time.monotonic()
             self._enter("starting")
@@ -99,7 +99,7 @@ class RunMetrics(Collector):
         self._next.trial(planned)
 
     def inside(self, progress: EngineProgress) -> None:
-        """Calls and errors are counted from the begin of each phase."""
+        """Calls and errors are counted from the start of each phase."""
         with self._lock:
             if progress.phase != self._phase:
                 self._enter(progress.phase)
@@ -107,13 +107,13 @@ class RunMetrics(Collector):
         self._next.inside(progress)
 
     def runtime(self, values: Mapping[str, float]) -> None:
-        """The last sample is shown."""
+        """Stores the sample to be shown."""
         with self._lock:
             self._runtime = dict(values)
         self._next.runtime(values)
 
     def finished(self, trial: Trial) -> None:
-        """The trial's figures stay until its cell is measured again."""
+        """The trial's figures are shown until its cell is measured again."""
         with self._lock:
             self._left.took(trial.seconds)
             self._ended[trial.status] += 1
@@ -127,11 +127,11 @@ class RunMetrics(Collector):
         self._next.finished(trial)
 
     def end(self) -> None:
-        """Passed on."""
+        """Forwarded."""
         self._next.end()
 
     def collect(self) -> Iterator[Metric]:
-        """Everything that is known at this moment."""
+        """All metrics at this moment."""
         with self._lock:
             metrics = [*self._of_run(), *self._of_trial(), *self._of_service(), *self._of_cells()]
         yield from metrics
@@ -156,11 +156,11 @@ class RunMetrics(Collector):
             self._mark = (progress.phase, progress.elapsed_s, progress.calls)
 
     def _of_run(self) -> Iterator[Metric]:
-        planned = GaugeMetricFamily("wirelab_run_trials_planned", "Trials of the whole run.")
+        planned = GaugeMetricFamily("wirelab_run_trials_planned", "Planned trials of the run.")
         planned.add_metric([], self._planned)
         yield planned
         resumed = GaugeMetricFamily(
-            "wirelab_run_trials_resumed", "Trials that the run directory held when the run began."
+            "wirelab_run_trials_resumed", "Trials that the run directory contained at the start."
         )
         resumed.add_metric([], self._resumed)
         yield resumed
@@ -171,9 +171,7 @@ class RunMetrics(Collector):
             ended.add_metric([status], count)
         yield ended
         into_s = time.monotonic() - self._began_s if self._trial else 0.0
-        left = GaugeMetricFamily(
-            "wirelab_run_left_seconds", "Estimate of the time left.", unit="seconds"
-        )
+        left = GaugeMetricFamily("wirelab_run_left_seconds", "Estimated time left.", unit="seconds")
         left.add_metric([], self._left.seconds(into_s))
         yield left
         calls = CounterMetricFamily("wirelab_run_calls", "Calls that ended.", labels=["stack"])
@@ -196,7 +194,7 @@ class RunMetrics(Collector):
         phase.add_metric([], {name: name == self._phase for name in PHASES})
         yield phase
         elapsed = GaugeMetricFamily(
-            "wirelab_trial_elapsed_seconds", "Since the running trial began.", unit="seconds"
+            "wirelab_trial_elapsed_seconds", "Time since the running trial began.", unit="seconds"
         )
         elapsed.add_metric([], time.monotonic() - self._began_s)
         yield elapsed
@@ -237,16 +235,16 @@ class RunMetrics(Collector):
 
 @contextmanager
 def serving(metrics: RunMetrics, port: int) -> Iterator[int]:
-    """Serves them while the block runs, on the loopback interface alone; yields the port, which
-    the kernel chooses where ``port`` is 0. Raises :class:`UsageError` where it is taken."""
+    """Serves the metrics within the block, on the loopback interface only; yields the port, which
+    the kernel chooses if ``port`` is 0. Raises :class:`UsageError` if the port is in use."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(metrics)
     try:
         server, thread = start_http_server(port, LOOPBACK, registry)
     except OSError as error:
         raise UsageError(
-            f"--metrics-port {port}: {LOOPBACK}:{port} cannot be listened on: {error.strerror}",
-            "name another port, or 0 for any that is free",
+            f"--metrics-port {port}: cannot listen on {LOOPBACK}:{port}: {error.strerror}",
+            "give another port, or 0 for any free port",
         ) from error
     try:
         yield server.server_port
@@ -257,7 +255,7 @@ def serving(metrics: RunMetrics, port: int) -> Iterator[int]:
 
 
 def _add_times(family: SummaryMetricFamily, cell: tuple[str, ...], trial: Trial) -> None:
-    """The library's summaries have no quantiles, which OpenMetrics does."""
+    """The library's summaries have no quantiles, although OpenMetrics allows them."""
     times = trial.result.times.get("response")
     if times is None or not times.count:
         return

@@ -1,4 +1,4 @@
-"""What a person sees while trials run: a live line on a terminal, plain lines elsewhere."""
+"""Progress display: a live status line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Hears how a run gets on."""
+    """Observes the progress of a run."""
 
     def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
-        """The lengths in seconds that were planned for the trials still to come, in their
-        order, how many are finished already, and whether the lengths are bounds: a window of
-        calls ends when they are made, its bound is far above."""
+        """Called with the planned lengths in seconds of the remaining trials, in their order, the
+        number of finished trials, and whether the lengths are upper bounds. They are for a window
+        of calls, which ends when the calls are made."""
 
     def note(self, text: str) -> None:
-        """Something worth a line."""
+        """Reports a message."""
 
     def trial(self, planned: PlannedTrial) -> None:
-        """A trial begins."""
+        """Called when a trial begins."""
 
     def inside(self, progress: EngineProgress) -> None:
-        """A progress line of the engine."""
+        """Called for every progress line of the engine."""
 
     def runtime(self, values: Mapping[str, float]) -> None:
-        """A sample of the service's runtime metrics, by the names of
+        """Called for every sample of the service's runtime metrics, named as in
         :mod:`wirelab.process.runtime_metrics`."""
 
     def finished(self, trial: Trial) -> None:
-        """A trial has ended."""
+        """Called when a trial has ended."""
 
     def end(self) -> None:
-        """No more comes."""
+        """Called at the end of the run."""
 
 
 class TimeLeft:
-    """Seconds left: the planned lengths of what is to come, times how much longer than
-    planned the finished trials took (the ratio of the sums)."""
+    """Estimate of the seconds left: planned lengths of the remaining trials, multiplied by the
+    ratio of actual to planned time of the finished trials."""
 
     def __init__(self, planned: Sequence[float]) -> None:
         self._planned = list(planned)
@@ -57,23 +57,23 @@ class TimeLeft:
         self._done_taken = 0.0
 
     def took(self, seconds: float) -> None:
-        """The next trial has ended after ``seconds``."""
+        """Records that the next trial has ended after ``seconds``."""
         self._done_planned += self._planned.pop(0)
         self._done_taken += seconds
 
     def seconds(self, into_trial: float = 0.0) -> float:
-        """For everything that is left, ``into_trial`` seconds into the current trial."""
+        """Time for all remaining trials, ``into_trial`` seconds into the current one."""
         ratio = self._done_taken / self._done_planned if self._done_planned else 1.0
         return max(0.0, sum(self._planned) * ratio - into_trial)
 
 
 def time_left(seconds: float) -> str:
-    """``under 1 s``, ``42 s``, ``3 min 5 s``: a guess has no fractions."""
+    """``under 1 s left``, ``42 s left``: rounded, because it is an estimate."""
     return "under 1 s left" if seconds < 1.0 else f"{format_seconds(round(seconds))} left"
 
 
 class Silent:
-    """Says nothing; for scripts and for measurements inside other commands."""
+    """Prints nothing; for scripts and for measurements inside other commands."""
 
     def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None: ...
 
@@ -91,7 +91,7 @@ class Silent:
 
 
 class OnConsole:
-    """For people: on a terminal one line that moves, elsewhere a line per trial."""
+    """Progress for people: one status line on a terminal, elsewhere one line per trial."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -100,14 +100,14 @@ class OnConsole:
         self._words = self._phase = ""
         self._began = time.monotonic()
         self.reported: set[str] = set()
-        """Trials whose failure was told, by id."""
+        """Ids of trials whose failure was printed."""
 
     def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
         self._left = TimeLeft(planned)
         self._total, self._done = len(planned) + finished, finished
         if finished:
             total = counted(self._total, "trial")
-            self.note(f"{finished:,} of {total} are there already; going on")
+            self.note(f"continuing: {finished:,} of {total} are already done")
         about = "at most about" if at_most else "about"
         length = f", {about} {format_seconds(round(self._left.seconds()))}" if planned else ""
         self.note(f"{counted(len(planned), 'trial')}{length}")
@@ -151,7 +151,7 @@ class OnConsole:
 
 
 def words(planned: PlannedTrial) -> str:
-    """``grpc@rust Hello 150 kB, closed 32, repeat 2``; a link is named where there is one."""
+    """``grpc@rust Hello 150 kB, closed 32, repeat 2``; includes the link if it is not loopback."""
     point = planned.cell.point
     load = point.load
     amount = f"{load.level():g}{load.unit()}"

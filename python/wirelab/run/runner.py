@@ -1,4 +1,4 @@
-"""Runs an experiment into a run directory, and goes on where an earlier run was cut short."""
+"""Runs an experiment into a run directory, and continues interrupted runs."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def run(
     any_target: bool = False,
     enough: Callable[[Sequence[Trial]], bool] | None = None,
 ) -> Run:
-    """Runs what ``out`` does not hold yet. ``source`` is the text of the experiment file.
-    With ``unverified`` services that have not proven their identity are measured too, with
-    ``retry_failed`` trials that ``out`` holds as failed are measured again. ``postgres`` is
-    the URL of a server that already runs, for ``store=postgres``; the lab starts its own else.
-    With ``any_target`` hosts that the experiment allows are loaded beyond this machine. The run
-    ends early once ``enough`` is true of the trials so far.
+    """Measures the trials that ``out`` does not contain yet. ``source`` is the text of the
+    experiment file. ``unverified`` also measures services whose verification did not pass.
+    ``retry_failed`` repeats failed trials in ``out``. ``postgres`` is the URL of a running server
+    for ``store=postgres``; by default wirelab starts its own. ``any_target`` allows other machines
+    that the experiment lists. The run ends early once ``enough`` returns true for the trials so
+    far.
 
-    Trials that fail are journalled and the run goes on. Raises :class:`ExperimentError`,
-    :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`, and
-    :class:`Interrupted` after Ctrl-C; finished trials are on the disk in every case.
+    Failed trials are recorded in the journal, and the run continues. Raises
+    :class:`ExperimentError`, :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`,
+    and :class:`Interrupted` after Ctrl-C; finished trials are always on the disk.
     """
     progress = progress or Silent()
     engine_binary.find()
@@ -97,8 +97,8 @@ def run(
 
 
 def _accept_files(planned: Schedule) -> None:
-    """Raises :class:`ExperimentError` where a load has more connections than a service of the
-    lab may open files. What a service of the user's own may open is not known."""
+    """Raises :class:`ExperimentError` if a load needs more connections than a wirelab service may
+    open. The limit of user-defined services is not known."""
     problems: dict[str, int] = {}
     for cell in (trial.cell for trial in planned.trials if trial.cell.external is None):
         load, concurrencies = cell.load.point(), cell.load.concurrencies
@@ -107,15 +107,15 @@ def _accept_files(planned: Schedule) -> None:
         if refused:
             word = "users" if load.is_closed else "in_flight_max"
             amount = f"{load.kind} {word}={concurrencies[0]}"
-            groups = " and its background" if cell.load.background else ""
+            groups = " and its background groups" if cell.load.background else ""
             problems[f"{cell.stack}, {amount}{groups}: {refused}"] = needed
     if problems:
         raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
 
 
 def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bool) -> str:
-    """How much load goes beyond this machine, in words; empty where none does. Raises
-    :class:`UsageError` where that is not allowed, or has no bound."""
+    """Describes the load on other machines; empty if there is none. Raises
+    :class:`UsageError` if it is not allowed, or if the number of calls has no bound."""
     distant = [t for t in planned.trials if t.cell.external and not t.cell.external.is_local]
     if not distant:
         return ""
@@ -125,25 +125,25 @@ def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bo
         host = (unlisted or sorted(hosts))[0]
         raise UsageError(
             f"{host} is not on this machine",
-            f"if you may load it: write `allow_targets: [{host}]` and give --any-target",
+            f"if you may load it, add `allow_targets: [{host}]` to the file and give --any-target",
         )
     calls = [planning.calls_max(experiment, trial) for trial in distant]
     if None in calls:
         raise UsageError(
-            "a load without a bound on its calls is not sent beyond this machine",
-            "write `window: {calls: N}` with `warmup: {min: 0 s, max: 0 s}`, users with "
+            "a load without a bound on its calls is not sent to another machine",
+            "use `window: {calls: N}` with `warmup: {min: 0 s, max: 0 s}`, users with "
             "iterations, or a load with a rate",
         )
     seconds = sum(planning.seconds(experiment, trial) for trial in distant)
     total = sum(filter(None, calls))
     return (
-        f"beyond this machine: {', '.join(sorted(hosts))}; at most {total:,.0f} calls in "
+        f"load on other machines: {', '.join(sorted(hosts))}; at most {total:,.0f} calls in "
         f"{len(distant)} trials, about {format_seconds(seconds)}"
     )
 
 
 def _accept_postgres(planned: Schedule) -> None:
-    """Raises :class:`UsageError` where a server that the lab does not start cannot be used."""
+    """Raises :class:`UsageError` if a server that wirelab does not start cannot be used."""
     cells = [t.cell for t in planned.trials if t.cell.stack.axes["store"] == "postgres"]
     if not cells:
         raise UsageError("--postgres: no service here has store=postgres", "leave --postgres out")
@@ -152,22 +152,24 @@ def _accept_postgres(planned: Schedule) -> None:
         if cell.link != LOOPBACK:
             problems[f"{cell.stack}, link {cell.link}"] = "its network namespace has no route"
         elif cell.stack.axes["max_connections"] != str(MAX_CONNECTIONS):
-            problems[str(cell.stack)] = "max_connections is set when the lab starts the server"
+            problems[str(cell.stack)] = (
+                "max_connections can be set only if wirelab starts the server"
+            )
     if problems:
         lines = [f"{where}: {why}" for where, why in problems.items()]
         raise UsageError("\n".join(["--postgres:", *lines]), "leave --postgres out")
 
 
 def _done(journalled: Journal, retry_failed: bool) -> set[str]:
-    """The trials that are not to be measured any more, by id."""
+    """Ids of trials that need no measurement."""
     return {
         trial.id for trial in journalled.trials if trial.status == "measured" or not retry_failed
     }
 
 
 def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -> Schedule:
-    """The schedule without the trials of a foreign tool that cannot be had. They are not
-    journalled: the same command makes them up once the tool is there."""
+    """The schedule without trials of third-party tools that are not available. They are not
+    recorded: the same command measures them once the tool is available."""
     for name in sorted({_caller(trial) for trial in planned.trials if trial.id not in done}):
         if name == ENGINE:
             continue
@@ -194,7 +196,7 @@ def _prepare(
     lab: Lab, planned: Schedule, directory: RunDirectory, done: set[str], progress: Progress
 ) -> None:
     if directory.journal.torn:
-        progress.note("the journal's last line was torn; its trial is repeated")
+        progress.note("the last line of the journal was incomplete; its trial is repeated")
     for reason in planned.skipped:
         progress.note(f"left out: {reason}")
     for reason in planned.unavailable:
@@ -225,7 +227,7 @@ def _measure_all(
     try:
         for trial in todo:
             if enough(directory.journal.trials):
-                # What there is now is all of the run.
+                # The trials so far are now the complete run.
                 directory.note(len(directory.journal.trials), planned.skipped, planned.unavailable)
                 break
             lab.interruption.check()
@@ -235,7 +237,7 @@ def _measure_all(
         kept = len(directory.journal.trials)
         raise Interrupted(
             f"interrupted; {kept} of {len(planned.trials)} trials are kept in {directory.folder}",
-            "give the same command with the same --out to go on",
+            "repeat the command with the same --out to continue",
         ) from error
     finally:
         progress.end()
@@ -251,10 +253,10 @@ def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory) -> Trial:
 
 
 def _guarded(folder: Path, work: Callable[[], T]) -> T:
-    """Tells a full disk from the lab's other troubles."""
+    """Distinguishes a full disk from other errors."""
     try:
         return work()
     except OSError as error:
         if error.errno in journal.FULL:
             raise journal.storage_error(error, folder) from error
-        raise LabError(f"the lab cannot go on: {error}") from error
+        raise LabError(f"wirelab cannot continue: {error}") from error

@@ -1,7 +1,7 @@
-"""Self-tests on the real engine and the embedded services.
+"""Self-tests with the real engine and the embedded services.
 
-``wirelab doctor --self-test`` runs them on the user's machine, and the test suite runs
-the same functions. Each returns a :class:`SelfTestResult`: what was found, and whether it holds.
+``wirelab doctor --self-test`` runs them on the user's machine, and the test suite runs the same
+functions. Each returns a :class:`SelfTestResult`: the measurements, and whether the test holds.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def self_tests(bench: Testbed) -> Iterator[Test]:
 
 
 def name(test: Test) -> str:
-    """What a test is called before it has run."""
+    """Name of a test before it has run."""
     if isinstance(test, partial):
         return ", ".join([test.func.__name__, *(str(part) for part in test.args[1:])])
     return getattr(test, "__name__", "test")

@@ -1,5 +1,5 @@
-"""How late this machine wakes a sleeper: the floor of every schedule, and what a test of
-punctuality must not blame on the engine."""
+"""Wake-up latency of this machine: the lower bound for the precision of every schedule, which tests
+of punctuality must not attribute to the engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Overshoot:
-    """Lateness of sleeps of 100 µs, in microseconds."""
+    """Delay of sleeps of 100 µs, in microseconds."""
 
     p50_us: float
     p99_us: float
@@ -36,7 +36,7 @@ def overshoot(slack_ns: int | None = None, sleeps: int = 300) -> Overshoot:
 
 
 def read_cost_ns(reads: int = 20_000) -> float:
-    """Nanoseconds per reading of CLOCK_MONOTONIC, the interpreter's own share included."""
+    """Nanoseconds per reading of CLOCK_MONOTONIC, including the time of the interpreter."""
     began = time.perf_counter_ns()
     for _ in range(reads):
         time.monotonic_ns()
@@ -61,9 +61,9 @@ def _slack(slack_ns: int | None) -> Iterator[None]:
 
 
 def sleep_jitter_us(cores: Iterable[int], rate: float, seconds: float) -> float:
-    """p99 less p50 of how late a bare sleeper wakes on these cores, at so many sleeps a second.
+    """p99 minus p50 of the wake-up delay on these cores, at that number of sleeps per second.
 
-    By its median a sleeper can wake earlier; what is beyond, nobody can foresee.
+    A sleeper can compensate for the median by waking earlier; the rest is not predictable.
     """
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)

@@ -1,4 +1,4 @@
-"""What this machine can and cannot measure, found out by trying."""
+"""Determines by trying what this machine can and cannot measure."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from wirelab.trial.link_record import LinkRecord
 
 Ability = Literal["yes", "limited", "no"]
 FILES_ENOUGH = 22_000
-"""Open files for 10,000 connections with both ends on this machine, and some spare."""
+"""Open files for 10,000 connections with both ends on this machine, plus a reserve."""
 OVERSHOOT_US_MAX = 50.0
-"""Lateness of a wake-up, p99, up to which schedules of 5,000 calls/s can be kept."""
+"""Largest p99 of wake-up delays with which schedules of 5,000 calls/s are possible."""
 PROBE_S_MAX = 10.0
 NAME_WIDTH = len("congestion control")
-"""Columns of the longest name."""
+"""Width of the longest name."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Finding:
     name: str
     ability: Ability
     found: str
-    """What was found."""
+    """The measured or detected value."""
     means: str = ""
-    """What follows from it for measurements; empty when nothing is missing."""
+    """Consequence for measurements; empty if there is none."""
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Document for ``--json``."""
         return {
             "name": self.name,
             "ability": self.ability,
@@ -61,7 +61,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Every finding, in the order of the table, as soon as it is found."""
+    """Yields every finding, in the order of the table, as soon as it is available."""
     for probe in PROBES:
         yield probe()
 
@@ -85,7 +85,12 @@ def _engine() -> Finding:
         failed = f"{group.errors} of {group.calls} calls to the embedded service failed"
         return Finding("engine", "no", found, failed)
     if outcome.profile != "release":
-        return Finding("engine", "limited", found, "its times are not the product's: `make setup`")
+        return Finding(
+            "engine",
+            "limited",
+            found,
+            "its times do not represent a release build: run `make setup`",
+        )
     return Finding("engine", "yes", found)
 
 
@@ -93,10 +98,10 @@ def _cores() -> Finding:
     cores = placement.available_cores()
     found = f"{len(cores)} ({machine.cpu_model() or 'unknown model'})"
     if len(cores) < 2:
-        means = "service and engine share it: rates say nothing of the service alone"
+        means = "service and engine share one core: rates do not describe the service alone"
         return Finding("cores", "limited", found, means)
     if len(cores) == 2:
-        means = "service on one, engine on the other; the front and the kernel share them"
+        means = "one core for the service, one for the engine; wirelab and the kernel share them"
         return Finding("cores", "limited", found, means)
     return Finding("cores", "yes", found)
 
@@ -114,10 +119,12 @@ def _files() -> Finding:
 def _governor() -> Finding:
     governor = machine.kernel_setting("governor")
     if governor is None:
-        return Finding("CPU frequency", "limited", "not visible", "it may vary between trials")
+        return Finding(
+            "CPU frequency", "limited", "not visible", "the frequency may vary between trials"
+        )
     if governor == "performance":
         return Finding("CPU frequency", "yes", governor)
-    means = "it varies; set the governor to performance for small differences"
+    means = "the frequency varies; to measure small differences set the governor to performance"
     return Finding("CPU frequency", "limited", governor, means)
 
 
@@ -126,18 +133,23 @@ def _clock() -> Finding:
     found = f"{source}, {clock_resolution.read_cost_ns():.0f} ns a reading from Python"
     if source in ("tsc", "arch_sys_counter"):
         return Finding("clock", "yes", found)
-    return Finding("clock", "limited", found, "each stamp costs a system call")
+    return Finding("clock", "limited", found, "each time stamp costs a system call")
 
 
 def _wakeups() -> Finding:
     plain, tight = clock_resolution.overshoot(), clock_resolution.overshoot(slack_ns=1)
     found = (
-        f"100 µs sleeps end {tight.p50_us:.0f} µs late, p99 {tight.p99_us:.0f} µs, with timer "
-        f"slack 1 ns (default slack {plain.p50_us:.0f} and {plain.p99_us:.0f} µs)"
+        f"100 µs sleeps end {tight.p50_us:.0f} µs late, p99 {tight.p99_us:.0f} µs, with a timer "
+        f"slack of 1 ns (default slack: {plain.p50_us:.0f} and {plain.p99_us:.0f} µs)"
     )
     if tight.p99_us <= OVERSHOOT_US_MAX:
         return Finding("wake-ups", "yes", found)
-    return Finding("wake-ups", "limited", found, "open loads are late by so much; is it idle?")
+    return Finding(
+        "wake-ups",
+        "limited",
+        found,
+        "open loads are late by this much; check that the machine is idle",
+    )
 
 
 def _congestion() -> Finding:
@@ -163,11 +175,11 @@ def _emulator() -> Finding:
     said = f"{_round_trip(found)} at 2.5 ms nominal, scheduling {scheduling}"
     if scheduling == "fifo":
         return Finding("emulator", "yes", said)
-    return Finding("emulator", "limited", said, "other processes make packets late")
+    return Finding("emulator", "limited", said, "other processes delay packets")
 
 
 def _tried(profile: str, driver: Driver) -> Ready | Finding:
-    """The ready line of a link that was made for a moment, or why it cannot be."""
+    """The ready line of a briefly created link, or the reason why it is not possible."""
     try:
         with Interruption() as interruption, Scratch() as scratch:
             log = scratch.folder / "link.log"
@@ -189,11 +201,15 @@ def _netem() -> Finding:
         namespace = ["unshare", "--net"]
     command = [*namespace, "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
     if shutil.which("tc") is None:
-        return Finding("netem", "no", "tc is not installed", "the kernel could not be asked")
+        return Finding("netem", "no", "tc is not installed", "the kernel could not be queried")
     if _works(command):
-        found = "in this kernel, not verified: this project has never measured its effect"
-        return Finding("netem", "limited", found, "a link takes it only with `driver: netem`")
-    return Finding("netem", "no", "not in this kernel", "links take the emulator, as by default")
+        found = (
+            "available in this kernel, not verified: its effect was never measured in this project"
+        )
+        return Finding("netem", "limited", found, "links use it only with `driver: netem`")
+    return Finding(
+        "netem", "no", "not in this kernel", "links use the emulator, which is the default"
+    )
 
 
 def _capture() -> Finding:
@@ -202,7 +218,7 @@ def _capture() -> Finding:
             captures.try_out(scratch.folder, interruption)
     except WirelabError as error:
         return Finding("capture", "no", error.message, error.remedy)
-    return Finding("capture", "yes", "packets of loopback into a file")
+    return Finding("capture", "yes", "loopback packets into a file")
 
 
 def _go() -> Finding:
@@ -217,7 +233,7 @@ def _maven() -> Finding:
     return _language(
         "Maven",
         ["mvn", "-v"],
-        "install maven, which builds the services in Java",
+        "install Maven, which builds the services in Java",
     )
 
 
@@ -232,7 +248,7 @@ def _language(name: str, version: list[str], remedy: str) -> Finding:
         )
     except (OSError, subprocess.SubprocessError) as error:
         return Finding(name, "no", f"{path} does not run: {error}", remedy)
-    # Maven colours its name even where it is told not to.
+    # Maven colours its name even if colours are disabled.
     plain = re.sub(r"\x1b\[[0-9;]*m", "", said.stdout or said.stderr)
     words = plain.strip().partition("\n")[0]
     return Finding(name, "yes", words.removeprefix("go version "))

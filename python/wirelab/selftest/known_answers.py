@@ -1,18 +1,16 @@
-"""Known answer: delays that the service really gave must be found again.
+"""Known answer: delays that the service adds must be measured correctly.
 
-A closed load of one user has no queue, so response time = baseline + delay. The
-median is compared with the median of the delays that the service itself measured
-(``wirelab_delay_seconds``), above the median of the same service without delay,
-within max(1 %, 20 µs).
+A closed load of one user has no queue, so response time = baseline + delay. The median is compared
+with the median of the delays that the service itself measured (``wirelab_delay_seconds``), above
+the median of the same service without delay, within max(1 %, 20 µs).
 
-Baseline and delayed calls must differ by the delay alone, but a call after a pause is
-slower of itself, and the baseline has no pauses. A core that slept wakes up slowly: so
-the engine spins while it waits, and the service while it delays. A core that spun finds
-its caches taken by others, which adds up to 300 µs to a call after 10 ms on a shared
-machine: so undelayed calls of another operation go on next to both, by the same path, at
-a rate that takes a tenth of the service's time. Everything is measured in
-several rounds, and of each the quietest one counts: whatever else runs on the machine
-only ever adds time, often for as long as a few rounds take.
+Baseline and delayed calls must differ only in the delay. However, a call after a pause is slower
+for other reasons, and the baseline has no pauses. First, a sleeping core wakes up slowly: therefore
+the engine spins while it waits, and the service while it delays. Second, other processes evict the
+caches of a spinning core, which adds up to 300 µs to a call after 10 ms on a shared machine.
+Therefore undelayed calls of another operation run in parallel to both, on the same path, at a rate
+that takes a tenth of the service's time. Everything is measured in several rounds, of which the
+quietest counts: other load on the machine only adds time, often for as long as a few rounds.
 """
 
 from __future__ import annotations
@@ -32,17 +30,17 @@ BACKGROUND_PER_S = 4_000.0
 ONE_USER = {"kind": "closed", "users": 1, "think_s": 0.0}
 
 Medians = tuple[float, float]
-"""Median response time, and median of the delays as the service gave them, ns."""
+"""Median response time, and median of the delays that the service measured, in ns."""
 
 
 def known_answer(testbed: Testbed, reference: str) -> SelfTestResult:
-    """For one stack, all delays."""
+    """Test of one stack, with all delays."""
     rounds = [_round(testbed, reference) for _ in range(ROUNDS)]
     quietest = {us: min(medians[us] for medians in rounds) for us in (0, *DELAYS_US)}
     baseline, _ = quietest[0]
     found = {us: _recovered(*quietest[us], baseline) for us in DELAYS_US}
     reason = ", ".join(
-        f"{us} µs: {figures['recovered_us']:.1f} for {figures['given_us']:.1f}"
+        f"{us} µs: measured {figures['recovered_us']:.1f}, added {figures['given_us']:.1f}"
         for us, figures in found.items()
     )
     return SelfTestResult(
@@ -97,14 +95,14 @@ FREEZE_RATE = 1000.0
 FREEZE_IN_FLIGHT = 64
 FREEZE_S = 1.0
 DELAYED_S_MIN = 0.05
-"""A delayed call: far above anything but the freeze."""
+"""Threshold of a delayed call: far above everything except the freeze."""
 FREEZE_WINDOW_S = 4.0
 FREEZE_AT_CALL = 1000
 FREEZE_TOLERANCE = 0.02
 
 
 def freeze(testbed: Testbed, reference: str) -> SelfTestResult:
-    """For one stack."""
+    """Test of one stack."""
     capacity = _capacity(testbed, reference)
     predicted = (
         FREEZE_RATE
@@ -126,7 +124,7 @@ def freeze(testbed: Testbed, reference: str) -> SelfTestResult:
         f"freeze, {reference}",
         error <= FREEZE_TOLERANCE and inside <= FREEZE_IN_FLIGHT and observed.group.errors == 0,
         f"response time: {share:.2%} of calls delayed, {predicted:.2%} predicted (within 2 %); "
-        f"service time: {inside} calls, at most {FREEZE_IN_FLIGHT} were inside",
+        f"service time: {inside} calls delayed, at most {FREEZE_IN_FLIGHT} were inside the service",
         {
             "delayed_share": share,
             "predicted_share": predicted,
@@ -139,7 +137,7 @@ def freeze(testbed: Testbed, reference: str) -> SelfTestResult:
 
 
 def _capacity(testbed: Testbed, reference: str) -> float:
-    """Calls per second when there is always work, as after the freeze."""
+    """Calls per second if there is always work, as after the freeze."""
     load = {"kind": "closed", "users": FREEZE_IN_FLIGHT, "think_s": 0.0}
     observed = testbed.observe(reference, load, {"duration_s": 0.5}, warmup_s=0.2)
     return float(observed.group.rate_per_s)
@@ -152,12 +150,12 @@ KINDS = {
     "rest@rust?codec=text": ("content", "length", "status"),
     "grpc@rust": ("content", "length", "status", "trailers"),
 }
-"""What can be wrong with a reply of each stack."""
+"""Possible errors in a reply of each stack."""
 
 
 def wrong_replies(testbed: Testbed, reference: str, what: str) -> SelfTestResult:
-    """One kind of wrong reply; the calls are counted without a warm-up, so that the N-th
-    call of the service is the N-th of the window."""
+    """One kind of wrong reply. There is no warm-up, so the N-th call of the service is the N-th
+    of the window."""
     observed = testbed.observe(
         reference,
         {"kind": "closed", "users": 8, "think_s": 0.0},
@@ -172,7 +170,7 @@ def wrong_replies(testbed: Testbed, reference: str, what: str) -> SelfTestResult
         f"wrong {what}, {reference}",
         passed and group.calls == WRONG_REPLY_CALLS,
         f"{group.errors} of {group.calls:,} calls counted as failed "
-        f"({_kinds(group.errors_by_kind)}), {given} were wrong",
+        f"({_kinds(group.errors_by_kind)}); {given} replies were wrong",
         {"errors_by_kind": group.errors_by_kind, "wrong": given, "calls_seen": seen},
     )
 
@@ -188,7 +186,7 @@ AA_DIFFERENT_MAX = 35
 
 
 def same_services(testbed: Testbed, reference: str, seed: int = 1) -> SelfTestResult:
-    """For one stack; the figure compared is the rate."""
+    """Test of one stack; compares the rate."""
     sides = ["a", "b"] * AA_TRIALS_A_SIDE
     random.Random(seed).shuffle(sides)
     rates: dict[str, list[float]] = {"a": [], "b": []}
@@ -201,7 +199,7 @@ def same_services(testbed: Testbed, reference: str, seed: int = 1) -> SelfTestRe
         )
         rates[side].append(float(observed.group.rate_per_s))
     if not all(rates["a"] + rates["b"]):
-        stalled = "a trial had no call that ended well: the machine is too busy for this test"
+        stalled = "a trial had no successful call: the machine is too busy for this test"
         return SelfTestResult(f"A/A, {reference}", False, stalled, {"rates_per_s": rates})
     different = resampled_aa(rates["a"], rates["b"], AA_COMPARISONS, AA_SIZE, seed)
     return SelfTestResult(

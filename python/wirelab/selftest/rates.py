@@ -1,4 +1,4 @@
-"""Loads as they really were: concurrency, rate, gaps and punctuality of arrivals."""
+"""Compares planned loads with the actual concurrency, rate, gaps and punctuality."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ POISSON_S, POISSON_MIN = 4.0, 1_500
 
 
 def concurrency(testbed: Testbed, reference: str) -> SelfTestResult:
-    """The service must see as many calls at a time as the plan has users.
+    """The concurrency inside the service must be the number of users in the plan.
 
-    Little's law from outside: the growth of ``wirelab_call_seconds_total`` over a part of
-    the window, divided by its length, is the mean number of calls inside the service. Two
-    errors stay below 1 %: outside of it a call spends some 150 µs of 50 ms, 0.3 %; and the
-    counter grows when calls return, up to one delay late at either end, 50 ms of about 8 s.
+    Little's law: the growth of ``wirelab_call_seconds_total`` over a part of the window, divided by
+    its length, is the mean number of calls inside the service. Two errors stay below 1 %. A call
+    spends some 150 µs of 50 ms outside the service, 0.3 %. The counter grows when calls return, up
+    to one delay late at either end, 50 ms of about 8 s.
     """
     observed = testbed.observe(
         reference,
@@ -43,7 +43,7 @@ def concurrency(testbed: Testbed, reference: str) -> SelfTestResult:
     return SelfTestResult(
         f"concurrency, {reference}",
         off <= TOLERANCE,
-        f"the service saw {seen:.2f} calls at a time, planned {USERS} (off by {off:.2%})"
+        f"the service had {seen:.2f} concurrent calls, planned {USERS} (difference {off:.2%})"
         if seen is not None
         else "the service's counters were not read twice within the window",
         {"seen": seen, "planned": USERS, "engine": observed.group.concurrency},
@@ -51,8 +51,8 @@ def concurrency(testbed: Testbed, reference: str) -> SelfTestResult:
 
 
 def achieved_rate(testbed: Testbed, reference: str, rate: float = 2000.0) -> SelfTestResult:
-    """A constant rate that the service can carry is achieved within 1 %: the
-    calls are counted by when they were sent, whatever second they were intended for."""
+    """A constant rate within the capacity of the service is achieved within 1 %. Calls are
+    counted by the time they were sent, not by the planned time."""
     observed = testbed.observe(
         reference,
         {"kind": "constant", "rate": rate, "in_flight_max": 64},
@@ -66,14 +66,14 @@ def achieved_rate(testbed: Testbed, reference: str, rate: float = 2000.0) -> Sel
     return SelfTestResult(
         f"achieved rate, {reference}",
         off <= TOLERANCE,
-        f"{achieved:,.1f} calls/s sent for {rate:,.0f} (off by {off:.2%})",
+        f"{achieved:,.1f} calls/s sent, planned {rate:,.0f} (difference {off:.2%})",
         {"achieved_per_s": achieved, "planned_per_s": rate},
     )
 
 
 def poisson_gaps(seed: int = 1, rate: float = 1000.0) -> SelfTestResult:
-    """The engine's Poisson arrivals pass an Anderson-Darling test against exponential gaps
-    of exactly the mean that was asked for, at the 0.1 % level."""
+    """The engine's Poisson arrivals pass an Anderson-Darling test for exponential gaps with exactly
+    the requested mean, at the 0.1 % level."""
     command = [str(engine_binary.find()), "arrivals", "--rate", str(rate)]
     command += ["--poisson-seed", str(seed), "--count", str(ARRIVALS)]
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
@@ -82,8 +82,8 @@ def poisson_gaps(seed: int = 1, rate: float = 1000.0) -> SelfTestResult:
 
 
 def poisson_calls(testbed: Testbed, reference: str, rate: float = 500.0) -> SelfTestResult:
-    """So do the times for which the calls of a real load were meant, of those that were
-    sent. How late they were sent is the schedule's lag, which has its own test."""
+    """The planned times of calls that a real load sent pass the same test. The delay of sending is
+    the schedule lag, which has its own test."""
     observed = testbed.observe(
         reference,
         {"kind": "poisson", "rate": rate, "in_flight_max": 64, "seed": 1},
@@ -107,13 +107,12 @@ def _exponential(name: str, at_ns: NDArray[np.float64], rate: float, least: int)
 def schedule_lag(testbed: Testbed, reference: str, rate: float = 5000.0) -> SelfTestResult:
     """At 5,000 calls/s the engine starts calls at most 50 µs late, p99, on an idle machine.
 
-    One hundredth of a window is soon taken by whatever else runs on a machine, which only
-    ever makes calls later: of several windows the quietest one counts. Where all miss the
-    bound, that is the engine's fault only on a machine that was idle: nothing was stolen,
-    and in twice as many windows, among the engine's, a bare sleeper was always punctual
-    (:func:`~wirelab.selftest.clock_resolution.sleep_jitter_us`). That all of five and none of
-    ten windows are late happens once in 3,003 times by chance, to two that are equally
-    punctual. On a machine that is not idle nobody can tell.
+    Other load on a machine easily affects one hundredth of a window, and it only makes calls later.
+    Therefore the quietest of several windows counts. If all miss the bound, the engine is at fault
+    only on an idle machine: no time was stolen, and in twice as many windows, among the engine's, a
+    bare sleeper was always punctual (:func:`~wirelab.selftest.clock_resolution.sleep_jitter_us`).
+    With two equally punctual processes, all of five and none of ten windows are late by chance once
+    in 3,003 times. On a machine that is not idle the test is undecided.
     """
     limit_us, stolen = LAG_NS_MAX / 1e3, metrics.steal_seconds()
     windows, looks = [], []
@@ -125,11 +124,11 @@ def schedule_lag(testbed: Testbed, reference: str, rate: float = 5000.0) -> Self
     p99, p50 = min(windows)
     measurable = p99 <= limit_us or idle
     reason = (
-        f"p50 {p50:.1f} µs, p99 {p99:.1f} µs at {rate:,.0f} calls/s (at most {limit_us:.0f} µs "
+        f"p50 {p50:.1f} µs, p99 {p99:.1f} µs at {rate:,.0f} calls/s (limit {limit_us:.0f} µs "
         f"in the quietest of {LAG_ROUNDS} windows)"
     )
     if not measurable:
-        reason += "; not measurable here, because the machine is not idle"
+        reason += "; not measurable, because the machine is not idle"
     figures = {"p99_us": p99, "p50_us": p50, "rounds_us": windows, "bare_sleeper_us": looks}
     return SelfTestResult(
         f"schedule lag, {reference}", p99 <= limit_us, reason, figures, measurable

@@ -1,9 +1,8 @@
-"""Seeded scenarios: the proof that an explanation follows from what was measured.
+"""Seeded scenarios: prove that an explanation follows from the measurements.
 
-Three experiments on the embedded gRPC service with a known truth. In one the
-client's HTTP/2 window runs dry, in one a check of the text is slow, in one
-nothing is wrong. The same ladder and the same :func:`wirelab.explain.explanation.explain`
-must name the window, the check, and nothing.
+Three experiments on the embedded gRPC service with a known truth: in one the client's HTTP/2 window
+is exhausted, in one a check of the text is slow, in one nothing is wrong. The same ladder and the
+same :func:`wirelab.explain.explanation.explain` must name the window, the check, and nothing.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from wirelab.selftest.testbed import SelfTestResult, Testbed
 
 BYTES = 150_000
 USERS = 1
-"""One user, so that nobody else fills the time in which a call waits."""
+"""One user, so that other calls do not fill the time in which a call waits."""
 NARROW = 4_096
-"""A window of a 37th of the message: the service waits for the client 36 times a call."""
+"""A window of 1/37 of the message: the service waits for the client 36 times per call."""
 WIDE = 8_388_608
 WIDER = 16_777_216
-"""Both hold the whole message, so that going from one to the other does nothing."""
+"""Both contain the whole message, so changing from one to the other has no effect."""
 SLOW_CHECK_NS_PER_KB = 3_000
 """450 µs per call at 150 kB."""
 THRESHOLD = 0.2
-"""The seeded causes are worth a factor of two or more; what a machine does by itself is not."""
+"""The seeded causes are worth a factor of two or more; effects of the machine are smaller."""
 REPEATS = 4
 
 
@@ -50,7 +49,7 @@ class Scenario:
     window: int
     """HTTP/2 window that the client offers at the start of the ladder, bytes."""
     check_ns_per_kb: int = 0
-    """How slow the service's check of a text is."""
+    """Time of the service's check of a text."""
 
     @property
     def start(self) -> CellSelector:
@@ -77,7 +76,7 @@ class Scenario:
         )
 
     def source(self) -> str:
-        """The experiment, as a file."""
+        """Text of the experiment file."""
         start = self.start
         stacks = [start.changed(change).stack for *_, change in RUNGS if "operation" not in change]
         experiment = {
@@ -103,19 +102,19 @@ RUNGS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     (
         "windows",
         "the client's HTTP/2 window",
-        "The window runs dry, and the service waits for the client to open it again.",
+        "The window is exhausted, and the service waits for the client to open it again.",
         {"client.h2_window": WIDER},
     ),
     (
         "text-check",
         "the check of the text",
-        "The service checks a string, and takes bytes as they are.",
+        "The service checks a string, but not bytes.",
         {"operation": "HelloBytes"},
     ),
     (
         "decoding",
         "the decoding of replies",
-        "The client spends its time on reading replies. It has little to do here, so it must not.",
+        "The client spends its time reading replies. It has little to do here, so this is wrong.",
         {"work": "frame"},
     ),
 )
@@ -130,7 +129,7 @@ SCENARIOS = (
 
 @dataclass(frozen=True)
 class Concluded:
-    """What the lab concluded in one scenario."""
+    """Conclusion in one scenario."""
 
     scenario: Scenario
     explanation: Explanation
@@ -142,7 +141,7 @@ class Concluded:
 
     @property
     def reason(self) -> str:
-        """The seeded causes and the named ones."""
+        """The seeded causes, and the named ones."""
         named = ", ".join(self.explanation.causes) or "nothing"
         seeded = ", ".join(self.scenario.causes) or "nothing"
         return f"seeded {seeded}, named {named}"
@@ -151,7 +150,7 @@ class Concluded:
 def run(
     out: Path, *, progress: Progress | None = None, interruption: Interruption | None = None
 ) -> tuple[Concluded, ...]:
-    """Runs the three scenarios below ``out`` and concludes in each. Takes about a minute.
+    """Runs the three scenarios below ``out`` and draws a conclusion in each; takes about a minute.
 
     Raises what :func:`wirelab.run.runner.run` raises.
     """
@@ -175,7 +174,7 @@ def _run(
 
 
 def seeded_scenarios(_: Testbed) -> SelfTestResult:
-    """Runs every scenario, each a run of its own."""
+    """Runs every scenario as a run of its own."""
     with Scratch() as scratch:
         concluded = run(scratch.folder)
     return SelfTestResult(

@@ -1,4 +1,4 @@
-"""Where the self-tests run: one service with known faults, one plan, both real."""
+"""Testbed of the self-tests: a real service with known faults, and a real plan."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class SelfTestResult:
-    """One self-test and what it found."""
+    """Result of one self-test."""
 
     name: str
     passed: bool
     reason: str
     figures: Json
     measurable: bool = True
-    """False: what else the machine does hides whether it holds."""
+    """False: other load on the machine makes the test undecided."""
 
     def to_json(self) -> Json:
-        """For ``--json``."""
+        """Document for ``--json``."""
         return {
             "name": self.name,
             "passed": self.passed,
@@ -55,27 +55,27 @@ class SelfTestResult:
 
 @dataclass(frozen=True)
 class Observed:
-    """What one drive gave."""
+    """Results of one drive."""
 
     group: GroupResult
-    """The engine's figures."""
+    """Figures of the engine."""
     service: ServiceRecord
-    """As :meth:`Observer.findings` tells them."""
+    """Result of :meth:`Observer.findings`."""
     intended_ns: NDArray[np.int64]
     sent_ns: NDArray[np.int64]
-    """For when each call was meant and when it was sent, warm-up included, in order; empty
-    without ``logged``."""
+    """Planned time and sent time of each call, in order, including warm-up; empty without
+    ``logged``."""
 
     def percentile_ns(self, which: str, percentile: str) -> int:
         """A percentile of ``response``, ``service`` or ``lag``."""
         return self.group.times[which].percentiles_ns[percentile]
 
     def histogram(self, which: str) -> HdrHistogram:
-        """The whole distribution, ns."""
+        """The complete distribution, ns."""
         return HdrHistogram.decode(self.group.times[which].hdr)
 
     def count_above(self, which: str, limit_ns: float) -> int:
-        """Samples of at least ``limit_ns``, to the histogram's three digits."""
+        """Number of samples of at least ``limit_ns``, to the histogram's three digits."""
         return sum(
             int(bucket.count_added_in_this_iter_step)
             for bucket in self.histogram(which).get_recorded_iterator()
@@ -84,7 +84,7 @@ class Observed:
 
 
 class Testbed:
-    """Starts services and drives them, one at a time, as trials do."""
+    """Starts services and drives them, one at a time, like trials."""
 
     def __init__(self, folder: Path, interruption: Interruption) -> None:
         self._folder = folder
@@ -93,7 +93,7 @@ class Testbed:
         self._table = placement.choose("pinned")
 
     def sleep_jitter_us(self, rate: float, seconds: float) -> float:
-        """Jitter of a plain sleep on the engine's cores: see
+        """Jitter of a plain sleep on the engine's cores, see
         :func:`clock_resolution.sleep_jitter_us`."""
         return clock_resolution.sleep_jitter_us(self._table.engine, rate, seconds)
 
@@ -111,9 +111,9 @@ class Testbed:
         logged: bool = False,
     ) -> Observed:
         """One fresh service under one load of Hello. With ``spin`` the engine's threads never
-        sleep, so that no time is lost to waking a core. With ``background_per_s`` that number of
-        calls of HelloBytes a second is made too and not reported. With ``logged`` the engine
-        writes down every call. Raises as a trial does."""
+        sleep, so that waking a core takes no time. With ``background_per_s`` that number of calls
+        of HelloBytes per second is made too, and not reported. With ``logged`` the engine logs
+        every call. Raises like a trial."""
         stack = Stack.parse(reference)
         program = self._programs.program(stack, self._interruption)
         settings = Settings(

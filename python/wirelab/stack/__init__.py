@@ -1,1 +1,1 @@
-"""Stacks: references, the axis table and its rules, operations, and what a target is."""
+"""Stacks: references, the axis table and its rules, operations, and targets."""

@@ -1,6 +1,6 @@
-"""The axis table: every factor by which two stacks can differ, and what a value may be.
+"""The axis table: every factor in which two stacks can differ, and its valid values.
 
-The table is data of ``crates/stack``; a new axis or value begins there.
+The table is data of ``crates/stack``; new axes and values are added there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Side = Literal["both", "caller", "service", "link", "lab"]
 
 @dataclass(frozen=True)
 class Number:
-    """Values of an axis that are numbers."""
+    """Numeric values of an axis."""
 
     unit: Unit
     min: int
@@ -35,7 +35,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Binding:
-    """What a binding goes with, the defaults first."""
+    """What a binding supports, defaults first."""
 
     name: str
     codecs: tuple[str, ...]
@@ -44,7 +44,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class Condition:
-    """That the value of an axis is one of some, or none of them."""
+    """Condition that the value of an axis is one of some values, or none of them."""
 
     axis: str
     is_one: bool
@@ -52,27 +52,27 @@ class Condition:
     """``pool`` stands for ``pool=N``."""
 
     def holds(self, axes: Axes) -> bool:
-        """Whether it does."""
+        """Whether the condition holds."""
         value = axes[self.axis]
         return (value in self.values or value.partition("=")[0] in self.values) == self.is_one
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One combination that cannot exist: all conditions hold."""
+    """An impossible combination: all conditions hold."""
 
     when: tuple[Condition, ...]
     reason: str
     repair: Mapping[str, str]
-    """The smallest change that makes it legal."""
+    """The smallest change that makes the combination legal."""
 
     def broken(self, axes: Axes) -> bool:
-        """Whether these axes break it."""
+        """Whether these axes violate the rule."""
         return all(condition.holds(axes) for condition in self.when)
 
 
 class _Document:
-    """stack.json, read when a table is first asked for."""
+    """Contents of stack.json, read on first use."""
 
     @cached_property
     def raw(self) -> dict[str, Any]:
@@ -105,12 +105,12 @@ document = _Document()
 COUNT_MAX: int = document.raw["count_max"]
 """The largest N in ``pool=N``, ``pipeline=N`` and ``multiplex=N``."""
 KERNEL = "kernel"
-"""The value of axes that leaves a choice to the kernel."""
+"""Value of axes that leave a choice to the kernel."""
 ENGINE = "engine"
-"""The value of the axis ``caller`` that is the lab's own."""
+"""Value of the axis ``caller`` for the engine."""
 CLIENTS = frozenset({"go", "java"})
-"""Values of the axis ``caller`` that are programs by the process contract, which make their calls
-by the client libraries of a language; the engine apart, all others are foreign tools."""
+"""Values of the axis ``caller`` that are programs by the process contract. They use the client
+libraries of a language. All others except the engine are third-party tools."""
 
 
 @dataclass(frozen=True)
@@ -120,18 +120,18 @@ class Axis:
     name: str
     about: str
     default: str
-    """The value when unnamed; of codec and transport see :func:`default`."""
+    """Value if the axis is not given; for codec and transport see :func:`default`."""
     names: tuple[str, ...]
     """Values that are names."""
     counted: tuple[str, ...]
-    """Words that take a number, as ``pool`` in ``pool=8``."""
+    """Words that take a number, such as ``pool`` in ``pool=8``."""
     number: Number | None
-    """What a number means where one is a value too."""
+    """Meaning and range of a number, if a number is a valid value."""
     side: Side
-    """Who honours it."""
+    """The side that implements it."""
 
     def canonical(self, text: str) -> str:
-        """The value as it is written in references. Raises :class:`StackError`."""
+        """The value as written in references. Raises :class:`StackError`."""
         if text in self.names:
             return text
         word, equals, number = text.partition("=")
@@ -177,7 +177,7 @@ class Axis:
         number = text.removesuffix("%")
         if not re.fullmatch(r"[0-9]{1,3}", number) or not self._within(int(number)):
             raise StackError(
-                f"axis {self.name!r}: {text!r} is not a share of a core that can be given",
+                f"axis {self.name!r}: {text!r} is not a valid share of a core",
                 f"write {self._range().replace(' to ', '% to ')}%, or {self.default!r}",
             )
         return f"{int(number)}%"
@@ -185,7 +185,7 @@ class Axis:
     def _segments(self, text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,4}", text) or not self._within(int(text)):
             raise StackError(
-                f"axis {self.name!r}: {text} segments are not a window that a link can give",
+                f"axis {self.name!r}: {text} segments is not a valid window",
                 f"write {self._range()}, or {self.default!r}",
             )
         return int(text)
@@ -193,7 +193,7 @@ class Axis:
     def _connections(self, text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,6}", text) or not self._within(int(text)):
             raise StackError(
-                f"axis {self.name!r}: {text} is not a possible number of connections",
+                f"axis {self.name!r}: {text} is not a valid number of connections",
                 f"write {self._range()}, or {self.default!r}",
             )
         return int(text)
@@ -208,8 +208,8 @@ class Axis:
             ) from None
         if not self._within(size):
             raise StackError(
-                f"axis {self.name!r}: {size} bytes is not a window",
-                f"choose {self._range()} bytes",
+                f"axis {self.name!r}: {size} bytes is not a valid window",
+                f"write {self._range()} bytes",
             )
         return size
 
@@ -224,7 +224,7 @@ class Axis:
         if abs(ms - round(ms)) > 1e-6 or not self._within(ms):
             raise StackError(
                 f"axis {self.name!r}: {text!r} is not a whole number of milliseconds in range",
-                f"choose {self._range()} ms",
+                f"write {self._range()} ms",
             )
         return round(ms)
 
@@ -241,7 +241,7 @@ TABLE: tuple[Axis, ...] = tuple(
     )
     for row in document.raw["axes"]
 )
-"""All axes but binding and language, in the order of references."""
+"""All axes except binding and language, in the order of references."""
 
 BY_NAME: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in TABLE})
 
@@ -251,11 +251,11 @@ BINDINGS: tuple[str, ...] = tuple(document.bindings)
 MEANT: Mapping[str, str] = MappingProxyType(
     {word: row["name"] for row in document.raw["axes"] for word in row["meant"]}
 )
-"""Words that people write for an axis and that spelling alone would not lead to."""
+"""Axis names that people confuse, where the spelling alone gives no suggestion."""
 
 
 def default(binding: str, axis: str) -> str:
-    """The value of an unnamed axis."""
+    """The value of an axis that is not given."""
     if axis == "codec":
         return document.bindings[binding].codecs[0]
     if axis == "transport":
@@ -264,7 +264,7 @@ def default(binding: str, axis: str) -> str:
 
 
 def axis(name: str) -> Axis:
-    """The axis of that name. Raises :class:`StackError` with a guess."""
+    """The axis of that name. Raises :class:`StackError` with a suggestion."""
     found = BY_NAME.get(name)
     if found is None:
         guess = MEANT.get(name)
@@ -274,7 +274,7 @@ def axis(name: str) -> Axis:
 
 
 def number_max(name: str) -> int:
-    """The largest number that is a value of the axis."""
+    """The largest valid number of the axis."""
     number = BY_NAME[name].number
     assert number is not None, f"{name} takes no number"
     return number.max

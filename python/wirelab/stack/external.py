@@ -1,4 +1,4 @@
-"""The stack of a service that is not of the lab: a name, and the axes of the caller's side."""
+"""The stack of a user-defined service: a name, and the axes of the caller's side."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from wirelab.stack import rules as legality
 from wirelab.stack.reference import Stack
 
 LANGUAGE = "external"
-"""The value of ``language`` of services that are not of the lab."""
+"""Value of ``language`` for user-defined services."""
 
 _FIXED = {"caller", "max_connections"}
-"""Axes of the lab that need one of its own services."""
+"""Axes of wirelab that only its own services support."""
 
 
 def changeable() -> tuple[str, ...]:
-    """The axes that can be set for any service, since the caller, the link or the lab honours
+    """The axes that can be set for any service, because the caller, the link or wirelab implements
     them."""
     sides = ("caller", "link", "lab")
     return tuple(a.name for a in table.TABLE if a.side in sides and a.name not in _FIXED)
 
 
 def parts(reference: str) -> tuple[str, dict[str, str]]:
-    """The name of a stack and the axes behind it. A URL as a name may have a query of its own."""
+    """Splits a reference into name and axes. A URL as a name may have a query of its own."""
     name, mark, query = (
         reference.rpartition("?") if "://" in reference else reference.partition("?")
     )
@@ -39,15 +39,15 @@ def parts(reference: str) -> tuple[str, dict[str, str]]:
 
 @dataclass(frozen=True)
 class ExternalStack(Stack):
-    """A named service, and what was changed of its axes: ``orders-rest?connection=close``."""
+    """A named service and its changed axes: ``orders-rest?connection=close``."""
 
     base: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Axes that its declaration sets; the others have the binding's defaults."""
+    """Axes set by its declaration; others have the binding's defaults."""
     changes: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def named(cls, name: str, axes: Mapping[str, str]) -> ExternalStack:
-        """The stack of a declaration; ``axes`` names ``binding`` at least."""
+        """The stack of a declaration; ``axes`` contains at least ``binding``."""
         return cls(name, MappingProxyType(dict(axes)))
 
     @cached_property
@@ -59,8 +59,8 @@ class ExternalStack(Stack):
         return MappingProxyType({**axes, **self.base, **self.changes})
 
     def with_axes(self, changes: Mapping[str, str]) -> ExternalStack:
-        """With these axes changed. Raises :class:`StackError` for an axis that only services of
-        the lab have, and for a combination that cannot exist."""
+        """The stack with these axes changed. Raises :class:`StackError` for an axis that only
+        wirelab's services have, and for an impossible combination."""
         if not changes:
             return self
         named = dict(self.changes)
@@ -68,18 +68,18 @@ class ExternalStack(Stack):
             axis = table.axis(name)
             if name not in changeable():
                 raise StackError(
-                    f"{self.reference}: axis {name!r} belongs to services of the lab",
-                    f"axes for any service: {', '.join(changeable())}",
+                    f"{self.reference}: axis {name!r} applies only to wirelab's services",
+                    f"use an axis for any service: {', '.join(changeable())}",
                 )
             named[name] = axis.canonical(value)
         made = ExternalStack(self._reference(named), self.base, MappingProxyType(named))
         broken = legality.first_broken(made.axes)
         if broken is not None:
-            raise StackError(f"{made.reference} cannot exist: {broken.reason}", "leave it out")
+            raise StackError(f"{made.reference} cannot exist: {broken.reason}", "remove the change")
         return made
 
     def near(self, changes: Mapping[str, str]) -> ExternalStack:
-        """Itself with these axes changed, as far as they can be."""
+        """The stack with as many of these axes changed as possible."""
         known = {name: value for name, value in changes.items() if name in changeable()}
         return self.with_axes(known)
 

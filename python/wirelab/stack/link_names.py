@@ -1,4 +1,4 @@
-"""The links by name, and what a link is called: apart from the models of experiment files."""
+"""Names of links; a module of its own, without the models of experiment files."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ if TYPE_CHECKING:
     from wirelab.experiment.link_profiles import OwnProfile
 
 ProfileName = Literal["loopback", "lan", "wlan", "routed-wlan", "gprs", "wan", "mobile"]
-"""Profiles of the lab; docs/reference/links.md says what each does."""
+"""Built-in profiles, described in docs/reference/links.md."""
 Driver = Literal["auto", "veth", "netem", "emulator"]
-"""What carries a profile out; docs/reference/links.md says when each can."""
+"""Drivers of links; docs/reference/links.md describes when each is available."""
 LOOPBACK: ProfileName = "loopback"
-"""The link that is none: both sides in the lab's own namespace."""
+"""No link: both sides run in wirelab's own namespace."""
 
 
 def name(profile: str | OwnProfile) -> str:
-    """What points and tables call it."""
+    """Name in points and tables."""
     return profile if isinstance(profile, str) else profile.name
 
 
 def document(profile: str | OwnProfile) -> str | dict[str, Any]:
-    """As `wirelab-engine link` takes it; the driver is a key next to the profile there."""
+    """The profile for `wirelab-engine link`, which takes the driver as a separate key."""
     if isinstance(profile, str):
         return profile
     return profile.model_dump(exclude_unset=True, exclude={"driver"})
 
 
 def driver(profile: str | OwnProfile) -> Driver:
-    """What is to carry the profile out; ``auto`` leaves it to the engine."""
+    """The driver for the profile; ``auto`` leaves the choice to the engine."""
     return "auto" if isinstance(profile, str) else profile.driver

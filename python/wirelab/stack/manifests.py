@@ -1,7 +1,7 @@
-"""What each service says of itself: ``services/<language>/service.json``.
+"""The manifest of each service: ``services/<language>/service.json``.
 
-The manifest names the language, what building needs, how to build and start,
-and what it serves. The lab learns a new language from this file alone.
+The manifest names the language, the build requirements, the commands to build and start, and
+the supported stacks. Adding a language needs only this file.
 """
 
 from __future__ import annotations
@@ -26,44 +26,44 @@ NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
     "server.h2_window": ("h2_window", "library"),
     "close_delay": ("close_delay", "0"),
 }
-"""Axes that a service must have a switch for: name of the switch, value that needs none."""
+"""Axes that need a switch in the service: name of the switch, value that needs none."""
 
 
 PETCLINIC_AXES: tuple[str, ...] = ("repository", "fetch", "mapper", "validation")
-"""Axes of the inside of a service of petclinic: the configuration's ``options``."""
+"""Axes inside a petclinic service: ``options`` in its configuration."""
 
 STORED_CONTRACTS = ("records", "petclinic")
-"""Contracts whose services keep rows in the axis ``store``."""
+"""Contracts whose services store rows as the axis ``store`` selects."""
 
 
 class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a service offers under one binding."""
+    """What a service offers for one binding."""
 
     binding: str
     codecs: tuple[str, ...]
     transports: tuple[str, ...]
     compression: tuple[str, ...] = ("none",)
     soap: tuple[str, ...] = ("1.1",)
-    """Versions of SOAP; says nothing where the binding is not soap."""
+    """Versions of SOAP; unused if the binding is not soap."""
     security: tuple[str, ...] = ("none",)
     sockets: tuple[str, ...] = ("tcp",)
     end_of_message: tuple[str, ...] = ("content-length",)
     replies: tuple[str, ...] = ("two-way",)
     token_cache: tuple[str, ...] = ("names",)
-    """Says nothing where the codec is not token-xml."""
+    """Unused if the codec is not token-xml."""
     contracts: tuple[str, ...] = ("transfer",)
     stores: tuple[str, ...] = ("memory",)
-    """Says nothing where the contract keeps no rows."""
+    """Unused if the contract stores no rows."""
     repositories: tuple[str, ...] = ("data-jpa",)
-    """Says nothing where the contract is not petclinic; as the three after it. A service
-    that names none of them has no such option."""
+    """Unused if the contract is not petclinic, like the next three. A service that lists none of
+    them does not have the option."""
     fetches: tuple[str, ...] = ("eager",)
     mappers: tuple[str, ...] = ("on",)
     validations: tuple[str, ...] = ("on",)
     parsers: tuple[str, ...] = ("default",)
-    """Parsers of XML for requests; says nothing where the binding is not soap."""
+    """XML parsers for requests; unused if the binding is not soap."""
     codec_times: bool = False
-    """Whether it can time the codec of its replies alone (docs/reference/process.md)."""
+    """Whether it can time the codec of its replies (docs/reference/process.md)."""
     server_options: tuple[str, ...] = ()
 
 
@@ -72,36 +72,36 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     language: str
     start: tuple[str, ...]
-    """Command; ``{out}`` is what ``build`` makes, ``{engine}`` the engine's binary."""
+    """Command; ``{out}`` is the result of ``build``, ``{engine}`` the engine's binary."""
     serves: tuple[Served, ...]
     requires: tuple[str, ...] = ()
-    """Programs that building needs, looked up in PATH."""
+    """Programs that the build needs in PATH."""
     build: tuple[str, ...] = ()
-    """Command, run in the manifest's folder; ``{out}`` is the file or folder to make,
+    """Command, run in the manifest's folder; ``{out}`` is the file or folder to create,
     ``{version}`` the version of wirelab."""
     faults: tuple[str, ...] = ()
-    """Fault switches that it has; ``*`` is all of them."""
+    """Fault switches; ``*`` means all of them."""
     remedy: str = ""
-    """What to do when something in ``requires`` is missing."""
+    """What to do if a program in ``requires`` is missing."""
     collector: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Settings of the garbage collector when the experiment names none."""
+    """Garbage collector settings if the experiment has none."""
 
     @property
     def title(self) -> str:
-        """What messages call the program."""
+        """Name of the program in messages."""
         return f"the service in {self.language}"
 
     @property
     def cache_name(self) -> str:
-        """What its builds are called."""
+        """Name of its builds in the cache."""
         return self.language
 
     def unknown_faults(self, faults: Iterable[str]) -> list[str]:
-        """Those that the service has no switch for."""
+        """Faults that the service has no switch for."""
         return [] if "*" in self.faults else sorted(set(faults) - set(self.faults))
 
     def times_codec(self, stack: Stack, contract: str) -> bool:
-        """Whether the service can time the codec of its replies; a text is none."""
+        """Whether the service can time the codec of its replies; codec text is excluded."""
         axes = stack.axes
         return axes["codec"] != "text" and any(
             served.codec_times
@@ -112,47 +112,47 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def refusal(self, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
-        """Why this service cannot be that stack, with the change that would do; else None."""
+        """Why this service cannot run the stack, with a change that it can run; None if it can."""
         axes = stack.axes
         offers = [served for served in self.serves if served.binding == axes["binding"]]
         if not offers:
             names = ", ".join(sorted({served.binding for served in self.serves}))
-            return f"{self.language} serves {names}, not {axes['binding']}", {}
-        # A binding may be offered in parts, by codec: the part that is meant says why not.
+            return f"{self.language} supports {names}, not {axes['binding']}", {}
+        # A binding may be offered in parts by codec: report the refusal of the matching part.
         meant = [served for served in offers if axes["codec"] in served.codecs]
         refusals = [_refusal(served, stack, contract) for served in meant or offers]
         return None if None in refusals else refusals[0]
 
 
 class CallerManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One caller: ``services/<language>/caller.json``. What it can call is in the rules of the
-    axis ``caller``."""
+    """One caller: ``services/<language>/caller.json``. The rules of the axis ``caller`` define what
+    it can call."""
 
     caller: str
     """Value of the axis."""
     start: tuple[str, ...]
-    """Command; ``{out}`` is what ``build`` makes."""
+    """Command; ``{out}`` is the result of ``build``."""
     requires: tuple[str, ...] = ()
-    """Programs that building needs, looked up in PATH."""
+    """Programs that the build needs in PATH."""
     build: tuple[str, ...] = ()
-    """As :attr:`Manifest.build`."""
+    """Same as :attr:`Manifest.build`."""
     remedy: str = ""
-    """What to do when something in ``requires`` is missing."""
+    """What to do if a program in ``requires`` is missing."""
 
     @property
     def title(self) -> str:
-        """What messages call the program."""
+        """Name of the program in messages."""
         return f"the caller in {self.caller}"
 
     @property
     def cache_name(self) -> str:
-        """What its builds are called."""
+        """Name of its builds in the cache."""
         return f"{self.caller}-caller"
 
 
 def callers(folder: Path | None = None) -> dict[str, tuple[CallerManifest, Path]]:
     """Every ``services/*/caller.json`` with its folder, by value of the axis ``caller``. Raises
-    :class:`LabError` on a broken one."""
+    :class:`LabError` for an invalid file."""
     services = folder if folder is not None else checkout.root() / "services"
     found = {}
     for path in sorted(services.glob("*/caller.json")):
@@ -173,19 +173,19 @@ class Catalogue:
     folders: Mapping[str, Path]
 
     def in_language(self, stack: Stack) -> Manifest:
-        """The manifest of the services in the stack's language. Raises :class:`StackError`
-        where there are none."""
+        """The manifest of the services in the stack's language. Raises :class:`StackError` if there
+        are none."""
         language = stack.axes["language"]
         found = self.by_language.get(language)
         if found is None:
             raise StackError(
-                f"{stack}: there is no service in {language!r}",
+                f"{stack}: there are no services in {language!r}",
                 did_you_mean(language, self.by_language),
             )
         return found
 
     def has(self, stack: Stack, contract: str) -> bool:
-        """Whether there is a service that speaks this contract by this stack."""
+        """Whether a service implements this contract with this stack."""
         try:
             self.manifest(stack, contract)
         except StackError:
@@ -193,8 +193,8 @@ class Catalogue:
         return True
 
     def manifest(self, stack: Stack, contract: str = "transfer") -> Manifest:
-        """The manifest of the service that speaks this contract by this stack. Raises
-        :class:`StackError` where there is none."""
+        """The manifest of the service that implements this contract with this stack. Raises
+        :class:`StackError` if there is none."""
         found = self.in_language(stack)
         refused = found.refusal(stack, contract)
         if refused is not None:
@@ -205,11 +205,13 @@ class Catalogue:
 
 
 def load(folder: Path | None = None) -> Catalogue:
-    """Reads every ``services/*/service.json``. Raises :class:`LabError` on a broken one."""
+    """Reads every ``services/*/service.json``. Raises :class:`LabError` for an invalid file."""
     services = folder if folder is not None else checkout.root() / "services"
     manifests = {path.parent: _read(path) for path in sorted(services.glob("*/service.json"))}
     if not manifests:
-        raise LabError(f"no services/*/service.json under {services}", "is the checkout complete?")
+        raise LabError(
+            f"no services/*/service.json in {services}", "check that the checkout is complete"
+        )
     return Catalogue(
         {manifest.language: manifest for manifest in manifests.values()},
         {manifest.language: path for path, manifest in manifests.items()},
@@ -228,7 +230,7 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
     name = f"{axes['binding']}@{axes['language']}"
     for axis in PETCLINIC_AXES:
         if axes[axis] != BY_NAME[axis].default and contract != "petclinic":
-            reason = f"only contract petclinic has the axis {axis}, not {contract}"
+            reason = f"axis {axis} applies only to contract petclinic, not to {contract}"
             return reason, {axis: BY_NAME[axis].default}
     for axis, offered in (
         ("codec", served.codecs),
@@ -248,16 +250,16 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("parser", served.parsers),
     ):
         if axes[axis] not in offered:
-            reason = f"{name} serves {axis} {', '.join(offered)}, not {axes[axis]}"
+            reason = f"{name} supports {axis} {', '.join(offered)}, not {axes[axis]}"
             return reason, {axis: offered[0]}
     for axis, (option, without) in NEEDS_OPTION.items():
         if axes[axis] != without and option not in served.server_options:
             return f"{name} has no switch for {axis}", {axis: without}
     if contract not in served.contracts:
-        return f"{name} serves contract {', '.join(served.contracts)}, not {contract}", {}
+        return f"{name} supports contract {', '.join(served.contracts)}, not {contract}", {}
     if axes["store"] != "memory" and contract not in STORED_CONTRACTS:
-        reason = f"contract {contract} keeps no rows in a store"
-        return f"{reason}; {', '.join(STORED_CONTRACTS)} does", {"store": "memory"}
+        reason = f"contract {contract} stores no rows"
+        return f"{reason}; use {', '.join(STORED_CONTRACTS)}", {"store": "memory"}
     if axes["codec"] == "text" and contract != "transfer":
-        return f"a text has no form for {contract} (contracts/README.md)", {"codec": "json"}
+        return f"codec text does not support {contract} (contracts/README.md)", {"codec": "json"}
     return None

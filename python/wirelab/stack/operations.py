@@ -1,4 +1,4 @@
-"""The operations of every contract, and what can carry them (contracts/README.md)."""
+"""The operations of every contract, and the stacks that support them (contracts/README.md)."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ CONTRACTS = ("transfer", "charging", "calendar", "records", "petclinic")
 
 @dataclass(frozen=True)
 class Operation:
-    """One call of a contract."""
+    """One operation of a contract."""
 
     name: str
     contract: str
     is_sized: bool = False
-    """It has a large part, whose size a workload chooses."""
+    """Whether it has a variable part whose size a workload chooses."""
     size_default: int | None = None
-    """Bytes where the workload may leave the size out; 0: the contract's own."""
+    """Size in bytes if the workload gives none; 0: defined by the contract."""
     is_stream: bool = False
-    """It exists in gRPC only."""
+    """It is available with gRPC only."""
     takes_carried: bool = False
-    """It takes a number that only an earlier reply can give."""
+    """It takes a number that only an earlier reply contains."""
     has_text: bool = False
-    """The codec text carries it."""
+    """Whether codec text supports it."""
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """Calls in a fixed order, numbers of replies carried into later requests."""
+    """Calls in a fixed order; numbers from replies are used in later requests."""
 
     function: str
     contract: str
@@ -79,7 +79,7 @@ class Sequence:
 
     @property
     def name(self) -> str:
-        """As results call it: some functions share their name with an operation."""
+        """Name in results; some functions share their name with an operation."""
         return f"{self.function} sequence"
 
 
@@ -110,7 +110,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         )
     }
 )
-"""By name, which no two contracts share."""
+"""By name, which is unique across contracts."""
 
 _RESERVED = ("Reserve", "ConfirmAction")
 
@@ -129,15 +129,15 @@ SEQUENCES: Mapping[str, Sequence] = MappingProxyType(
 """By function (Elfwing and Paulsson 2002, appendix B.2)."""
 
 _SEVERAL = (" sequence", " steps", " mix")
-"""Ends of the names of what is several calls."""
+"""Name endings of messages with several calls."""
 _SEQUENCE_NAMES = frozenset(sequence.name for sequence in SEQUENCES.values())
 
 STREAMING_BINDINGS = ("grpc",)
-"""Bindings that have streams."""
+"""Bindings that support streams."""
 
 
 def words(name: str, size: str) -> str:
-    """``Hello 150 kB``; the name alone where the requests have one size, or the contract's own."""
+    """``Hello 150 kB``; only the name if requests have one size, or the contract's default size."""
     operation = OPERATIONS.get(name.partition(" with ")[0])
     is_sized = operation.is_sized if operation else not name.endswith(_SEVERAL)
     if size == format_bytes(0) and (operation is None or operation.size_default == 0):
@@ -146,7 +146,7 @@ def words(name: str, size: str) -> str:
 
 
 def refusal(name: str, axes: Mapping[str, str]) -> str:
-    """Why this stack cannot carry the operation or sequence of that name; empty when it can."""
+    """Why this stack does not support the operation or sequence; empty if it does."""
     if name in _SEQUENCE_NAMES:
         return _sequence_refusal(name, axes)
     operation = OPERATIONS.get(name)
@@ -154,39 +154,39 @@ def refusal(name: str, axes: Mapping[str, str]) -> str:
         return f"there is no operation {name!r}. {did_you_mean(name, OPERATIONS)}"
     binding, codec = axes["binding"], axes["codec"]
     if operation.takes_carried:
-        return f"{name} takes a number from an earlier reply and is called within sequences only"
+        return f"{name} needs a number from an earlier reply and is called within sequences only"
     if operation.is_stream and binding not in STREAMING_BINDINGS:
-        return f"{name} does not exist over {binding}, only over {', '.join(STREAMING_BINDINGS)}"
+        return f"{name} is not available with {binding}, only with {', '.join(STREAMING_BINDINGS)}"
     if codec == "text" and not operation.has_text:
-        return f"{name} over {binding} has no codec {codec}, only json, protobuf, xml"
+        return f"{name} with {binding} does not support codec {codec}; use json, protobuf, xml"
     return ""
 
 
 def _sequence_refusal(name: str, axes: Mapping[str, str]) -> str:
     if axes["codec"] == "text":
-        return f"{name} over {axes['binding']} has no codec text, only json, protobuf, xml"
+        return f"{name} with {axes['binding']} does not support codec text; use json, protobuf, xml"
     if axes["reply"] == "one-way":
-        return f"{name} carries numbers of replies, and reply=one-way has none"
+        return f"{name} needs numbers from replies, but reply=one-way has no replies"
     return ""
 
 
 SIZE_BYTES_MAX = 64 * 1024 * 1024
-"""The largest message of the contract (contracts/README.md)."""
+"""Maximum message size of the contracts (contracts/README.md)."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Message:
-    """An operation, or a sequence in its place."""
+    """An operation or a sequence."""
 
     operation: str | None = None
     sequence: str | None = None
-    """A function of charging."""
+    """A function of the charging contract."""
     bytes: int = 0
-    """Size of the operation's large part, where it has one."""
+    """Size of the operation's variable part, if it has one."""
     chunk: int | None = None
-    """Bytes of a chunk in streams; None: the engine's own."""
+    """Chunk size of streams in bytes; None: the engine's default."""
 
     @property
     def name(self) -> str:
@@ -195,7 +195,7 @@ class Message:
 
     @property
     def contract(self) -> str:
-        """The contract that it is of."""
+        """The contract of the operation or sequence."""
         if self.operation:
             return OPERATIONS[self.operation].contract
         return SEQUENCES[str(self.sequence)].contract
@@ -214,22 +214,22 @@ class Message:
 
 
 def problem(message: Message, *, has_size: bool) -> str:
-    """Why there is no such message; empty where there is one. ``has_size``: a size was given,
-    be it 0. The names in it are known."""
+    """Why the message is invalid; empty if it is valid. ``has_size``: a size was given, even 0. The
+    names in it are already known to exist."""
     if (message.operation is None) == (message.sequence is None):
         return "a message has either operation or sequence"
     if message.bytes > SIZE_BYTES_MAX:
-        return f"at most {SIZE_BYTES_MAX} B in this contract"
+        return f"the maximum size in this contract is {SIZE_BYTES_MAX} B"
     operation = OPERATIONS.get(message.operation or "")
     if has_size and (operation is None or not operation.is_sized):
-        return f"{message.name} has one size: leave bytes out"
+        return f"{message.name} has a fixed size: leave bytes out"
     if not has_size and operation and operation.is_sized and operation.size_default is None:
-        return f"{message.name} needs its size: add for example bytes: 150 kB"
+        return f"{message.name} needs a size: add for example bytes: 150 kB"
     return ""
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:
-    """Why there is no operation or sequence of that name; empty where there is."""
+    """Why the name is not a known operation or sequence; empty if it is."""
     names = list(known)
     if name in names:
         return ""

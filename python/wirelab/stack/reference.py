@@ -20,20 +20,20 @@ from wirelab.stack.suggestions import did_you_mean
 
 @dataclass(frozen=True)
 class Stack:
-    """A legal stack with every axis named. Equal when the references are."""
+    """A legal stack with all axes. Two stacks are equal if their references are."""
 
     reference: str
-    """Canonical: defaults left out, axes in the order of the table."""
+    """Canonical form: without defaults, axes in the order of the table."""
 
     @classmethod
     def parse(cls, text: str) -> Stack:
-        """Reads a reference. Raises :class:`StackError`; an illegal combination is
-        refused with the reason and the nearest legal one."""
+        """Parses a reference. Raises :class:`StackError`; for an illegal combination with the
+        reason and the nearest legal stack."""
         return _legal(text)
 
     @classmethod
     def of(cls, axes: Mapping[str, str]) -> Stack:
-        """The stack with these values of every axis, ``binding`` and ``language`` among them.
+        """The stack with these values of every axis, ``binding`` and ``language`` included.
         Raises as :meth:`parse`."""
         return _legal(_reference(axes))
 
@@ -43,7 +43,7 @@ class Stack:
         return MappingProxyType(_parse(self.reference))
 
     def with_axes(self, changes: Mapping[str, str]) -> Stack:
-        """The stack with these axes changed. Raises :class:`StackError` where illegal."""
+        """The stack with these axes changed. Raises :class:`StackError` if it is illegal."""
         if not changes:
             return self
         axes = dict(self.axes)
@@ -52,12 +52,12 @@ class Stack:
         return Stack.parse(_reference(axes))
 
     def near(self, changes: Mapping[str, str]) -> Stack:
-        """The legal stack nearest to this one with these axes changed."""
+        """The nearest legal stack with these axes changed."""
         return Stack(_reference(legality.nearest({**self.axes, **changes})))
 
     def engine_stack(self) -> dict[str, str]:
-        """The object ``stack`` of a group in the engine's plan: the axes that differ from the
-        binding's defaults."""
+        """The object ``stack`` of a group in the engine's plan: axes that differ from the binding's
+        defaults."""
         return {"binding": self.axes["binding"], **_named_axes(self.axes)}
 
     def service_stack(self) -> dict[str, Any]:
@@ -90,8 +90,8 @@ class Stack:
         }
 
     def service_options(self) -> dict[str, str]:
-        """The object ``options`` of a service's configuration: what differs from the
-        defaults, since only services of petclinic know it."""
+        """The object ``options`` of a service's configuration: only values that differ from the
+        defaults, because only petclinic services accept them."""
         return {
             name: self.axes[name]
             for name in ("repository", "fetch", "mapper", "validation")
@@ -104,7 +104,7 @@ class Stack:
 
 @lru_cache(maxsize=4096)
 def _legal(text: str) -> Stack:
-    """A matrix names few stacks, and each of them in every cell."""
+    """Cached: a matrix has few stacks, and each occurs in every cell."""
     axes = _parse(text)
     broken = legality.first_broken(axes)
     if broken is not None:
@@ -138,7 +138,7 @@ def _named(text: str, query: str) -> dict[str, str]:
         if not equals:
             raise StackError(f"{text!r}: {part!r} has no value", "write axis=value")
         if name in named:
-            raise StackError(f"{text!r} names axis {name!r} twice", "leave one of them out")
+            raise StackError(f"{text!r} has axis {name!r} twice", "remove one of them")
         named[name] = _canonical(name, value)
     return named
 
@@ -147,7 +147,7 @@ def _canonical(name: str, value: str) -> str:
     if name == "language":
         return value
     if name == "binding":
-        raise StackError("axis 'binding' cannot be changed by itself", "name another service")
+        raise StackError("axis 'binding' cannot be changed alone", "use another service")
     return table.axis(name).canonical(value)
 
 

@@ -1,4 +1,4 @@
-"""What ``wirelab drive`` is pointed at: a service of the lab, or any server by URL."""
+"""The target of ``wirelab drive``: a service of wirelab, or any server by URL."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from wirelab.errors import UsageError
 from wirelab.stack.reference import Stack
 
 PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
-"""Default ports by scheme; gRPC's is the one its documentation uses."""
+"""Default ports by scheme; gRPC's is the port that its documentation uses."""
 SECURE = ("https", "grpcs")
-"""Schemes of TLS."""
+"""Schemes that use TLS."""
 LINKS = ipaddress.IPv4Network("198.18.0.0/15")
-"""Addresses of links, which nothing routes (RFC 2544, RFC 6890)."""
+"""Addresses of links, which are not routed (RFC 2544, RFC 6890)."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server that somebody else runs."""
+    """A running server that wirelab did not start."""
 
     kind: Literal["http", "grpc"]
     address: str
@@ -30,15 +30,15 @@ class Server:
     authority: str
     """Host and port as the user wrote them."""
     path: str
-    """Path and query; of gRPC ``/package.Service/Method``."""
+    """Path and query; for gRPC ``/package.Service/Method``."""
     local: bool
-    """On loopback, or at the other end of a link of the lab."""
+    """On loopback, or at the other end of one of wirelab's links."""
     secure_name: str | None = None
-    """With TLS: the name that its certificate must be for."""
+    """With TLS: the name that its certificate must be valid for."""
 
 
 def parse(text: str) -> Stack | Server:
-    """A stack reference or a URL. Raises :class:`UsageError`."""
+    """Parses a stack reference or a URL. Raises :class:`UsageError`."""
     if "://" not in text:
         if "@" in text.partition("?")[0]:
             return Stack.parse(text)
@@ -62,7 +62,7 @@ def _server(text: str, url: SplitResult, port: int | None) -> Server:
     if not url.hostname:
         raise UsageError(f"{text!r} names no host", "write for example http://127.0.0.1:8080/")
     if url.username is not None:
-        raise UsageError(f"{text!r} has a user in it", "give credentials with --header")
+        raise UsageError(f"{text!r} contains a user name", "use --header for credentials")
     path = url.path or "/"
     is_grpc = url.scheme.startswith("grpc")
     if is_grpc and not re.fullmatch(r"/[\w.]+/\w+", path):
@@ -85,19 +85,19 @@ def _server(text: str, url: SplitResult, port: int | None) -> Server:
 
 
 def _resolve(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """The host's address; IPv4 where it has both, as most local servers listen there."""
+    """The host's address; IPv4 if it has both, because most local servers listen on IPv4."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UsageError(
-            f"host {host!r} cannot be resolved: {error}", "is it spelt right?"
+            f"host {host!r} cannot be resolved: {error}", "check the spelling of the host"
         ) from None
     addresses = [ipaddress.ip_address(entry[4][0]) for entry in found]
     return min(addresses, key=lambda address: address.version)
 
 
 def system_authorities() -> str:
-    """The system's file of certificate authorities; empty where there is none."""
-    import ssl  # OpenSSL, which services without TLS do not need
+    """The system's file of certificate authorities; empty if there is none."""
+    import ssl  # loads OpenSSL, needed only for TLS
 
     return ssl.get_default_verify_paths().cafile or ""

@@ -42,7 +42,7 @@ def change_points(
     """
     series = finite(values)
     if series.size > VALUES_MAX:
-        raise OutOfRange(f"{series.size} values; at most {VALUES_MAX}: leave the oldest out")
+        raise OutOfRange(f"{series.size} values; at most {VALUES_MAX}: leave out the oldest")
     rng = np.random.default_rng(seed)
     borders = [0, int(series.size)]
     found: list[ChangePoint] = []

@@ -255,7 +255,7 @@ def _in_family(comparison: Comparison, tested: int, alpha: float, level: float) 
         return comparison.undecided(_why_undecided(comparison.ratio, comparison.threshold), level)
     if comparison.p_holm < alpha:
         return comparison
-    why = f"a difference by its own interval, but not among {tested} comparisons (Holm)"
+    why = f"a difference by its own interval, not upheld among {tested} comparisons (Holm)"
     return comparison.undecided(why, level)
 
 
@@ -300,11 +300,11 @@ def _within(interval: Interval, threshold: float) -> bool:
 
 def _why_undecided(interval: Interval, threshold: float) -> str:
     if threshold == 0.0:
-        return "the interval holds 1"
+        return "the interval includes 1"
     low, high = interval.bounds or (0.0, inf)
     if low < 1.0 / (1.0 + threshold) and high > 1.0 + threshold:
-        return f"the interval reaches beyond the threshold of {100 * threshold:g} % on both sides"
-    return f"the interval reaches from within the threshold of {100 * threshold:g} % to beyond it"
+        return f"the interval exceeds the threshold of {100 * threshold:g} % on both sides"
+    return f"the interval crosses the threshold of {100 * threshold:g} %"
 
 
 def _p_value(value: float, spread: Spread, threshold: float) -> float:

@@ -20,7 +20,7 @@ BOOTSTRAP_FROM = 20
 """Trials from which on the bootstrap is used; below, its coverage is too low."""
 RESAMPLES = 9_999
 """Bootstrap resamples: (resamples + 1) x alpha/2 is then a whole number."""
-ONE_TRIAL = "one trial says nothing about the spread between trials; use repeats of at least 3"
+ONE_TRIAL = "one trial gives no spread between trials; use at least 3 repeats"
 
 
 def mean_interval(

@@ -88,7 +88,7 @@ def crossover(
     """
     confidence_checked(confidence)
     if min(len(a_first), len(b_first)) < 2:
-        raise TooFewValues("both orders need two participants at least")
+        raise TooFewValues("both orders need at least two participants")
     groups = [np.asarray(group, dtype=float) for group in (a_first, b_first)]
     for group in groups:
         finite(group.ravel())

@@ -91,6 +91,6 @@ def decided_by(further: int | None, border: str = "threshold") -> str:
     if further is None:
         return (
             f"more than {REPEATS_MAX} more repeats would be needed: the distance to the {border} "
-            "is small next to the spread between trials"
+            "is small compared with the spread between trials"
         )
     return f"about {counted(further, 'more repeat')} may decide"

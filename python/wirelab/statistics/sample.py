@@ -36,7 +36,7 @@ def logarithms(values: Sequence[float] | Floats, what: str = "values") -> Floats
     array = finite(values, what)
     if np.any(array <= 0.0):
         raise NotPositive(
-            f"{what}: {array.min():g} is not positive; leave trials without a success out "
+            f"{what}: {array.min():g} is not positive; leave out trials without a success "
             "and count them as failed"
         )
     return np.log(array)

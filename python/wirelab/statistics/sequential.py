@@ -40,7 +40,7 @@ def confidence_sequence(values: Sequence[float], confidence: float = 0.95) -> In
     n, mean = int(found.size), float(found.mean())
     factor = reach_factor(n, confidence)
     if factor is None:
-        return Interval(mean, None, None, n, "none", "too few pairs to bound anything yet")
+        return Interval(mean, None, None, n, "none", "too few pairs for an interval")
     reach = float(found.std()) * factor
     return Interval(mean, mean - reach, mean + reach, n, "anytime-valid t")
 

@@ -65,7 +65,7 @@ def stationary(series: Sequence[SupportsFloat]) -> Stationarity:
     batches = [sum(counts[start : start + width]) / width for start in starts]
     middle = _median(batches)
     if middle == 0.0:
-        return Stationarity(None, 0.0, "most slots of the window have no call that ended well")
+        return Stationarity(None, 0.0, "no call succeeded in most slots of the window")
     return _judge(batches, middle, width)
 
 

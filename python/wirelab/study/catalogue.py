@@ -67,14 +67,14 @@ def load(name: str, where: Path | None = None) -> Found:
 
     study = study_file.load(home / name / FILE)
     if study.name != name:
-        raise UsageError(f"{home / name / FILE} calls itself {study.name!r}", f"write name: {name}")
+        raise UsageError(f"{home / name / FILE} has name: {study.name}", f"write name: {name}")
     found = Found(home / name, study)
     missing = [part for part in study.parts if not found.part(part).is_file()]
     if missing:
         raise UsageError(
-            f"study {name!r} names the part {missing[0]!r}, and {found.part(missing[0])} is "
-            "not there",
-            "write that experiment file, or take the part out",
+            f"study {name!r} names the part {missing[0]!r}, and {found.part(missing[0])} does "
+            "not exist",
+            "write that experiment file, or remove the part",
         )
     return found
 
@@ -161,7 +161,7 @@ def _figure(path: Path, line: int, row: Sequence[str]) -> Figure:
     except ValueError:
         raise UsageError(
             f"{path}:{line}: value {cells['value']!r} is not a number",
-            "leave a figure out that was not printed",
+            "leave out a figure that was not printed",
         ) from None
     words = {name: cells[name] for name in COLUMNS if name not in ("load", "value")}
     return Figure(**words, load=_load(cells["load"]), value=value, line=line)

@@ -145,7 +145,7 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     confidence = linear_contrasts.CONFIDENCE
     if outcome == "does not hold" and finding.expect.judge(strict) != "does not hold":
         outcome, confidence = "undecided", strict_level
-        reason += f": outside, but not with certainty among {len(finding.levels)} levels"
+        reason += f": outside at this level, but not at 95 % for all {len(finding.levels)} levels"
     if outcome != "undecided":
         return Part(level, usual, outcome, reason)
     more = _decided_by(finding, usual, powered, figure, confidence)

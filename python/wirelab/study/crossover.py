@@ -65,8 +65,9 @@ def _where(steps: Sequence[Step]) -> str:
     below = [step for step in steps if step[2].outcome == "holds"]
     if above and below and steps.index(above[-1]) < steps.index(below[0]):
         start, end = (level_words(step[0]) for step in (above[-1], below[0]))
-        return f"surely above up to {start}, surely below from {end}"
+        return f"above up to {start}, below from {end}"
     if above and below:
         return "no single crossing"
-    side = "above" if above else "below" if below else "on neither side"
-    return f"nowhere but {side} for sure"
+    if not above and not below:
+        return "undecided at every step"
+    return f"{'above' if above else 'below'} at every decided step"

@@ -278,7 +278,7 @@ class ShownFigure(Model):
 class PublishedMap(Model):
     """How rows of published.csv name what was measured.
 
-    ``figure`` beside an operation's properties is shown in place of the column's own: a
+    ``figure`` next to an operation's properties is shown in place of the column's own: a
     packet's own figure, where the study's "operations" are the packets of a call.
     """
 
@@ -410,7 +410,7 @@ class Study(Model):
         ids = [claim.id for claim in self.findings]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:
-            raise ValueError(f"two findings are called {twice[0]!r}; rename one")
+            raise ValueError(f"two findings have the name {twice[0]!r}; rename one")
         return self
 
     def parts_of(self, claim: Claim) -> tuple[str, ...]:
@@ -441,7 +441,7 @@ def _cell(arms: Mapping[str, Arm], words: str | Words, where: Words) -> CellSele
     if isinstance(words, str):
         words = {"arm": words}
     if "arm" not in words:
-        raise UsageError(f"{words} names no arm", "add arm: and one of the study's arms")
+        raise UsageError(f"{words} has no arm", "add arm: and one of the study's arms")
     own = {key: value for key, value in words.items() if key != "arm"}
     arm = _arm(arms, str(words["arm"]))
     return CellSelector.of({"stack": arm.stack}).changed({**where, **own})
@@ -450,7 +450,7 @@ def _cell(arms: Mapping[str, Arm], words: str | Words, where: Words) -> CellSele
 def _end(named: Mapping[str, CellSelector], words: Words) -> CellSelector:
     of = str(words.get("of"))
     if of not in named:
-        raise UsageError(f"{words} names no end of the ladder", f"write of: {', '.join(named)}")
+        raise UsageError(f"{words} has no end of the ladder", f"write of: {', '.join(named)}")
     return named[of].changed({key: value for key, value in words.items() if key != "of"})
 
 

@@ -1,4 +1,4 @@
-"""Published figures beside measured ones, cell by cell.
+"""Published figures next to measured ones, cell by cell.
 
 Absolute figures of another machine are shown, never judged.
 """

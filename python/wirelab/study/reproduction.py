@@ -120,7 +120,7 @@ def reproduce(
     if quick and scale is not None:
         raise UsageError("--quick and --scale exclude each other", "give one of them")
     if quick and not found.study.quick:
-        raise UsageError(f"{name} has no first look", "leave --quick out")
+        raise UsageError(f"{name} has no first look", "leave out --quick")
     heard = progress or Silent()
     shares = study.scales if scale is None else {}
     parts = {
@@ -247,8 +247,8 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
     if thin:
         fewest, trial = min(thin, key=lambda entry: entry[0])
         notes.append(
-            f"In {of_all(len(thin), len(trials), 'trial')} a user made fewer than {FEW_CALLS:g} "
-            f"calls within the window; the fewest, {fewest:.1f} on average, with "
+            f"In {of_all(len(thin), len(trials), 'trial')}, users made fewer than {FEW_CALLS:g} "
+            f"calls each within the window. The lowest average is {fewest:.1f} calls, with "
             f"{_cell_words(trial)}."
         )
     return tuple(notes)

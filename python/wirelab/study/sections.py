@@ -72,7 +72,7 @@ def count(made: Reproduction) -> str:
 
 
 def sentences(made: Reproduction) -> tuple[str, ...]:
-    """What there is to say beside the claims: winners, explanations, notes."""
+    """Sentences in addition to the claims: winners, explanations, notes."""
     said = []
     if made.found.study.winners:
         said += [_tally(made.found.study.winners, table) for table in made.tables]
@@ -90,8 +90,8 @@ def first_look(made: Reproduction) -> str:
     parts = f"{len(made.parts)} of {counted(len(study.parts), 'part')}"
     findings = f"{len(made.judgements)} of {counted(len(study.findings), 'finding')}"
     return (
-        f"First look: {parts}, with fewer cells and repeats, and the {findings} that they "
-        f"concern. `wirelab reproduce {study.name}` measures all."
+        f"First look: {parts}, with fewer cells and repeats, and {findings}. "
+        f"`wirelab reproduce {study.name}` measures all."
     )
 
 
@@ -99,8 +99,9 @@ def _scale(made: Reproduction) -> str:
     if made.is_quick:
         return first_look(made)
     return (
-        f"Run with {made.scale:g} of the published numbers of calls. Absolute figures of another "
-        "machine are shown beside the measured ones and not judged; ratios, orders and shapes are."
+        f"This run made {made.scale:g} of the published numbers of calls. Ratios, orders and "
+        "shapes are judged. Published absolute figures come from another machine: they are shown "
+        "next to the measured ones, but not judged."
     )
 
 
@@ -114,16 +115,16 @@ def _count(judgements: Sequence[Judgement]) -> str:
 
 def _findings(judgements: Sequence[Judgement]) -> Section:
     text = (
-        f"{_count(judgements)}. A claim holds when it does at every level, each at 95 %; it does "
-        "not hold when one level denies it at 95 % for all levels together; else it is undecided, "
-        "with what may decide it. Where the client was the limit, a rate is a lower bound and its "
-        "ratio has an open end."
+        f"{_count(judgements)}. A claim holds when it does at every level, each at 95 %. It does "
+        "not hold when one level contradicts it at 95 % for all levels together. Otherwise it is "
+        "undecided, and the verdict names what may decide it. Where the client was the limit, a "
+        "rate is a lower bound and its ratio has an open end."
     )
     rows = [
         (_verdict(j), f"{j.finding.claim} ({j.finding.source})", _measured(j)) for j in judgements
     ]
     columns = ("Verdict", "Claim and source", "Measured, 95 % interval")
-    return Section("Which findings hold", [text], [Table(columns, rows), *_along(judgements)])
+    return Section("Findings of the study", [text], [Table(columns, rows), *_along(judgements)])
 
 
 def _verdict(judgement: Judgement) -> str:
@@ -168,8 +169,8 @@ def _along(judgements: Sequence[Judgement]) -> list[Table]:
             steps = [
                 {k: v for k, v in s.level.items() if k not in first.level} for s in first.steps
             ]
-            columns = ("At", *map(level_words, steps))
-            tables.append(Table(columns, rows, f"Along the way: {judged.finding.claim}"))
+            columns = ("Level", *map(level_words, steps))
+            tables.append(Table(columns, rows, f"Ratio at each step: {judged.finding.claim}"))
     return tables
 
 
@@ -201,14 +202,14 @@ def _winners(
         for table in tables
     ]
     text = (
-        "The study named a winner per test and property from an average over the levels whose kind "
-        "it did not state, and from trend lines that it judged by eye. Here the ratio per level is "
-        "averaged in three ways, and the slopes are those of least squares; a square holds only "
-        "when it does by every rule. Slopes are differences of slopes, above 0 where the first "
-        "scales better."
+        "The study named a winner per test and property. It used an average over the levels, of a "
+        "kind that it did not state, and trend lines judged by eye. Here, the ratio per level is "
+        "averaged in three ways, and slopes are fitted by least squares. A square holds only when "
+        "it does by every rule. Slopes are differences of slopes, positive where the first scales "
+        "better."
     )
     parts.append(_published_rules(entry, lines))
-    return [Section("The table of winners", [text], sections=parts)]
+    return [Section("Table of winners", [text], sections=parts)]
 
 
 def _published_rules(entry: WinnersEntry, lines: Sequence[Line]) -> Section:
@@ -283,13 +284,13 @@ def _arms(line: Line) -> tuple[str, ...]:
 
 
 def _contended(metric: str, arms: Sequence[str], lines: Sequence[Line]) -> Table:
-    """The same stacks beside each other in every row."""
+    """The same stacks next to each other in every row."""
     columns = ["Test", "Load"]
     columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
     caption = (
-        f"{metric}, {lines[0].unit}: published average (lowest, highest), measured estimate "
-        "(95 % interval); † is printed so and cannot be right, ≥ or ≤ marks a bound, the client "
-        "being the limit"
+        f"{metric}, {lines[0].unit}: published average (lowest, highest), measured estimate (95 % "
+        "interval); † marks a printed figure that cannot be right; ≥ or ≤ marks a bound, where the "
+        "client was the limit"
     )
     if len(arms) == 1:
         return Table(columns, [_cells(line)[:-2] for line in lines], f"{caption}.")
@@ -361,7 +362,7 @@ def _not_shown(found: Found) -> list[Section]:
 
 def _not_rerun(made: Reproduction) -> Section:
     rows = [(entry.claim, entry.source, entry.reason) for entry in made.found.study.not_rerun]
-    return Section("What was not run again", (), [Table(("Claim", "Source", "Why not"), rows)])
+    return Section("Claims not tested", (), [Table(("Claim", "Source", "Why not"), rows)])
 
 
 __all__ = ["claims", "count", "first_look", "sentences", "write"]
@@ -374,7 +375,7 @@ def write(made: Reproduction) -> Path:
     if not made.runs:
         raise UsageError(
             f"{made.folder} holds no part of {made.found.study.name} yet",
-            f"`wirelab reproduce {made.found.study.name} --out {made.folder}` goes on with it",
+            f"`wirelab reproduce {made.found.study.name} --out {made.folder}` continues it",
         )
     for run in made.runs.values():
         write_page(run.folder)

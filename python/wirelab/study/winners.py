@@ -29,7 +29,7 @@ TREND = "trend"
 """The property that is judged by slopes; every other one is a figure's name."""
 
 
-ACROSS = "the interval reaches across the limit of what was published; more repeats may decide"
+ACROSS = "the interval crosses the limit of the published claim; more repeats may decide"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The answers of participants, as CSV."""
+"""Reads the answers of participants from CSV."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ PARTS = ("part1", "part2")
 
 
 class BadAnswers(UsageError):
-    """A file of answers cannot be used; the message names file and line."""
+    """A file of answers cannot be used; the message contains file and line."""
 
 
 @dataclass(frozen=True)
 class PartOutcome:
-    """What became of one part of a task."""
+    """Result of one part of a task."""
 
     solved: bool
     seconds: float
-    """From the sight of the steps to the end, whether solved or given up."""
+    """From reading the steps to the end, whether solved or given up."""
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,25 @@ class TaskAnswers:
     occupation: str
     task: str
     position: int
-    """1 for the task that came first, 2 for the other."""
+    """1 for the first task, 2 for the second."""
     parts: tuple[PartOutcome, ...]
     answers: tuple[int, ...]
-    """0 to 4 per item, as given: not reversed."""
+    """0 to 4 per item, as given, not reversed."""
 
     @property
     def points(self) -> tuple[int, ...]:
-        """0 to 4 per item, more for a better library."""
+        """0 to 4 per item; higher is better for the library."""
         items = questionnaire().items
         return tuple(item.points(one) for item, one in zip(items, self.answers, strict=True))
 
     @property
     def solved(self) -> bool:
-        """All parts of it."""
+        """Whether all parts were solved."""
         return all(part.solved for part in self.parts)
 
     @property
     def seconds(self) -> float:
-        """Of all parts together."""
+        """Total time of all parts."""
         return sum(part.seconds for part in self.parts)
 
 
@@ -66,20 +66,20 @@ class Participant:
     number: int
     tasks: Mapping[str, TaskAnswers]
     first: str
-    """The task that came first."""
+    """The task that the participant did first."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Everything that was read."""
+    """All answers that were read."""
 
     complete: tuple[Participant, ...]
     incomplete: tuple[TaskAnswers, ...]
-    """Of participants with one task only, who are left out."""
+    """Participants with only one task, who are left out."""
 
 
 def columns() -> tuple[str, ...]:
-    """Of the CSV."""
+    """Columns of the CSV."""
     parts = [name for part in PARTS for name in (part, f"{part}_s")]
     items = [f"q{place}" for place in range(1, len(questionnaire().items) + 1)]
     return ("participant", "occupation", "task", "position", *parts, *items)
@@ -94,8 +94,8 @@ def read_answers(files: Sequence[Path]) -> Answers:
             tasks = found.setdefault(read.participant, {})
             if read.task in tasks:
                 raise BadAnswers(
-                    f"{where}: participant {read.participant} has a line for {read.task} already",
-                    f"it is {tasks[read.task][0]}; give every participant a number of its own",
+                    f"{where}: participant {read.participant} has two lines for {read.task}",
+                    f"the other is {tasks[read.task][0]}; give each participant a unique number",
                 )
             tasks[read.task] = where, read
     complete: list[Participant] = []
@@ -114,7 +114,7 @@ def read_answers(files: Sequence[Path]) -> Answers:
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Every line with its place, as ``answers.csv, line 3``."""
+    """Every line with its location, e.g. ``answers.csv, line 3``."""
     try:
         if file.stat().st_size > FILE_BYTES_MAX:
             raise BadAnswers(f"{file}: more than {FILE_BYTES_MAX >> 20} MiB")
@@ -127,13 +127,13 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, str]]]:
     try:
         if missing := [name for name in columns() if name not in (reader.fieldnames or ())]:
             raise BadAnswers(
-                f"{file}, line 1: there is no column {missing[0]}",
+                f"{file}, line 1: the column {missing[0]} is missing",
                 f"the columns are {','.join(columns())}",
             )
         for row in reader:
             where = f"{file}, line {reader.line_num}"
             if None in row or None in row.values():
-                raise BadAnswers(f"{where}: it does not have the columns of line 1")
+                raise BadAnswers(f"{where}: the line does not have the columns of line 1")
             yield where, row
     except csv.Error as error:
         raise BadAnswers(f"{file}, line {reader.line_num}: {error}") from error

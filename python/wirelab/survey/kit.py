@@ -1,4 +1,4 @@
-"""The folder that ``wirelab survey init`` writes."""
+"""Writes the folder of ``wirelab survey init``."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ from wirelab.survey.questionnaire import KIT, Questionnaire, Task, questionnaire
 
 PARTICIPANTS_MAX = 1_000
 CODE_LETTERS = "bcdfghjkmnpqrstvwxz"
-"""Of the codes that show a part solved: no vowels, so no words; none that looks like a digit."""
+"""Letters of the codes for solved parts: no vowels, so no words, and none that looks like a
+digit."""
 CODE_LENGTH = 6
 TEMPLATES = ("tasks.yaml", "index.html.j2")
-"""Files of the package that a kit does not contain."""
+"""Files of the package that are not copied into a kit."""
 
 
 @dataclass(frozen=True)
 class Kit:
-    """What differs between two kits."""
+    """Values that differ between kits."""
 
     id: str
-    """Under which a browser stores the answers."""
+    """Key under which a browser stores the answers."""
     orders: tuple[str, ...]
-    """The first task of participant 1, 2, …"""
+    """First task of participant 1, 2, …"""
     codes: dict[str, tuple[str, str]]
-    """By task: what the checking service shows when a part is solved."""
+    """By task: code that the checking service shows when a part is solved."""
 
     @classmethod
     def drawn(cls, participants: int, seed: int) -> Kit:
-        """The same for the same numbers.
+        """Deterministic for the same arguments.
 
         The order is drawn in blocks of two participants, one with each order (permuted block
-        randomization, Matts and Lachin 1988), so that after any even number of participants
-        each order was used equally often. Raises :class:`UsageError`.
+        randomization, Matts and Lachin 1988). After any even number of participants each order was
+        therefore used equally often. Raises :class:`UsageError`.
         """
         if not 1 <= participants <= PARTICIPANTS_MAX:
-            raise UsageError(f"--participants: {participants} is not from 1 to {PARTICIPANTS_MAX}")
+            raise UsageError(
+                f"--participants: {participants} is not a number from 1 to {PARTICIPANTS_MAX}"
+            )
         names = questionnaire().names
         rng = random.Random(seed)
         orders: list[str] = []
@@ -51,12 +54,12 @@ class Kit:
 
 
 def write_kit(folder: Path, kit: Kit) -> None:
-    """Writes all files of a kit; ``folder`` appears when it is complete.
+    """Writes all files of a kit atomically: ``folder`` appears when it is complete.
 
-    Raises :class:`UsageError` where there is something already, and :class:`OSError`.
+    Raises :class:`UsageError` if ``folder`` is not empty, and :class:`OSError`.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists and is not an empty directory; name another one")
+        raise UsageError(f"{folder} exists and is not an empty directory; give another one")
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.with_name(f".{folder.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -75,7 +78,7 @@ def write_kit(folder: Path, kit: Kit) -> None:
 
 
 def _write_task(folder: Path, task: Task, kit: Kit) -> None:
-    """Its steps as text, and the codes in its checking service."""
+    """Writes the steps of a task as text, and its codes into the checking service."""
     checking = folder / "main.go"
     source = checking.read_text(encoding="utf-8")
     for place, code in enumerate(kit.codes[task.name], start=1):
@@ -98,7 +101,7 @@ def _page(asked: Questionnaire, kit: Kit) -> str:
         keep_trailing_newline=True,
     )
     shown: dict[str, Any] = {**asdict(asked), **asdict(kit)}
-    # A tuple is a list in JSON; the filter escapes what could end the script.
+    # JSON writes a tuple as a list; the filter escapes everything that could end the script.
     return environment.get_template("index.html.j2").render(kit=json.loads(json.dumps(shown)))
 
 

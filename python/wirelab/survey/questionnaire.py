@@ -1,4 +1,4 @@
-"""What participants do and answer: the tasks and items of ``kit/tasks.yaml``."""
+"""Tasks and questions for participants: contents of ``kit/tasks.yaml``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 KIT = Path(__file__).parent / "kit"
 ANSWER_MAX = 4
-"""Points of an item: 0, strongly disagree, to 4, strongly agree."""
+"""Points of an item: from 0, strongly disagree, to 4, strongly agree."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Task:
-    """What a participant does with one library."""
+    """Task of a participant with one library."""
 
     name: str
     title: str
@@ -33,22 +33,22 @@ class Task:
 
 @dataclass(frozen=True)
 class Item:
-    """A statement, with which participants agree or not."""
+    """A statement that participants agree or disagree with."""
 
     name: str
-    """Of its points, in a few words; more points are better whichever way it is asked."""
+    """Short name of the item; more points are better regardless of its wording."""
     text: str
     reversed: bool = False
-    """Agreement counts against the library."""
+    """Whether agreement counts against the library."""
 
     def points(self, answer: int) -> int:
-        """0 to 4, more for a better library."""
+        """0 to 4; higher is better for the library."""
         return ANSWER_MAX - answer if self.reversed else answer
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """Everything that a kit asks."""
+    """Contents of a kit."""
 
     tasks: tuple[Task, ...]
     occupations: tuple[str, ...]
@@ -57,18 +57,18 @@ class Questionnaire:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the tasks."""
+        """Names of the tasks."""
         return tuple(task.name for task in self.tasks)
 
     @property
     def sum_max(self) -> int:
-        """The best sum of all items."""
+        """The highest possible sum of all items."""
         return ANSWER_MAX * len(self.items)
 
 
 @cache
 def questionnaire() -> Questionnaire:
-    """That of the installed package."""
+    """The questionnaire of the installed package."""
     import yaml
 
     text = (KIT / "tasks.yaml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""From answers to the scale, its intervals and the comparison of the two libraries."""
+"""Computes the scale, its intervals and the comparison of the two libraries from answers."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from wirelab.survey.answers import Answers, Participant, TaskAnswers
 from wirelab.survey.questionnaire import questionnaire
 
 ORDER_MIN = 2
-"""Participants of each order from which its effect can be removed."""
+"""Minimum number of participants per order to correct for the order effect."""
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """One quantity of both libraries, paired by participant."""
+    """One quantity for both libraries, paired by participant."""
 
     name: str
     means: tuple[Interval, Interval]
-    """Of HTTP and of gRPC."""
+    """Means for HTTP and for gRPC."""
     difference: Interval
     """HTTP minus gRPC, of the same participants."""
     p_value: float
-    """That both are alike; of an item, adjusted for all items (Holm)."""
+    """p value of equality; for an item, adjusted for all items (Holm)."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the participants did with one library."""
+    """Results of the participants with one library."""
 
     task: str
     solved: tuple[Interval, ...]
     """Share of participants who solved part 1, part 2."""
     seconds_median: float | None
-    """Of both parts of those who solved both; None where nobody did."""
+    """Median total time of participants who solved both parts; None if no one did."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +49,22 @@ class Score:
 
     participants: int
     left_out: int
-    """Participants with one task only."""
+    """Participants with only one task."""
     began: dict[str, int]
-    """Participants by the task that came first."""
+    """Number of participants by first task."""
     total: Contrast
-    """Of the sums of all items, 0 to 36."""
+    """Contrast of the sums of all items, 0 to 36."""
     without_order: Crossover | None
-    """The same, with the effect of the order removed; None where an order has too few."""
+    """The same, corrected for the order effect; None if an order has too few participants."""
     items: tuple[Contrast, ...]
     outcomes: tuple[Outcome, ...]
     time_ratio: Interval | None
-    """Time with gRPC over time with HTTP, of participants who solved all parts of both; None
-    where nobody did."""
+    """Ratio of times, gRPC to HTTP, of participants who solved all parts of both; None if no one
+    did."""
 
 
 def score(answers: Answers) -> Score:
-    """Evaluates at least two complete participants; the caller has checked that."""
+    """Evaluates at least two complete participants; the caller checks that."""
     people = answers.complete
     names = questionnaire().names
     total = _contrast("sum", people, lambda task: sum(task.points))
@@ -127,7 +127,7 @@ def _outcome(name: str, people: Sequence[Participant]) -> Outcome:
 
 
 def _time_ratio(people: Sequence[Participant]) -> Interval | None:
-    """Geometric mean of the participants' ratios; t on logarithms."""
+    """Geometric mean of the participants' ratios, with a t interval on logarithms."""
     both = [one for one in people if all(task.solved for task in one.tasks.values())]
     logs = [
         log(max(1.0, grpc) / max(1.0, http))

@@ -1,1 +1,1 @@
-"""One trial: its record, and what runs it, places it, links it and captures its packets."""
+"""One trial: its record, and its execution, placement, link and packet captures."""

@@ -1,7 +1,7 @@
-"""Captures of a trial: its packets into files, at one end of the link or at both.
+"""Packet captures of a trial, into files, at one end of the link or at both.
 
-Each is a process (docs/reference/process.md, "Capture process") in the network
-namespace of its end. On loopback both ends are one interface, which is captured once.
+Each capture is a process (docs/reference/process.md, "Capture process") in the network
+namespace of its end. On loopback both ends are the same interface, which is captured once.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from wirelab.trial.link_record import CaptureRecord, Side
 
 @dataclass(frozen=True)
 class CaptureSpec:
-    """What is captured, and into which file."""
+    """What to capture, and into which file."""
 
     side: Side
     end: End
     file: Path
     port: int | None
-    """TCP port whose packets are kept; None: all."""
+    """TCP port whose packets are kept; None: all packets."""
 
 
 class Capture(ManagedProcess[Line]):
@@ -41,13 +41,14 @@ class Capture(ManagedProcess[Line]):
 
     model = Line
     stop_s = 10.0
-    """The ring is drained into the file first."""
+    """Time to write the ring buffer to the file at the end."""
 
     def __init__(
         self, spec: CaptureSpec, *, cores: tuple[int, ...], log: Path, interruption: Interruption
     ) -> None:
         """Captures the packets of a TCP port into a file. Raises :class:`TrialFailed`,
-        :class:`Refused` where it cannot be had, and :class:`StorageError` without room."""
+        :class:`Refused` if capturing is not possible, and :class:`StorageError` if the disk is
+        full."""
         self.noun = f"the capture at the {spec.side}'s end"
         self.file = spec.file
         config = Config(
@@ -64,16 +65,16 @@ class Capture(ManagedProcess[Line]):
         )
 
     def tick(self) -> None:
-        """Raises :class:`TrialFailed` when it has ended, and :class:`StorageError` when that
-        was for want of room."""
+        """Raises :class:`TrialFailed` if it has ended, or :class:`StorageError` if it ended because
+        the disk is full."""
         death = self.death()
         if death:
             self.accept(self.child.line(0.0) or b"")
-            raise TrialFailed(f"{death} in mid-trial")
+            raise TrialFailed(f"{death} during the trial")
 
     def finish(self) -> CaptureRecord:
-        """Its record, once the trial is over. Raises :class:`TrialFailed` when it prints none,
-        and :class:`StorageError` when it had no room."""
+        """Its record after the trial. Raises :class:`TrialFailed` if it prints none, and
+        :class:`StorageError` if the disk was full."""
         captured = self.final_message(_Ended).captured
         return CaptureRecord(
             packets=captured.packets,
@@ -86,8 +87,8 @@ class Capture(ManagedProcess[Line]):
         )
 
     def accept(self, line: bytes) -> None:
-        """A trial without room for its packets is none that failed: it can be measured once
-        there is room, and till then nothing else can. Raises :class:`StorageError`."""
+        """Raises :class:`StorageError` for a full disk, which is not a failure of the trial: it can
+        be measured when there is space, and until then no other trial can."""
         try:
             failed = msgspec.json.decode(line, type=Line).failed
         except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -95,12 +96,12 @@ class Capture(ManagedProcess[Line]):
         if failed is not None and failed.out_of_room:
             raise StorageError(
                 f"{self.noun} cannot be written: {failed.message}",
-                "finished trials are kept; make room and give the same command again to go on",
+                "finished trials are kept; free disk space and repeat the command to continue",
             )
 
 
 class _Ended(msgspec.Struct, frozen=True):
-    """The line of a capture that has ended well."""
+    """Last line of a capture that ended normally."""
 
     captured: Captured
 
@@ -118,7 +119,7 @@ class Captures:
         cores: tuple[int, ...],
         interruption: Interruption,
     ) -> None:
-        """``choice`` is the experiment's word: none, client, server or both."""
+        """``choice`` is the value in the experiment: none, client, server or both."""
         self._taken: dict[Side, Capture] = {}
         self._stack = ExitStack()
         sides = SIDES[choice][:1] if isinstance(link, Loopback) else SIDES[choice]
@@ -141,19 +142,19 @@ class Captures:
         self._stack.close()
 
     def tick(self) -> None:
-        """Raises :class:`TrialFailed` or :class:`StorageError` when one has ended."""
+        """Raises :class:`TrialFailed` or :class:`StorageError` if one has ended."""
         for capture in self._taken.values():
             capture.tick()
 
     def finish(self) -> dict[Side, CaptureRecord]:
-        """The record of each by its side. Raises :class:`TrialFailed` and
+        """The record of each capture, by side. Raises :class:`TrialFailed` and
         :class:`StorageError`."""
         return {side: capture.finish() for side, capture in self._taken.items()}
 
 
 def try_out(folder: Path, interruption: Interruption) -> None:
-    """Captures for a moment on loopback. Raises :class:`LabError` where it cannot, with the
-    reason and what to do."""
+    """Captures briefly on loopback. Raises :class:`LabError` with reason and remedy if that is not
+    possible."""
     file, log = folder / "try-out.pcapng", folder / "try-out.log"
     spec = CaptureSpec("client", End(), file, port=1)
     try:
@@ -163,7 +164,7 @@ def try_out(folder: Path, interruption: Interruption) -> None:
     except Refused as refused:
         reason, remedy = refused.message, refused.remedy
     except TrialFailed as failure:
-        reason, remedy = failure.reason, "`wirelab doctor` tells what this machine can do"
+        reason, remedy = failure.reason, "`wirelab doctor` reports what this machine supports"
     raise LabError(
         f"packets cannot be captured here: {reason}", f"{remedy}; or write `capture: none`"
     )

@@ -1,4 +1,4 @@
-"""What a service's codec took by itself, as a trial keeps it."""
+"""Codec times of a service, as a trial records them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CodecRecord:
-    """What encoding and decoding the operation's last reply took, without a store and a
-    connection (:class:`wirelab.documents.codec_times.CodecTimes`)."""
+    """Time to encode and decode the operation's last reply, without store and connection
+    (:class:`wirelab.documents.codec_times.CodecTimes`)."""
 
     operation: str
     bytes: int
-    """Of the reply's body."""
+    """Size of the reply's body."""
     sha256: str
     encode_ns: float
     decode_ns: float
 
     @classmethod
     def of(cls, times: CodecTimes) -> CodecRecord:
-        """Medians over the second half of the batches: in the first they grow, and compilers
-        are at work."""
+        """Medians over the second half of the batches: in the first half batches grow and JIT
+        compilers are active."""
         return cls(
             operation=times.operation,
             bytes=times.bytes,

@@ -1,4 +1,4 @@
-"""From JSON to records and back."""
+"""Converts between JSON and records."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 
 def convert(content: object, model: type[T]) -> T:
-    """A part of a record as its model; unknown keys are ignored. Raises :class:`TypeError`
-    where a value has another type."""
+    """Parses a part of a record into its model; unknown keys are ignored. Raises
+    :class:`TypeError` if a value has another type."""
     try:
         return msgspec.convert(content, model, from_attributes=True)
     except msgspec.ValidationError as error:
@@ -23,8 +23,8 @@ def convert(content: object, model: type[T]) -> T:
 
 
 def written(record: DataclassInstance, null: set[str]) -> dict[str, object]:
-    """A part of a record without what was not recorded, except for the keys that are then null;
-    empty where nothing was."""
+    """A part of a record without values that were not recorded, except for the keys that are then
+    null; empty if nothing was recorded."""
     if all(getattr(record, one.name) == _default(one) for one in fields(record)):
         return {}
     given: dict[str, object] = msgspec.to_builtins(record)

@@ -1,5 +1,5 @@
-"""The document of a dissection (``contracts/process/dissection.schema.json``): as a run keeps it,
-as it is printed, and what of it a trial's record holds."""
+"""The document of a dissection (``contracts/process/dissection.schema.json``): as stored in a run,
+as printed, and the part that a trial's record contains."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from wirelab.trial.wire_record import PacketFinding, WireConnections, WireRecord
 
 
 def text(documents: Dissection | Sequence[Dissection]) -> str:
-    """As JSON for people and for files."""
+    """As JSON for output and files."""
     return msgspec.json.format(msgspec.json.encode(documents), indent=1).decode()
 
 
 def read(file: Path) -> Dissection:
-    """A document that a run keeps, whichever version wrote it. Raises :class:`LabError` where it
-    is none."""
+    """Reads a document stored by any version. Raises :class:`LabError` if it is not a
+    dissection."""
     try:
         content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
         return msgspec.convert(_completed(content), Dissection)
     except (ValueError, TypeError, KeyError) as error:
         raise LabError(
-            f"{file} is no dissection: {error}", "dissect its capture again: `wirelab dissect RUN`"
+            f"{file} is not a dissection: {error}",
+            "dissect its capture again: `wirelab dissect RUN`",
         ) from error
 
 
 def _completed(content: dict[str, Any]) -> dict[str, Any]:
-    """With what the first engines did not write."""
+    """Adds keys that older engines did not write."""
     content["flows"].setdefault("one_sided", {"requests": 0, "replies": 0})
     content["exchanges"].setdefault("unpaired", {"requests": 0, "replies": 0})
     for position in content["interarrival"]:
@@ -42,7 +43,7 @@ def _completed(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def brief(document: Dissection) -> WireRecord:
-    """What a trial's record keeps of it: sums and means, findings without their places."""
+    """The part that a trial's record contains: sums and means, findings without locations."""
     exchanges, flows = document.exchanges, document.flows
     mean = document.accounting.per_exchange
     return WireRecord(
@@ -67,8 +68,8 @@ def brief(document: Dissection) -> WireRecord:
 
 
 def _events(packet: Rung) -> list[str]:
-    """What a packet carries, ``request SETTINGS``; its TCP flags where it opens or closes the
-    connection, or carries nothing."""
+    """Contents of a packet, e.g. ``request SETTINGS``; also its TCP flags if it opens or closes the
+    connection, or has no contents."""
     flags = packet.flags.replace("PSH ", "")
     events = [f"{packet.direction} {layer.layer}" for layer in packet.layers]
     if not events or flags != "ACK":

@@ -1,4 +1,4 @@
-"""What the packets of a capture show: one ``wirelab-engine dissect`` and its document."""
+"""Runs ``wirelab-engine dissect`` on a capture and reads its document."""
 
 from __future__ import annotations
 
@@ -16,28 +16,35 @@ from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exi
 from wirelab.process.interruption import Interruption
 
 SECONDS_MAX = 600.0
-"""A dissection reads over a million packets per second: so long is a hang."""
+"""Time limit. A dissection reads over a million packets per second, so more time means a hang."""
 
 VERSION = 1
-"""Of the document."""
+"""Format version of the document."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What to look at."""
+    """What to include in the dissection."""
 
     port: int | None = None
-    """Only connections to or from that TCP port."""
+    """Only connections from or to that TCP port."""
     timeline: int | None = None
-    """The exchange whose packets are shown, from 1; None: one of median latency."""
+    """The exchange to show packet by packet, from 1; None: one with median latency."""
     flows: int = 16
-    """Connections to list."""
+    """Maximum number of connections to list."""
     calls: Path | None = None
-    """The engine's log of calls, to be compared with the packets."""
+    """The engine's log of calls, to compare with the packets."""
+    keylog: Path | None = None
+    """Secrets of TLS connections, in the format of NSS key logs."""
 
     def options(self) -> list[str]:
-        """As the engine takes them."""
-        given = (("--port", self.port), ("--timeline", self.timeline), ("--calls", self.calls))
+        """As options of the engine."""
+        given = (
+            ("--port", self.port),
+            ("--timeline", self.timeline),
+            ("--calls", self.calls),
+            ("--keylog", self.keylog),
+        )
         words = [word for name, value in given if value is not None for word in (name, str(value))]
         return [*words, "--flows", str(self.flows)]
 
@@ -50,8 +57,8 @@ def dissect(
     interruption: Interruption,
     cores: Sequence[int] = (),
 ) -> Dissection:
-    """The document of a capture. Raises :class:`UsageError` for a file that cannot be read as
-    one, :class:`LabError` where the engine fails, :class:`Interrupted` on request."""
+    """The document of a capture. Raises :class:`UsageError` if the file is not a readable capture,
+    :class:`LabError` if the engine fails, :class:`Interrupted` on request."""
     command = [str(engine_binary.find()), "dissect", str(capture), *look.options()]
     child = Child(command, ProcessOptions(log=log, cores=cores))
     try:
@@ -65,17 +72,18 @@ def dissect(
     if code != 0:
         raise LabError(
             f"{capture}: the engine ended with {describe_exit(code)} ({child.log_tail()})",
-            "run `wirelab-engine dissect` on it by hand",
+            "run `wirelab-engine dissect` on the file to see more",
         )
     return _document(text, capture)
 
 
 def _refusal(message: str, capture: Path) -> LabError | UsageError:
-    """The engine's own words; its remedy speaks of standard input, which it alone reads."""
+    """Error from the engine's message. Its own remedy may refer to standard input, which it
+    reads."""
     if "Usage: " in message:
         return LabError(
-            f"{capture}: the engine does not know an option of this front ({message})",
-            "are the engine and the front of one version? run `make setup`",
+            f"{capture}: the engine does not support an option of this version ({message})",
+            "run `make setup`, so that engine and Python package have the same version",
         )
     reason, _, remedy = message.removeprefix("wirelab-engine: ").rpartition("; ")
     if not reason or "standard input" in remedy:
@@ -101,10 +109,10 @@ def _document(text: bytes, capture: Path) -> Dissection:
         document = msgspec.json.decode(text, type=Dissection)
         if document.dissection == VERSION:
             return document
-    except ValueError:  # what msgspec raises is one
+    except ValueError:  # msgspec's errors are ValueErrors
         pass
     start = text[:200].decode("utf-8", "replace")
     raise LabError(
-        f"{capture}: the engine printed {start!r}, which is no dissection of version {VERSION}",
-        "are the engine and the front of one version? run `make setup`",
+        f"{capture}: the engine printed {start!r}, which is not a dissection of version {VERSION}",
+        "run `make setup`, so that engine and Python package have the same version",
     )

@@ -1,7 +1,7 @@
-"""Points as a reader sees them: message, load, setting, and the shortest name of a stack.
+"""Readable labels of points: message, load, setting, and the shortest unique stack name.
 
-What all points of a run share is left out of their names and shown once
-(:attr:`Names.everywhere`): a label says what is different.
+Properties that all points of a run share are left out of the labels and shown once
+(:attr:`Names.everywhere`): a label contains only the differences.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Point
 
 STAGES_SHOWN = 6
-"""Stages that a label spells out."""
+"""Maximum number of stages that a label lists."""
 
 
 def message(point: Point) -> str:
-    """``Hello 150 kB``; ``Reserve``, whose requests have one size."""
+    """``Hello 150 kB``; ``Reserve``, if its requests have a fixed size."""
     return sanitize(operations.words(point.operation, size(point.bytes)))
 
 
@@ -34,7 +34,7 @@ def load(described: LoadRecord) -> str:
 
 
 def loads(every: Iterable[LoadRecord]) -> str:
-    """Several loads in few words: ``1 and 32 users``."""
+    """Several loads in short form: ``1 and 32 users``."""
     amounts: dict[str, list[str]] = {}
     for described in every:
         amount, kind = _amount(described)
@@ -50,7 +50,7 @@ def background(group: BackgroundRecord) -> str:
 
 
 def _amount(described: LoadRecord) -> tuple[str, str]:
-    """The level of a load, and all else of it."""
+    """The level of a load, and its other properties."""
     kind = described.kind
     if kind == "closed":
         return f"{described.users or 0:,}", _users(described)
@@ -69,7 +69,7 @@ def _amount(described: LoadRecord) -> tuple[str, str]:
 
 
 def _users(described: LoadRecord) -> str:
-    """All of a closed load but the number of its users."""
+    """Properties of a closed load besides its number of users."""
     words = ["users"]
     if think := described.think_s:
         how = described.think
@@ -84,8 +84,8 @@ def _users(described: LoadRecord) -> str:
 
 
 def _stages(stages: Sequence[StageRecord]) -> str:
-    """``20 in 10 s, 20 in 30 s, 0 at once``; of many the first and the last, with a mark that
-    differs where others differ."""
+    """``20 in 10 s, 20 in 30 s, 0 at once``; a long list is shortened to its first and last stages
+    with a hash that distinguishes it from others."""
     words = [_stage(stage) for stage in stages]
     if len(words) <= STAGES_SHOWN:
         return ", ".join(words)
@@ -99,7 +99,7 @@ def _stage(stage: StageRecord) -> str:
 
 
 def _bursts(described: LoadRecord) -> str:
-    """All of bursts but their number of calls."""
+    """Properties of bursts besides their number of calls."""
     rate = described.rate
     pace = "at once" if rate is None else f"at {rate:,g}/s"
     how = f" ({described.gaps})" if described.gaps != "constant" else ""
@@ -124,17 +124,17 @@ def openness(described: LoadRecord) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Names that are unmistakable within one run."""
+    """Labels that are unambiguous within one run."""
 
     stacks: Mapping[str, str]
     """Shortest name by stack reference."""
     everywhere: tuple[str, ...]
-    """What holds for every point and no name says: ``placement pinned``."""
+    """Properties shared by all points, which no label contains: ``placement pinned``."""
     _shared: Mapping[str, Any]
 
     @classmethod
     def of(cls, points: Iterable[Point]) -> Names:
-        """The names of a run's points."""
+        """Labels for the points of a run."""
         every = list(points)
         references = {point.stack for point in every}
         shared = _common([_conditions(point) for point in every])
@@ -144,20 +144,20 @@ class Names:
         return cls(_stacks(references), tuple(filter(None, (*named, *also))), shared)
 
     def setting(self, point: Point) -> str:
-        """``Hello 14 B, 32 users``, and what of link, class and options differs in the run."""
+        """``Hello 14 B, 32 users``, plus link, class and options that differ within the run."""
         return ", ".join((message(point), load(point.load), *self.differing(point)))
 
     def load(self, point: Point) -> str:
-        """``32 users``, and what of link, class and options differs in the run."""
+        """``32 users``, plus link, class and options that differ within the run."""
         return ", ".join((load(point.load), *self.differing(point)))
 
     def differing(self, point: Point) -> list[str]:
-        """Link, semantic class and options, where they differ within the run."""
+        """Link, semantic class and options that differ within the run."""
         own = ((k, v) for k, v in _conditions(point).items() if k not in self._shared)
         return [_condition(key, value) for key, value in own]
 
     def settings(self, points: Iterable[Point]) -> str:
-        """Several settings in few words: ``Hello 14 B with 1 user, Hello 3 MB with 1 and 32
+        """Several settings in short form: ``Hello 14 B with 1 user, Hello 3 MB with 1 and 32
         users``."""
         groups: dict[tuple[str, ...], list[LoadRecord]] = {}
         for point in points:
@@ -169,15 +169,15 @@ class Names:
 
 
 def _conditions(point: Point) -> dict[str, Any]:
-    # The name of a message stands for what it is made of.
+    # The name of a message stands for its contents.
     shown = ((key, value) for key, value in sorted(point.options.items()) if key != "message")
     options = {key: value for key, value in shown if value}
     return {"link": point.link, "reply": point.semantic_class, **options}
 
 
 def _option(key: str, value: Any) -> str:
-    """What all points have: ``placement pinned``, ``chunk 16 kB``; the usual link needs no
-    word, and the class is an axis that is shown already."""
+    """Properties that all points share: ``placement pinned``, ``chunk 16 kB``. Loopback is not
+    listed, and the class is not because it is an axis, which is already shown."""
     return "" if key == "reply" or (key, value) == ("link", LOOPBACK) else _condition(key, value)
 
 
@@ -188,7 +188,7 @@ def _condition(key: str, value: Any) -> str:
 
 
 def _value(value: Any) -> str:
-    """``delay_us=100, wrong: every=10 what=content`` for switches of a service."""
+    """``delay_us=100, wrong: every=10 what=content`` for fault switches of a service."""
     if not isinstance(value, Mapping):
         return str(value)
     return ", ".join(
@@ -200,8 +200,8 @@ def _value(value: Any) -> str:
 
 
 def _stacks(references: Iterable[str]) -> dict[str, str]:
-    """Binding and language, and of the named axes only those that do not all have the same
-    value; the whole reference where that is mistakable."""
+    """Binding and language, and only those named axes whose values differ; the complete reference
+    if that is ambiguous."""
     named = {reference: _axes(reference) for reference in sorted(references)}
     common = _common(list(named.values()))
     short = {
@@ -222,7 +222,7 @@ def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _values(axes: Mapping[str, str], common: Mapping[str, str]) -> list[str]:
-    # `on` and `8` mean nothing alone; `close` and `text` do.
+    # `on` and `8` mean nothing without the axis; `close` and `text` do.
     return [
         value if value.isalpha() and value not in ("on", "off", "none") else f"{name}={value}"
         for name, value in axes.items()

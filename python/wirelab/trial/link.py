@@ -1,7 +1,7 @@
-"""The link of a trial: where its two sides run, and what lies between them.
+"""The link of a trial: where its two sides run, and the network between them.
 
-Anything but loopback is a process (docs/reference/process.md, "Link process"), which
-makes two network namespaces for the trial and removes them at its end.
+Any link except loopback is a process (docs/reference/process.md, "Link process"). It creates two
+network namespaces for the trial and removes them at its end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PINGS_MIN, PINGS_MAX = 10, 50
 PINGING_S = 10.0
-"""Pings before each trial take about so long at most."""
+"""Approximate time limit of the pings before each trial, seconds."""
 LOSS_PACKETS = 1000
 SETTLE_S_MAX = 2.0
 
@@ -47,26 +47,26 @@ class End:
     interface: str = "lo"
     address: str = "127.0.0.1"
     namespace: str | None = None
-    """Of the network, by name; None: the lab's own."""
+    """Network namespace by name; None: wirelab's own."""
 
 
 @dataclass(frozen=True)
 class LinkSpec:
-    """What link is asked for: a profile, and how TCP behaves at its ends."""
+    """Parameters of a link: a profile, and the TCP settings at its ends."""
 
     profile: OwnProfile | str
     congestion: Congestion = "cubic"
-    """This and the next two are values of the axes of those names."""
+    """This value and the next two are values of the axes with the same names."""
     initial_window: str = KERNEL
     after_idle: AfterIdle = "restart"
     driver: Driver | None = None
-    """None: the profile's."""
+    """None: that of the profile."""
     measure: Measure = field(default_factory=Measure)
     """What the link measures before it is ready."""
 
     @classmethod
     def of(cls, profile: OwnProfile | str, axes: Mapping[str, str], measure: Measure) -> LinkSpec:
-        """The link of a trial whose stack has these axes."""
+        """The link of a trial for a stack with these axes."""
         return cls(
             profile,
             congestion=cast(Congestion, axes["congestion"]),
@@ -76,7 +76,7 @@ class LinkSpec:
         )
 
     def config(self, cores: tuple[int, ...]) -> LinkConfig:
-        """What the process reads."""
+        """The JSON object for the process's standard input."""
         document = link_names.document(self.profile)
         return LinkConfig(
             profile=msgspec.convert(document, ProfileChoice),
@@ -98,22 +98,23 @@ class Loopback:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """There is nothing to remove."""
+        """Does nothing: there is nothing to remove."""
 
     def tick(self) -> None:
-        """Nothing can have happened to it."""
+        """Does nothing: loopback cannot end."""
 
     def settle(self) -> None:
-        """What was sent has arrived."""
+        """Does nothing: everything sent has arrived."""
 
     def finish(self, start_ns: int, end_ns: int) -> LinkRecord:
-        """Its record: congestion control is the machine's, whatever the stack names."""
+        """Its record. Congestion control is that of the machine, whatever the stack names."""
         own = machine.kernel_setting("congestion_control")
         return LinkRecord(LOOPBACK, {"client": own, "server": own})
 
 
 class Link(ManagedProcess[Ready]):
-    """A running link. Use as a context manager; nothing of it is left after the block."""
+    """A running link. Use as a context manager; it is removed completely at the end of the
+    block."""
 
     noun = "the link"
     model = Ready
@@ -123,10 +124,10 @@ class Link(ManagedProcess[Ready]):
     def __init__(
         self, spec: LinkSpec, *, cores: tuple[int, ...], log: Path, interruption: Interruption
     ) -> None:
-        """Makes it, and measures it. Raises :class:`TrialFailed`, and :class:`Refused` where it
-        cannot be had."""
+        """Creates and measures it. Raises :class:`TrialFailed`, and :class:`Refused` if it is not
+        possible."""
         self._cpu: list[Sample] = []
-        # On SIGTERM it removes what it has made; SIGKILL would leave that behind.
+        # On SIGTERM it removes what it has created; SIGKILL would leave it behind.
         super().__init__(
             [str(engine_binary.find()), "link"],
             spec.config(cores),
@@ -142,22 +143,22 @@ class Link(ManagedProcess[Ready]):
         self._remove()
 
     def tick(self) -> None:
-        """Takes a sample of its CPU time. Raises :class:`TrialFailed` when it has ended."""
+        """Samples its CPU time. Raises :class:`TrialFailed` if it has ended."""
         death = self.death()
         if death:
-            raise TrialFailed(f"{death} in mid-trial")
+            raise TrialFailed(f"{death} during the trial")
         cpu = metrics.cpu_seconds(self.child.pid)
         if cpu is not None:
             self._cpu.append(Sample(time.monotonic_ns(), cpu))
 
     def settle(self) -> None:
-        """Waits until what was sent last has arrived, so that captures have it."""
+        """Waits until the last packets have arrived, so that captures contain them."""
         rtt = self.ready.measured.rtt_ms
         time.sleep(min(SETTLE_S_MAX, (rtt.p99 if rtt else 0.0) * 2e-3 + 0.02))
 
     def finish(self, start_ns: int, end_ns: int) -> LinkRecord:
-        """Its record, once the trial is over, with the CPU seconds of the whole process within
-        the window from ``start_ns`` to ``end_ns``. Raises :class:`TrialFailed` when it prints
+        """Its record after the trial, with the CPU seconds of the process from ``start_ns`` to
+        ``end_ns`` of the window. Raises :class:`TrialFailed` if it prints
         none."""
         ended = self.final_message(LinkEnded).link
         cpu_window_s = metrics.growth(self._cpu, start_ns, end_ns)
@@ -169,7 +170,7 @@ class Link(ManagedProcess[Ready]):
         self._remove()
 
     def _remove(self) -> None:
-        """What it could not remove itself, because it was killed."""
+        """Removes what the link process left behind because it was killed."""
         for side in ("c", "s"):
             namespaces.remove(f"wl-{self.child.pid}-{side}")
 
@@ -184,8 +185,8 @@ def _end(ready: ReadyEnd) -> End:
 def open_link(
     spec: LinkSpec, *, cores: tuple[int, ...], log: Path, interruption: Interruption
 ) -> AnyLink:
-    """The link of a trial, measured. Raises :class:`TrialFailed`, also where nothing comes
-    through it."""
+    """The measured link of a trial. Raises :class:`TrialFailed`, also if no packets pass through
+    it."""
     if spec.profile == LOOPBACK:
         return Loopback()
     link = Link(spec, cores=cores, log=log, interruption=interruption)
@@ -199,8 +200,8 @@ def open_link(
 
 
 def measurement(nominal: Nominal | None) -> Measure:
-    """What a link measures of itself before each trial: its round trip always, loss and rate
-    where it has them. Probes are UDP: what it loses of SYNs is counted in the trial."""
+    """What a link measures itself before each trial: always the round trip, loss and rate if its
+    profile has them. Probes are UDP; lost SYNs are counted during the trial."""
     if nominal is None:
         return Measure(pings=PINGS_MAX, loss_packets=0, rate=False)
     pings = int(PINGING_S * 1e3 / max(1.0, nominal.rtt_ms))
@@ -213,19 +214,19 @@ def measurement(nominal: Nominal | None) -> Measure:
 
 
 def try_out(spec: LinkSpec, log: Path, interruption: Interruption) -> Ready:
-    """Makes and removes the link. Returns its ready line. Raises :class:`LabError` where it
-    cannot be had, with the reason and what to do."""
+    """Creates and removes the link, and returns its ready line. Raises :class:`LabError` with
+    reason and remedy if it is not possible."""
     name = link_names.name(spec.profile)
     try:
         with Link(spec, cores=(), log=log, interruption=interruption) as link:
             return link.ready
     except Refused as refused:
         reason, remedy = refused.message, refused.remedy
-        if "profile." in refused.message:  # a key of it, which is wrong on every machine
+        if "profile." in refused.message:  # an invalid key, not a limit of the machine
             raise LabError(f"link {name}: {reason}", remedy) from refused
     except TrialFailed as failure:
-        reason, remedy = failure.reason, "`wirelab doctor` shows what this machine can do"
+        reason, remedy = failure.reason, "`wirelab doctor` reports what this machine supports"
     raise LabError(
-        f"link {name} cannot be had here: {reason}",
-        f"{remedy} (in an experiment: `links: loopback`)",
+        f"link {name} is not available here: {reason}",
+        f"{remedy}; or write `links: loopback`",
     )

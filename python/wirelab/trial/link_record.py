@@ -1,4 +1,4 @@
-"""What a trial's record keeps of its link, its captures and the cores of its processes."""
+"""Records of the link, the captures and the cores of a trial."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from wirelab.documents.link_ready import Emulator, ProfileDocument
 from wirelab.trial.conversion import convert
 
 Way = Literal["forward", "backward"]
-"""From client to server, or back."""
+"""Direction: from client to server, or back."""
 Side = Literal["client", "server"]
-"""An end of a link."""
+"""One end of a link."""
 
 
 class LinkEnd(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where one side of a trial ran."""
+    """Namespace, address and device of one side of a trial."""
 
     interface: str
     address: str
 
 
 class NominalLink(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the profile promises for an echo of 84 bytes."""
+    """Expected values of the profile for an echo of 84 bytes."""
 
     rtt_ms: float | None = None
     """Mean."""
@@ -32,11 +32,11 @@ class NominalLink(msgspec.Struct, frozen=True, omit_defaults=True):
     rate_kbit: dict[Way, float | None] = {}
     """None: no bottleneck."""
     syn_loss_percent: dict[Way, float] = {}
-    """In addition to the loss."""
+    """In addition to the loss of all packets."""
 
 
 class RoundTrips(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Echoes before the trial, milliseconds."""
+    """Echoes before the trial, in milliseconds."""
 
     p50: float | None = None
     mean: float | None = None
@@ -49,7 +49,7 @@ class RoundTrips(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LossShare(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Lost packets with the 99.9 % interval of their share, percent."""
+    """Lost packets, and the 99.9 % interval of their share in percent."""
 
     value: float = 0.0
     low: float = 0.0
@@ -58,42 +58,42 @@ class LossShare(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class MeasuredLoss(LossShare, frozen=True, omit_defaults=True):
-    """Lost echoes, either way, and those of each way."""
+    """Lost echoes in either direction, and per direction."""
 
     forward: LossShare | None = None
     backward: LossShare | None = None
 
 
 class MeasuredLink(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was measured before the trial."""
+    """Measurements before the trial."""
 
     rtt_ms: RoundTrips | None = None
     base_rtt_ms: float | None = None
-    """Median before the profile was laid on the path."""
+    """Median before the profile was applied."""
     loss_percent: MeasuredLoss | None = None
     rate_kbit: dict[Way, float] | None = None
 
 
 class TcpStart(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a connection begins at one end."""
+    """Initial TCP parameters of connections at one end."""
 
     initial_window: int
     """Segments."""
     receive_window: int
-    """Bytes that it offers at first."""
+    """Initial receive window in bytes."""
     after_idle: str
     """``restart`` or ``keep``."""
 
 
 class SynCount(msgspec.Struct, frozen=True, omit_defaults=True):
-    """SYNs of one way within the trial."""
+    """SYNs of one direction during the trial."""
 
     offered: int
     lost: int
 
 
 class Lateness(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How much later than due the emulator let packets out, microseconds."""
+    """Delay between planned and actual departure of packets in the emulator, microseconds."""
 
     p99: float
     p50: float | None = None
@@ -102,14 +102,14 @@ class Lateness(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LinkRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the link of a trial was: on loopback the machine's congestion control, else what the
-    link reported when it was ready and when it had ended. None: not recorded."""
+    """The link of a trial. On loopback only the machine's congestion control; otherwise what the
+    link reported when it was ready and when it ended. None: not recorded."""
 
     name: str = ""
     congestion: dict[Side, str | None] = {}
     driver: str | None = None
     verified: bool | None = None
-    """Whether this project has measured what the driver does to packets."""
+    """Whether this project has measured the effect of the driver on packets."""
     profile: ProfileDocument | None = None
     nominal: NominalLink = NominalLink()
     measured: MeasuredLink = MeasuredLink()
@@ -123,7 +123,7 @@ class LinkRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     packets: dict[Way, int] | None = None
     bytes: dict[Way, int] | None = None
     device_drops: dict[Way, int] | None = None
-    """Packets that the machine dropped, not the profile."""
+    """Packets dropped by the machine instead of the profile."""
     lost: dict[Way, int] | None = None
     queue_drops: dict[Way, int] | None = None
     corrupted: dict[Way, int] | None = None
@@ -131,51 +131,51 @@ class LinkRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     reordered: dict[Way, int] | None = None
     syns: dict[Way, SynCount] | None = None
     dropped: tuple[Dropped, ...] = ()
-    """By the script of a test."""
+    """Dropped by the timeline of a test."""
     lateness_us: Lateness | None = None
     seconds: float | None = None
     cpu_s: float | None = None
     cpu_window_s: float | None = None
-    """CPU seconds of the link's process within the window."""
+    """CPU seconds of the link process within the window."""
 
     @classmethod
     def of(cls, line: object) -> LinkRecord:
-        """From the journal, or from what a link prints. Raises :class:`TypeError`."""
+        """From the journal, or from the output of a link. Raises :class:`TypeError`."""
         return convert(line, cls)
 
     def driver_text(self) -> str:
-        """The driver, marked where this project has never measured its effect; empty on
-        loopback. Records made before links reported that are judged by the driver's name."""
+        """The driver, marked if this project has never measured its effect; empty on loopback.
+        Older records do not contain that and are judged by the driver's name."""
         if self.driver is None:
             return ""
         verified = self.driver != "netem" if self.verified is None else self.verified
         return self.driver if verified else f"{self.driver} (not verified)"
 
     def rtt_ms(self) -> float | None:
-        """The measured round trip, median."""
+        """Median of the measured round trip."""
         return self.measured.rtt_ms.p50 if self.measured.rtt_ms else None
 
 
 class CaptureRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a capture holds."""
+    """Contents of a capture."""
 
     packets: int = 0
     bytes: int = 0
     drops: int = 0
-    """Packets for which the ring had no room."""
+    """Packets dropped because the ring buffer was full."""
     freezes: int = 0
-    """How often it was full."""
+    """Number of times that the ring buffer was full."""
     file: str = ""
     interface: str | None = None
     cpu_s: float | None = None
 
 
 Cores = tuple[int, ...] | Literal["unpinned"] | None
-"""None: there is no such process."""
+"""Cores of a process; None: there is no such process."""
 
 
 class PlacementRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which process ran on which cores."""
+    """Assignment of processes to cores."""
 
     rule: str = ""
     """``pinned``, ``unpinned`` or ``cores``."""
@@ -185,4 +185,4 @@ class PlacementRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     emulator: Cores = None
     capture: Cores = None
     processors: int | None = None
-    """Threads of service code."""
+    """Number of threads of service code."""

@@ -1,4 +1,4 @@
-"""Watches a service from outside while the engine drives it: CPU, memory, its own counters."""
+"""Observes a service from outside while the engine drives it: CPU, memory, its own counters."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from wirelab.trial.record import GroupResult, ServiceRecord
 from wirelab.trial.series import Series
 
 FIRST_GAP_S, LAST_GAP_S = 0.1, 0.4
-"""From the begin of a scrape to that of the next. The first follows the opening of a window and
-doubles up to the last, which holds throughout the trial. Short windows so hold two samples; every
-half second holds one, for ticks come about every 50 ms; and scraping takes less than 0.1 % of the
-service."""
+"""First and last interval between scrapes. The first applies when a window opens; the interval then
+doubles up to the last. Short windows thus contain two samples, and every half second contains
+one, because ticks come about every 50 ms. Scraping takes less than 0.1 % of the service's
+time."""
 
 GLANCE_S_MAX = 0.25
-"""Seconds that a service gets to answer a scrape."""
+"""Time limit for a scrape, seconds."""
 BUSY_GAP_S, BUSY_GAP_S_MAX = 2.0, 16.0
-"""To the next scrape of a service that was too busy to answer one; the gap doubles while it is."""
+"""Delay after a service was too busy to answer a scrape; it doubles while that continues."""
 
 OnRuntime = Callable[[Mapping[str, float]], None]
 
 
 def window_ns(group: GroupResult) -> tuple[int, int]:
-    """Start and end of the window of a group's result, nanoseconds of CLOCK_MONOTONIC."""
+    """Start and end of a result's window, nanoseconds of CLOCK_MONOTONIC."""
     start_ns = group.window_start_ns or 0
     return start_ns, start_ns + round(group.window_s * 1e9)
 
 
 class Observer:
-    """Collects samples between ``before`` and ``after`` one drive."""
+    """Collects samples between ``before`` and ``after`` of one drive."""
 
     def __init__(
         self, service: Service | AnyExternal, on_runtime: OnRuntime = lambda _: None
     ) -> None:
-        """``on_runtime`` hears the service's runtime metrics whenever they are sampled, by the
-        names of :mod:`wirelab.process.runtime_metrics`."""
+        """``on_runtime`` is called for every sample of the service's runtime metrics, named as in
+        :mod:`wirelab.process.runtime_metrics`."""
         self.series = Series()
         self._service = service
         self._on_runtime = on_runtime
@@ -58,7 +58,7 @@ class Observer:
         self.tick()
 
     def tick(self) -> None:
-        """Takes what is due. Called often."""
+        """Takes the samples that are due. To be called often."""
         cpu = self._service.cpu_seconds()
         now = time.monotonic_ns()
         if cpu is not None:
@@ -67,7 +67,7 @@ class Observer:
             self._scrape()
 
     def progress(self, progress: Progress) -> None:
-        """Hears the engine's progress lines."""
+        """Receives the engine's progress lines."""
         self.series.progress(time.monotonic_ns(), progress)
         if progress.phase == "measure" and not self._measuring:
             self._measuring = True
@@ -89,8 +89,8 @@ class Observer:
             self._switches.append((time.monotonic_ns(), counts))
 
     def finish(self) -> None:
-        """Takes the last samples, while the service still runs."""
-        # Where nothing was left to drain, no line reported the end of the window.
+        """Takes the last samples while the service is still running."""
+        # If nothing was left to drain, no line reported the end of the window.
         self._window_over()
         self.tick()
         began_ns = time.monotonic_ns()
@@ -98,7 +98,7 @@ class Observer:
         self._sampled(began_ns, self.text_after)
 
     def findings(self, start_ns: int, end_ns: int) -> ServiceRecord:
-        """What was observed of the service, given the ends of the window."""
+        """Observations of the service for a window with these ends."""
         before, after = metrics.parse(self.text_before), metrics.parse(self.text_after)
         self.series.opened(start_ns)
         return ServiceRecord(
@@ -115,8 +115,8 @@ class Observer:
         )
 
     def _switched_per_s(self) -> float | None:
-        """Involuntary context switches between the first word of the window and its end, of
-        the threads that lived then; None where the window was too short for two counts."""
+        """Involuntary context switches between the first and the last sample of the window, of the
+        threads that existed then; None if the window was too short for two counts."""
         if len(self._switches) < 2:
             return None
         (begin, first), (end, last) = self._switches[0], self._switches[-1]
@@ -139,7 +139,7 @@ class Observer:
         self._gap_s = min(2 * self._gap_s, LAST_GAP_S)
 
     def _sampled(self, began_ns: int, text: str) -> tuple[Metrics, int]:
-        """A scrape that has just ended: its samples, and their moment."""
+        """Samples of the scrape that has just ended, and their time."""
         at_ns = (began_ns + time.monotonic_ns()) // 2
         counters = metrics.parse(text)
         runtime = runtime_metrics.normalise(counters)
@@ -148,8 +148,8 @@ class Observer:
         return counters, at_ns
 
     def _concurrency(self, start_ns: int, end_ns: int) -> float | None:
-        """Calls inside the service's own code, averaged between the first and the last scrape
-        of the window (Little's law, from outside); None when the window held no two."""
+        """Calls inside the service's own code, averaged between the first and the last scrape of
+        the window (Little's law); None if the window contains fewer than two."""
         inside = [sample for sample in self._busy if start_ns <= sample.at_ns <= end_ns]
         if len(inside) < 2:
             return None
@@ -158,7 +158,7 @@ class Observer:
 
 
 def _counted(before: Metrics, after: Metrics, name: str) -> int | None:
-    """How much a counter grew; None for a service without metrics."""
+    """Increase of a counter; None for a service without metrics."""
     return round(metrics.total(after, name) - metrics.total(before, name)) if after else None
 
 

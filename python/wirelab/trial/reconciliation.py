@@ -1,7 +1,7 @@
-"""Each call of a trial and its packets: whether calls are logged, and what is kept of it.
+"""Matches each call of a trial with its packets, if calls are logged, and summarises the result.
 
-The engine logs every call of a trial that captures; ``wirelab-engine dissect --calls`` compares
-the log with the packets (docs/reference/call-times.md).
+The engine logs every call of a trial that captures packets; ``wirelab-engine dissect --calls``
+compares the log with the packets (docs/reference/call-times.md).
 """
 
 from __future__ import annotations
@@ -30,48 +30,48 @@ if TYPE_CHECKING:
     from wirelab.experiment.model import Experiment
 
 LOG = "calls.csv"
-"""Name of the log in a trial's folder: about 120 B a call."""
+"""Name of the log in a trial's folder; about 120 B per call."""
 CALLS_MAX = 2_000_000
-"""Calls of a trial beyond which none is logged."""
+"""Maximum number of calls of a trial that is logged."""
 RATE_MAX = 100_000.0
-"""Calls per second that a closed load under capture makes at most, for want of a better
-bound before it is run."""
+"""Assumed maximum rate of a closed load under capture, calls per second, because no better bound
+is known before the run."""
 
 CALLS_APART = 0.001
-"""Share of the calls that one of two captures may lack, for both to speak of the same ones."""
+"""Maximum share of calls missing in one of two captures, for both to cover the same calls."""
 STALLS_APART = 0.02
-"""Of the mean response time: by more the stalls that two captures show must not differ, for
-stalls are in no part, and a way that holds one would be reported too long."""
+"""Maximum difference between the stalls in two captures, as a share of the mean response time.
+Stalls belong to no part, so a direction that contains one would be reported too long."""
 
 
 @dataclass(frozen=True)
 class CallLog:
-    """The log of a trial's calls, or why there is none."""
+    """The log of a trial's calls, or the reason why there is none."""
 
     path: Path | None
     left_out: str = ""
-    """Why calls are not logged though packets are captured; empty where they are."""
+    """Why calls are not logged although packets are captured; empty if they are logged."""
 
 
 def call_log(experiment: Experiment, cell: Cell, folder: Path) -> CallLog:
-    """Of a trial of ``cell`` in ``folder``."""
+    """The log of a trial of ``cell`` in ``folder``."""
     if cell.capture == NO_CAPTURE:
         return CallLog(None)
     caller = cell.stack.axes["caller"]
     if caller != ENGINE:
-        return CallLog(None, f"{caller} logs no calls")
+        return CallLog(None, f"{caller} does not log calls")
     calls = _calls_max(experiment, cell)
     if calls > CALLS_MAX:
         return CallLog(
             None,
             f"the trial may make {calls:,.0f} calls, and at most {CALLS_MAX:,} are logged; "
-            "a shorter window, or one of fewer calls, has a log",
+            "use a shorter window or fewer calls",
         )
     return CallLog((folder / LOG).absolute())
 
 
 def _calls_max(experiment: Experiment, cell: Cell) -> float:
-    """How many calls the trial makes at most, warm-up included."""
+    """Maximum number of calls of the trial, warm-up included."""
     rate = cell.load.point().rate_max() or RATE_MAX
     window = experiment.window_of(cell.message, cell.load)
     warming = rate * experiment.warmup_of(cell.load, cold=False).max
@@ -87,8 +87,8 @@ def log_of(capture: Path) -> Path | None:
 
 
 def kept(documents: Sequence[Dissection]) -> CallTimes | None:
-    """What a trial's record keeps, of the dissections of its captures, the client's first;
-    None where nothing was captured. Of both ends, too, what each way and the server took."""
+    """Summary for a trial's record, from the dissections of its captures, the client's first; None
+    if nothing was captured. With both ends also the times of each direction and of the server."""
     found = [document.reconciliation for document in documents]
     if not found or found[0] is None:
         return None
@@ -96,8 +96,8 @@ def kept(documents: Sequence[Dissection]) -> CallTimes | None:
 
 
 def joined(documents: Sequence[Dissection]) -> list[Dissection]:
-    """Dissections of a run's captures; where two are of one trial, what they tell together
-    stands in that of the client's end."""
+    """Dissections of a run's captures. If two belong to one trial, their common result is added to
+    that of the client's end."""
     servers = {
         file.parent: document.reconciliation
         for document in documents
@@ -115,7 +115,7 @@ def _joined(document: Dissection, servers: Mapping[Path, Reconciliation | None])
 
 
 def _with(client: Reconciliation, server: Reconciliation | None) -> CallTimes:
-    """The reconciliation at the client's end, with what that at the server's end adds."""
+    """The reconciliation at the client's end, completed by that at the server's end."""
     own = msgspec.structs.asdict(client)
     if server is None:
         return CallTimes(**own)
@@ -127,12 +127,12 @@ def _with(client: Reconciliation, server: Reconciliation | None) -> CallTimes:
 
 
 def _both_ends(client: Reconciliation, server: Reconciliation) -> BothEnds | None:
-    """The parts of which the server's part at the client's end consists: the way of the
-    request's last packet, what the server took, the way of the reply's first; or why they
-    cannot be distinguished. None where no call was laid beside its packets.
+    """Splits the server's part as seen at the client's end: the way of the request's last packet,
+    the server itself, the way of the reply's first packet; or the reason why that is not possible.
+    None if no call was matched with its packets.
 
-    Both captures are beside one log, and all stamps are of one clock, so that each way is the
-    difference of two sums of means: when a packet passed the one end, and the other.
+    Both captures are compared with one log, and all time stamps use one clock. Each way is
+    therefore the difference of two sums of means: when a packet passed one end and the other.
     """
     own, other = client.all, server.all
     if own is None or other is None:
@@ -140,14 +140,14 @@ def _both_ends(client: Reconciliation, server: Reconciliation) -> BothEnds | Non
     response = own.response.mean_us
     if abs(own.calls - other.calls) > CALLS_APART * own.calls:
         words = f"{own.calls:,} at the client's end, {other.calls:,} at the server's"
-        return BothEnds(left_out=f"the two captures do not hold the same calls ({words})")
+        return BothEnds(left_out=f"the two captures do not contain the same calls ({words})")
     stalls = [mean_us(end, "stalls") or 0.0 for end in (own, other)]
     if abs(stalls[0] - stalls[1]) > STALLS_APART * response:
         words = f"{stalls[0]:,.0f} and {stalls[1]:,.0f} µs of a mean call"
         return BothEnds(left_out=f"the two captures show stalls of different length ({words})")
     there, at_server, back = _ways(own, other)
     if min(there, back) < 0.0:
-        words = "by the stamps of the two captures packets came before they were sent"
+        words = "by the time stamps of the two captures, packets arrived before they were sent"
         return BothEnds(left_out=words)
     taken = next(part for part in other.phases if part.phase == "server")
     return BothEnds(
@@ -166,7 +166,7 @@ def _both_ends(client: Reconciliation, server: Reconciliation) -> BothEnds | Non
 
 
 def _ways(own: Operation, other: Operation) -> tuple[float, float, float]:
-    """From the client's end to the server's, there, and back: means, microseconds."""
+    """Client's end to server's end, inside the server, and back: means in microseconds."""
 
     def request_us(end: Operation) -> float:
         """From a call's first write until its request has passed."""
@@ -179,7 +179,7 @@ def _ways(own: Operation, other: Operation) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Split:
-    """Where the mean response time of calls went."""
+    """Parts of the mean response time of calls."""
 
     calls: int
     response: Spent
@@ -188,7 +188,7 @@ class Split:
 
 
 def split(found: Reconciliation) -> Split | None:
-    """All calls together; of captures at both ends with the ways told from the server."""
+    """All calls together; with captures at both ends, the ways are separated from the server."""
     whole = found.all
     if whole is None:
         return None
@@ -200,12 +200,12 @@ def split(found: Reconciliation) -> Split | None:
 
 
 def ways(found: Reconciliation) -> tuple[TimePart, ...]:
-    """The parts that two captures distinguish; empty where they do not."""
+    """The parts that two captures distinguish; empty if they do not."""
     ends = found.both_ends if isinstance(found, CallTimes) else None
     return ends.parts if ends else ()
 
 
 def mean_us(operation: Operation | None, phase: CallPhase) -> float | None:
-    """The mean of a phase, microseconds; None where no call has it."""
+    """Mean of a phase in microseconds; None if no call has it."""
     parts = operation.phases if operation else ()
     return next((part.mean_us for part in parts if part.phase == phase), None)

@@ -1,8 +1,7 @@
 """A trial: one measured execution of one point of an experiment.
 
-This is the record that the journal holds (one JSON line per trial) and that
-statistics, verdicts, explanations and the report read. Times in nanoseconds,
-rates per second, sizes in bytes, CPU in seconds.
+The journal stores one record per trial as a JSON line. Statistics, verdicts, explanations and the
+report read them. Times are in nanoseconds, rates per second, sizes in bytes, CPU in seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Outcome = Literal["ok", "marked", "not-measurable"]
 
 
 def now() -> str:
-    """The time as records have it: ISO 8601, UTC."""
+    """The time in records: ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -41,18 +40,18 @@ class Point:
     operation: str
     """Operation of the contract, e.g. ``Hello``."""
     bytes: int
-    """Size of the operation's large part."""
+    """Size of the operation's variable part."""
     load: LoadRecord
     link: str = "loopback"
     contract: str = "transfer"
     options: Json = field(default_factory=dict)
-    """Anything else that belongs to the point: faults, chunk size, placement, seed of a load."""
+    """Other properties of the point: faults, chunk size, placement, seed of a load."""
     service: Json = field(default_factory=dict)
-    """The declaration of a service that is not of the lab; empty for those of the lab. Stacks are
-    compared whatever it is."""
+    """Declaration of a user-defined service; empty for wirelab's services. It does not affect the
+    comparison of stacks."""
 
     def to_json(self) -> Json:
-        """As the journal holds it."""
+        """As stored in the journal."""
         line: Json = msgspec.to_builtins(self)
         if not self.service:
             line.pop("service")
@@ -65,9 +64,9 @@ class Point:
 
     @property
     def semantic_class(self) -> str:
-        """What a call means to its caller: ``two-way``, done when the reply is read, or
-        ``one-way``, done when the service reports that it has processed it. Hops, delivery and
-        order are those of one connection everywhere; streams are operations of their own."""
+        """When a call is complete for its caller: ``two-way``, when the reply is read, or
+        ``one-way``, when the service reports that it has processed it. Hops, delivery and order are
+        always those of one connection; streams are separate operations."""
         return self.axes.get("reply", "two-way")
 
 
@@ -86,7 +85,7 @@ class Check:
 
     @classmethod
     def unmeasurable(cls, name: str, reason: str) -> Check:
-        """What could not be found out, and why."""
+        """A check that could not be made, with the reason."""
         return cls(name, "not-measurable", f"not measurable here, because {reason}")
 
 
@@ -97,17 +96,17 @@ class Times:
     count: int = 0
     mean_ns: float = 0.0
     min_ns: int | None = 0
-    """None: the caller does not report it."""
+    """None: not reported by the caller."""
     max_ns: int = 0
     percentiles_ns: dict[str, int] = field(default_factory=dict)
-    """By name (``p50``, ``p99.9``), only those with enough samples above."""
+    """By name (``p50``, ``p99.9``), only those with enough samples above them."""
     hdr: str | None = None
-    """The histogram as the engine encodes it; None in the journal, see ``histograms.hlog``."""
+    """The histogram encoded by the engine; None in the journal, see ``histograms.hlog``."""
 
 
 @dataclass(frozen=True)
 class Warmup:
-    """How the warm-up went."""
+    """Course of the warm-up."""
 
     seconds: float = 0.0
     calls: int = 0
@@ -118,18 +117,18 @@ class Warmup:
 
 @dataclass(frozen=True)
 class SequencesResult:
-    """Sequences of calls that belong to the window by their first call's arrival."""
+    """Sequences of calls that belong to the window by the arrival of their first call."""
 
     count: int = 0
     errors: int = 0
     response: Times = field(default_factory=Times)
     response_good: Times | None = None
-    """Those without a failed call; None where all are, or none is."""
+    """Times of sequences without a failed call; None if all or none of them have one."""
 
 
 @dataclass(frozen=True)
 class OperationResult:
-    """The calls of one operation, where the group makes calls of several."""
+    """Calls of one operation, if the group calls several."""
 
     operation: str
     calls: int = 0
@@ -142,31 +141,31 @@ class OperationResult:
 
 @dataclass(frozen=True)
 class PeriodResult:
-    """A stage of a load, or a burst, as far as it lies within the window (see
+    """A stage of a load, or a burst, as far as it is within the window (see
     :class:`wirelab.documents.event.PeriodOutcome`)."""
 
     start_s: float = 0.0
-    """From the begin of the window."""
+    """From the start of the window."""
     duration_s: float = 0.0
-    """Of a burst, from the first planned arrival to the last."""
+    """For a burst: from the first planned arrival to the last."""
     calls_planned: float | None = None
-    """Of open loads."""
+    """For open loads."""
     users_planned: float | None = None
-    """Of closed loads, averaged."""
+    """For closed loads, averaged."""
     calls: int = 0
     errors: int = 0
     sent: int = 0
-    """While a stage lasted; of a burst, whenever it was."""
+    """During a stage; for a burst at any time."""
     ended: int = 0
     users: float | None = None
     sent_after_s: float | None = None
-    """From its begin until the last call was sent."""
+    """From its start until the last call was sent."""
     response: Times | None = None
 
 
 @dataclass(frozen=True)
 class ReplyResult:
-    """Replies that were the same."""
+    """Replies that were equal."""
 
     status: int = 0
     bytes: int = 0
@@ -176,25 +175,25 @@ class ReplyResult:
 
 @dataclass(frozen=True)
 class RepliesResult:
-    """How good replies differed that nothing was expected of (see
+    """Differences between good replies if no expectation was declared (see
     :class:`wirelab.documents.event.RepliesOutcome`)."""
 
     count: int = 0
     different: tuple[ReplyResult, ...] = ()
-    """The first 16 by status, length and content, the most frequent first."""
+    """The first 16 by status, length and content, most frequent first."""
     others: int = 0
     bytes_min: int = 0
     bytes_max: int = 0
     compared_by_length: int = 0
-    """Replies of more than 1 MB."""
+    """Replies larger than 1 MB."""
 
 
 @dataclass(frozen=True)
 class GroupResult:
-    """What a caller measured in the window, as the engine's ``groups`` entry has it (see
+    """Measurements of a caller in the window, as in the engine's ``groups`` entry (see
     :class:`wirelab.documents.event.GroupOutcome` for each figure).
 
-    None: a foreign tool or an older engine did not record it. A failed trial has an empty one.
+    None: not recorded by a third-party tool or an older engine. A failed trial has an empty result.
     """
 
     name: str = "main"
@@ -203,7 +202,7 @@ class GroupResult:
     window_s: float = 0.0
     window_start_ns: int | None = None
     calls_planned: int | None = None
-    """Calls, or sequences, that the window was to hold; None: it ended by time."""
+    """Calls, or sequences, planned for the window; None: it ended by time."""
     calls: int = 0
     ok: int = 0
     errors: int = 0
@@ -228,21 +227,21 @@ class GroupResult:
     operations: tuple[OperationResult, ...] = ()
     sequences: SequencesResult | None = None
     periods: tuple[PeriodResult, ...] = ()
-    """Stages of the load, or bursts, the first 1,000 of the window."""
+    """Stages of the load, or bursts; the first 1,000 of the window."""
     replies: RepliesResult | None = None
-    """Of services that are not of the lab, where nothing is expected of their replies."""
+    """For user-defined services without an expectation."""
     first_calls_ns: tuple[int, ...] | None = None
     """With ``start=cold``: response times of the first 1,000 calls of the engine or a language's
-    own client, in the order in which they were intended; 0: the call failed."""
+    own client, in planned order; 0: the call failed."""
 
     @classmethod
     def of(cls, group: object) -> GroupResult:
         """From a ``groups`` entry of an outcome, or a line of the journal. Raises
-        :class:`TypeError` for another shape."""
+        :class:`TypeError` if it has another structure."""
         return convert(group, cls)
 
     def to_json(self) -> Json:
-        """As the journal holds it; what the caller did not record is left out."""
+        """As stored in the journal; values that the caller did not record are left out."""
         if self == _EMPTY:
             return {}
         written = {
@@ -260,9 +259,9 @@ class GroupResult:
         return written
 
     def named_times(self) -> Iterator[tuple[str, Times]]:
-        """All times by name: ``response``; ``Reserve.response`` where the group calls several
-        operations; ``sequence.response`` where it calls sequences, and next to ``response``
-        ``response_good`` and ``response_failed`` where calls failed."""
+        """All times by name: ``response``; ``Reserve.response`` if the group calls several
+        operations; ``sequence.response`` if it calls sequences; and also ``response_good`` and
+        ``response_failed`` if calls failed."""
         yield from self.times.items()
         for operation in self.operations:
             for name, times in operation.times.items():
@@ -276,7 +275,7 @@ class GroupResult:
                 yield f"stage{number}.response", period.response
 
     def without_histograms(self) -> GroupResult:
-        """For the journal; the histograms are in a file of their own."""
+        """For the journal; the histograms are in a separate file."""
         return replace(
             self,
             times=_bare(self.times),
@@ -297,7 +296,7 @@ class GroupResult:
 
 _EMPTY = GroupResult()
 _NULL = {"calls_planned", "rate_planned_per_s", "sequences"}
-"""Keys that are null where the load has no such thing."""
+"""Keys that are null if the load does not have the property."""
 
 
 def _bare(times: Mapping[str, Times]) -> dict[str, Times]:
@@ -305,7 +304,7 @@ def _bare(times: Mapping[str, Times]) -> dict[str, Times]:
 
 
 def _all_times(group: Json) -> Iterator[Json]:
-    """Every distribution of a group in JSON."""
+    """All distributions of a group in JSON."""
     yield from group["times"].values()
     for operation in group["operations"]:
         yield from operation["times"].values()
@@ -322,63 +321,63 @@ def _list(content: object) -> list[object]:
 
 @dataclass(frozen=True)
 class FileTables:
-    """Threads of the engine with a table of open files of their own each, where one could not
-    hold the connections."""
+    """Engine threads with an open file table of their own each, if one table was too small for the
+    connections."""
 
     threads: int
     limit: int
-    """Open files that a table may hold."""
+    """Maximum number of open files per table."""
 
     def __str__(self) -> str:
         return (
-            f"connections over {self.threads} engine threads with open files of their own, "
+            f"connections over {self.threads} engine threads with separate open file tables, "
             f"because the limit of open files is {self.limit:,}"
         )
 
 
 @dataclass(frozen=True)
 class CallerRecord:
-    """The process that made the calls: the engine's figures, or those of another caller with its
-    identity. None: not recorded."""
+    """The process that made the calls: the engine, or another caller with its identity. None: not
+    recorded."""
 
     cpu_user_s: float | None = None
     cpu_system_s: float | None = None
     """CPU seconds within the window."""
     spin_s: float | None = None
-    """Of those, the ones in which the engine spun and nothing was ready."""
+    """Part of them in which the engine spun without work."""
     cpu_process_s: float | None = None
-    """Of callers other than the engine: CPU seconds of the whole process."""
+    """For callers other than the engine: CPU seconds of the whole process."""
     rss_max_bytes: int | None = None
     switches_involuntary: int | None = None
     steal_s: float | None = None
     cores: tuple[int, ...] | None = None
     file_tables: FileTables | None = None
     runtime: str | None = None
-    """Of a language's own client: ``go1.26.8``."""
+    """For a language's own client: ``go1.26.8``."""
     stamps: dict[str, str] | None = None
-    """Of a language's own client: where each stamp of a call comes from, or ``unavailable``."""
+    """For a language's own client: source of each time stamp of a call, or ``unavailable``."""
     processors: int | None = None
-    """Of a tool: the processors that it may use."""
+    """For a tool: the number of processors that it may use."""
     runs: int | None = None
-    """Of a tool: its processes, one for the warm-up where there was one."""
+    """For a tool: its processes; one is for the warm-up, if there was one."""
     interrupted: bool | None = None
     caller: str | None = None
-    """Its name; None: the engine."""
+    """Name of the caller; None: the engine."""
     version: str | None = None
     profile: str | None = None
-    """Of the engine: ``release`` or ``debug``."""
+    """For the engine: ``release`` or ``debug``."""
     libraries: dict[str, str] | None = None
     sha256: str | None = None
 
     @classmethod
     def of(cls, line: object) -> CallerRecord:
-        """From the journal, whichever version wrote it. Raises :class:`TypeError`."""
+        """From the journal of any version. Raises :class:`TypeError`."""
         if isinstance(line, dict) and "awake_s" in line:
-            line = {"spin_s": line["awake_s"], **line}  # its name until version 1
+            line = {"spin_s": line["awake_s"], **line}  # the name until version 1
         return convert(line, cls)
 
     def to_json(self) -> Json:
-        """As the journal holds it."""
+        """As stored in the journal."""
         return written(self, {"rss_max_bytes", "steal_s"})
 
     def cpu_s(self) -> float:
@@ -388,7 +387,7 @@ class CallerRecord:
 
 
 OWN = "lab's own"
-"""The name of a library that is code of this project, where no maintained one does the work."""
+"""Library name for this project's own code, used if no maintained library does the work."""
 
 
 @dataclass(frozen=True)
@@ -398,16 +397,16 @@ class Library:
     name: str
     version: str
     role: str = ""
-    """``server``, ``codec``, ...; empty in runs from before libraries had roles."""
+    """``server``, ``codec``, ...; empty in older runs without roles."""
 
 
 @dataclass(frozen=True)
 class IdentityRecord:
-    """The proof that the service does what the contract says, or why there is none."""
+    """The proof that the service conforms to the contract, or the reason why there is none."""
 
     unverified: str | None = None
     verified: str | None = None
-    """When it was made."""
+    """Time of the proof."""
     stack: str | None = None
     contract: str | None = None
     sha256: str | None = None
@@ -418,27 +417,27 @@ class IdentityRecord:
     gaps: tuple[str, ...] | None = None
 
     def to_json(self) -> Json:
-        """As the journal and the kept proof hold it."""
+        """As stored in the journal and in the kept proof."""
         return written(self, set())
 
 
 @dataclass(frozen=True)
 class ServiceRecord:
-    """The measured service: its ready line, its binary and what was observed of it."""
+    """The measured service: its ready line, its binary and its observations."""
 
     ready: bool | None = None
     address: str | None = None
     language: str | None = None
     runtime: str | None = None
     libraries: tuple[Library, ...] | dict[str, str] | None = None
-    """A map of names to versions in runs from before libraries had roles."""
+    """In older runs without roles a map of names to versions."""
     set: dict[str, Any] | None = None
-    """What was actually set: ``nagle``, ``processors``, ..."""
+    """Actual settings: ``nagle``, ``processors``, ..."""
     pid: int | None = None
     report: str | None = None
     ior: str | None = None
     sha256: str | None = None
-    """Of the binary."""
+    """SHA-256 of the binary."""
     identity: IdentityRecord | None = None
     cpu_s: float | None = None
     cpu_window_s: float | None = None
@@ -450,16 +449,16 @@ class ServiceRecord:
     connections_seen: int | None = None
     concurrency_seen: float | None = None
     runtime_metrics: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By name ``mean`` and ``max`` within the window, of counters ``growth``
+    """By name ``mean`` and ``max`` within the window, for counters ``growth``
     (:meth:`wirelab.trial.series.Series.summary`)."""
     metrics: dict[str, float] = field(default_factory=dict)
     """The last scrape."""
     codec: CodecRecord | None = None
-    """Where the experiment has ``codec_times``."""
+    """Present if the experiment has ``codec_times``."""
 
     def listed_libraries(self) -> list[str]:
-        """One line per role: ``codec: serde_json 1.0.154``; a single one without a role for runs
-        from before libraries had roles."""
+        """One line per role: ``codec: serde_json 1.0.154``; a single line without a role for older
+        runs without roles."""
         if isinstance(self.libraries, dict):
             named = [f"{name} {version}" for name, version in sorted(self.libraries.items())]
             return [", ".join(named)] if named else []
@@ -469,11 +468,11 @@ class ServiceRecord:
         return [f"{role}: {', '.join(named)}" for role, named in roles.items()]
 
     def announced(self, ready_line: Mapping[str, Any]) -> ServiceRecord:
-        """With the ready line of the service. Raises :class:`TypeError`."""
+        """From the ready line of the service. Raises :class:`TypeError`."""
         return convert({**ready_line, **written(self, set())}, ServiceRecord)
 
     def to_json(self) -> Json:
-        """As the journal holds it."""
+        """As stored in the journal."""
         observed = {"cpu_s", "cpu_window_s", "rss_max_bytes", "switches_involuntary_per_s"}
         line = written(self, {*observed, "concurrency_seen"})
         if line and self.identity is not None:
@@ -483,8 +482,8 @@ class ServiceRecord:
 
 @dataclass(frozen=True)
 class StoreRecord:
-    """The database of a service, and where the lab started it, what its processes used while
-    calls were made."""
+    """The database of a service; if wirelab started it, with its resource usage while calls were
+    made."""
 
     kind: str
     pool: int | None = None
@@ -496,13 +495,13 @@ class StoreRecord:
     connections: int | None = None
 
     def cpu_s(self) -> float | None:
-        """CPU seconds; None where its processes are not the lab's."""
+        """CPU seconds; None if wirelab did not start its processes."""
         if self.cpu_user_s is None or self.cpu_system_s is None:
             return None
         return self.cpu_user_s + self.cpu_system_s
 
     def to_json(self) -> Json:
-        """As the journal holds it."""
+        """As stored in the journal."""
         return written(self, {"pool"})
 
 
@@ -515,7 +514,7 @@ _MAPPINGS = (
 
 @dataclass(frozen=True)
 class Trial:
-    """One finished trial, whether it measured something or failed."""
+    """One finished trial, measured or failed."""
 
     id: str
     """Stable within a run: the same experiment and seed give the same ids."""
@@ -525,15 +524,15 @@ class Trial:
     """Position in the random interleaved order, from 0."""
     status: Status
     reason: str = ""
-    """Why it failed; empty when measured."""
+    """Why it failed; empty if it was measured."""
     started: str = ""
     """ISO 8601, UTC."""
     seconds: float = 0.0
     """Wall-clock seconds of the whole trial, preparation included."""
     result: GroupResult = field(default_factory=GroupResult)
-    """What was measured of the first group, histograms left out (they are in trials/<id>/)."""
+    """Measurements of the first group without histograms, which are in trials/<id>/."""
     background: tuple[GroupResult, ...] = ()
-    """The same of each further group, which ran at the same time (``load.background``)."""
+    """The same for each further group, which ran at the same time (``load.background``)."""
     engine: CallerRecord = field(default_factory=CallerRecord)
     """The process that made the calls."""
     service: ServiceRecord = field(default_factory=ServiceRecord)
@@ -542,25 +541,25 @@ class Trial:
     captures: dict[Side, CaptureRecord] = field(default_factory=dict)
     """By the end of the link; empty without a capture."""
     wire: WireRecord | None = None
-    """What the packets show; None without a capture."""
+    """Contents of the packets; None without a capture."""
     store: StoreRecord | None = None
-    """None where rows are kept in the service's memory."""
+    """None if rows are stored in the service's memory."""
     checks: tuple[Check, ...] = ()
 
     def client_cpu_s(self) -> float:
-        """CPU seconds that the client spent on its calls within the window: without those in
-        which it spun and nothing was ready (``spin_s``)."""
+        """CPU seconds that the client spent on its calls within the window, without the time in
+        which it spun without work (``spin_s``)."""
         return self.engine.cpu_s()
 
     def ended(self) -> int:
-        """Calls that ended within the window: those that its CPU time went to, which all groups
-        share. Other callers than the engine, and engines of older runs, record only how many
-        calls belong to the window."""
+        """Calls that ended within the window, to which the CPU time of all groups refers. Callers
+        other than the engine, and older engines, record only the number of calls that belong to the
+        window."""
         return self.total(lambda one: one.calls if one.ended is None else one.ended) or 0
 
     def total(self, count: Callable[[GroupResult], int | None]) -> int | None:
-        """A count of the probe and of what runs next to it, which the service does not
-        distinguish; None where the caller did not count."""
+        """A count over the probe and background groups, which the service does not distinguish;
+        None if the caller did not count."""
         counts = [count(group) for group in (self.result, *self.background)]
         known = [one for one in counts if one is not None]
         return sum(known) if len(known) == len(counts) else None
@@ -585,8 +584,8 @@ class Trial:
 
     @classmethod
     def from_json(cls, line: Json) -> Trial:
-        """The inverse of :meth:`to_json`; unknown keys and other shapes are refused by
-        ``TypeError``."""
+        """The inverse of :meth:`to_json`. Raises :class:`TypeError` for unknown keys or another
+        structure."""
         known = dict(line)
         if not all(isinstance(known.get(name, {}), dict) for name in _MAPPINGS):
             raise TypeError
@@ -605,8 +604,8 @@ class Trial:
         return cls(**known)
 
     def time_ns(self, which: str, percentile: str) -> float | None:
-        """A percentile (``p50``, ``mean``, ...) of ``response``, ``service``, ...; None when
-        it was not recorded or too few samples lie above it."""
+        """A percentile (``p50``, ``mean``, ...) of ``response``, ``service``, ...; None if it was
+        not recorded or too few samples lie above it."""
         times = self.result.times.get(which)
         if times is None or not times.count:
             return None
@@ -620,8 +619,8 @@ class Trial:
 
 
 def histogram_log(group: GroupResult) -> str:
-    """The group's histograms in the HdrHistogram log format, version 1.3, one tagged line
-    each; the maximum is in milliseconds, as the format has it."""
+    """The group's histograms in the HdrHistogram log format, version 1.3, one tagged line each; the
+    maximum is in milliseconds, as the format requires."""
     start_s = (group.window_start_ns or 0) / 1e9
     lines = [
         "#[Histogram log format version 1.3]",

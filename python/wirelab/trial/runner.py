@@ -1,4 +1,4 @@
-"""One trial from start to end: prepare, warm up, measure, drain, collect, check."""
+"""Executes one trial: prepare, warm up, measure, drain, collect, check."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ from wirelab.trial.wire_record import WireRecord
 
 PROGRESS_MS = 100
 CODEC_S = 2.0
-"""So long is the codec of a reply timed."""
+"""Time for which the codec of a reply is timed, seconds."""
 FIRST_CALLS = 1000
-"""Calls of a fresh process whose response times are kept one by one."""
+"""Number of first calls of a fresh process whose response times are recorded individually."""
 PREPARE_S_MAX = 120.0
-"""So long may the calls of a preparation take."""
+"""Time limit for the calls of a preparation."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Lab:
-    """What all trials of a run share."""
+    """Values shared by all trials of a run."""
 
     experiment: Experiment
     programs: Programs
@@ -89,30 +89,30 @@ class Lab:
     tools: Tools = field(default_factory=Tools)
     callers: Callers = field(default_factory=Callers)
     nominal: dict[Profile, Nominal] = field(default_factory=dict)
-    """What links nominally are, once they have been tried out."""
+    """Nominal values of links, once they have been tried out."""
 
 
 @dataclass(frozen=True)
 class Called:
-    """What the caller measured, and what it is."""
+    """Measurements of the caller, and its identity."""
 
     groups: tuple[GroupResult, ...]
-    """The probe, and what ran next to it."""
+    """The probe, and its background groups."""
     caller: CallerRecord
     call_log_error: str = ""
-    """Why the log of calls broke off."""
+    """Why the log of calls ended early."""
     over_time: Mapping[str, Sequence[TimePoint]] = field(default_factory=dict)
     """The probe's response times over the window, by percentile."""
 
     @property
     def probe(self) -> GroupResult:
-        """The group that the trial is about."""
+        """The group whose figures are those of the trial."""
         return self.groups[0]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a trial gave before it is judged: parts of its record."""
+    """Results of a trial before its checks: parts of its record."""
 
     called: Called
     service: ServiceRecord
@@ -124,7 +124,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class TrialContext:
-    """What is there when calls begin."""
+    """Everything that exists when calls begin."""
 
     link: AnyLink
     service: Service | AnyExternal
@@ -132,12 +132,12 @@ class TrialContext:
     endpoint: Endpoint
     store: Store
     client_group: Path | None = None
-    """The control group of the caller, where it has a CPU quota."""
+    """Control group of the caller, if it has a CPU quota."""
 
 
 def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
-    """Makes each link of these trials once, and captures once where they do. Raises
-    :class:`LabError` where it cannot be had here."""
+    """Creates each link of these trials once, and captures once if they do. Raises
+    :class:`LabError` if that is not possible here."""
     cells = [trial.cell for trial in planned]
     log = lab.scratch.folder / "link.log"
     for link in dict.fromkeys(cell.link for cell in cells if cell.link != LOOPBACK):
@@ -150,8 +150,8 @@ def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
 def settings(
     experiment: Experiment, planned: PlannedTrial, table: Table, collector: Json
 ) -> Settings:
-    """How the trial's service is configured; ``collector`` is what its manifest sets, so
-    that results name it, unless the experiment sets another."""
+    """Configuration of the trial's service; ``collector`` is the default of its manifest, included
+    so that results contain it, unless the experiment sets another."""
     language = planned.cell.stack.axes["language"]
     messages = (planned.cell.message, *(g.message for g in planned.cell.load.background))
     hellos = (size for message in messages for size in message.hello_sizes)
@@ -165,8 +165,8 @@ def settings(
 
 
 def store_timeout_ms(timeout_s: float) -> int:
-    """How long a call waits for its database: a tenth less than the caller waits for the call,
-    so that the caller hears of it."""
+    """Database timeout of a call: 10 % less than the caller's timeout, so that the caller still
+    gets the error."""
     return max(1, round(timeout_s * 900))
 
 
@@ -208,7 +208,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
 def preparation(
     experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint, step: Preparation
 ) -> Plan:
-    """The engine's plan of calls that fill the trial's service: one user makes them."""
+    """The engine's plan of calls that prepare the trial's service, made by one user."""
     group = {
         **_group(experiment, planned, endpoint),
         "workload": step.workload(planned.seed),
@@ -220,7 +220,7 @@ def preparation(
 
 
 def _group(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) -> Json:
-    """What every group of a trial has in common."""
+    """Keys that all groups of a trial have in common."""
     return {
         "name": "main",
         **endpoint.group(),
@@ -232,13 +232,14 @@ def _group(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) ->
 
 
 def _authority(external: ExternalService | None) -> Json:
-    """The host that a URL names, where it is more than the address."""
+    """Host of a URL, if it is a name and not an address."""
     server = external.server if external else None
     return {"authority": server.authority} if server else {}
 
 
 def _shown(plan: Json) -> Json:
-    """The plan as it is kept: values of headers and metadata, which may be credentials, hashed."""
+    """The plan as recorded: values of headers and metadata, which may be credentials, are
+    hashed."""
     for group in plan["groups"]:
         _hide(group["workload"])
     return plan
@@ -256,10 +257,10 @@ def _hide(workload: Json) -> None:
 
 
 class TrialRunner:
-    """Measures one trial into a folder of its own."""
+    """Measures one trial into its own folder."""
 
     def __init__(self, lab: Lab, planned: PlannedTrial, folder: Path) -> None:
-        """Nothing is started before :meth:`run`."""
+        """Starts nothing; see :meth:`run`."""
         self._lab = lab
         self._planned = planned
         self._cell = planned.cell
@@ -268,7 +269,7 @@ class TrialRunner:
         self._table = placement.choose(planned.cell.placement)
 
     def run(self) -> Trial:
-        """A trial that fails is returned as failed, with its reason. Raises :class:`LabError`,
+        """Returns the trial, also if it failed, with its reason. Raises :class:`LabError`,
         :class:`Interrupted`, :class:`OSError`."""
         processors = self._lab.experiment.processors or self._table.processors()
         trial = Trial(
@@ -309,7 +310,7 @@ class TrialRunner:
         return replace(measured, link=link_record, wire=wire)
 
     def _over(self, link: AnyLink) -> Measured:
-        """The trial over a link that is there."""
+        """The trial, once its link exists."""
         if self._cell.external is not None:
             return self._over_external(link, self._cell.external)
         lab, stack, contract = self._lab, self._cell.stack, self._cell.message.contract
@@ -339,7 +340,7 @@ class TrialRunner:
         listen: ListenSpec,
         store: Store,
     ) -> Measured:
-        """The trial with its store."""
+        """The trial, once its store exists."""
         lab = self._lab
         with (
             cgroups.group(self._axes["server.cpu"], "server") as group,
@@ -364,7 +365,7 @@ class TrialRunner:
         return replace(measured, service=measured.service.announced(ready))
 
     def _over_external(self, link: AnyLink, declared: ExternalService) -> Measured:
-        """The trial of a service that is not of the lab."""
+        """The trial of a user-defined service."""
         self._write("service.json", declared.point())
         with self._external(link, declared) as service:
             measured = self._captured(link, service, service.endpoint(), Store(MEMORY))
@@ -373,7 +374,7 @@ class TrialRunner:
 
     @contextlib.contextmanager
     def _external(self, link: AnyLink, declared: ExternalService) -> Iterator[AnyExternal]:
-        """The service, ready."""
+        """The trial, once the service is ready."""
         client = link.client.namespace
         if declared.command is None:
             with RunningService(declared, client) as running:
@@ -398,7 +399,7 @@ class TrialRunner:
     def _captured(
         self, link: AnyLink, service: Service | AnyExternal, endpoint: Endpoint, store: Store
     ) -> Measured:
-        """The calls, with captures around them."""
+        """The calls, with packet captures."""
         with Captures(
             self._cell.capture,
             link,
@@ -410,7 +411,7 @@ class TrialRunner:
             return self._observed(TrialContext(link, service, taken, endpoint, store))
 
     def _prepare(self, link: AnyLink, endpoint: Endpoint) -> None:
-        """Fills the service. Raises :class:`TrialFailed` unless every call succeeds."""
+        """Prepares the service. Raises :class:`TrialFailed` unless every call succeeds."""
         for step in self._lab.experiment.prepare:
             drive = Drive(
                 preparation(self._lab.experiment, self._planned, endpoint, step),
@@ -429,12 +430,12 @@ class TrialRunner:
                 )
 
     def _observed(self, context: TrialContext) -> Measured:
-        """Makes the calls, and watches all processes meanwhile."""
+        """Makes the calls and observes all processes."""
         observer = Observer(context.service, self._lab.on_runtime)
         try:
             return self._watched(context, observer)
         finally:
-            # A trial that failed has it too: it shows how the service got there.
+            # Also recorded for a failed trial, because it shows what led to the failure.
             observer.series.write(self._folder / series.NAME)
 
     def _watched(self, context: TrialContext, observer: Observer) -> Measured:
@@ -446,7 +447,7 @@ class TrialRunner:
         self._lab.interruption.check()
         death = context.service.death() or context.store.death()
         if death:
-            raise TrialFailed(f"{death} in mid-trial, after {called.probe.ok} good calls")
+            raise TrialFailed(f"{death} during the trial, after {called.probe.ok} good calls")
         observer.finish()
         self._write_text("metrics-after.txt", observer.text_after)
         if self._cell.capture != NO_CAPTURE:
@@ -454,7 +455,7 @@ class TrialRunner:
         findings = observer.findings(*window_ns(called.probe))
         observer.series.response(called.over_time)
         store = context.store.record(before)
-        # Planning has refused all others.
+        # Planning has rejected all others.
         if self._lab.experiment.codec_times and isinstance(context.service, Service):
             findings = replace(findings, codec=self._codec(context.service))
         return Measured(
@@ -465,7 +466,8 @@ class TrialRunner:
         )
 
     def _codec(self, service: Service) -> CodecRecord:
-        """Of the operation's last reply, when all else of the service has been read."""
+        """Codec times of the last reply, measured after everything else was read from the
+        service."""
         times = service.codec_times(self._cell.message.called[0], CODEC_S)
         self._write("codec-times.json", to_json(times))
         return CodecRecord.of(times)
@@ -483,7 +485,7 @@ class TrialRunner:
         return RunObserver(on_progress, on_tick)
 
     def _called(self, context: TrialContext, observer: RunObserver) -> Called:
-        """Calls by the engine, by a language's own client, or by a foreign tool."""
+        """Makes the calls with the engine, a language's own client, or a third-party tool."""
         if self._axes["caller"] in CLIENTS:
             return self._called_by_client(context, observer)
         if self._axes["caller"] != ENGINE:
@@ -518,7 +520,7 @@ class TrialRunner:
     def _called_by_client(self, context: TrialContext, observer: RunObserver) -> Called:
         caller = self._lab.callers.caller(self._axes["caller"], self._lab.interruption)
         full = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
-        # Threads are its runtime's own, and the lab pins the process.
+        # The runtime chooses its threads; wirelab pins the process.
         client_plan = Plan(groups=full.groups, progress_ms=full.progress_ms)
         self._write("plan.json", _shown(to_json(client_plan)))
         drive = ClientDrive(
@@ -580,9 +582,9 @@ class TrialRunner:
         return Called((group,), caller)
 
     def _tool_request(self, context: TrialContext) -> ToolRequest:
-        """What a foreign tool is asked to do. It has no warm-up of its own and cannot decide
-        when a series is stationary, so that its first run takes the longest time that the
-        experiment allows for that."""
+        """The request to a third-party tool. It has no warm-up of its own and no test for a
+        stationary series, so its first run takes the longest warm-up time that the experiment
+        allows."""
         experiment, cell = self._lab.experiment, self._cell
         return ToolRequest(
             target=context.endpoint.address,
@@ -599,16 +601,18 @@ class TrialRunner:
         )
 
     def _call_log(self) -> CallLog:
-        """The log that the trial is to write."""
+        """The log that the trial is planned to write."""
         return reconciliation.call_log(self._lab.experiment, self._cell, self._folder)
 
     def _call_log_left(self, called: Called) -> CallLog:
         """The log of the trial's calls, as the engine left it."""
         error = called.call_log_error
-        return CallLog(None, f"the log of calls broke off: {error}") if error else self._call_log()
+        return (
+            CallLog(None, f"the log of calls ended early: {error}") if error else self._call_log()
+        )
 
     def _dissected(self, taken: Mapping[Side, CaptureRecord], log: CallLog) -> WireRecord | None:
-        """Dissects every capture; the document is kept next to it."""
+        """Dissects every capture; stores the document next to it."""
         documents = []
         for side, captured in taken.items():
             document = dissection.dissect(
@@ -652,7 +656,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
 
 
 def _carried(placement: PlacementRecord, link: LinkRecord) -> PlacementRecord:
-    """Without the emulator where the link was carried by the kernel."""
+    """The placement, without the emulator if the kernel carried the link."""
     return (
         placement
         if link.driver == "emulator"

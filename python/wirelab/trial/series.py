@@ -1,8 +1,8 @@
-"""What changed during a trial: the service's runtime, and rates of calls, over time.
+"""Time series of a trial: the service's runtime metrics and call rates.
 
-A trial keeps them in ``series.parquet``: one row per value, with the columns ``time_s``, ``name``
-and ``value``. ``time_s`` is in seconds since the window opened, so that warm-up lies below zero and
-the repeats of a cell line up. The names are those of :data:`NAMES`.
+A trial stores them in ``series.parquet``: one row per value, with the columns ``time_s``, ``name``
+and ``value``. ``time_s`` is in seconds since the window opened, so warm-up has negative times and
+the repeats of a cell are aligned. The names are those of :data:`NAMES`.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from wirelab.process.metrics import Metrics, Sample, growth
 
 NAME = "series.parquet"
 RATES = ("rate_per_s", "errors_per_s")
-"""Calls that ended, well or not, and calls that failed, per second, between two progress lines of
-the caller."""
+"""Calls that ended, and calls that failed, per second, between two progress lines of the
+caller."""
 RESPONSE = ("response_p50_seconds", "response_p99_seconds")
-"""Of the response time of the probe, at the middle of each part of the window that has enough
-calls for it (:class:`wirelab.documents.event.TimePoint`)."""
+"""Response time percentiles of the probe, at the middle of each part of the window with enough
+calls (:class:`wirelab.documents.event.TimePoint`)."""
 NAMES = (*runtime_metrics.NAMES, *RATES, *RESPONSE)
 ZERO = b"wirelab.time_zero"
-"""Key of the file's metadata: ``window``, or ``first sample`` where no window opened."""
+"""Key of the file's metadata: ``window``, or ``first sample`` if no window opened."""
 _STEP_S_MIN = 0.02
-"""Two progress lines that are nearer than this give no rate."""
+"""Minimum time between two progress lines for a rate, seconds."""
 
 Points = list[tuple[float, float]]
 """Seconds since the window opened, and the value."""
 
 
 class UnreadableSeries(ValueError):
-    """The file is no table of a trial's series."""
+    """The file does not contain the series of a trial."""
 
 
 class Series:
-    """Collects samples while a trial runs; moments are nanoseconds of CLOCK_MONOTONIC."""
+    """Collects samples during a trial; times are nanoseconds of CLOCK_MONOTONIC."""
 
     def __init__(self) -> None:
         self._samples: dict[str, list[Sample]] = {}
@@ -47,12 +47,12 @@ class Series:
         self._start_ns: int | None = None
 
     def add(self, at_ns: int, values: Metrics) -> None:
-        """The values of a moment, by name."""
+        """Adds values of one moment, by name."""
         for name, value in values.items():
             self._samples.setdefault(name, []).append(Sample(at_ns, value))
 
     def progress(self, at_ns: int, progress: Progress) -> None:
-        """A progress line of the caller. A foreign tool counts no calls until it ends."""
+        """Adds a progress line of the caller. A third-party tool counts no calls until it ends."""
         if progress.phase == "measure" and self._start_ns is None:
             self._start_ns = at_ns - round(progress.elapsed_s * 1e9)
         calls, errors, elapsed_s = progress.calls, progress.errors, progress.elapsed_s
@@ -67,7 +67,7 @@ class Series:
             self.add(at_ns, {"rate_per_s": calls / elapsed_s, "errors_per_s": errors / elapsed_s})
 
     def response(self, over_time: Mapping[str, Sequence[TimePoint]]) -> None:
-        """The percentiles of the probe's response time over the window, which has opened."""
+        """Adds percentiles of the probe's response time over the window, which has opened."""
         start_ns = self._start_ns or 0
         for name in RESPONSE:
             for point in over_time.get(name.split("_")[1], ()):
@@ -75,11 +75,11 @@ class Series:
                 self.add(start_ns + round(middle_s * 1e9), {name: point.ns / 1e9})
 
     def opened(self, start_ns: int) -> None:
-        """The window began at ``start_ns``, by the caller's own clock."""
+        """Records that the window began at ``start_ns`` of the caller's clock."""
         self._start_ns = start_ns
 
     def summary(self, start_ns: int, end_ns: int) -> dict[str, dict[str, float]]:
-        """Per name ``mean`` (over time) and ``max`` within the window; of a counter ``growth``.
+        """By name ``mean`` (over time) and ``max`` within the window; for a counter ``growth``.
         Names without a sample in the window are left out."""
         shown: dict[str, dict[str, float]] = {}
         for name, samples in self._samples.items():
@@ -108,15 +108,15 @@ class Series:
                 "value": pa.array(values, pa.float64()),
             }
         ).replace_schema_metadata({ZERO: b"first sample" if self._start_ns is None else b"window"})
-        # Into memory first: a full disk is then an error of the file system and not of Arrow.
+        # Written to memory first, so that a full disk is a file system error and not one of Arrow.
         whole = io.BytesIO()
         parquet.write_table(table, whole)
         path.write_bytes(whole.getvalue())
 
 
 def read(path: Path) -> dict[str, Points]:
-    """The series in a trial's file by name, each in the order of time; empty where there is no
-    file, as in runs of older labs. Raises :class:`UnreadableSeries`."""
+    """The series in a trial's file by name, each in the order of time; empty if there is no file,
+    as in older runs. Raises :class:`UnreadableSeries`."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -136,7 +136,7 @@ def read(path: Path) -> dict[str, Points]:
 
 
 def per_second(points: Sequence[tuple[float, float]]) -> Points:
-    """The growth of a counter per second, at the middle between two samples."""
+    """Increase of a counter per second, at the middle between two samples."""
     return [
         ((before[0] + after[0]) / 2, (after[1] - before[1]) / (after[0] - before[0]))
         for before, after in pairwise(points)
@@ -145,7 +145,7 @@ def per_second(points: Sequence[tuple[float, float]]) -> Points:
 
 
 def call_mean(series: Mapping[str, Points]) -> Points:
-    """Mean seconds that a call spent in the service's own code, between two samples."""
+    """Mean seconds per call in the service's own code, between two samples."""
     spent, calls = series.get("call_seconds_total", []), series.get("calls_total", [])
     return [
         ((before[0] + after[0]) / 2, (after[1] - before[1]) / (last[1] - first[1]))
@@ -155,8 +155,8 @@ def call_mean(series: Mapping[str, Points]) -> Points:
 
 
 def levels(points: Sequence[tuple[float, float]]) -> Points:
-    """The begin and end of the part of the window that each percentile is of, by its middle: the
-    first part begins with the window, and each other where the one before ends."""
+    """Start and end of the part of the window of each percentile, from its middle: the first part
+    begins with the window, each other where the previous one ends."""
     found: Points = []
     start_s = 0.0
     for middle_s, value in points:
@@ -171,7 +171,7 @@ def _inside(samples: Sequence[Sample], start_ns: int, end_ns: int) -> list[Sampl
 
 
 def _mean(samples: Sequence[Sample]) -> float:
-    """Over time, linear between samples: they lie closer together where a window begins."""
+    """Mean over time, linear between samples, which are closer together where a window begins."""
     span_ns = samples[-1].at_ns - samples[0].at_ns
     if span_ns == 0:
         return samples[-1].value

@@ -1,4 +1,4 @@
-"""What a trial's record keeps of its packets."""
+"""The part of a trial's record about its packets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wirelab.trial.conversion import convert
 
 
 class FindingTest(msgspec.Struct, frozen=True):
-    """The switch that a finding in packets blames."""
+    """The setting that a finding in packets blames."""
 
     axis: str
     value: str
@@ -24,7 +24,7 @@ class FindingPlace(msgspec.Struct, frozen=True):
 
 
 class PacketFinding(msgspec.Struct, frozen=True):
-    """One cause of lost time in packets, all its occurrences together."""
+    """One cause of lost time in packets, with all its occurrences."""
 
     cause: str
     occurrences: int = 0
@@ -33,9 +33,9 @@ class PacketFinding(msgspec.Struct, frozen=True):
     ms_median: float | None = None
     words: str = ""
     test: FindingTest | None = None
-    """None where the lab has no switch for it."""
+    """None if wirelab has no setting for it."""
     where: tuple[FindingPlace, ...] = ()
-    """The longest occurrences; a trial's record keeps none."""
+    """The longest occurrences; empty in a trial's record."""
 
     @classmethod
     def of(cls, finding: Finding) -> PacketFinding:
@@ -44,7 +44,7 @@ class PacketFinding(msgspec.Struct, frozen=True):
 
 
 class WireConnections(msgspec.Struct, frozen=True):
-    """How connections were used, by their packets."""
+    """Use of connections, according to their packets."""
 
     used: int = 0
     used_once: int = 0
@@ -55,7 +55,7 @@ class WireConnections(msgspec.Struct, frozen=True):
 
 
 class WireWrites(msgspec.Struct, frozen=True):
-    """Messages that began in one segment, and in several."""
+    """Messages whose first part is in one segment, and in several."""
 
     requests_joined: int = 0
     requests_split: int = 0
@@ -64,20 +64,21 @@ class WireWrites(msgspec.Struct, frozen=True):
 
 
 class TimePart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A part of the mean response time of calls, which two captures tell from the server's part."""
+    """A part of the mean response time of calls that two captures separate from the server's
+    part."""
 
     phase: str
     """``request-way``, ``server`` or ``reply-way``."""
     mean_us: float
     share: float
-    """Part of the sum of all response times, 0 to 1."""
+    """Share of the sum of all response times, 0 to 1."""
     p50_us: float | None = None
-    """None, as the next one: a difference of two means has no percentiles."""
+    """None, like the next one: a difference of two means has no percentiles."""
     p99_us: float | None = None
 
 
 class BothEnds(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The parts of which the server's part at the client's end consists."""
+    """Parts of the server's part as seen at the client's end."""
 
     parts: tuple[TimePart, ...] = ()
     """The request's way, the server, the reply's way."""
@@ -86,18 +87,18 @@ class BothEnds(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CallTimes(Reconciliation, frozen=True, kw_only=True):
-    """Where the response times of a trial's calls went, by the capture at the client's end and
-    what the one at the server's end adds."""
+    """Parts of the response times of a trial's calls, from the capture at the client's end,
+    completed by that at the server's end."""
 
     at_server_us: float | None = None
-    """The server's part at the server's end, mean, microseconds."""
+    """Mean of the server's part at the server's end, microseconds."""
     both_ends: BothEnds | None = None
-    """None where packets were captured at one end."""
+    """None if packets were captured at one end."""
 
 
 class WireRecord(msgspec.Struct, frozen=True):
-    """What the packets of a trial show (:func:`wirelab.trial.dissected.brief`), of the client's
-    end where both were captured."""
+    """Summary of a trial's packets (:func:`wirelab.trial.dissected.brief`), at the client's end if
+    both ends were captured."""
 
     exchanges: int = 0
     per_exchange: dict[str, float | None] = {}
@@ -105,31 +106,31 @@ class WireRecord(msgspec.Struct, frozen=True):
     retransmitted_packets: int = 0
     latency_us: Quantiles | None = None
     order: tuple[str, ...] = ()
-    """What the packets of the shown exchange carry, in their order."""
+    """Contents of the packets of the shown exchange, in order."""
     gaps_us: tuple[float, ...] = ()
     writes: WireWrites = WireWrites()
     connections: WireConnections = WireConnections()
     flows: dict[str, int] = {}
     protocols: tuple[str, ...] = ()
     damaged: str | None = None
-    """What is wrong with the file."""
+    """Damage of the file."""
     findings: tuple[PacketFinding, ...] = ()
     reconciliation: CallTimes | None = None
-    """Calls next to their packets (:mod:`wirelab.trial.reconciliation`)."""
+    """Calls matched with their packets (:mod:`wirelab.trial.reconciliation`)."""
     not_reconciled: str = ""
-    """Why calls were not logged though packets were captured."""
+    """Why calls were not logged although packets were captured."""
 
     @classmethod
     def of(cls, line: object) -> WireRecord:
-        """From the journal, whichever version wrote it. Raises :class:`TypeError`."""
+        """From the journal of any version. Raises :class:`TypeError`."""
         if isinstance(line, dict) and "left_out" in (line.get("reconciliation") or ()):
-            # Its place until version 1.
+            # The location until version 1.
             left_out = line["reconciliation"]["left_out"]
             line = {**line, "reconciliation": None, "not_reconciled": left_out}
         return convert(line, cls)
 
     def to_json(self) -> dict[str, object]:
-        """As the journal holds it."""
+        """As stored in the journal."""
         findings = tuple(msgspec.structs.replace(one, where=()) for one in self.findings)
         kept = msgspec.structs.replace(self, findings=findings)
         line: dict[str, object] = msgspec.to_builtins(kept)

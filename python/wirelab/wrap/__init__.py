@@ -1,8 +1,8 @@
-"""Anyone's load tool or client, run unmodified under capture: what it really did on the wire.
+"""Runs any load tool or client unmodified under packet capture and checks its figures.
 
-``session`` runs the command (with a service and a link of the lab where asked for), ``tools``
-reads the options and the report of the tools that it knows, ``judgement`` holds the one against
-the other, ``result`` is the record of all, ``text`` shows it.
+``session`` runs the command, with a wirelab service and a link on request. ``loadtools`` reads
+the options and reports of known tools. ``checks`` compares them with the packets, ``result`` is the
+record of everything, and ``text`` and ``page`` show it.
 """
 
 from wirelab.wrap.result import result

@@ -1,8 +1,8 @@
-"""Which kind of load the packets show: closed, constant, Poisson or bursts.
+"""Classifies the load in the packets: closed, constant, Poisson or bursts.
 
-A closed load begins a request when a reply has come, so that most of its users are under way
-most of the time, and gaps follow latencies. An open one keeps time: the coefficient of variation
-of its gaps tells a constant rate (0) from a Poisson process (1) and from bursts (more).
+A closed load sends a request after a reply, so most of its users have a request in flight most of
+the time, and gaps follow latencies. An open load follows a clock: the coefficient of variation of
+its gaps distinguishes a constant rate (0) from a Poisson process (1) and from bursts (more).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from wirelab.documents.dissection import Concurrency, Gaps, Load
 from wirelab.loadtools.tool_report import ToolOptions
 
 REQUESTS_MIN = 20
-"""With fewer, nothing is said."""
+"""Minimum number of requests for a classification."""
 FULL = 0.5
-"""Mean over highest concurrency from which on users are taken for busy."""
+"""Ratio of mean to maximum concurrency from which users count as busy."""
 COUPLED = 0.2
-"""Correlation of latency and gap from which on a client may be waiting for replies."""
+"""Correlation of latency and gap from which a client may be waiting for replies."""
 COUPLED_SURELY = 0.6
 CONSTANT_MAX = 0.3
 POISSON = (0.8, 1.3)
@@ -28,15 +28,15 @@ Name = Literal["closed", "constant", "poisson", "bursts", "untold"]
 
 @dataclass(frozen=True)
 class Kind:
-    """What kind of load it was, and by what that is known."""
+    """The kind of load, and the evidence for it."""
 
     name: Name
     reason: str
 
 
 def kind(load: Load, options: ToolOptions | None) -> Kind:
-    """``load`` is that of a dissection. The options are believed where the packets do not
-    contradict them."""
+    """``load`` is that of a dissection. The options are accepted if the packets do not contradict
+    them."""
     concurrency, gaps = load.concurrency, load.gap_us
     if load.requests < REQUESTS_MIN or concurrency is None or gaps is None:
         return Kind("untold", f"fewer than {REQUESTS_MIN} requests")
@@ -46,7 +46,7 @@ def kind(load: Load, options: ToolOptions | None) -> Kind:
     if seen.name != "closed" and users is not None and concurrency.max <= users:
         return Kind(
             "closed",
-            f"by its options; at most {concurrency.max} under way, "
+            f"by its options; at most {concurrency.max} in flight, "
             f"and gaps vary by {gaps.variation:.2f} of their mean",
         )
     return seen
@@ -61,12 +61,12 @@ def _by_packets(concurrency: Concurrency, apart: Gaps, coupling: float | None) -
     if (full >= FULL and waits) or (coupling or 0.0) >= COUPLED_SURELY:
         return Kind(
             "closed",
-            f"{concurrency.mean:.1f} under way in the mean, {concurrency.max} at most" + follows,
+            f"{concurrency.mean:.1f} in flight on average, {concurrency.max} at most" + follows,
         )
     if variation <= CONSTANT_MAX:
         return Kind("constant", gaps + follows)
     if POISSON[0] <= variation <= POISSON[1]:
-        return Kind("poisson", f"{gaps}, as of calls that know nothing of each other{follows}")
+        return Kind("poisson", f"{gaps}, like those of independent calls{follows}")
     if variation > POISSON[1]:
         return Kind("bursts", gaps + follows)
     return Kind("untold", gaps + follows)

@@ -1,5 +1,5 @@
-"""Whether a tool's figures can be trusted: one check per way in which they could mislead, each
-with its evidence. A check that does not apply is left out."""
+"""Checks whether a tool's figures can be trusted: one check per possible error, each with its
+evidence. A check that does not apply is left out."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from wirelab.wrap.comparison import Pair
 from wirelab.wrap.session import Measured
 
 SATURATED = 0.90
-"""Share of its cores, or of one core by one thread, from which on a tool is the limit."""
+"""Load of the tool's cores, or of one core by one thread, from which the tool is the limit."""
 MACHINE_FULL = 0.95
-"""Share of all CPU time from which on processes wait for a core."""
+"""Load of all CPUs from which processes wait for a core."""
 RATE_HELD = 0.97
-"""Least share of a declared rate."""
+"""Minimum share of a declared rate."""
 COUNT_OFF = 0.005
-"""Allowed distance between the requests that a tool counts and those in the packets."""
+"""Allowed relative difference between the requests in the report and in the packets."""
 DUE_MAX = 20
-"""More calls than these that were due in one pause were omitted."""
+"""Number of calls due in one pause from which they count as omitted."""
 PAUSE_MIN_S = 0.02
-"""Shorter pauses are the scheduler's."""
+"""Shorter pauses are attributed to the scheduler."""
 HTTP = ("http1", "http2")
 
 
 @dataclass(frozen=True)
 class Case:
-    """All that is judged."""
+    """Everything that the checks need."""
 
     measured: Measured
     options: ToolOptions | None
@@ -54,15 +54,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a tool's figures can be trusted."""
+    """Whether the figures can be trusted."""
 
     trusted: bool | None
-    """None: there are none to be judged."""
+    """None: there are no figures to check."""
     words: str
 
 
 def judge(case: Case) -> list[Check]:
-    """Every check that applies."""
+    """All checks that apply."""
     found = (check(case) for check in (_CHECKS if case.exchanges else _FIRST))
     return [check for check in found if check is not None]
 
@@ -70,15 +70,17 @@ def judge(case: Case) -> list[Check]:
 def _ended(case: Case) -> Check | None:
     ran = case.measured.ran
     if ran.how == "timeout":
-        return Check("end", "marked", f"it was ended after {quantity(ran.seconds, 's')}: --timeout")
+        return Check("end", "marked", f"--timeout ended it after {quantity(ran.seconds, 's')}")
     if ran.how == "interrupted":
         return Check("end", "marked", f"it was interrupted after {quantity(ran.seconds, 's')}")
     if ran.how == "stopped":
-        return Check("end", "marked", f"the lab ended it: {case.measured.stopped}")
+        return Check("end", "marked", f"wirelab ended it: {case.measured.stopped}")
     if ran.ended.code != 0:
         return Check("end", "marked", f"it ended with {describe_exit(ran.ended.code)}")
     if ran.left:
-        return Check("end", "marked", f"it left {counted(ran.left, 'process')} behind (ended)")
+        return Check(
+            "end", "marked", f"it left {counted(ran.left, 'process')} behind, which wirelab ended"
+        )
     return Check("end", "ok", "exit code 0")
 
 
@@ -89,12 +91,12 @@ def _capture(case: Case) -> Check | None:
         return Check("capture", "marked", f"the capture is damaged: {damaged}")
     packets = counted(case.measured.capture.packets, "packet")
     if drops:
-        return Check("capture", "marked", f"{counted(drops, 'packet')} lost beside {packets}")
+        return Check("capture", "marked", f"{counted(drops, 'packet')} lost, {packets} captured")
     return Check("capture", "ok", f"{packets}, none lost")
 
 
 def _link(case: Case) -> Check | None:
-    """Packets that a device of the link dropped, which no profile had asked to be lost."""
+    """Packets that a device of the link dropped although no profile specified it."""
     drops = case.measured.link.device_drops if case.measured.link else None
     if not drops:
         return None
@@ -112,7 +114,7 @@ def _seen(case: Case) -> Check | None:
         return Check("traffic", "marked", f"no packet of port {port} was seen on {where}")
     names = {flow.protocol for flow in case.document.flows.list}
     if "tls" in names:
-        return Check("traffic", "marked", f"{flows} of TLS: requests are encrypted")
+        return Check("traffic", "marked", f"{flows} with TLS: requests are encrypted")
     return Check("traffic", "marked", f"no request was recognised on {flows}")
 
 
@@ -122,7 +124,7 @@ def _counted(case: Case) -> Check | None:
     seen, said = case.exchanges, case.report.requests
     concurrency = case.document.load.concurrency
     allowed = max(COUNT_OFF * seen, concurrency.max if concurrency else 0)
-    reason = f"it counts {said:,}, the packets {seen:,}"
+    reason = f"{said:,} in its report, {seen:,} in the packets"
     return Check.judged("requests", abs(seen - said) <= allowed, reason)
 
 
@@ -139,8 +141,8 @@ def _errors(case: Case) -> Check | None:
 
 
 def bad_replies(document: Dissection) -> int:
-    """Replies with a status of failure, and requests whose reply broke off, beyond those that
-    were under way when the command ended."""
+    """Replies with an error status, and requests with an incomplete reply, except those in flight
+    when the command ended."""
     bad = 0
     for named in document.exchanges.by_name:
         bad += sum(n for s, n in named.status.items() if _is_bad(named.protocol, s))
@@ -168,11 +170,11 @@ def _connections(case: Case) -> Check | None:
     given = ", ".join(options.options) or "its defaults"
     if not options.reuse:
         right = used.exchanges_max <= 1
-        return Check.judged("connections", right, f"{words}; asked for: one each ({given})")
+        return Check.judged("connections", right, f"{words}; requested: one per request ({given})")
     if options.connections is None:
         return Check.judged("connections", used.used_once < used.used, words)
     right = used.used <= options.connections
-    requested = f"asked for: {options.connections:,}, kept ({given})"
+    requested = f"requested: {options.connections:,}, persistent ({given})"
     if case.exchanges >= 2 * options.connections and options.rate is None:
         right = right and used.used == options.connections
     return Check.judged("connections", right, f"{words}; {requested}")
@@ -183,7 +185,7 @@ def _in_flight(case: Case) -> Check | None:
         return None
     seen = case.document.exchanges.connections.in_flight_max
     allowed = case.options.in_flight
-    reason = f"at most {seen} under way on one connection, {allowed} asked for"
+    reason = f"at most {seen} in flight on one connection, requested: {allowed}"
     return Check.judged("in flight", seen <= allowed, reason)
 
 
@@ -192,8 +194,8 @@ def _concurrency(case: Case) -> Check | None:
     if case.options is None or case.options.users is None or concurrency is None:
         return None
     users, most = case.options.users, concurrency.max
-    reason = f"{counted(users, 'user')} asked for; {concurrency.mean:.1f} requests under way "
-    reason = f"{reason}in the mean, {most} at most"
+    reason = f"{counted(users, 'user')} requested; {concurrency.mean:.1f} requests in flight "
+    reason = f"{reason}on average, {most} at most"
     needed = 0 if case.options.rate or case.exchanges < 4 * users else users / 2
     return Check.judged("concurrency", needed <= most <= users, reason)
 
@@ -208,14 +210,14 @@ def _arrivals(case: Case) -> Check | None:
     due = pause.us / 1e6 * rate if pause else 0.0
     if pause and due > DUE_MAX and pause.us / 1e6 > PAUSE_MIN_S:
         reason = (
-            f"coordinated omission: for {quantity(pause.us * 1e3, 'ns')} before packet "
-            f"{pause.packet:,} no request began while replies were outstanding, although "
+            f"coordinated omission: no request began for {quantity(pause.us * 1e3, 'ns')} before "
+            f"packet {pause.packet:,} while replies were outstanding, although "
             f"{due:,.0f} were due at {digits(rate)}/s"
         )
         return Check("arrivals", "marked", reason)
-    reason = f"{digits(load.per_s or 0.0)} requests/s of {digits(rate)}/s asked for"
+    reason = f"{digits(load.per_s or 0.0)} requests/s, requested: {digits(rate)}/s"
     if held < RATE_HELD:
-        return Check("arrivals", "marked", f"{reason}: the tool did not hold its rate")
+        return Check("arrivals", "marked", f"{reason}: the tool did not reach its rate")
     return Check("arrivals", "ok", reason)
 
 
@@ -227,8 +229,8 @@ def _closed(case: Case) -> Check | None:
     return Check(
         "arrivals",
         "ok",
-        "a closed load: whoever waits for a reply asks no more (for "
-        f"{longest} at the longest), so that its times say nothing about a given rate",
+        "a closed load: a user who waits for a reply (up to "
+        f"{longest}) sends no request, so its times do not apply to a given rate",
     )
 
 
@@ -236,14 +238,16 @@ def _latency(case: Case) -> Check | None:
     if case.report is None:
         return None
     if not case.pairs:
-        return Check.unmeasurable("latency", "no figure is printed that the packets have too")
+        return Check.unmeasurable(
+            "latency", "the tool printed no figure that the packets contain too"
+        )
     off = [pair for pair in case.pairs if pair.differs]
     worst = max(off or case.pairs, key=lambda pair: abs(pair.tool_s - pair.wire_s))
     step = case.report.resolution_s
     coarse = f" (printed in steps of {quantity(step, 's')})" if step else ""
     reason = (
-        f"{worst.name} {quantity(worst.tool_s, 's')}{coarse} by the tool, "
-        f"{quantity(worst.wire_s, 's')} by the packets"
+        f"{worst.name} is {quantity(worst.tool_s, 's')}{coarse} in the report, "
+        f"{quantity(worst.wire_s, 's')} in the packets"
     )
     if not off:
         return Check("latency", "ok", reason)
@@ -254,14 +258,14 @@ def _why(pair: Pair) -> str:
     more = pair.tool_s - pair.wire_s
     if more > 0:
         return (
-            f"{quantity(more, 's')} of it are not on the wire: the tool spent them, or its way of "
-            "counting adds them"
+            f"{quantity(more, 's')} of it are not on the wire: they were spent inside the tool, or "
+            "added by its way of counting"
         )
-    return "it leaves out a part of the time on the wire"
+    return "it does not include all of the time on the wire"
 
 
 def _connecting(case: Case) -> Check | None:
-    """Time that every request spends before its figure begins."""
+    """Time before the start of the reported latency, which every request spends."""
     added = comparison.connect_s(case.document)
     if added is None or case.report is None or case.report.has_connect:
         return None
@@ -270,8 +274,8 @@ def _connecting(case: Case) -> Check | None:
         return None
     share = added / (added + wire)
     reason = (
-        f"{case.report.figure} leaves connecting out: {quantity(added, 's')} from SYN to request "
-        f"in the median, {share:.0%} of what a caller waits ({quantity(added + wire, 's')})"
+        f"{case.report.figure} excludes connecting: {quantity(added, 's')} from SYN to request "
+        f"(median), {share:.0%} of a caller's wait ({quantity(added + wire, 's')})"
     )
     return Check.judged("connecting", share <= comparison.OFF, reason)
 
@@ -281,17 +285,18 @@ def _tool_cpu(case: Case) -> Check | None:
     window = measured.window_ns()
     used = tool_cores(measured)
     if used is None or window is None:
-        return Check.unmeasurable("tool's CPU", "the load was too short to be watched")
+        return Check.unmeasurable("tool's CPU", "the load was too short to be observed")
     usable = min(measured.cores, measured.ran.threads_max())
     thread = measured.ran.busiest_thread(*window)
-    busiest = "" if thread is None else f", its busiest thread {thread:.0%} of one"
-    reason = f"{used:.2f} of {counted(usable, 'core')} that it could use{busiest}"
+    busiest = "" if thread is None else f", busiest thread {thread:.0%} of one core"
+    reason = f"{used:.2f} of {counted(usable, 'usable core')}{busiest}"
     free = used <= SATURATED * usable and (thread or 0.0) <= SATURATED
     return Check.judged("tool's CPU", free, reason if free else f"saturated: {reason}")
 
 
 def tool_cores(measured: Measured) -> float | None:
-    """Cores that the tool kept busy while it sent requests; None where that was too short."""
+    """Mean number of cores that the tool used while it sent requests; None if that was too
+    short."""
     window = measured.window_ns()
     if window is None or window[1] <= window[0]:
         return None
@@ -303,7 +308,7 @@ def _machine(case: Case) -> Check | None:
     busy = case.measured.machine_busy
     if busy is None:
         return None
-    reason = f"{busy:.0%} of {counted(case.measured.cores, 'core')} busy, all processes together"
+    reason = f"{busy:.0%} of {counted(case.measured.cores, 'core')} busy with all processes"
     free = busy <= MACHINE_FULL
     return Check.judged(
         "machine", free, reason if free else f"{reason}: times include waiting for a core"
@@ -319,13 +324,15 @@ _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
 
 
 def verdict(case: Case, checks: Sequence[Check]) -> Verdict:
-    """Whether the figures can be trusted."""
+    """Verdict on the figures."""
     marked = [check.name for check in checks if check.outcome == "marked"]
     if not case.exchanges:
-        return Verdict(False, "Nothing can be said: no request was seen in the packets.")
+        return Verdict(False, "No verdict: no request was found in the packets.")
     if case.report is None:
-        words = "The tool printed no report that is understood: its figures are not compared."
+        words = "The tool printed no known report: its figures are not compared."
         return Verdict(None, words)
     if marked:
-        return Verdict(False, f"Not to be trusted as they stand: {', '.join(marked)}.")
-    return Verdict(True, "Its figures can be trusted, as far as the packets tell.")
+        return Verdict(
+            False, f"Its figures cannot be trusted without correction: {', '.join(marked)}."
+        )
+    return Verdict(True, "Its figures can be trusted as far as packets show.")

@@ -1,5 +1,5 @@
-"""What wrapping a command gave, as a page that opens offline: the parts of a run's report, for a
-tool that is not the lab's. Everything that the tool, its target or its packets say is escaped."""
+"""The result of a wrapped command as an HTML page that opens offline. It uses the parts of a run's
+report. All text from the tool, its target or its packets is escaped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirelab.report.charts.distribution import Curves, distribution_picture
 from wirelab.report.charts.stack_style import look
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.sections import packet_findings, packet_gaps, packets
+from wirelab.report.sections import packet_findings, packet_gaps, packet_waits, packets
 from wirelab.trial.wire_record import PacketFinding
 from wirelab.wrap import target
 from wirelab.wrap.arrivals import Kind
@@ -25,34 +25,35 @@ from wirelab.wrap.session import Measured
 from wirelab.wrap.text import KINDS, NOT_TESTED, around
 
 TITLE_MAX = 120
-"""Characters of the command in the title; the whole stands below it."""
+"""Maximum length of the command in the title; the complete command is below it."""
 OUTPUT_MAX = 8_000
-"""Characters of the tool's output that are shown, its end."""
+"""Maximum length of the tool's output that is shown; its end is shown."""
 ROWS_MAX = 40
-"""Kinds of requests that are shown."""
+"""Maximum number of different requests that are shown."""
 _PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0}
 _TRUST = (
-    "Each check holds one way in which the tool's figures could mislead against the packets. One "
-    "that does not apply is left out."
+    "Each check compares the tool's figures with the packets in one respect. A check that does "
+    "not apply is left out."
 )
 _LATENCY = (
-    "By the packets: from the request's first byte to the reply's last, at the place of the "
-    "capture; percentiles only where ten samples lie above. What the tool spends before it sends "
-    "and after the bytes have come is in its own figures alone."
+    "Latency in the packets is the time from the request's first byte to the reply's last, at the "
+    "place of the capture; percentiles only where ten samples lie above. The tool's figures also "
+    "contain the time that it spends before sending and after receiving."
 )
 _BYTES = (
-    "Means per exchange over everything captured, set-up and tear-down of connections included; "
-    "packets count from the IP header on."
+    "Means per exchange over everything captured, including set-up and tear-down of connections; "
+    "sizes start at the IP header."
 )
 
 Rows = list[tuple[str, str]]
 
 
 def html(result: Result) -> str:
-    """The page of what was measured."""
+    """The page for a result."""
     document = result.measured.document
     sections = [
         _trust(result),
+        packet_waits.section(document.waits),
         _connections(result),
         _requests(result),
         _load(document.load, result.kind),
@@ -89,15 +90,15 @@ def _connections(result: Result) -> Section:
         ("that carried requests", f"{used.used:,}"),
         ("that carried several", f"{flows.reused:,}"),
         ("requests on one, at most", f"{used.exchanges_max:,}"),
-        ("requests under way on one, at most", f"{used.in_flight_max:,}"),
-        ("asked for", _requested(result.options) if result.options else NONE),
+        ("requests in flight on one, at most", f"{used.in_flight_max:,}"),
+        ("requested", _requested(result.options) if result.options else NONE),
     ]
     return Section("Connections", tables=(_values(rows), _flows(flows)))
 
 
 def _requested(options: ToolOptions) -> str:
-    """What the tool's options ask for."""
-    reuse = {True: "connections kept", False: "one connection a request", None: ""}[options.reuse]
+    """The load that the tool's options request."""
+    reuse = {True: "connections kept", False: "one connection per request", None: ""}[options.reuse]
     amounts = ("connection", options.connections), ("user", options.users)
     requested = [counted(count, noun) for noun, count in amounts if count is not None]
     rate = [] if options.rate is None else [f"{digits(options.rate)} requests/s"]
@@ -157,9 +158,9 @@ def _load(load: Load, kind: Kind) -> Section:
 def _under_way(load: Load) -> Rows:
     seen = load.concurrency
     if not seen:
-        return [("requests under way", NONE)]
+        return [("requests in flight", NONE)]
     return [
-        ("requests under way, mean", f"{seen.mean:.2f}"),
+        ("requests in flight, mean", f"{seen.mean:.2f}"),
         ("median", f"{seen.median:,}"),
         ("at most", f"{seen.max:,}"),
         ("share of the time with none", f"{seen.idle_share:.1%}"),
@@ -174,7 +175,7 @@ def _begun(load: Load) -> Rows:
         ("rate", NONE if load.per_s is None else quantity(load.per_s, "1/s")),
     ]
     if load.gap_us:
-        rows.append(("gap between begins, mean", _us(load.gap_us.mean)))
+        rows.append(("gap between requests, mean", _us(load.gap_us.mean)))
         rows.append(("its standard deviation", _us(load.gap_us.deviation)))
     if load.coupling:
         rows.append(("correlation of gap and latency", f"{load.coupling.correlation:.2f}"))
@@ -199,7 +200,7 @@ def _latency(result: Result) -> Section | None:
             quantity(wire[name], "s") if name in wire else NONE,
             quantity(reported[name], "s") if name in reported else NONE,
             digits(reported[name] / wire[name]) if name in reported and wire.get(name) else NONE,
-            {True: "off", False: "agrees", None: "not compared"}[differs.get(name)],
+            {True: "differs", False: "agrees", None: "not compared"}[differs.get(name)],
         ]
         for name in NAMES
         if name in wire or name in reported
@@ -219,7 +220,7 @@ def _connecting(load: Load) -> Iterator[Table]:
 
 
 def _curves(wire: Mapping[str, float], reported: Mapping[str, float], tool: str) -> Picture | None:
-    """Both by percentile; None with a single point, which is no curve."""
+    """Both distributions by percentile; None if there is only a single point."""
     stacks = []
     for index, (label, times) in enumerate((("packets", wire), (tool, reported))):
         points = [
@@ -234,7 +235,7 @@ def _curves(wire: Mapping[str, float], reported: Mapping[str, float], tool: str)
 
 
 def _findings(document: Dissection) -> Section | None:
-    """None where no request was seen: that acquits nothing."""
+    """None if no request was found: without requests there is no evidence either way."""
     count = document.exchanges.count
     findings = [PacketFinding.of(finding) for finding in document.findings]
     return packet_findings.section(findings, count, NOT_TESTED) if count else None
@@ -261,13 +262,13 @@ def _exchange(document: Dissection) -> Iterator[Section]:
 
 
 def _output(measured: Measured) -> Section | None:
-    """The end of what the tool printed; a line that it wrote over stands below."""
+    """The end of the tool's output; overwritten lines are shown one below the other."""
     text = measured.ran.output.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
         return None
     cut = f"The last {OUTPUT_MAX:,} of {counted(len(text), 'character')}."
     notes = (cut,) if len(text) > OUTPUT_MAX else ()
-    return Section("What the tool printed", notes, verbatim=text[-OUTPUT_MAX:])
+    return Section("Output of the tool", notes, verbatim=text[-OUTPUT_MAX:])
 
 
 def _values(rows: Rows, caption: str = "") -> Table:

@@ -1,5 +1,5 @@
-"""The foreign command as a process: its output passed through, its CPU watched, ended with all
-that it started."""
+"""Runs the wrapped command: passes its output through, samples its CPU time, and ends it with all
+processes that it started."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
 
 OUTPUT_BYTES_MAX = 64 * 1024 * 1024
-"""More of the tool's output is passed through, but not kept."""
+"""Maximum amount of output to keep; more is passed through only."""
 CHUNK = 1 << 16
 GRACE_S = 5.0
-"""From SIGINT, on which load tools print what they have, to SIGKILL."""
+"""Time from SIGINT, on which load tools print their results, to SIGKILL."""
 WATCH_S = 0.2
-"""Between two looks at its processes and threads."""
+"""Interval between two samples of its processes and threads."""
 PR_SET_CHILD_SUBREAPER = 36
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -38,7 +38,7 @@ How = Literal["ended", "interrupted", "timeout", "stopped"]
 
 @dataclass(frozen=True)
 class Threads:
-    """CPU seconds of one look, by thread id."""
+    """CPU seconds of one sample, by thread id."""
 
     at_ns: int
     cpu_s: dict[int, float]
@@ -52,19 +52,19 @@ class Ran:
     ended: Ended
     seconds: float
     output: str
-    """Standard output and standard error, each whole."""
+    """Complete standard output and standard error."""
     cut: bool
-    """More was printed than is kept."""
+    """True if more was printed than is kept."""
     cpu: list[Sample] = field(default_factory=list)
-    """CPU seconds of all its processes, CLOCK_MONOTONIC."""
+    """CPU seconds of all its processes, at times of CLOCK_MONOTONIC."""
     threads: list[Threads] = field(default_factory=list)
     processes_max: int = 1
     left: int = 0
-    """Processes of it that were still there at its end, and were ended."""
+    """Number of its processes that still existed at its end, and were killed."""
 
     def busiest_thread(self, start_ns: int, end_ns: int) -> float | None:
-        """The share of the time that the busiest thread ran; None where it was not seen
-        twice within the time."""
+        """The share of the time that the busiest thread ran; None if there are no two samples
+        within the time."""
         within = [look for look in self.threads if start_ns <= look.at_ns <= end_ns]
         if len(within) < 2:
             return None
@@ -74,12 +74,12 @@ class Ran:
         return max(grown, default=0.0) / wall
 
     def threads_max(self) -> int:
-        """The most threads seen at a time."""
+        """Maximum number of simultaneous threads."""
         return max((len(look.cpu_s) for look in self.threads), default=1)
 
 
 class Stopping(Exception):
-    """Raised by ``on_tick``: the command is to end now, and what was measured is kept."""
+    """Raised by ``on_tick`` to end the command; the measurements are kept."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -97,10 +97,10 @@ def run(
     interruption: Interruption,
     on_tick: Callable[[], None],
 ) -> Ran:
-    """Runs a command to its end, or ends it: on request, after ``seconds_max``, or when
-    ``on_tick`` raises :class:`Stopping`. Its output goes to ``out`` and ``err`` as it comes.
-    Raises :class:`UsageError` for a command that cannot be started; whatever else is raised,
-    no process of it is left."""
+    """Runs a command to its end, or ends it: on request, after ``seconds_max``, or when ``on_tick``
+    raises :class:`Stopping`. Its output is copied to ``out`` and ``err`` as it arrives. Raises
+    :class:`UsageError` if the command cannot be started. None of its processes remains, whatever is
+    raised."""
     with _adopting() as adopted:
         child = _started(command, namespace, folder)
         try:
@@ -122,12 +122,12 @@ def _started(command: Sequence[str], namespace: str | None, folder: Path) -> Chi
     except OSError as error:
         raise UsageError(
             f"{command[0]} cannot be started: {error.strerror}",
-            "is it installed and in PATH? write -- before it, and its own words behind it",
+            "check that it is installed and in PATH; write it after --, followed by its options",
         ) from error
 
 
 def _own_input() -> int:
-    """Ours, for tools that read what they send; none where we have none."""
+    """Standard input of wirelab, for tools that read it; none if wirelab has none."""
     try:
         os.fstat(0)
     except OSError:
@@ -166,7 +166,7 @@ class _Pipes:
             kept.close()
 
     def pump(self, seconds: float) -> bool:
-        """Passes on what has come. False once both have ended."""
+        """Passes available output through. False once both outputs have ended."""
         if not self._selector.get_map():
             return False
         for key, _ in self._selector.select(seconds):
@@ -186,7 +186,7 @@ class _Pipes:
         self._kept += kept.write(chunk[: max(0, room)])
 
     def text(self) -> str:
-        """All that was kept, standard output first."""
+        """Everything that was kept, standard output first."""
         parts = []
         for kept in self._files:
             kept.seek(0)
@@ -229,9 +229,9 @@ class _Run:
                 self._signal(signal.SIGKILL)
         seconds = time.monotonic() - self._began
         self._cpu.append(Sample(time.monotonic_ns(), ended.cpu_user_s + ended.cpu_system_s))
-        # What it left behind ends first, then its output is read, for a child that is ended
-        # has its pipes closed. It is counted as it is ended: a signal to all of them before
-        # would leave dead ones to count.
+        # Remaining processes end before the output is read, because a child that is ended closes
+        # its pipes. Each is counted as it is ended: after a signal to all of them, dead ones would
+        # be counted.
         left = self._adopted()
         self._signal(signal.SIGKILL)
         self._drain()
@@ -253,7 +253,7 @@ class _Run:
             time.sleep(POLL_S)
 
     def _drain(self) -> None:
-        """What stands in the pipes; all who could write to them are gone."""
+        """Rest of the output in the pipes; all processes that could write have ended."""
         deadline = time.monotonic() + 1.0
         while self._pipes.pump(0.05) and time.monotonic() < deadline:
             pass
@@ -281,7 +281,7 @@ class _Run:
             os.killpg(self._child.pid, number)
 
     def _look(self) -> None:
-        """Adds up the CPU time of its processes, those that have ended included."""
+        """Adds up the CPU time of its processes, including those that have ended."""
         if time.monotonic() - self._looked < WATCH_S:
             return
         self._looked = time.monotonic()
@@ -299,8 +299,8 @@ class _Run:
 
 
 def _rising(samples: list[Sample]) -> list[Sample]:
-    """The kernel's last word may be less than the sum: it counts only processes that were
-    waited for."""
+    """The final value of the kernel may be less than the sum, because it counts only processes that
+    were waited for."""
     if len(samples) > 1 and samples[-1].value < samples[-2].value:
         samples[-1] = Sample(samples[-1].at_ns, samples[-2].value)
     return samples
@@ -314,8 +314,8 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _thread_seconds(pid: int) -> dict[int, float]:
-    """User and system time of each thread, from proc_pid_stat(5), fields 14 and 15. A process
-    or thread that has just ended has none."""
+    """User and system time of each thread, from proc_pid_stat(5), fields 14 and 15. A process or
+    thread that has just ended has none."""
     found: dict[int, float] = {}
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -328,8 +328,8 @@ def _thread_seconds(pid: int) -> dict[int, float]:
 
 @contextlib.contextmanager
 def _adopting() -> Iterator[Callable[[], int]]:
-    """While it lasts, processes that lose their parent become ours (prctl(2)); what it gives
-    ends those that did, and says how many there were."""
+    """Within the block, orphaned descendants become children of wirelab (prctl(2)). The yielded
+    function ends them and returns their number."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     known = {child.pid for child in psutil.Process().children()}
@@ -348,7 +348,7 @@ def _adopting() -> Iterator[Callable[[], int]]:
 
 
 def _end(process: psutil.Process) -> int:
-    """Ends and reaps one; 1 where it still ran."""
+    """Ends and reaps one process; returns 1 if it was still running."""
     try:
         ran = process.status() != psutil.STATUS_ZOMBIE
         if ran:

@@ -1,4 +1,4 @@
-"""What wrapping a command gave: the record that is shown, kept and printed as JSON."""
+"""The result of a wrapped command: the record that is shown, kept and printed as JSON."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class WrappedTool:
-    """The command that was run."""
+    """The wrapped command."""
 
     name: str | None
-    """None: none whose options and reports are understood."""
+    """None: the options and reports of the tool are not supported."""
     how: How
-    """How it came to its end."""
+    """How it ended."""
     stopped: str | None
-    """Why the lab ended it, beyond interruption and time limit."""
+    """Why wirelab ended it, apart from interruption and time limit."""
     exit_code: int
     seconds: float
     cpu_s: float
     cpu_cores: float | None
-    """Cores that it kept busy while it sent requests."""
+    """Mean number of cores that it used while it sent requests."""
     threads_max: int
     processes_max: int
     processes_left: int
@@ -48,8 +48,8 @@ class WrappedTool:
 
 @dataclass(frozen=True)
 class Result:
-    """What was run, what the packets show, what the tool reports, and the checks of the one by
-    the other."""
+    """The command, the figures from packets and from the tool's report, and the checks that compare
+    them."""
 
     measured: Measured
     tool: WrappedTool
@@ -62,12 +62,12 @@ class Result:
     verdict: Verdict
     server_cpu_cores: float | None
     kept: Path | None = None
-    """The folder in which capture and output are kept."""
+    """The folder that contains capture and output."""
     page: Path | None = None
 
     @property
     def tool_name(self) -> str:
-        """As a heading."""
+        """Name for headings."""
         return self.tool.name or "the tool"
 
     def statuses(self) -> str:
@@ -80,11 +80,14 @@ class Result:
         return f"replies {replies}" if replies else "no reply"
 
     def to_json(self) -> dict[str, object]:
-        """As ``--json`` prints it and ``wrap.json`` holds it; times carry their unit in their
-        names."""
+        """The document that ``--json`` prints and ``wrap.json`` contains; names of times include
+        the unit."""
         measured, document = self.measured, self.measured.document
         wire = self.wire.to_json()
-        for name in ("reconciliation", "not_reconciled"):  # no call of a foreign tool is logged
+        for name in (
+            "reconciliation",
+            "not_reconciled",
+        ):  # calls of third-party tools are not logged
             wire.pop(name)
         line: dict[str, object] = msgspec.to_builtins(
             {
@@ -127,7 +130,7 @@ class Result:
 
 
 def result(measured: Measured) -> Result:
-    """The whole record of a command that has ended."""
+    """The complete record of a command that has ended."""
     case = case_of(measured)
     checks = judgement.judge(case)
     return Result(
@@ -145,7 +148,7 @@ def result(measured: Measured) -> Result:
 
 
 def case_of(measured: Measured) -> Case:
-    """What is judged: options and report of a known tool beside the packets."""
+    """Input of the checks: options and report of a known tool, and the packets."""
     known = adapters.recognise(measured.command)
     options = report = None
     if known is not None:
@@ -181,7 +184,7 @@ def _tool(measured: Measured) -> WrappedTool:
 
 
 def _server_cores(measured: Measured) -> float | None:
-    """Cores that the server kept busy while requests came."""
+    """Mean number of cores that the server used while requests arrived."""
     window = measured.window_ns()
     if window is None or window[1] <= window[0]:
         return None

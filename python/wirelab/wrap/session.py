@@ -1,4 +1,4 @@
-"""One wrapped command: what it talks to, its capture, and what came out of both."""
+"""One wrapped command: its target, its capture, and the results of both."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from wirelab.wrap.process import Ran, Stopping
 from wirelab.wrap.target import ServiceAddress
 
 CAPTURE_BYTES_MAX = 4_000_000_000
-"""A capture that has grown beyond ends the command."""
+"""Maximum size of a capture; more ends the command."""
 FREE_BYTES_MIN = 200_000_000
-"""Of the disk that the capture is written to; with less the command is ended."""
+"""Minimum free space on the disk of the capture; less ends the command."""
 PATHS = {"transfer": "/transfer/hello"}
-"""Of REST: what ``{url}`` ends with, by contract."""
+"""Path of ``{url}`` for REST, by contract."""
 GRPC_PATHS = {"transfer": "/wirelab.transfer.v1.Transfer/Hello"}
 SETTLE_S = 0.1
-"""From the command's end to the capture's: the last packets are still on their way."""
+"""Time from the command's end to the end of the capture, for the last packets."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What ``wirelab wrap`` was asked to do."""
+    """Arguments of ``wirelab wrap``."""
 
     command: tuple[str, ...]
     serve: Stack | None = None
@@ -66,41 +66,42 @@ class Order:
 
 @dataclass(frozen=True)
 class WrappedService:
-    """The lab's service that the command loaded."""
+    """The wirelab service that the command loaded."""
 
     stack: str
     address: str
     language: str
     sha256: str
     proof: IdentityRecord
-    """That it does what its contract says, or why there is none."""
+    """Proof of its verification, or the reason why there is none."""
 
 
 @dataclass
 class Measured:
-    """Everything that is known when the command has ended."""
+    """All data when the command has ended."""
 
     order: Order
     command: tuple[str, ...]
-    """Placeholders filled."""
+    """The command with placeholders replaced."""
     port: int
     ran: Ran
     capture: CaptureRecord
     document: Dissection
     """The dissection."""
     stopped: str | None = None
-    """Why the lab ended the command, beyond interruption and time limit."""
+    """Why wirelab ended the command, apart from interruption and time limit."""
     service: WrappedService | None = None
     service_cpu: list[Sample] = field(default_factory=list)
     link: LinkRecord | None = None
     machine_busy: float | None = None
-    """Share of the machine's CPU time that was not idle, while the command ran."""
+    """Share of the machine's CPU time that was not idle while the command ran."""
     wall_offset_ns: int = 0
     """CLOCK_MONOTONIC minus CLOCK_REALTIME."""
     cores: int = 1
 
     def window_ns(self) -> tuple[int, int] | None:
-        """From the first request to the last one's begin, CLOCK_MONOTONIC; None without."""
+        """From the first request to the start of the last, CLOCK_MONOTONIC; None without
+        requests."""
         load = self.document.load
         if load.first_at_ns is None:
             return None
@@ -117,7 +118,7 @@ def wrap(
     note: Callable[[str], None],
     interruption: Interruption,
 ) -> Measured:
-    """Runs the command under capture; the capture and the command's output stay in ``folder``.
+    """Runs the command under capture; capture and output are stored in ``folder``.
     Raises :class:`UsageError`, :class:`LabError`, :class:`Interrupted`."""
     _refuse(order)
     try:
@@ -126,38 +127,43 @@ def wrap(
     except Refused as refused:
         raise LabError(refused.message, refused.remedy) from refused
     except TrialFailed as failure:
-        raise LabError(failure.reason, "`wirelab doctor` tells what this machine can do") from None
+        raise LabError(
+            failure.reason, "`wirelab doctor` reports what this machine supports"
+        ) from None
 
 
 def _refuse(order: Order) -> None:
     if not order.command:
         raise UsageError(
-            "there is no COMMAND", "for example: wirelab wrap -- ab -n 100 http://127.0.0.1:8080/"
+            "COMMAND is missing", "for example: wirelab wrap -- ab -n 100 http://127.0.0.1:8080/"
         )
     if order.serve is None:
         target.refuse_placeholders(order.command)
         if order.link != LOOPBACK:
             raise UsageError(
-                "--link needs a server at its other end", "give --serve REF, or leave --link out"
+                "--link needs a wirelab service at its other end",
+                "give --serve REF, or leave --link out",
             )
         return
     target.require_placeholder(order.command)
     if order.port is not None:
-        raise UsageError("--port is of servers that run already", "--serve chooses its own")
+        raise UsageError(
+            "--port applies only to running servers", "leave it out: --serve chooses its own port"
+        )
     if order.interface != "lo":
         raise UsageError(
-            "--interface is of servers that run already",
-            "--serve listens on loopback, or at the other end of --link",
+            "--interface applies only to running servers",
+            "leave it out: --serve uses loopback, or the other end of --link",
         )
     axes = order.serve.axes
     if axes["socket"] == "unix":
-        raise StackError(f"{order.serve}: a Unix socket has no packets", "leave socket=unix out")
+        raise StackError(f"{order.serve}: a Unix socket has no packets", "remove socket=unix")
     if axes["caller"] != "engine":
-        raise StackError(f"{order.serve}: COMMAND is the caller", "leave caller out")
+        raise StackError(f"{order.serve}: COMMAND is the caller", "remove caller")
 
 
 class _Session:
-    """From the link to the dissection."""
+    """Runs everything from the link to the dissection."""
 
     def __init__(
         self,
@@ -255,7 +261,7 @@ class _Session:
         )
 
     def _proof(self, programs: Programs, stack: Stack) -> IdentityRecord:
-        from wirelab.identity import Admission  # pydantic, which no command without --serve needs
+        from wirelab.identity import Admission  # imports pydantic, needed only with --serve
 
         admission = Admission(programs, self._interruption, unverified=True)
         admission.prepare(stack, self._order.contract, self._note)
@@ -282,14 +288,14 @@ class _Session:
         if free < FREE_BYTES_MIN:
             self._stopped = f"the disk of {self._folder} has only {free // 1_000_000} MB left"
         elif death:
-            raise LabError(death, "`wirelab doctor` tells what this machine can do")
+            raise LabError(death, "`wirelab doctor` reports what this machine supports")
         elif capture.file.stat().st_size > CAPTURE_BYTES_MAX:
             self._stopped = f"the capture reached {CAPTURE_BYTES_MAX // 10**9} GB"
         if self._stopped is not None:
             raise Stopping(self._stopped)
 
     def _dissect(self, number: int) -> Dissection:
-        # Interruption has ended the command; a second one ends the dissection.
+        # An interruption has ended the command; a second one ends the dissection.
         with Interruption() as again:
             return dissection.dissect(
                 self._folder / "capture.pcapng",
@@ -300,7 +306,7 @@ class _Session:
 
 
 def _settings(order: Order, program: Program) -> Settings:
-    """The service may use the whole machine, as the command does."""
+    """The service may use the whole machine, like the command."""
     return Settings(
         hello_bytes=order.hello_bytes,
         processors=len(available_cores()),
@@ -309,7 +315,7 @@ def _settings(order: Order, program: Program) -> Settings:
 
 
 def _service_address(order: Order, address: str) -> ServiceAddress:
-    assert order.serve is not None  # who calls has a service
+    assert order.serve is not None  # checked by the caller
     axes = order.serve.axes
     paths = {"rest": PATHS, "grpc": GRPC_PATHS}.get(axes["binding"], {})
     scheme = "http" if axes["security"] == "none" else "https"
@@ -317,7 +323,7 @@ def _service_address(order: Order, address: str) -> ServiceAddress:
 
 
 def _program(name: str) -> str:
-    """The program in PATH, else one that the lab has built for itself."""
+    """The program in PATH, otherwise one that wirelab has built."""
     found = shutil.which(name)
     folder = checkout.find()
     if found is None and "/" not in name and folder is not None:
@@ -326,7 +332,7 @@ def _program(name: str) -> str:
 
 
 def _listener(number: int) -> int | None:
-    """The process that listens on that port, where the machine tells."""
+    """The process that listens on that port, if the machine reveals it."""
     try:
         sockets = psutil.net_connections("tcp")
     except (psutil.Error, OSError):
@@ -345,7 +351,7 @@ def _sample(pid: int | None, samples: list[Sample]) -> None:
 
 @contextmanager
 def _machine_busy() -> Iterator[Callable[[], float | None]]:
-    """Gives the share of all CPU time that was not idle while it lasted."""
+    """Yields a function that returns the share of all CPU time that was not idle so far."""
     before = psutil.cpu_times()
     shares: list[float] = []
 
@@ -356,7 +362,7 @@ def _machine_busy() -> Iterator[Callable[[], float | None]]:
     after = psutil.cpu_times()
     grown = [b - a for a, b in zip(before, after, strict=True)]
     idle = grown[after._fields.index("idle")] + grown[after._fields.index("iowait")]
-    # guest times are in user and nice already (proc_stat(5)).
+    # guest times are included in user and nice (proc_stat(5)).
     whole = sum(
         g for g, name in zip(grown, after._fields, strict=True) if not name.startswith("guest")
     )

@@ -1,4 +1,4 @@
-"""Where a command's requests go: its placeholders, or what its own words say."""
+"""Finds the target of a command: its placeholders, or an address on its command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from wirelab.errors import UsageError
 
 PLACEHOLDERS = ("{url}", "{address}", "{host}", "{port}")
-"""Replaced in COMMAND when the lab starts the service."""
+"""Replaced in COMMAND if wirelab starts the service."""
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 50051, "grpcs": 50051}
 """Default ports of URLs by scheme."""
 _HOST = r"(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)"
@@ -22,30 +22,30 @@ _ADDRESS = re.compile(rf"(?<![\w./@-]){_HOST}:(\d{{2,5}})(?=[/?\s\"';,)]|$)")
 
 @dataclass(frozen=True)
 class ServiceAddress:
-    """Where the lab's service is."""
+    """Address of the wirelab service."""
 
     address: str
     path: str | None
-    """What ``{url}`` ends with; None where the binding has no URL."""
+    """Path of ``{url}``; None if the binding has no URL."""
     scheme: str = "http"
 
     def values(self) -> dict[str, str | None]:
-        """By placeholder."""
+        """Values by placeholder."""
         host, _, port = self.address.rpartition(":")
         url = None if self.path is None else f"{self.scheme}://{self.address}{self.path}"
         return dict(zip(PLACEHOLDERS, (url, self.address, host, port), strict=True))
 
 
 def filled(command: Sequence[str], service: ServiceAddress) -> list[str]:
-    """The command with its placeholders replaced. Raises :class:`UsageError` where it has no
-    URL for one."""
+    """The command with its placeholders replaced. Raises :class:`UsageError` if a placeholder has
+    no value for this service."""
     words = list(command)
     for name, value in service.values().items():
         if not any(name in word for word in words):
             continue
         if value is None:
             raise UsageError(
-                f"{name} is of services that have a URL, and this one has none",
+                f"{name} needs a service with a URL, and this service has none",
                 "use {address}, {host} or {port}",
             )
         words = [word.replace(name, value) for word in words]
@@ -53,39 +53,39 @@ def filled(command: Sequence[str], service: ServiceAddress) -> list[str]:
 
 
 def require_placeholder(command: Sequence[str]) -> None:
-    """Raises :class:`UsageError` for a command that would not find the lab's service."""
+    """Raises :class:`UsageError` for a command that would not find the wirelab service."""
     if not any(name in word for word in command for name in PLACEHOLDERS):
         raise UsageError(
-            "--serve starts a service at a port of its own, and COMMAND does not ask where",
-            f"write {', '.join(PLACEHOLDERS[:-1])} or {PLACEHOLDERS[-1]} where COMMAND has its "
+            "--serve starts a service on a free port, but COMMAND does not use its address",
+            f"write {', '.join(PLACEHOLDERS[:-1])} or {PLACEHOLDERS[-1]} where COMMAND expects its "
             "target",
         )
 
 
 def refuse_placeholders(command: Sequence[str]) -> None:
-    """Raises :class:`UsageError` for placeholders that nobody fills."""
+    """Raises :class:`UsageError` for placeholders that have no value."""
     for name in PLACEHOLDERS:
         if any(name in word for word in command):
             raise UsageError(
-                f"COMMAND has {name}, and no service is started",
-                "give --serve REF, or write the target itself",
+                f"COMMAND contains {name}, but no service is started",
+                "give --serve REF, or write the address of the target",
             )
 
 
 def port(command: Sequence[str]) -> int:
-    """The one TCP port that a command's words name, as a URL or as ``host:port``. Raises
-    :class:`UsageError` where they name none or several."""
+    """The only TCP port on a command line, in a URL or as ``host:port``. Raises
+    :class:`UsageError` if there is none, or more than one."""
     found = sorted({number for word in command for number in _ports(word)})
     if len(found) == 1:
         return found[0]
     if not found:
         raise UsageError(
-            "COMMAND names no URL and no host:port, so that its packets cannot be told apart",
+            "COMMAND contains no URL and no host:port, so its packets cannot be identified",
             "give --port N, the TCP port of its server",
         )
     named = ", ".join(map(str, found))
     raise UsageError(
-        f"COMMAND names several ports: {named}", "give --port N, the one to be watched"
+        f"COMMAND contains several ports: {named}", "give --port N, the port to capture"
     )
 
 
@@ -100,5 +100,5 @@ def _ports(word: str) -> set[int]:
 
 
 def as_typed(command: Sequence[str]) -> str:
-    """The command as a shell would take it."""
+    """The command in shell syntax."""
     return shlex.join(command)

@@ -1,4 +1,4 @@
-"""What wrapping a command gave, in 80 columns."""
+"""The result of a wrapped command as text, in 80 columns."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from wirelab.wrap.result import Result
 WIDTH = 80
 _MARKS = {"ok": "+", "marked": "!", "not-measurable": "?"}
 NOT_TESTED = Standing(
-    remedy="Packets alone prove no cause, and a switch of somebody else's tool is its owner's to "
-    "flip: run it again with the one option changed, or with --serve and the change in REF."
+    remedy="Packets alone do not prove a cause, and wirelab cannot change options of a third-party "
+    "tool. Run it again with one option changed, or use --serve with the change in REF.",
 )
-"""Of all findings: nothing of a foreign tool is tested by a change."""
+"""Verdict of all findings: nothing of a third-party tool is tested by a change."""
 KINDS = {
     "closed": "closed (each request waits for a reply)",
     "constant": "open, constant rate",
@@ -30,7 +30,7 @@ KINDS = {
 
 
 def lines(result: Result) -> Iterator[str]:
-    """The verdict first, then what it rests on."""
+    """The verdict first, then its evidence."""
     yield from _wrapped(f"wrapped: {target.as_typed(result.measured.command)}", "  ")
     yield ""
     yield from _wrapped(result.verdict.words)
@@ -62,8 +62,8 @@ def _wire(result: Result) -> Iterator[str]:
         (
             "connections",
             (
-                f"{flows.opened:,} opened, {used.used:,} used, {flows.reused:,} for "
-                f"several requests; {load.connections_open_max:,} open at a time"
+                f"{flows.opened:,} opened, {used.used:,} used, {flows.reused:,} for more than one "
+                f"request; {load.connections_open_max:,} open at the same time"
             ),
         ),
         (
@@ -81,8 +81,8 @@ def _wire(result: Result) -> Iterator[str]:
             (
                 "concurrency",
                 (
-                    f"{concurrency.mean:.2f} in the mean, {concurrency.max} at most, none "
-                    f"under way {concurrency.idle_share:.0%} of the time"
+                    f"{concurrency.mean:.2f} on average, {concurrency.max} at most, none "
+                    f"in flight {concurrency.idle_share:.0%} of the time"
                 ),
             )
         )
@@ -111,7 +111,7 @@ def _times(result: Result) -> Iterator[str]:
 
 
 def around(result: Result) -> Iterator[tuple[str, str]]:
-    """What ran beside the packets, by name: tool, service, server, link."""
+    """Facts besides the packets, by name: tool, service, server, link."""
     tool = result.tool
     busy = "" if tool.cpu_cores is None else f", {tool.cpu_cores:.2f} cores under load"
     yield (

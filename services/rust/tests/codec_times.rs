@@ -1,4 +1,4 @@
-//! `GET /codec-times`: what is timed are the bytes that callers are sent.
+//! `GET /codec-times`: times the bytes that callers are sent.
 
 mod harness;
 

@@ -60,7 +60,7 @@ pub fn each_request(
             }
         }
         match stream.read(&mut buffer) {
-            // A reset is an end like any other: what the engine does is what is tested.
+            // A reset is an end like any other: the test is about the engine.
             Ok(0) | Err(_) => return,
             Ok(length) => input.extend_from_slice(&buffer[..length]),
         }

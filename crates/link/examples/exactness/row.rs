@@ -22,12 +22,12 @@ enum Bound {
 }
 
 impl Row {
-    /// What should be small: the best try is the least.
+    /// A value that should be small: the best try is the least.
     pub fn at_most(name: String, promised: f64) -> Row {
         Row::new(name, Bound::AtMost, promised)
     }
 
-    /// What should be large: the best try is the most.
+    /// A value that should be large: the best try is the most.
     pub fn at_least(name: String, promised: f64) -> Row {
         Row::new(name, Bound::AtLeast, promised)
     }

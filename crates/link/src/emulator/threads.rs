@@ -220,7 +220,7 @@ fn run(mut lanes: Vec<Lane>, commands: &Receiver<Command>, wakeup: &EventFd) -> 
                 Err(TryRecvError::Empty) => break,
                 Ok(Command::Begin(shape)) => {
                     begin(&mut lanes, &shape);
-                    // What measuring used is not the trial's.
+                    // The CPU time of the probe is not part of the trial.
                     cpu_from_ns = thread_cpu_ns();
                 }
                 Ok(Command::Report(to)) => {

@@ -26,7 +26,7 @@ pub(crate) struct TcpState {
 
 pub(crate) fn verify(pair: &Pair, config: &LinkConfig) -> Result<TcpState, LinkError> {
     let doing = || LinkError::during("verifying congestion control by a connection");
-    // By a connection and not by reading the route: what its sockets have is what counts.
+    // By a connection and not by reading the route: its sockets determine the result.
     let seen = connect(pair).map_err(doing())?;
     match mismatch(&seen, config) {
         None => Ok(seen),

@@ -63,7 +63,7 @@ impl Tls {
         must_choose: bool,
     ) -> Result<Tls, rustls::Error> {
         let mut connection = ClientConnection::new(config, name)?;
-        // What goes in is what one pump of a session gave, and comes out at once.
+        // Input is the output of one pump of a session, and leaves at once.
         connection.set_buffer_limit(None);
         Ok(Tls {
             connection,

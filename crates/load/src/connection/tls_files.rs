@@ -91,6 +91,10 @@ fn config(files: &plan::Tls, transport: Transport) -> Result<ClientConfig, Fault
     config.alpn_protocols = protocols(transport);
     // A connection per call would else measure a handshake that few other clients have.
     config.resumption = Resumption::disabled();
+    // For `wirelab dissect --keylog`. Without the variable no secret is derived for a log.
+    if std::env::var_os("SSLKEYLOGFILE").is_some() {
+        config.key_log = Arc::new(rustls::KeyLogFile::new());
+    }
     Ok(config)
 }
 

@@ -254,7 +254,7 @@ impl Group {
         self.settle(span);
     }
 
-    /// The drain is over: what is still under way is counted as unfinished.
+    /// The drain is over: calls still under way are counted as unfinished.
     pub(crate) fn abandon(&mut self, span: Span) {
         let ids = self.calls.all();
         let reason = "still under way when the drain ended";

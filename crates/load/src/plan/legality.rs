@@ -12,7 +12,7 @@ fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T,
     Err(fault::plan(message, remedy))
 }
 
-/// Checks what belongs to a group beside its stack.
+/// Checks the properties of a group apart from its stack.
 pub(crate) fn check_group(group: &Group) -> Result<(), Fault> {
     let stack = &group.stack;
     let iiop = stack.binding == Binding::Iiop;

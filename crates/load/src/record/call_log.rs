@@ -1,4 +1,4 @@
-//! Every call as a line of a file, for whoever looks at the packets beside it.
+//! Every call as a line of a file, to be compared with its packets.
 //!
 //! CSV with a head line. Times are nanoseconds of CLOCK_REALTIME, in which
 //! packets are stamped. Memory does not grow with the calls.
@@ -26,7 +26,7 @@ pub(crate) struct CallLog {
 }
 
 impl CallLog {
-    /// Makes the file, which must not exist: what was measured is never overwritten.
+    /// Makes the file, which must not exist: measurements are never overwritten.
     ///
     /// # Errors
     /// A fault of the plan that names the file.

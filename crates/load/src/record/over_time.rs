@@ -97,7 +97,7 @@ impl OverTime {
     /// as have enough calls for it; what is left at the end belongs to the last.
     pub(crate) fn points(&self, quantile: f64, window_ns: u64) -> Vec<TimePoint> {
         let length_ns = SERIES_NS << self.doublings;
-        // What ended past the window, while nobody knew yet that it was over, is not part of it.
+        // Calls that ended after the window, before its end was known, are not part of it.
         let inside = window_ns.div_ceil(length_ns) as usize;
         let intervals: Vec<&[u32]> = self.counts.chunks_exact(BUCKETS).take(inside).collect();
         let parts = parts(&intervals, quantile);

@@ -44,7 +44,7 @@ const NAMES: [&str; 10] = [
 
 /// How many different failures are kept in words.
 const EXAMPLES_MAX: usize = 10;
-/// How many failures of a kind are put into words at all, for that costs time.
+/// How many failures of a kind are put into words at all, because that costs time.
 const WORDED_MAX: u64 = 64;
 
 /// Counts and histograms, mergeable over threads.

@@ -36,8 +36,8 @@ impl Settled {
 
     /// Keeps tokens, if nothing entered with them.
     pub(crate) fn keep(&mut self, tokens: &[u8], before: u64, after: u64) {
-        // What entered a cache now is a reference from the next document on: the same document
-        // then has other tokens.
+        // New cache entries are references from the next document on: the same document then
+        // has other tokens.
         if before == after && tokens.len() <= SETTLED_BYTES_MAX {
             self.tokens.clear();
             self.tokens.extend_from_slice(tokens);
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(all[0], all[1]);
     }
 
-    /// What is kept of a prepared request is what encoding it anew would give.
+    /// A kept prepared request equals a new encoding of it.
     #[test]
     fn a_prepared_request_has_the_tokens_that_its_connection_is_due() {
         let submit = |n| workload::call(Operation::Submit, 200 + 40 * n, 0, n).unwrap();

@@ -40,7 +40,7 @@ pub(crate) struct Demand {
     admitted_at: u64,
 }
 
-/// What users of a closed load do besides calling.
+/// What users of a closed load do between calls.
 #[derive(Debug, Clone)]
 pub(crate) struct Behaviour {
     pub(crate) think: Think,

@@ -192,7 +192,7 @@ impl Presence {
     fn next_by_level(&self, user: u32, at: u64) -> Option<u64> {
         let since = at.saturating_sub(self.origin) as f64 / 1e9;
         let active = self.stages.active_from(user, since)?;
-        // What is not later is now, whatever the division has rounded away.
+        // Anything not later is now, whatever the division has rounded away.
         Some(match active <= since {
             true => at,
             false => self.origin + (active * 1e9) as u64,

@@ -43,7 +43,7 @@ impl Warmup {
     }
 
     pub(crate) fn stationary(&self) -> bool {
-        // Only the newest samples: what came before is the start-up that the warm-up is
+        // Only the newest samples: earlier ones are the start-up that the warm-up is
         // there for.
         let Some(start) = self.counts.len().checked_sub(2 * SPAN) else {
             return false;

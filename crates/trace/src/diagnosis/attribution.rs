@@ -6,6 +6,7 @@ use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::flow::Flow;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
+use crate::diagnosis::waits::{LONG_PATH_MIN_NS, Part, Wait};
 use crate::flow::event::{Direction, FlowId};
 use crate::protocol::exchange::{Exchange, Extent, Protocol};
 
@@ -20,6 +21,9 @@ const THINK_SHARE_DIVISOR: u64 = 20;
 const SIGNIFICANT_IF_LARGE_NS: u64 = 100_000;
 /// The part of the exchange, as its divisor.
 const LARGE_SHARE_DIVISOR: u64 = 3;
+
+/// A pause inside a message that lasts longer is a finding: not a busy machine, ns.
+const PAUSE_MIN_NS: u64 = 5_000_000;
 
 /// A time that is attributed to one cause. The times of one exchange do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +104,8 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
         &path,
     ));
     stalls.extend(split_writes(flow, exchange));
+    stalls.extend(waits_of(flow, exchange));
+    stalls.extend(behind_others(flow, exchange));
     // Invariant of `attribute`: the more specific cause comes first and takes the time.
     stalls.sort_by_key(|stall| (stall.cause, stall.from));
     stalls
@@ -120,6 +126,72 @@ fn request_complete_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u6
         .last_at_ns
         .max(again.unwrap_or(0))
         .max(before.unwrap_or(0))
+}
+
+/// The time in which the connection was busy with earlier replies.
+fn behind_others(flow: &Flow, exchange: &Exchange) -> Option<Stall> {
+    let reply = exchange.reply.as_ref()?;
+    let (from, to) = (
+        exchange.request.last_at_ns,
+        flow.previous_reply_end(exchange)?.min(reply.first_at_ns),
+    );
+    (to > from).then(|| Stall {
+        cause: Cause::HeadOfLine,
+        direction: exchange.caller.opposite(),
+        from,
+        released: to,
+        to,
+        ns: to - from,
+        late: (reply.start, reply.end),
+        stream: None,
+        packets: [exchange.request.last_packet, 0, reply.first_packet],
+    })
+}
+
+/// A message of so many pieces with pauses between them is dribbled.
+const DRIBBLED_MIN: usize = 3;
+
+/// Pauses of the senders inside messages, and the network path, by the account of time.
+fn waits_of(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
+    let Some(latency) = exchange.latency_ns() else {
+        return Vec::new();
+    };
+    let from = exchange.request.first_at_ns;
+    let waits: Vec<Wait> = flow
+        .turns
+        .ring
+        .within(from, from.saturating_add(latency))
+        .collect();
+    let pauses = |part: Part| waits.iter().filter(move |wait| wait.part == part).count();
+    let pieces = [Part::ClientStall, Part::ServerStall].map(pauses);
+    let cause_of = |wait: &Wait| match wait.part {
+        Part::Path => Some(Cause::LongPath),
+        Part::ClientStall if pieces[0] >= DRIBBLED_MIN => Some(Cause::DribbledWrites),
+        Part::ServerStall if pieces[1] >= DRIBBLED_MIN => Some(Cause::DribbledWrites),
+        Part::ClientStall | Part::ServerStall => Some(Cause::SenderStalled),
+        _ => None,
+    };
+    waits
+        .iter()
+        .filter_map(|wait| {
+            let cause = cause_of(wait)?;
+            let direction = match wait.part {
+                Part::ClientStall => Direction::Request,
+                _ => Direction::Reply,
+            };
+            Some(Stall {
+                cause,
+                direction,
+                from: wait.from,
+                released: wait.to,
+                to: wait.to,
+                ns: wait.ns(),
+                late: (0, 0),
+                stream: None,
+                packets: [wait.packets[0], 0, wait.packets[1]],
+            })
+        })
+        .collect()
 }
 
 fn is_confirmed(flow: &Flow, stall: &Stall) -> bool {
@@ -308,6 +380,10 @@ fn is_significant(share: &Share, length: u64) -> bool {
         cause if cause.is_pattern() => true,
         // A loss is a fact however short; a wait is one only by its length.
         Cause::SynRetransmission | Cause::DataRetransmission => share.ns > 0,
+        Cause::LongPath => share.ns >= LONG_PATH_MIN_NS && share.ns >= length / LARGE_SHARE_DIVISOR,
+        Cause::DribbledWrites | Cause::SenderStalled => {
+            share.ns >= PAUSE_MIN_NS && share.ns >= length / SHARE_DIVISOR
+        }
         Cause::ServerThinkTime => {
             share.ns >= SIGNIFICANT_NS && share.ns >= length / THINK_SHARE_DIVISOR
         }

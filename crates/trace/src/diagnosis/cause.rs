@@ -42,12 +42,42 @@ pub enum Cause {
     ConnectionPerCall,
     /// One message began in a segment that could have carried more of it.
     SplitWrites,
+    /// A message came in three or more pieces with pauses of its sender between them.
+    DribbledWrites,
+    /// The sender paused inside a message, and nothing but itself kept it from sending.
+    SenderStalled,
+    /// The way to the other side and back, as long as it is.
+    LongPath,
+    /// The reply had to wait for earlier ones on its connection (RFC 9112 section 9.3.2).
+    HeadOfLine,
+    /// A reply that sent the client elsewhere (RFC 9110 section 15.4).
+    Redirect,
+    /// The client had a connection and did not use it, or kept it without a call.
+    ClientIdle,
+    /// A window was closed, and no exchange shows what it held up.
+    ZeroWindow,
+    /// A SYN was answered by a RST (RFC 9293 section 3.5.2).
+    ConnectionRefused,
+    /// A RST ended a connection on which something was under way.
+    ConnectionReset,
+    /// A request got no reply while its connection was seen.
+    Unanswered,
+    /// The handshake of TLS took longer than its round trips.
+    SlowTls,
+    /// The lookup of the server's name (RFC 1035) took long.
+    SlowDns,
+    /// Large segments were sent again without end, while the other side was heard (RFC 2923).
+    MtuBlackHole,
+    /// Payload was sent again without end, and nothing came from the other side.
+    HalfOpen,
+    /// Probes of a live connection (RFC 9293 section 3.8.4) were not answered.
+    KeepAliveDeath,
 }
 
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 27] = [
         Cause::SynRetransmission,
         Cause::DataRetransmission,
         Cause::ClientNotReading,
@@ -60,6 +90,21 @@ impl Cause {
         Cause::ServerThinkTime,
         Cause::ConnectionPerCall,
         Cause::SplitWrites,
+        Cause::DribbledWrites,
+        Cause::SenderStalled,
+        Cause::LongPath,
+        Cause::HeadOfLine,
+        Cause::Redirect,
+        Cause::ClientIdle,
+        Cause::ZeroWindow,
+        Cause::ConnectionRefused,
+        Cause::ConnectionReset,
+        Cause::Unanswered,
+        Cause::SlowTls,
+        Cause::SlowDns,
+        Cause::MtuBlackHole,
+        Cause::HalfOpen,
+        Cause::KeepAliveDeath,
     ];
 
     /// The causes that are a way of using sockets: they are found where their
@@ -69,6 +114,11 @@ impl Cause {
             self,
             Cause::ReadUntilClose | Cause::ConnectionPerCall | Cause::SplitWrites
         )
+    }
+
+    /// Found on connections, not on their exchanges.
+    pub fn is_of_connection(self) -> bool {
+        self as usize >= Cause::ClientIdle as usize
     }
 
     /// Shown by segments alone, so that a flow whose messages cannot be read shows it too.
@@ -112,7 +162,22 @@ mod tests {
                 "read-until-close",
                 "server-think-time",
                 "connection-per-call",
-                "split-writes"
+                "split-writes",
+                "dribbled-writes",
+                "sender-stalled",
+                "long-path",
+                "head-of-line",
+                "redirect",
+                "client-idle",
+                "zero-window",
+                "connection-refused",
+                "connection-reset",
+                "unanswered",
+                "slow-tls",
+                "slow-dns",
+                "mtu-black-hole",
+                "half-open",
+                "keep-alive-death"
             ])
         );
     }

@@ -223,6 +223,21 @@ fn sentence(figures: &Figures) -> String {
         Cause::ServerThinkTime => "the server had the whole request and sent nothing, for longer than the network delay and its variation explain".to_string(),
         Cause::ConnectionPerCall => "a connection was opened for this one exchange".to_string(),
         Cause::SplitWrites => format!("the {sender} sent a message in two writes, the first of less than a segment"),
+        Cause::DribbledWrites => format!("the {sender} sent a message in several pieces and paused between them"),
+        Cause::SenderStalled => format!("the {sender} paused in the middle of a message, with nothing in its way"),
+        Cause::LongPath => "the network needed that long for the way there and back".to_string(),
+        Cause::HeadOfLine => "the reply waited behind the replies to earlier requests on its connection (pipelining)".to_string(),
+        Cause::Redirect => "the reply sent the client to another address, which cost this exchange".to_string(),
+        Cause::ClientIdle => "the client had an open connection and sent nothing".to_string(),
+        Cause::ZeroWindow => format!("the {receiver} announced a closed window: its application did not read"),
+        Cause::ConnectionRefused => "the server refused the connection (RST in answer to SYN)".to_string(),
+        Cause::ConnectionReset => format!("the {sender} reset the connection while something was under way"),
+        Cause::Unanswered => "a request got no reply before the connection or the capture ended".to_string(),
+        Cause::SlowDns => "the name server took long to answer before the connection was opened".to_string(),
+        Cause::MtuBlackHole => format!("large segments of the {sender} never arrived although the {receiver} was heard: a link with a smaller MTU drops them"),
+        Cause::HalfOpen => format!("the {sender} sent the same payload again and again, and heard nothing of the {receiver}"),
+        Cause::KeepAliveDeath => format!("the {receiver} did not answer keep-alive probes of the {sender}"),
+        Cause::SlowTls => "the TLS handshake took longer than its round trips".to_string(),
     };
     let both = if figures.both_ways {
         " (in other exchanges in the opposite direction)"
@@ -244,6 +259,9 @@ fn sides(direction: Direction) -> (&'static str, &'static str) {
 }
 
 fn how_often(figures: &Figures) -> String {
+    if figures.cause.is_of_connection() {
+        return counted(figures.occurrences, "time");
+    }
     if figures.exchanges == 0 {
         return format!(
             "{}, in connections whose messages cannot be read",

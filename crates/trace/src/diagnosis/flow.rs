@@ -1,18 +1,26 @@
 //! One connection, as the diagnosis sees it.
 
+use crate::diagnosis::cause::Cause;
 use crate::diagnosis::causes::connection_setup::{At, Handshake};
 use crate::diagnosis::causes::loss::Identifications;
 use crate::diagnosis::causes::reply::ReplyDelays;
+use crate::diagnosis::causes::small_segments;
 use crate::diagnosis::causes::windows::{FlowControl, Frame};
 use crate::diagnosis::direction::DirectionState;
+use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
+use crate::diagnosis::sender::Sender;
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::flow::event::{Direction, Opening, Segment};
+use crate::diagnosis::waits::{FlowAccount, Gap, Sink, Turns, WaitSums};
+use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::packet::Flags;
 use crate::protocol::exchange::{Ending, Exchange, Protocol};
 
 /// Later than any capture, ns since the Unix epoch.
 const TIME_MAX: u64 = 1 << 62;
+
+/// The initial congestion window (RFC 6928), segments.
+const INITIAL_WINDOW_SEGMENTS: u64 = 10;
 
 /// Behind the end of any stream, with room for sums, bytes.
 const OFFSET_MAX: u64 = 1 << 56;
@@ -41,6 +49,8 @@ pub(crate) struct Flow {
     /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
     tracks_h2_windows: bool,
     last_reply_end: Option<u64>,
+    pub(crate) turns: Turns,
+    account: FlowAccount,
 }
 
 impl Flow {
@@ -58,6 +68,8 @@ impl Flow {
         Flow {
             directions,
             tracks_h2_windows: opening.from_syn,
+            turns: Turns::new(opening.from_syn),
+            account: FlowAccount::default(),
             opening,
             path,
             handshake: Handshake::default(),
@@ -85,8 +97,7 @@ impl Flow {
         }
     }
 
-    pub(crate) fn segment(&mut self, segment: &Segment) {
-        let segment = &self.monotonic(segment);
+    fn segment(&mut self, segment: &Segment) {
         self.handshake.take(segment, &mut self.path);
         if segment.flags.has(Flags::SYN) {
             self.is_scale_cut |= segment.options_cut;
@@ -186,6 +197,107 @@ impl Flow {
         is_read
     }
 
+    /// Nothing was seen of it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.now == 0
+    }
+
+    /// It waited for this name.
+    pub(crate) fn lookup(&mut self, lookup: Option<Lookup>) {
+        self.turns.lookup = lookup;
+    }
+
+    /// A packet: diagnoses it, and divides the time before it.
+    pub(crate) fn take(&mut self, id: FlowId, segment: &Segment, sums: &mut WaitSums) {
+        let segment = &self.monotonic(segment);
+        let gap = self.gap_before(segment);
+        self.segment(segment);
+        let mut sink = Sink {
+            flow: id,
+            is_read: self.read > 0 || self.turns.has_calls(),
+            account: &mut self.account,
+            sums,
+        };
+        self.turns.take(segment, gap, &self.path, &mut sink);
+        // Behind the segment: it ends the stalls that it shows.
+        for stall in self.waiting.take_new() {
+            if stall.cause != Cause::NagleDelayedAck
+                || small_segments::is_delayed(&stall, &self.path)
+            {
+                self.turns.explain(&stall);
+            }
+        }
+    }
+
+    /// What its sender could have done before a segment.
+    fn gap_before(&self, segment: &Segment) -> Gap {
+        let closed_since = [0, 1].map(|way| self.closed_since(way));
+        if segment.bytes == 0 {
+            return Gap {
+                closed_since,
+                ..Gap::default()
+            };
+        }
+        let sender = &self.directions[segment.direction as usize].sender;
+        Gap {
+            free_from: free_from(sender, &self.path),
+            closed: sender.windows.last_closed(segment.at_ns),
+            closed_since,
+        }
+    }
+
+    /// Since when the window of the receiver of a direction is closed, ns.
+    fn closed_since(&self, way: usize) -> Option<u64> {
+        self.directions[way].sender.windows.closed_since()
+    }
+
+    /// Divides the time of an exchange, with the opening of the connection in the first one.
+    pub(crate) fn divide(&mut self, exchange: &Exchange, sums: &mut WaitSums) {
+        self.settle(exchange.flow, sums);
+        let Some(latency) = exchange.latency_ns() else {
+            return;
+        };
+        let from = match self.handshake.started_at() {
+            Some(started) if exchange.ordinal == 0 => started,
+            _ => exchange.request.first_at_ns,
+        };
+        let to = exchange.request.first_at_ns.saturating_add(latency);
+        sums.exchange(self.turns.ring.within(from, to), to.saturating_sub(from));
+    }
+
+    fn settle(&mut self, id: FlowId, sums: &mut WaitSums) {
+        let mut sink = Sink {
+            flow: id,
+            is_read: self.read > 0 || self.turns.has_calls(),
+            account: &mut self.account,
+            sums,
+        };
+        self.turns.settle(&self.path, &mut sink);
+    }
+
+    /// What is divided of its time.
+    pub(crate) fn add_progress(&self, sums: &mut WaitSums) {
+        sums.open(&self.account, self.turns.ring.within(0, u64::MAX));
+    }
+
+    /// The connection is over: divides the rest of its time.
+    pub(crate) fn finish_waits(&mut self, id: FlowId, sums: &mut WaitSums) {
+        let closed_since = [0, 1].map(|way| self.closed_since(way));
+        let unanswered = self.directions.iter();
+        for stall in unanswered.flat_map(|state| state.losses.unanswered()) {
+            self.turns.explain(stall);
+        }
+        let mut sink = Sink {
+            flow: id,
+            is_read: self.read > 0 || self.turns.has_calls(),
+            account: &mut self.account,
+            sums,
+        };
+        self.turns.finish(&self.path, closed_since, &mut sink);
+        let account = std::mem::take(&mut self.account);
+        sums.closed(id, self.turns.elapsed(), account);
+    }
+
     /// What ended before an exchange that is over began is not asked for again, except
     /// where calls overtake each other.
     pub(crate) fn forget_completed(&mut self, exchange: &Exchange) {
@@ -194,4 +306,17 @@ impl Flow {
             self.waiting.forget_before(exchange.request.first_at_ns);
         }
     }
+}
+
+/// From when on nothing but its application keeps a sender from sending, ns: at once where
+/// less is on its way than any congestion window holds (RFC 6928: ten segments), otherwise
+/// when it knew that all has arrived. None: not yet, or not known.
+fn free_from(sender: &Sender, path: &Path) -> Option<u64> {
+    let last = sender.last?;
+    let in_flight = sender.in_flight(last.end, last.at, path)?;
+    if in_flight < INITIAL_WINDOW_SEGMENTS * sender.full_segment() {
+        return Some(last.at);
+    }
+    let arrived = sender.advertisements.acknowledging(last.end)?;
+    Some(arrived.at + path.sender_rtt(sender.direction))
 }

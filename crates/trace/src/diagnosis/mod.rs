@@ -16,12 +16,14 @@ mod causes;
 mod direction;
 mod finding;
 mod flow;
+pub mod names;
 mod path;
 mod receiver;
 mod sender;
 mod stall;
 #[cfg(test)]
 mod tests;
+pub mod waits;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -30,15 +32,19 @@ pub use attribution::Attribution;
 pub use cause::Cause;
 pub use finding::{Finding, Occurrence, Test, Where};
 
-use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
+use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
+use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::loss::Identifications;
+use causes::reply;
 use causes::windows::Frame;
 use finding::Tally;
 use flow::Flow;
+use names::{NameSums, Names};
 use path::Path;
+use waits::WaitSums;
 
 /// Occurrences named per finding.
 pub const EXAMPLES: usize = 8;
@@ -47,11 +53,24 @@ const CLOSED_MAX: usize = 256;
 /// Stalls of a connection whose messages cannot be read that are kept before they are counted.
 const UNREADABLE_STALLS_MAX: usize = 128;
 const HOSTS_MAX: usize = 1024;
+/// Connections whose times are listed one by one, the first.
+const FLOWS_MAX: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Hosts {
     path: Path,
     identifications: [Identifications; 2],
+}
+
+/// All that a diagnosis has found.
+#[derive(Debug)]
+pub struct Results {
+    /// What cost time, the most first.
+    pub findings: Vec<Finding>,
+    /// Where all of the time went.
+    pub waits: WaitSums,
+    /// Lookups of names.
+    pub names: NameSums,
 }
 
 /// Listens to flows and exchanges, and finds what cost time.
@@ -65,6 +84,8 @@ pub struct Diagnosis {
     exchanges: u64,
     latency_ns: u64,
     attributed: Vec<Attribution>,
+    waits: WaitSums,
+    names: Names,
 }
 
 impl Default for Diagnosis {
@@ -85,7 +106,18 @@ impl Diagnosis {
             exchanges: 0,
             latency_ns: 0,
             attributed: Vec::new(),
+            waits: WaitSums {
+                flows_max: FLOWS_MAX,
+                ..WaitSums::default()
+            },
+            names: Names::default(),
         }
+    }
+
+    /// Lists the times of the first `flows` connections.
+    pub fn listing(mut self, flows: usize) -> Diagnosis {
+        self.waits.flows_max = flows;
+        self
     }
 
     /// The times of the exchange that was reported last, by cause.
@@ -93,12 +125,14 @@ impl Diagnosis {
         &self.attributed
     }
 
-    /// All findings, those that took most time first. Call it after the last packet.
-    pub fn findings(mut self) -> Vec<Finding> {
+    /// All findings, those that took most time first, and where all of the time went. Call
+    /// it after the last packet.
+    pub fn results(mut self) -> Results {
         // In order of their numbers, so that the same capture gives the same findings.
         for id in self.flows.ids() {
             self.finish_flow(id);
         }
+        self.waits.keep_first();
         let (exchanges, latency_ns) = (self.exchanges, self.latency_ns);
         let mut findings: Vec<Finding> = self
             .tallies
@@ -107,17 +141,45 @@ impl Diagnosis {
             .collect();
         // A stable sort: equal times keep the order of `Cause::ALL`.
         findings.sort_by(|one, other| other.ms_total.total_cmp(&one.ms_total));
-        findings
+        Results {
+            findings,
+            waits: self.waits,
+            names: self.names.sums(),
+        }
+    }
+
+    /// Where the time went so far, open connections included.
+    pub fn progress(&self) -> WaitSums {
+        let mut sums = self.waits.clone();
+        for id in self.flows.ids() {
+            if let Some(flow) = self.flows.get(id) {
+                flow.add_progress(&mut sums);
+            }
+        }
+        sums
+    }
+
+    /// As [`Self::results`], without the times.
+    pub fn findings(self) -> Vec<Finding> {
+        self.results().findings
     }
 
     fn count(&mut self, occurrence: Occurrence) {
         self.tallies[occurrence.cause as usize].take(occurrence);
     }
 
+    fn count_found(&mut self) {
+        for occurrence in std::mem::take(&mut self.waits.found) {
+            self.count(occurrence);
+        }
+    }
+
     fn finish_flow(&mut self, id: FlowId) {
-        let Some(flow) = self.flows.remove(id) else {
+        let Some(mut flow) = self.flows.remove(id) else {
             return;
         };
+        flow.finish_waits(id, &mut self.waits);
+        self.count_found();
         // No message could be read: what segments alone show is reported without
         // exchanges.
         if flow.read == 0 {
@@ -197,11 +259,23 @@ impl Observer for Diagnosis {
             .insert(flow, Flow::new(*opening, path, identifications));
     }
 
+    fn datagram(&mut self, datagram: &Datagram<'_>) {
+        self.names.take(datagram);
+    }
+
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
         let Some(known) = self.flows.get_mut(flow) else {
             return;
         };
-        known.segment(segment);
+        if known.is_new() && known.opening.from_syn {
+            let (client, server) = (known.opening.client.ip(), known.opening.server.ip());
+            known.lookup(self.names.used_by(client, server, segment.at_ns));
+        }
+        known.take(flow, segment, &mut self.waits);
+        if !self.waits.found.is_empty() {
+            self.count_found();
+            return;
+        }
         // Without exchanges nothing else would take stalls out of the ring.
         if known.is_unreadable() && known.waiting.len() > UNREADABLE_STALLS_MAX {
             let stalls = std::mem::take(&mut known.waiting);
@@ -243,6 +317,7 @@ impl ExchangeObserver for Diagnosis {
             return;
         };
         self.exchanges += 1;
+        flow.divide(exchange, &mut self.waits);
         if !flow.record(exchange) {
             return;
         }
@@ -254,6 +329,33 @@ impl ExchangeObserver for Diagnosis {
         flow.forget_completed(exchange);
         for occurrence in occurrences {
             self.count(occurrence);
+        }
+        if let Some(redirect) = reply::redirect(exchange) {
+            self.count(redirect);
+        }
+    }
+
+    fn call_started(&mut self, flow: FlowId, _segment: &Segment) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.turns.call_started();
+        }
+    }
+
+    fn call_ended(&mut self, flow: FlowId, _ordinal: u64) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.turns.call_ended();
+        }
+    }
+
+    fn unpaired(&mut self, flow: FlowId, _message: Message) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.turns.lose_calls();
+        }
+    }
+
+    fn layer(&mut self, flow: FlowId, layer: Layer, _bytes: u32, _segment: &Segment) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.turns.layer(layer);
         }
     }
 
@@ -276,7 +378,14 @@ impl ExchangeObserver for Diagnosis {
                 };
                 flow.frame(frame, segment);
             }
-            Pdu::Tls(_) => flow.is_encrypted = true,
+            Pdu::Tls {
+                kind,
+                length,
+                content,
+            } => {
+                flow.is_encrypted |= content.is_none();
+                flow.turns.record(kind, length, content);
+            }
             _ => {}
         }
     }

@@ -149,6 +149,17 @@ impl AdvertisedWindows {
         self.closed_at.is_some()
     }
 
+    /// When it was closed last: since then, until `now` where it still is, ns.
+    pub(crate) fn last_closed(&self, now: u64) -> Option<(u64, u64)> {
+        let open = self.closed_at.map(|since| (since, now));
+        open.or(self.closed)
+    }
+
+    /// Since when it is closed, ns.
+    pub(crate) fn closed_since(&self) -> Option<u64> {
+        self.closed_at
+    }
+
     /// How long it was closed, the last time that it was, if it opened after `since`, ns.
     pub(crate) fn closed_ns(&self, since: u64) -> u64 {
         let (from, to) = self.closed.unwrap_or((0, 0));

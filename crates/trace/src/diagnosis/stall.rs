@@ -44,10 +44,13 @@ impl Stall {
 #[derive(Debug, Default)]
 pub(crate) struct Stalls {
     ring: VecDeque<Stall>,
+    /// Those that nobody has taken yet ([`Self::take_new`]).
+    new: Vec<Stall>,
 }
 
 impl Stalls {
     pub(crate) fn push(&mut self, stall: Stall) {
+        self.new.push(stall);
         if self.ring.len() >= STALLS_MAX {
             match self.ring.back_mut().filter(|last| last.continues(&stall)) {
                 Some(last) => {
@@ -63,6 +66,11 @@ impl Stalls {
             }
         }
         self.ring.push_back(stall);
+    }
+
+    /// Those pushed since the last time.
+    pub(crate) fn take_new(&mut self) -> impl Iterator<Item = Stall> {
+        self.new.drain(..)
     }
 
     /// The newest repetition was in vain, as is known now, if it was sent after `since`.

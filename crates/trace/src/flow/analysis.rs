@@ -84,6 +84,12 @@ pub struct Counts {
     pub fast_retransmissions: u64,
     /// Of those, when they had been acknowledged already.
     pub spurious_retransmissions: u64,
+    /// Acknowledgments that repeat the one before (RFC 5681 section 2).
+    pub duplicate_acknowledgments: u64,
+    /// Packets that announce a closed window.
+    pub zero_windows: u64,
+    /// Packets with RST.
+    pub resets: u64,
     /// Segments that came after later ones.
     pub out_of_order: u64,
     /// Probes of live or closed windows.
@@ -98,7 +104,10 @@ pub struct Counts {
 
 impl Counts {
     #[inline]
-    pub(super) fn count(&mut self, packet: &Packet<'_>, verdict: Verdict) {
+    pub(super) fn count(&mut self, packet: &Packet<'_>, verdict: Verdict, repeats: bool) {
+        self.duplicate_acknowledgments += u64::from(repeats);
+        self.zero_windows += u64::from(packet.window == 0 && is_plain(packet));
+        self.resets += u64::from(packet.flags.has(Flags::RST));
         self.payload_bytes += u64::from(packet.payload_bytes);
         match verdict {
             Verdict::Next | Verdict::Ahead => {}
@@ -129,6 +138,8 @@ pub(super) struct Sender {
     acknowledged_at_ns: u64,
     window: Option<u16>,
     duplicates: i32,
+    /// The last packet repeated the acknowledgment before it.
+    pub(super) repeats: bool,
     last: Option<Verdict>,
 }
 
@@ -149,6 +160,7 @@ pub(super) fn classify(
     // The order of these steps is that of tcp_analyze_sequence_number in Wireshark's
     // epan/dissectors/packet-tcp.c. Another order changes counts.
     let probe = own.probe(packet, peer);
+    own.repeats = false;
     if probe != Some(Verdict::WindowProbe) {
         own.count_duplicates(packet, peer);
     }
@@ -214,7 +226,8 @@ impl Sender {
             && self.next == Some(packet.sequence)
             && packet.acknowledgment == self.acknowledgment
             && is_plain(packet);
-        if repeats && packet.window != 0 && peer.last != Some(Verdict::KeepAlive) {
+        self.repeats = repeats && packet.window != 0 && peer.last != Some(Verdict::KeepAlive);
+        if self.repeats {
             self.duplicates = self.duplicates.max(0).saturating_add(1);
         }
     }

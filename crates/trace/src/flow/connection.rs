@@ -131,7 +131,8 @@ impl Connection {
         // with.
         let verdict = self.classify(packet, direction);
         self.learn_handshake(packet, direction);
-        counts.count(packet, verdict);
+        let repeats = self.directions[direction as usize].sender.repeats;
+        counts.count(packet, verdict, repeats);
         let offset = self.payload_offset(packet, direction);
         let segment = self.segment(packet, direction, offset, verdict);
         // Headers, then the segment, then its bytes: observers rely on this order.

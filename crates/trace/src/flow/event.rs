@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+pub use crate::packet::decode::Datagram;
 use crate::packet::{Flags, Packet};
 
 /// Names one connection of a capture, from 0 in order of its first packet.
@@ -129,8 +130,13 @@ pub enum Closing {
 
 /// A listener to flows. All calls of one packet come before those of the next.
 pub trait Observer {
+    /// The capture holds secrets of TLS connections, in the format of NSS key logs. They
+    /// come before the packets that need them.
+    fn secrets(&mut self, _key_log: &[u8]) {}
     /// A connection is new. Comes before anything else of that flow.
     fn opened(&mut self, flow: FlowId, opening: &Opening);
+    /// A datagram from or to a name server. It belongs to no connection.
+    fn datagram(&mut self, _datagram: &Datagram<'_>) {}
     /// A packet of a connection, with all its headers; its segment follows.
     /// A listener that needs only the segment leaves this out.
     fn packet(&mut self, _flow: FlowId, _direction: Direction, _packet: &Packet<'_>) {}

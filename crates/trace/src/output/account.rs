@@ -172,7 +172,7 @@ fn place(pdu: Pdu) -> usize {
         Pdu::HttpRequest => 19,
         Pdu::HttpReply(_) => 20,
         Pdu::Raw => 21,
-        Pdu::Tls(_) => 22,
+        Pdu::Tls { .. } => 22,
     }
 }
 

@@ -94,7 +94,13 @@ impl ConnectionCounts {
         }
     }
 
-    pub(super) fn closed(&mut self, flow: FlowId, protocol: Protocol, closing: Closing) {
+    pub(super) fn closed(
+        &mut self,
+        flow: FlowId,
+        protocol: Protocol,
+        is_tls: bool,
+        closing: Closing,
+    ) {
         let Some(connection) = self.open.remove(flow) else {
             return;
         };
@@ -111,7 +117,10 @@ impl ConnectionCounts {
         use_of.unused += u64::from(connection.exchanges == 0);
         use_of.exchanges_max = use_of.exchanges_max.max(connection.exchanges);
         let list = &mut self.sums.list;
-        list.push(connection.document(flow, protocol, closing));
+        list.push(Flow {
+            is_tls,
+            ..connection.document(flow, protocol, closing)
+        });
         // At twice the limit, so that sorting is rare; connections close out of order.
         if list.len() > 2 * self.list_max {
             first(list, self.list_max);
@@ -166,6 +175,7 @@ impl Connection {
             client: self.opening.client.to_string(),
             server: self.opening.server.to_string(),
             protocol,
+            is_tls: false,
             packets: self.packets.iter().sum(),
             bytes: self.bytes,
             exchanges: self.exchanges,
@@ -183,6 +193,8 @@ impl Connection {
                 Closing::Unseen => HowClosed::Unseen,
                 Closing::Replaced => HowClosed::Replaced,
             },
+            time: None,
+            waits: Vec::new(),
         }
     }
 }

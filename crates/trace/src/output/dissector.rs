@@ -1,16 +1,25 @@
 //! One pass over the flows of a capture, which counts and diagnoses.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::rc::Rc;
+
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
-use super::document::{Accounting, Capture, Dissection, FlowSums, PerExchange, VERSION};
+use super::document::{
+    Accounting, Capture, Dissection, FlowSums, Names, PerExchange, Tls, VERSION, Waits,
+};
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
 use super::load::LoadMeter;
-use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use super::series::SeriesMeter;
+use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
+use crate::protocol::tls::keylog::KeyLog;
 use crate::read::Summary;
 use crate::text::counted;
 
@@ -36,11 +45,33 @@ impl Default for Options {
     }
 }
 
+/// Addresses whose connections are looked at; may grow while packets pass. One that is
+/// unspecified stands for all of its port.
+#[derive(Debug, Clone, Default)]
+pub struct Endpoints(Rc<RefCell<HashSet<SocketAddr>>>);
+
+impl Endpoints {
+    /// Further addresses.
+    pub fn extend(&self, addresses: impl IntoIterator<Item = SocketAddr>) {
+        self.0.borrow_mut().extend(addresses);
+    }
+
+    fn has(&self, address: SocketAddr) -> bool {
+        let known = self.0.borrow();
+        let everywhere = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+        known.contains(&address)
+            || everywhere
+                .into_iter()
+                .any(|ip: IpAddr| known.contains(&SocketAddr::new(ip, address.port())))
+    }
+}
+
 /// Dissects the flows it listens to, and passes the events on to `diagnosis`.
 pub struct Dissector<D> {
     options: Options,
     protocols: Protocols,
     collectors: Collectors<D>,
+    addresses: Option<Endpoints>,
 }
 
 struct Collectors<D> {
@@ -51,6 +82,7 @@ struct Collectors<D> {
     connection_counts: ConnectionCounts,
     ladders: Ladders,
     load: LoadMeter,
+    series: SeriesMeter,
     diagnosis: D,
 }
 
@@ -65,11 +97,35 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
                 connection_counts: ConnectionCounts::new(options.flows),
                 ladders: Ladders::new(options.timeline),
                 load: LoadMeter::default(),
+                series: SeriesMeter::default(),
                 diagnosis,
             },
             protocols: Protocols::default(),
             options,
+            addresses: None,
         }
+    }
+
+    /// Decrypts TLS with these secrets.
+    pub fn with_keys(mut self, keys: KeyLog) -> Dissector<D> {
+        self.protocols = Protocols::with_keys(keys);
+        self
+    }
+
+    /// Looks only at connections of these addresses, by either end. Call it first.
+    pub fn choose(&mut self, addresses: Endpoints) {
+        self.addresses = Some(addresses);
+        self.collectors.chosen = Some(FlowMap::default());
+    }
+
+    /// Exchanges so far.
+    pub fn exchanges(&self) -> u64 {
+        self.collectors.exchange_counts.count()
+    }
+
+    /// What listens behind it.
+    pub fn diagnosis(&self) -> &D {
+        &self.collectors.diagnosis
     }
 
     /// The end of the capture: returns the document, without findings, and the diagnosis.
@@ -86,8 +142,12 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             capture: capture(summary, one_sided_text(&flows)),
             flows,
             accounting: accounting(&collectors.accounts, exchanges),
+            tls: Tls::new(self.protocols.tls(), self.protocols.secrets_known()),
             exchanges: collectors.exchange_counts.document(connections),
             load: collectors.load.document(),
+            waits: Waits::default(),
+            names: Names::default(),
+            series: collectors.series.document(),
             findings: Vec::new(),
             timeline: timeline.unwrap_or_default(),
             timeline_of,
@@ -100,9 +160,17 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
 }
 
 impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
+    fn secrets(&mut self, key_log: &[u8]) {
+        self.protocols.secrets(key_log);
+    }
+
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
         let ends = [opening.client.port(), opening.server.port()];
         if self.options.port.is_some_and(|port| !ends.contains(&port)) {
+            return;
+        }
+        let is_of = |chosen: &Endpoints| chosen.has(opening.client) || chosen.has(opening.server);
+        if self.addresses.as_ref().is_some_and(|chosen| !is_of(chosen)) {
             return;
         }
         if let Some(chosen) = &mut self.collectors.chosen {
@@ -115,6 +183,10 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         self.protocols.opened(flow, opening);
     }
 
+    fn datagram(&mut self, datagram: &Datagram<'_>) {
+        self.collectors.diagnosis.datagram(datagram);
+    }
+
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
         let collectors = &mut self.collectors;
         if !collectors.is_chosen(flow) {
@@ -123,6 +195,7 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         collectors.accounts[segment.direction as usize].segment(segment);
         collectors.connection_counts.segment(flow, segment);
         collectors.load.segment(flow, segment);
+        collectors.series.segment(segment);
         // Before the parsers, which label the bytes of this segment.
         collectors.ladders.segment(flow, segment);
         collectors.diagnosis.segment(flow, segment);
@@ -156,11 +229,12 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         if self.collectors.is_chosen(flow) {
             // Before `closed`, which forgets the connection.
             let (protocol, _) = self.protocols.of(flow);
+            let is_tls = self.protocols.is_tls(flow);
             self.collectors.load.at(at_ns);
             self.protocols.closed(flow, closing, &mut self.collectors);
             self.collectors
                 .connection_counts
-                .closed(flow, protocol, closing);
+                .closed(flow, protocol, is_tls, closing);
             self.collectors.ladders.closed(flow);
             self.collectors.load.closed(flow);
             self.collectors.diagnosis.closed(flow, at_ns, closing);
@@ -238,6 +312,8 @@ fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
         tcp_packets: summary.tcp_packets,
         other_packets: summary.other.total(),
         seconds: summary.seconds(),
+        first_at_ns: summary.first_at_ns,
+        tcp: (&summary.flows).into(),
         link_types: summary.link_types.iter().map(|link| link.name()).collect(),
         truncated: summary.truncated,
         drops: summary.drops,

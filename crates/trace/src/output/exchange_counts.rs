@@ -35,6 +35,7 @@ impl Latencies {
     pub(super) fn quantiles(&self) -> Option<Quantiles> {
         let us = |ns: u64| ns as f64 / 1e3;
         (!self.0.is_empty()).then(|| Quantiles {
+            min: us(self.0.min()),
             p50: us(self.0.value_at_quantile(0.5)),
             p90: us(self.0.value_at_quantile(0.9)),
             p99: us(self.0.value_at_quantile(0.99)),

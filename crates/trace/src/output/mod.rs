@@ -12,6 +12,7 @@ mod exchange_counts;
 mod ladder;
 mod load;
 pub mod reconciliation;
+mod series;
 
-pub use dissector::{Dissector, Options};
+pub use dissector::{Dissector, Endpoints, Options};
 pub use document::*;

@@ -52,11 +52,28 @@ impl Packet<'_> {
     }
 }
 
+/// One packet of a capture that carries UDP, as far as it was captured.
+#[derive(Debug, Clone, Copy)]
+pub struct Datagram<'a> {
+    /// Its number in the capture, from 1.
+    pub packet: u64,
+    /// When it was captured, nanoseconds since the Unix epoch.
+    pub at_ns: u64,
+    /// The sender.
+    pub source: SocketAddr,
+    /// The receiver.
+    pub destination: SocketAddr,
+    /// The payload as far as it was captured: a prefix.
+    pub payload: &'a [u8],
+}
+
 /// What a frame is.
 #[derive(Debug, Clone, Copy)]
 pub enum Decoded<'a> {
     /// TCP over IPv4 or IPv6.
     Tcp(Packet<'a>),
+    /// UDP over IPv4 or IPv6.
+    Udp(Datagram<'a>),
     /// Anything else.
     Other(Other),
 }
@@ -83,14 +100,11 @@ pub enum Other {
 /// Reads a frame.
 #[inline]
 pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
-    match find(record) {
-        Ok(packet) => Decoded::Tcp(packet),
-        Err(other) => Decoded::Other(other),
-    }
+    find(record).unwrap_or_else(Decoded::Other)
 }
 
 #[inline]
-fn find<'a>(record: &Record<'a>) -> Result<Packet<'a>, Other> {
+fn find<'a>(record: &Record<'a>) -> Result<Decoded<'a>, Other> {
     // Layer by layer: the first one that cannot be read names the class under which the
     // frame is counted (`OtherPackets`).
     let link_header_bytes = match link_payload(record.link_type, record.data) {
@@ -109,10 +123,29 @@ fn find<'a>(record: &Record<'a>) -> Result<Packet<'a>, Other> {
         NoIp::Fragment => Other::Fragment,
     })?;
     match ip.protocol {
-        protocol::TCP => tcp_packet(record, &ip, link_header_bytes as u16),
-        protocol::UDP => Err(Other::Udp),
+        protocol::TCP => tcp_packet(record, &ip, link_header_bytes as u16).map(Decoded::Tcp),
+        protocol::UDP => datagram(record, &ip).map(Decoded::Udp),
         _ => Err(Other::Ip),
     }
+}
+
+/// Source port, destination port, length, checksum (RFC 768).
+const UDP_HEADER_BYTES: usize = 8;
+
+fn datagram<'a>(record: &Record<'a>, ip: &Ip<'a>) -> Result<Datagram<'a>, Other> {
+    let header: &[u8; UDP_HEADER_BYTES] = ip.payload.first_chunk().ok_or(Other::Cut)?;
+    let [source, destination, length] =
+        [0, 2, 4].map(|at| u16::from_be_bytes([header[at], header[at + 1]]));
+    let end = usize::from(length)
+        .max(UDP_HEADER_BYTES)
+        .min(ip.payload.len());
+    Ok(Datagram {
+        packet: record.number,
+        at_ns: record.at_ns,
+        source: SocketAddr::new(ip.source, source),
+        destination: SocketAddr::new(ip.destination, destination),
+        payload: &ip.payload[UDP_HEADER_BYTES..end],
+    })
 }
 
 #[inline]

@@ -1,15 +1,18 @@
-//! One connection: detects its protocol, and hands its bytes to the parser of it.
+//! One connection: detects its protocol, and hands its bytes to the parser of it. TLS is
+//! no protocol in this sense: what it encrypts goes the same way once it is decrypted.
 
 use super::calls::{Call, Calls};
-use super::cursor::{Cursor, Pending};
-use super::detect::{DETECTION_BYTES_MAX, Detection, Role, detect};
-use super::exchange::{Ending, ExchangeObserver, Protocol};
+use super::cursor::{Cursor, Pending, Place};
+use super::detect::{DETECTION_BYTES_MAX, Detection, Role, detect, websocket};
+use super::exchange::{Ending, ExchangeObserver, Pdu, Protocol};
 use super::giop::Giop;
 use super::http1::{Http1, Next};
 use super::http2::Http2;
 use super::layer::Kind;
 use super::raw::Raw;
-use super::tls::Tls;
+use super::tls::keylog::KeyLog;
+use super::tls::{Report, Tls, Upper};
+use super::turn_names::{TLS_REQUEST, turn_name};
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 
 /// Segments without a protocol that are looked at in a connection seen from its middle.
@@ -22,14 +25,13 @@ enum Parser {
     Http2(Box<Http2>),
     Giop(Box<Giop>),
     Raw(Box<Raw>),
-    Tls(Box<Tls>),
     Unknown(Unknown),
 }
 
 /// First bytes that were too few to detect a protocol.
 #[derive(Debug, Default)]
 struct Undetected {
-    early: Vec<(Segment, Vec<u8>)>,
+    early: Vec<(Place, Vec<u8>)>,
     tries: u32,
 }
 
@@ -37,10 +39,16 @@ struct Undetected {
 pub(super) struct Conversation {
     flow: FlowId,
     pub(super) calls: Calls,
+    /// Below the parser, where there is TLS.
+    tls: Option<Box<Tls>>,
+    /// What became of that, where it was given up.
+    given_up: Option<Report>,
     parser: Parser,
     pending: [Pending; 2],
     /// By direction: the next byte is the first that its side sent in this protocol.
     beginning: [bool; 2],
+    /// HTTP/1.1 gave way to another protocol.
+    is_switched: bool,
     /// By direction: bytes handed out so far, gaps among them.
     reached: [u64; 2],
     pub(super) fin: [Option<u64>; 2],
@@ -53,9 +61,12 @@ impl Conversation {
         Conversation {
             flow,
             calls: Calls::new(flow),
+            tls: None,
+            given_up: None,
             parser: Parser::Undetected(Undetected::default()),
             pending: Default::default(),
             beginning: [opening.from_syn; 2],
+            is_switched: false,
             reached: [0; 2],
             fin: [None; 2],
             last: [None; 2],
@@ -70,7 +81,7 @@ impl Conversation {
     pub(super) fn state_bytes(&self) -> usize {
         let parser = match &self.parser {
             Parser::Undetected(undetected) => {
-                undetected.early.capacity() * size_of::<(Segment, Vec<u8>)>() + DETECTION_BYTES_MAX
+                undetected.early.capacity() * size_of::<(Place, Vec<u8>)>() + DETECTION_BYTES_MAX
             }
             Parser::Http1(http1) => http1.state_bytes(),
             Parser::Http2(http2) => http2.state_bytes(),
@@ -78,21 +89,57 @@ impl Conversation {
             _ => 0,
         };
         let pending: usize = self.pending.iter().map(Pending::state_bytes).sum();
-        parser + pending + self.calls.state_bytes()
+        let tls = self.tls.as_ref().map_or(0, |tls| tls.state_bytes());
+        parser + pending + self.calls.state_bytes() + tls
+    }
+
+    /// What became of its TLS, where it is TLS.
+    pub(super) fn tls_report(&self) -> Option<Report> {
+        self.tls.as_ref().map(|tls| tls.report()).or(self.given_up)
     }
 
     pub(super) fn bytes(
         &mut self,
-        offset: u64,
+        place: &Place,
         bytes: &[u8],
-        segment: &Segment,
+        keys: &KeyLog,
         listener: &mut impl ExchangeObserver,
     ) {
-        self.reached[segment.direction as usize] = offset + bytes.len() as u64;
+        self.reached[place.segment.direction as usize] = place.offset + bytes.len() as u64;
+        self.take(place, bytes, keys, listener);
+    }
+
+    fn take(
+        &mut self,
+        place: &Place,
+        bytes: &[u8],
+        keys: &KeyLog,
+        listener: &mut impl ExchangeObserver,
+    ) {
+        let Some(mut tls) = self.tls.take() else {
+            return self.read(place, bytes, keys, listener);
+        };
+        let upper = &mut Decrypted {
+            conversation: self,
+            keys,
+            listener,
+        };
+        tls.take(&place.segment, place.offset, bytes, upper);
+        self.tls = Some(tls);
+    }
+
+    /// Takes bytes in plain text.
+    fn read(
+        &mut self,
+        place: &Place,
+        bytes: &[u8],
+        keys: &KeyLog,
+        listener: &mut impl ExchangeObserver,
+    ) {
         if matches!(self.parser, Parser::Undetected(_)) {
-            self.detect(offset, bytes, segment, listener);
+            self.detect(place, bytes, keys, listener);
         } else {
-            self.parse(offset, bytes, segment, listener);
+            self.parse(place, bytes, keys, listener);
         }
     }
 
@@ -109,19 +156,21 @@ impl Conversation {
 
     fn parse(
         &mut self,
-        offset: u64,
+        place: &Place,
         bytes: &[u8],
-        segment: &Segment,
+        keys: &KeyLog,
         listener: &mut impl ExchangeObserver,
     ) {
-        let side = self.side(segment.direction);
-        self.beginning[segment.direction as usize] = false;
+        let direction = place.segment.direction;
+        let side = self.side(direction);
+        self.beginning[direction as usize] = false;
         let calls = &mut self.calls;
         let cursor = &mut Cursor {
             flow: self.flow,
-            segment,
-            offset,
-            pending: &mut self.pending[segment.direction as usize],
+            segment: &place.segment,
+            offset: place.offset,
+            record: place.record.as_ref(),
+            pending: &mut self.pending[direction as usize],
             listener,
         };
         match &mut self.parser {
@@ -133,33 +182,42 @@ impl Conversation {
                     // What comes next is the first of another protocol.
                     self.parser = Parser::Undetected(Undetected::default());
                     self.beginning = [true; 2];
+                    self.is_switched = true;
                     if used < bytes.len() {
-                        let offset = offset + used as u64;
-                        self.detect(offset, &bytes[used..], segment, listener);
+                        let offset = place.offset + used as u64;
+                        let place = &Place { offset, ..*place };
+                        self.detect(place, &bytes[used..], keys, listener);
                     }
                 }
             }
             Parser::Http2(http2) => http2.take(side, bytes, calls, cursor),
             Parser::Giop(giop) => giop.take(side, bytes, calls, cursor),
             Parser::Raw(raw) => raw.take(side, bytes, calls, cursor),
-            Parser::Tls(tls) => tls.take(segment.direction as usize, bytes, cursor),
-            Parser::Unknown(unknown) => unknown.take(side, bytes, calls, cursor),
+            Parser::Unknown(unknown) => {
+                unknown.take(side, bytes, calls, cursor);
+                if accepts_tls(side, bytes, calls) {
+                    calls.finish(0, Ending::Framed, cursor.listener);
+                    self.parser = Parser::Undetected(Undetected::default());
+                    self.beginning = [true; 2];
+                }
+            }
         }
     }
 
     fn detect(
         &mut self,
-        offset: u64,
+        place: &Place,
         bytes: &[u8],
-        segment: &Segment,
+        keys: &KeyLog,
         listener: &mut impl ExchangeObserver,
     ) {
         let Parser::Undetected(undetected) = &mut self.parser else {
             return;
         };
+        let segment = &place.segment;
         let beginning = self.beginning[segment.direction as usize];
         // Both directions may wait at once; each is detected by its own bytes.
-        let own = |piece: &&(Segment, Vec<u8>)| piece.0.direction == segment.direction;
+        let own = |piece: &&(Place, Vec<u8>)| piece.0.segment.direction == segment.direction;
         let mut first: Vec<u8> = Vec::new();
         let early = undetected.early.iter().filter(own);
         early.for_each(|(_, bytes)| first.extend_from_slice(bytes));
@@ -169,21 +227,23 @@ impl Conversation {
             first.extend_from_slice(&bytes[..bytes.len().min(DETECTION_BYTES_MAX)]);
             detect(&first, beginning)
         };
+        let detection = match detection {
+            // TLS is not decrypted twice.
+            Detection::Is(Protocol::Tls, _) if place.record.is_some() => Detection::None,
+            Detection::None if self.is_switched => websocket(bytes),
+            other => other,
+        };
         match detection {
             // Kept with its segment: once the protocol is known, these bytes are parsed
             // with their own times.
             Detection::NeedMore => {
-                undetected.early.push((*segment, bytes.to_vec()));
+                undetected.early.push((*place, bytes.to_vec()));
                 return;
             }
             Detection::None if !beginning && undetected.tries < ATTEMPTS_MAX => {
                 // In the middle of something: perhaps the next segment begins with a head.
                 undetected.tries += 1;
-                let early = std::mem::take(&mut undetected.early);
-                for (segment, bytes) in &early {
-                    let bytes = bytes.len() as u32;
-                    listener.layer(self.flow, Kind::Unknown.into(), bytes, segment);
-                }
+                undetected.drop_early(self.flow, listener);
                 let bytes = bytes.len() as u32;
                 listener.layer(self.flow, Kind::Unknown.into(), bytes, segment);
                 return;
@@ -192,10 +252,25 @@ impl Conversation {
         }
         let early = std::mem::take(&mut undetected.early);
         self.decide(detection, segment.direction);
-        for (segment, bytes) in &early {
-            self.parse(segment.offset, bytes, segment, listener);
+        for (place, bytes) in &early {
+            self.take_detected(place, bytes, keys, listener);
         }
-        self.parse(offset, bytes, segment, listener);
+        self.take_detected(place, bytes, keys, listener);
+    }
+
+    /// Takes bytes once it is known whether they are TLS.
+    fn take_detected(
+        &mut self,
+        place: &Place,
+        bytes: &[u8],
+        keys: &KeyLog,
+        listener: &mut impl ExchangeObserver,
+    ) {
+        if self.tls.is_some() {
+            self.take(place, bytes, keys, listener);
+        } else {
+            self.parse(place, bytes, keys, listener);
+        }
     }
 
     fn decide(&mut self, detection: Detection, sender: Direction) {
@@ -218,8 +293,18 @@ impl Conversation {
             Protocol::Http2 => Parser::Http2(Box::new(Http2::new(beginning))),
             Protocol::Giop => Parser::Giop(Box::new(Giop::new(beginning))),
             Protocol::Raw => Parser::Raw(Box::new(Raw::new(beginning))),
-            Protocol::Tls => Parser::Tls(Box::default()),
-            Protocol::Unknown => Parser::Unknown(Unknown::default()),
+            Protocol::Tls => {
+                self.tls = Some(Box::default());
+                // What it holds begins with its first byte.
+                self.beginning = [true; 2];
+                Parser::Undetected(Undetected::default())
+            }
+            Protocol::Postgresql
+            | Protocol::Redis
+            | Protocol::Mqtt
+            | Protocol::Websocket
+            | Protocol::Thrift
+            | Protocol::Unknown => Parser::Unknown(Unknown::default()),
         };
     }
 
@@ -228,14 +313,42 @@ impl Conversation {
         direction: Direction,
         offset: u64,
         bytes: u64,
+        keys: &KeyLog,
+        listener: &mut impl ExchangeObserver,
+    ) {
+        self.reached[direction as usize] = offset.saturating_add(bytes);
+        let Some(mut tls) = self.tls.take() else {
+            return self.lose(direction, offset, bytes, listener);
+        };
+        if let Some(last) = self.last_segment() {
+            let segment = Segment { direction, ..last };
+            let upper = &mut Decrypted {
+                conversation: self,
+                keys,
+                listener,
+            };
+            tls.gap(&segment, offset, bytes, upper);
+        }
+        self.tls = Some(tls);
+    }
+
+    /// What follows a gap, or ends before it, was reported after a segment.
+    fn last_segment(&self) -> Option<Segment> {
+        let [request, reply] = self.last;
+        request.or(reply)
+    }
+
+    /// Bytes in plain text are missing.
+    fn lose(
+        &mut self,
+        direction: Direction,
+        offset: u64,
+        bytes: u64,
         listener: &mut impl ExchangeObserver,
     ) {
         let place = direction as usize;
-        self.reached[place] = offset.saturating_add(bytes);
         self.beginning[place] = false;
-        // What follows a gap, or ends before it, was reported after a segment.
-        let [request, reply] = self.last;
-        let Some(last) = request.or(reply) else {
+        let Some(last) = self.last_segment() else {
             return;
         };
         let side = self.side(direction);
@@ -245,23 +358,16 @@ impl Conversation {
             flow: self.flow,
             segment: &last,
             offset,
+            record: None,
             pending,
             listener,
         };
         match &mut self.parser {
-            Parser::Undetected(undetected) => {
-                for (segment, bytes) in undetected.early.drain(..) {
-                    let bytes = bytes.len() as u32;
-                    cursor
-                        .listener
-                        .layer(self.flow, Kind::Unknown.into(), bytes, &segment);
-                }
-            }
+            Parser::Undetected(undetected) => undetected.drop_early(self.flow, cursor.listener),
             Parser::Http1(http1) => http1.gap(side, bytes, calls, cursor.listener),
             Parser::Http2(http2) => http2.gap(side, bytes, calls, cursor),
             Parser::Giop(giop) => giop.gap(side, bytes, calls, cursor),
             Parser::Raw(raw) => raw.gap(side, bytes, calls, cursor.listener),
-            Parser::Tls(tls) => tls.gap(place, bytes, cursor),
             Parser::Unknown(unknown) => unknown.gap(calls, cursor.listener),
         }
     }
@@ -283,6 +389,7 @@ impl Conversation {
     }
 
     pub(super) fn closed(&mut self, closing: Closing, listener: &mut impl ExchangeObserver) {
+        self.finish_tls(listener);
         self.drop_waiting(listener);
         // Where only one direction was captured, a missing reply says nothing about the
         // server.
@@ -316,15 +423,25 @@ impl Conversation {
             pending.discard_as(self.flow, kind, listener);
         }
         if let Parser::Undetected(undetected) = &mut self.parser {
-            for (segment, bytes) in undetected.early.drain(..) {
-                let bytes = bytes.len() as u32;
-                listener.layer(self.flow, Kind::Unknown.into(), bytes, &segment);
-            }
+            undetected.drop_early(self.flow, listener);
+        }
+    }
+
+    /// A record that is not whole will never be.
+    fn finish_tls(&mut self, listener: &mut impl ExchangeObserver) {
+        if let Some(mut tls) = self.tls.take() {
+            self.given_up = Some(tls.report());
+            tls.finish(&mut Decrypted {
+                conversation: self,
+                keys: &KeyLog::default(),
+                listener,
+            });
         }
     }
 
     /// There is no room for this connection's state.
     pub(super) fn discard_state(&mut self, listener: &mut impl ExchangeObserver) {
+        self.finish_tls(listener);
         self.drop_waiting(listener);
         self.calls.finish_all(|_| Ending::Unseen, listener);
         // The unknown protocol needs no buffers, so this connection cannot exceed the
@@ -332,6 +449,57 @@ impl Conversation {
         self.calls = Calls::new(self.flow);
         self.pending = Default::default();
         self.parser = Parser::Unknown(Unknown::default());
+    }
+}
+
+impl Undetected {
+    /// The bytes that waited are of no protocol.
+    fn drop_early(&mut self, flow: FlowId, listener: &mut impl ExchangeObserver) {
+        for (place, bytes) in self.early.drain(..) {
+            let bytes = bytes.len() as u32;
+            listener.layer(flow, Kind::Unknown.into(), bytes, &place.segment);
+        }
+    }
+}
+
+/// A server of PostgreSQL agrees to TLS (PostgreSQL documentation, "SSL Session Encryption").
+fn accepts_tls(side: usize, bytes: &[u8], calls: &mut Calls) -> bool {
+    let is_answer = side == 1 && bytes == b"S" && calls.protocol == Protocol::Postgresql;
+    is_answer && (calls.get(0)).is_some_and(|call| &*call.exchange.name == TLS_REQUEST)
+}
+
+/// What TLS has decrypted goes to the parsers of its conversation.
+struct Decrypted<'a, E> {
+    conversation: &'a mut Conversation,
+    keys: &'a KeyLog,
+    listener: &'a mut E,
+}
+
+impl<E: ExchangeObserver> Upper for Decrypted<'_, E> {
+    fn keys(&self) -> &KeyLog {
+        self.keys
+    }
+
+    fn label(&mut self, kind: Kind, bytes: usize, segment: &Segment) {
+        if bytes > 0 {
+            let flow = self.conversation.flow;
+            self.listener
+                .layer(flow, kind.into(), bytes as u32, segment);
+        }
+    }
+
+    fn pdu(&mut self, pdu: Pdu, segment: &Segment) {
+        self.listener.pdu(self.conversation.flow, pdu, segment);
+    }
+
+    fn content(&mut self, place: &Place, bytes: &[u8]) {
+        self.conversation
+            .read(place, bytes, self.keys, self.listener);
+    }
+
+    fn lost(&mut self, direction: Direction, offset: u64, bytes: u64) {
+        self.conversation
+            .lose(direction, offset, bytes, self.listener);
     }
 }
 
@@ -353,7 +521,8 @@ impl Unknown {
         // Without a parser the change of sender is the only structure there is.
         if side == 0 && (self.answering || calls.is_empty()) {
             self.end(calls, cursor.listener);
-            calls.begin(0, cursor);
+            let name = turn_name(calls.protocol, input);
+            calls.begin(0, cursor).exchange.name = name.into();
         }
         self.answering |= side == 1;
         let call = calls.get(0);

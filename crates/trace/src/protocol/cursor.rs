@@ -8,13 +8,45 @@ use crate::protocol::layer::{Kind, Layer};
 /// pieces is given up.
 const PENDING_MAX: usize = 64;
 
+/// Of plain bytes that are missing: how many is not known. More than any message has.
+pub(super) const UNKNOWN_BYTES: u64 = 1 << 48;
+
+/// One end of a record of TLS: its place in the TCP stream, and the packet there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) offset: u64,
+    pub(super) packet: u64,
+    pub(super) at_ns: u64,
+}
+
+/// The record of TLS around decrypted bytes. A plain byte has the offset of the encrypted
+/// byte that it was: AEAD ciphers keep lengths (RFC 5116 section 5).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Envelope {
+    pub(super) first: Edge,
+    /// Behind its last byte, and the packet that completed it: nothing in it can be read
+    /// before its tag has come.
+    pub(super) last: Edge,
+    /// Offsets of its plain bytes.
+    pub(super) content: (u64, u64),
+}
+
+/// Where bytes came.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) segment: Segment,
+    /// Offset of the first of them in the TCP stream.
+    pub(super) offset: u64,
+    pub(super) record: Option<Envelope>,
+}
+
 /// Bytes that have come but are not understood yet, by what carried them.
 #[derive(Debug, Default)]
-pub(super) struct Pending(Vec<(Segment, u32)>);
+pub(super) struct Pending(Vec<(Place, u32)>);
 
 impl Pending {
     pub(super) fn state_bytes(&self) -> usize {
-        self.0.capacity() * size_of::<(Segment, u32)>()
+        self.0.capacity() * size_of::<(Place, u32)>()
     }
 
     pub(super) fn discard_as(
@@ -24,8 +56,8 @@ impl Pending {
         listener: &mut impl ExchangeObserver,
     ) {
         let layer = layer.into();
-        for (segment, bytes) in self.0.drain(..) {
-            listener.layer(flow, layer, bytes, &segment);
+        for (place, bytes) in self.0.drain(..) {
+            listener.layer(flow, layer, bytes, &place.segment);
         }
     }
 }
@@ -36,6 +68,8 @@ pub(super) struct Cursor<'a, E> {
     pub(super) segment: &'a Segment,
     /// Offset of the next byte in its stream.
     pub(super) offset: u64,
+    /// The record of TLS that the bytes were in.
+    pub(super) record: Option<&'a Envelope>,
     pub(super) pending: &'a mut Pending,
     pub(super) listener: &'a mut E,
 }
@@ -55,7 +89,8 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
     #[inline]
     pub(super) fn assign(&mut self, layer: impl Into<Layer>, bytes: usize, extent: &mut Extent) {
         let layer = layer.into();
-        extent.take(self.segment, self.offset, bytes as u32, layer.kind);
+        let record = self.record;
+        extent.take(self.segment, self.offset, record, bytes as u32, layer.kind);
         self.label(layer, bytes);
     }
 
@@ -78,10 +113,15 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
         if bytes == 0 {
             return true;
         }
+        let place = Place {
+            segment: *self.segment,
+            offset: self.offset,
+            record: self.record.copied(),
+        };
         self.offset += bytes as u64;
         // One entry per segment, not per byte: a frame head of 9 bytes (HTTP/2) or 12
         // (GIOP) fits even when each byte comes in a segment of its own.
-        self.pending.0.push((*self.segment, bytes as u32));
+        self.pending.0.push((place, bytes as u32));
         self.pending.0.len() < PENDING_MAX
     }
 
@@ -90,7 +130,7 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
         self.pending
             .0
             .first()
-            .map_or(*self.segment, |(segment, _)| *segment)
+            .map_or(*self.segment, |(place, _)| place.segment)
     }
 
     /// The first `bytes` that wait are of that layer and belong to a message.
@@ -101,20 +141,18 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
         mut extent: Option<&mut Extent>,
     ) {
         let layer = layer.into();
-        // `offset` is behind the bytes that wait; the extent needs where they began.
-        let waiting: u64 = self.pending.0.iter().map(|(_, n)| u64::from(*n)).sum();
-        let mut offset = self.offset - waiting.min(self.offset);
         let mut left = bytes as u64;
         let mut used = 0;
-        for (segment, waiting) in &mut self.pending.0 {
+        for (place, waiting) in &mut self.pending.0 {
             let taken = left.min(u64::from(*waiting)) as u32;
             if taken > 0 {
+                let record = place.record.as_ref();
                 if let Some(extent) = extent.as_deref_mut() {
-                    extent.take(segment, offset, taken, layer.kind);
+                    extent.take(&place.segment, place.offset, record, taken, layer.kind);
                 }
-                self.listener.layer(self.flow, layer, taken, segment);
+                self.listener.layer(self.flow, layer, taken, &place.segment);
             }
-            offset += u64::from(taken);
+            place.offset += u64::from(taken);
             left -= u64::from(taken);
             *waiting -= taken;
             if *waiting > 0 {
@@ -140,36 +178,33 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
 }
 
 impl Extent {
-    /// Makes `bytes` at `offset` a part of the message.
+    /// Makes `bytes` at `offset` a part of the message; at the edges of the content of a
+    /// record, what surrounds it too.
     #[inline]
-    fn take(&mut self, segment: &Segment, offset: u64, bytes: u32, kind: Kind) {
+    fn take(
+        &mut self,
+        segment: &Segment,
+        offset: u64,
+        record: Option<&Envelope>,
+        bytes: u32,
+        kind: Kind,
+    ) {
         if bytes == 0 {
             return;
         }
-        // An empty extent is known by its segments: offset 0 is a valid beginning.
-        if self.segments == 0 {
-            *self = Extent {
-                first_packet: segment.packet,
-                first_at_ns: segment.at_ns,
-                last_packet: segment.packet,
-                last_at_ns: segment.at_ns,
-                start: offset,
-                end: offset,
-                segments: 1,
-                ..*self
-            };
-        // Segments count until the body begins. Two of them mean that head and body
-        // were written separately.
-        } else if segment.packet != self.last_packet && self.message_bytes == 0 {
-            self.segments += 1;
-        }
-        // Out of order, the last packet to come completes the message, not the one with
-        // the last byte.
-        if segment.packet > self.last_packet {
-            self.last_packet = segment.packet;
-            self.last_at_ns = segment.at_ns;
-        }
-        self.end = offset + u64::from(bytes);
+        let own = Edge {
+            offset,
+            packet: segment.packet,
+            at_ns: segment.at_ns,
+        };
+        let end = offset + u64::from(bytes);
+        let (first, last) = match record {
+            None => (own, Edge { offset: end, ..own }),
+            Some(record) => record.edges(own, end),
+        };
+        self.widen(first, last, segment.packet);
+        let framing = (offset - first.offset) + (last.offset - end);
+        self.overhead_bytes += framing;
         if kind.is_overhead() {
             self.overhead_bytes += u64::from(bytes);
         } else {
@@ -177,12 +212,58 @@ impl Extent {
         }
     }
 
-    /// Content that the capture lacks: its length is known from its framing.
+    #[inline]
+    fn widen(&mut self, first: Edge, last: Edge, carrier: u64) {
+        // An empty extent is known by its segments: offset 0 is a valid beginning.
+        if self.segments == 0 {
+            *self = Extent {
+                first_packet: first.packet,
+                first_at_ns: first.at_ns,
+                last_packet: last.packet,
+                last_at_ns: last.at_ns,
+                start: first.offset,
+                segments: 1,
+                ..*self
+            };
+        // Segments count until the body begins. Two of them mean that head and body
+        // were written separately.
+        } else if carrier != self.carrier && self.message_bytes == 0 {
+            self.segments += 1;
+        }
+        // Out of order, the last packet to come completes the message, not the one with
+        // the last byte.
+        if last.packet > self.last_packet {
+            self.last_packet = last.packet;
+            self.last_at_ns = last.at_ns;
+        }
+        self.end = last.offset;
+        self.carrier = carrier;
+    }
+
+    /// Content that the capture lacks: its length is known from its framing, or it is
+    /// [`UNKNOWN_BYTES`].
     pub(super) fn miss(&mut self, bytes: u64) {
         // A message of which no byte was seen has no place in the stream.
-        if self.segments > 0 {
+        if self.segments > 0 && bytes < UNKNOWN_BYTES {
             self.message_bytes += bytes;
             self.end += bytes;
         }
+    }
+}
+
+impl Envelope {
+    /// What bytes from `own` to `end` take of the record: its beginning with its first
+    /// plain byte, its end with its last one.
+    fn edges(&self, own: Edge, end: u64) -> (Edge, Edge) {
+        let (begin, over) = self.content;
+        let first = if own.offset == begin { self.first } else { own };
+        let offset = if end == over { self.last.offset } else { end };
+        (
+            first,
+            Edge {
+                offset,
+                ..self.last
+            },
+        )
     }
 }

@@ -8,6 +8,13 @@ use crate::protocol::exchange::Protocol;
 
 pub(super) const DETECTION_BYTES_MAX: usize = 24;
 
+/// PostgreSQL 3.0 (PostgreSQL documentation, "Message Formats", StartupMessage).
+const POSTGRES_3: [u8; 4] = [0, 3, 0, 0];
+/// The same, SSLRequest.
+pub(super) const POSTGRES_SSL: [u8; 4] = [4, 210, 22, 47];
+/// Thrift's binary protocol, version 1, a call (Thrift specification, "Message").
+const THRIFT_CALL: [u8; 4] = [0x80, 1, 0, 1];
+
 /// Bytes that the name of a method has at most (PROPPATCH and its like).
 const METHOD_BYTES_MAX: usize = 17;
 
@@ -43,6 +50,11 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
         tls(bytes),
         raw(bytes),
         frame(bytes, beginning),
+        if beginning {
+            by_turns(bytes)
+        } else {
+            Detection::None
+        },
     ];
     let known = detections.iter().find(|v| matches!(v, Detection::Is(..)));
     let more = detections.iter().find(|v| matches!(v, Detection::NeedMore));
@@ -187,6 +199,105 @@ fn is_valid_head(head: FrameHead) -> bool {
         && stream
 }
 
+/// Of protocols that are not parsed, the one that these first bytes of a connection begin.
+fn by_turns(bytes: &[u8]) -> Detection {
+    let found = [postgres(bytes), redis(bytes), mqtt(bytes), thrift(bytes)];
+    let known = found.iter().find(|one| matches!(one, Detection::Is(..)));
+    let more = found.iter().find(|one| matches!(one, Detection::NeedMore));
+    *known.or(more).unwrap_or(&Detection::None)
+}
+
+/// A frame of WebSocket (RFC 6455 section 5.2): only behind a switch of HTTP/1.1 to it. The
+/// frames of clients are masked.
+pub(super) fn websocket(bytes: &[u8]) -> Detection {
+    let [first, second, ..] = bytes else {
+        return Detection::NeedMore;
+    };
+    let is_frame = first & 0x70 == 0 && matches!(first & 0x0f, 0..=2 | 8..=10);
+    let role = if second & 0x80 != 0 {
+        Role::Client
+    } else {
+        Role::Server
+    };
+    if is_frame {
+        Detection::Is(Protocol::Websocket, role)
+    } else {
+        Detection::None
+    }
+}
+
+fn client(protocol: Protocol) -> Detection {
+    Detection::Is(protocol, Role::Client)
+}
+
+/// As [`client`] where `found`; needs more where the bytes are a beginning of what could be.
+fn by(found: Option<bool>, protocol: Protocol) -> Detection {
+    match found {
+        Some(true) => client(protocol),
+        Some(false) => Detection::None,
+        None => Detection::NeedMore,
+    }
+}
+
+/// A length, and the version or the request for TLS.
+fn postgres(bytes: &[u8]) -> Detection {
+    // A StartupMessage has at most 10,000 bytes (MAX_STARTUP_PACKET_LENGTH).
+    if bytes.first().is_some_and(|byte| *byte != 0) || bytes.get(1).is_some_and(|byte| *byte != 0) {
+        return Detection::None;
+    }
+    let version = bytes.get(4..8);
+    by(
+        version.map(|code| code == POSTGRES_3 || code == POSTGRES_SSL),
+        Protocol::Postgresql,
+    )
+}
+
+/// An array of bulk strings (RESP, Redis serialization protocol specification).
+fn redis(bytes: &[u8]) -> Detection {
+    if bytes.first().is_some_and(|byte| *byte != b'*') {
+        return Detection::None;
+    }
+    let digits = bytes.iter().skip(1).take_while(|b| b.is_ascii_digit());
+    let behind = 1 + digits.count();
+    let rest = bytes.get(behind..).unwrap_or_default();
+    let expected = b"\r\n$";
+    let is_beginning = expected.starts_with(&rest[..rest.len().min(expected.len())]);
+    match (behind, rest.len()) {
+        (1, 1..) | (8.., _) => Detection::None,
+        _ if !is_beginning => Detection::None,
+        (_, 3..) => client(Protocol::Redis),
+        _ => Detection::NeedMore,
+    }
+}
+
+/// CONNECT with its protocol name (MQTT 3.1.1 section 3.1.2.1, MQTT 5 section 3.1.2.1).
+fn mqtt(bytes: &[u8]) -> Detection {
+    if bytes.first().is_some_and(|byte| *byte != 0x10) {
+        return Detection::None;
+    }
+    let length = bytes.iter().skip(1).take_while(|byte| **byte >= 0x80);
+    let behind = 2 + length.count();
+    if behind > 5 {
+        return Detection::None;
+    }
+    let name = bytes.get(behind..behind + 6);
+    by(name.map(|name| name == b"\0\x04MQTT"), Protocol::Mqtt)
+}
+
+/// A call, framed or not.
+fn thrift(bytes: &[u8]) -> Detection {
+    let at = if bytes.first() == Some(&0) { 4 } else { 0 };
+    let Some(version) = bytes.get(at..at + 4) else {
+        let is_possible = matches!(bytes.first(), None | Some(0) | Some(0x80));
+        return if is_possible {
+            Detection::NeedMore
+        } else {
+            Detection::None
+        };
+    };
+    by(Some(version == THRIFT_CALL), Protocol::Thrift)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,6 +365,32 @@ mod tests {
         assert_eq!(
             detect(data, false),
             Detection::Is(Protocol::Http2, Role::Either)
+        );
+    }
+
+    #[test]
+    fn protocols_that_are_not_parsed_are_recognised() {
+        let call = b"\x80\x01\0\x01\0\0\0\x05place\0\0\0\x01";
+        let framed = [b"\0\0\0\x11".as_slice(), call].concat();
+        for (bytes, protocol) in [
+            (
+                &b"\0\0\0\x20\0\x03\0\0user\0app\0\0"[..],
+                Protocol::Postgresql,
+            ),
+            (b"\0\0\0\x08\x04\xd2\x16\x2f", Protocol::Postgresql),
+            (b"*2\r\n$3\r\nget\r\n$5\r\norder\r\n", Protocol::Redis),
+            (
+                b"\x10\x13\0\x04MQTT\x04\x02\0\x3c\0\x07sensor1",
+                Protocol::Mqtt,
+            ),
+            (call, Protocol::Thrift),
+            (&framed, Protocol::Thrift),
+        ] {
+            is(bytes, protocol, Role::Client);
+        }
+        assert_eq!(
+            detect(b"*abc\r\n and so on, and so on", true),
+            Detection::None
         );
     }
 }

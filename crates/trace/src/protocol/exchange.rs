@@ -27,9 +27,19 @@ pub enum Protocol {
     Giop,
     /// Length-prefixed messages (contracts/README.md, Raw).
     Raw,
-    /// TLS: records are seen, messages are not.
+    /// TLS that is not decrypted: records are seen, messages are not.
     Tls,
-    /// None of these.
+    /// PostgreSQL's, by turns.
+    Postgresql,
+    /// Redis, by turns.
+    Redis,
+    /// MQTT, by turns.
+    Mqtt,
+    /// WebSocket (RFC 6455), by turns.
+    Websocket,
+    /// Thrift's binary protocol, by turns.
+    Thrift,
+    /// None of these, by turns.
     Unknown,
 }
 
@@ -59,6 +69,9 @@ pub struct Extent {
     pub segments: u32,
     /// HTTP/2: bytes of control frames between its frames.
     pub between_bytes: u32,
+    /// Packet that carried its last byte in the order of the stream; of a record of TLS
+    /// over several packets, where `last_packet` is the one that completed the record.
+    pub carrier: u64,
 }
 
 impl Extent {
@@ -157,8 +170,15 @@ pub enum Pdu {
     Giop(wirelab_wire::giop::Kind),
     /// A message with its length in front.
     Raw,
-    /// A record of TLS; its content type (RFC 8446 section 5.1).
-    Tls(u8),
+    /// A record of TLS (RFC 8446 section 5.1).
+    Tls {
+        /// Its content type.
+        kind: u8,
+        /// Its payload, bytes.
+        length: u16,
+        /// The content type within, where it was decrypted (RFC 8446 section 5.4).
+        content: Option<u8>,
+    },
 }
 
 /// A half of an exchange.

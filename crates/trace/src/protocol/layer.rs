@@ -67,12 +67,14 @@ pub enum Kind {
     GiopControl,
     /// Lengths before messages (contracts/README.md, Raw).
     RawLengths,
-    /// Heads of TLS records.
+    /// Heads of TLS records, and what precedes their content.
     TlsRecords,
     /// Handshakes, alerts and changes of cipher.
     TlsHandshake,
     /// Encrypted content, authentication tags among it.
     TlsData,
+    /// Authentication tags, content types and padding of records that were decrypted.
+    TlsTags,
     /// Message bytes: bodies without any framing.
     Message,
     /// Bytes of no protocol that is known here, or after its thread was lost.
@@ -81,7 +83,7 @@ pub enum Kind {
 
 impl Kind {
     /// All, in the order of their numbers.
-    pub const ALL: [Kind; 20] = [
+    pub const ALL: [Kind; 21] = [
         Kind::HttpHeads,
         Kind::HttpChunks,
         Kind::H2Preface,
@@ -100,6 +102,7 @@ impl Kind {
         Kind::TlsRecords,
         Kind::TlsHandshake,
         Kind::TlsData,
+        Kind::TlsTags,
         Kind::Message,
         Kind::Unknown,
     ];
@@ -130,6 +133,7 @@ impl Kind {
             Kind::TlsRecords => "TLS record head",
             Kind::TlsHandshake => "TLS handshake",
             Kind::TlsData => "TLS content",
+            Kind::TlsTags => "TLS tag",
             Kind::Message => "message",
             Kind::Unknown => "unknown",
         }

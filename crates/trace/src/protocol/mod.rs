@@ -5,7 +5,8 @@
 //! (`detect`), whichever side sends first; a connection that is seen from its
 //! middle, or that the capture has holes in, is taken up again where a head or
 //! a frame begins a segment. The state machines for heads, frames, HPACK,
-//! chunks, prefixes and messages are those of `wirelab-wire`.
+//! chunks, prefixes and messages are those of `wirelab-wire`. TLS lies below all of
+//! them: what [`tls`] decrypts goes to the same parsers.
 //!
 //! Memory is bounded: per connection by the protocol's limits on heads, all in
 //! all by [`STATE_BYTES_MAX`]; connections above that are not cut any more.
@@ -14,6 +15,7 @@ mod calls;
 mod conversation;
 mod cursor;
 mod detect;
+pub mod dns;
 pub mod exchange;
 mod fields;
 mod giop;
@@ -22,13 +24,17 @@ mod http2;
 pub mod layer;
 mod pairing;
 mod raw;
-mod tls;
+pub mod tls;
+mod turn_names;
 
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::packet::Flags;
 use conversation::Conversation;
+use cursor::Place;
 use exchange::{ExchangeObserver, Protocol};
+use tls::counts::TlsCounts;
+use tls::keylog::KeyLog;
 
 /// What the state of all connections may take, bytes.
 pub const STATE_BYTES_MAX: usize = 256 << 20;
@@ -38,9 +44,40 @@ pub const STATE_BYTES_MAX: usize = 256 << 20;
 pub struct Protocols {
     flows: FlowMap<Conversation>,
     state_bytes: usize,
+    keys: KeyLog,
+    tls: TlsCounts,
 }
 
 impl Protocols {
+    /// An open connection is TLS.
+    pub fn is_tls(&self, flow: FlowId) -> bool {
+        let conversation = self.flows.get(flow);
+        conversation.is_some_and(|conversation| conversation.tls_report().is_some())
+    }
+
+    /// Decrypts TLS with these secrets.
+    pub fn with_keys(keys: KeyLog) -> Protocols {
+        Protocols {
+            keys,
+            ..Protocols::default()
+        }
+    }
+
+    /// As [`crate::flow::event::Observer::secrets`].
+    pub fn secrets(&mut self, key_log: &[u8]) {
+        self.keys.add(key_log);
+    }
+
+    /// How many secrets are known.
+    pub fn secrets_known(&self) -> usize {
+        self.keys.count()
+    }
+
+    /// What became of the TLS connections that are closed.
+    pub fn tls(&self) -> &TlsCounts {
+        &self.tls
+    }
+
     /// The protocol of an open connection, as far as is known, and how
     /// many calls have begun.
     pub fn of(&self, flow: FlowId) -> (Protocol, u64) {
@@ -93,7 +130,12 @@ impl Protocols {
         let Some(conversation) = self.flows.get_mut(flow) else {
             return;
         };
-        conversation.bytes(offset, bytes, segment, listener);
+        let place = &Place {
+            segment: *segment,
+            offset,
+            record: None,
+        };
+        conversation.bytes(place, bytes, &self.keys, listener);
         conversation.end_if_reached(segment.direction, listener);
         // The sum is kept up to date: adding up all connections per packet would be
         // quadratic.
@@ -120,7 +162,7 @@ impl Protocols {
         listener: &mut impl ExchangeObserver,
     ) {
         if let Some(conversation) = self.flows.get_mut(flow) {
-            conversation.gap(direction, offset, bytes, listener);
+            conversation.gap(direction, offset, bytes, &self.keys, listener);
             conversation.end_if_reached(direction, listener);
         }
     }
@@ -130,6 +172,9 @@ impl Protocols {
         if let Some(mut conversation) = self.flows.remove(flow) {
             self.state_bytes -= conversation.state_bytes;
             conversation.closed(closing, listener);
+            if let Some(report) = conversation.tls_report() {
+                self.tls.add(&report);
+            }
         }
     }
 }

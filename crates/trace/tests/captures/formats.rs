@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use wirelab_trace::flow::event::Direction;
-use wirelab_trace::packet::file::{Error, InterfaceTotals, Reader, Writer};
+use wirelab_trace::packet::file::{Error, InterfaceTotals, Item, Reader, Writer};
 use wirelab_trace::packet::link_layer::LinkType;
 
 use crate::events::read;
@@ -27,7 +27,8 @@ type Seen = (u64, u32, u16);
 fn records(bytes: &[u8]) -> (Vec<Seen>, Option<(u64, String)>) {
     let mut reader = Reader::new(bytes).expect("a capture");
     let mut records = Vec::new();
-    while let Some(record) = reader.next().expect("memory") {
+    while let Some(item) = reader.next().expect("memory") {
+        let Item::Frame(record) = item else { continue };
         assert_eq!(record.number, records.len() as u64 + 1);
         assert!(record.data.len() <= record.wire_bytes as usize);
         records.push((record.at_ns, record.wire_bytes, record.link_type.0));
@@ -379,4 +380,49 @@ fn a_read_error_is_reported_with_its_offset() {
     let error = wirelab_trace::read(Broken(&bytes[..200]), &mut events).expect_err("it fails");
     assert!(error.to_string().contains("at byte 200"), "{error}");
     assert!(error.to_string().contains("the disk is gone"), "{error}");
+}
+
+#[test]
+fn secrets_come_before_the_packets_behind_them() {
+    let frames = frames();
+    let text = b"CLIENT_RANDOM of whatever\n";
+    for big in [false, true] {
+        let blocks = |kind: u32, length: u32| {
+            let number = |number: u32| match big {
+                true => number.to_be_bytes(),
+                false => number.to_le_bytes(),
+            };
+            let body = [&number(kind)[..], &number(length), text].concat();
+            let blocks = Blocks::new(big)
+                .interface(1, 0, &[])
+                .enhanced(0, 1, &frames[0]);
+            blocks.block(10, &body).enhanced(0, 2, &frames[1]).bytes
+        };
+        let read = |bytes: &[u8]| {
+            let mut reader = Reader::new(bytes).expect("a capture");
+            let mut items = Vec::new();
+            while let Some(item) = reader.next().expect("memory") {
+                items.push(match item {
+                    Item::Frame(record) => (record.number, Vec::new()),
+                    Item::Secrets(text) => (0, text.to_vec()),
+                });
+            }
+            let damage = reader.damage().map(|damage| damage.reason.clone());
+            (items, damage)
+        };
+        let length = text.len() as u32;
+        let (first, second) = ((1, vec![]), (2, vec![]));
+        let (items, damage) = read(&blocks(0x544C_534B, length));
+        let secrets = (0, text.to_vec());
+        assert_eq!(
+            (items, damage),
+            (vec![first.clone(), secrets, second.clone()], None)
+        );
+        // Those of another protocol are passed over.
+        let (items, _) = read(&blocks(0x5747_4B4C, length));
+        assert_eq!(items, [first.clone(), (0, vec![]), second]);
+        let (items, damage) = read(&blocks(0x544C_534B, u32::MAX));
+        assert_eq!(items, [first]);
+        assert!(damage.is_some_and(|reason| reason.contains("decryption secrets")));
+    }
 }

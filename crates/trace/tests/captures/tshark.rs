@@ -87,9 +87,12 @@ pub struct Row {
     pub out_of_order: bool,
     pub keep_alive: bool,
     pub window_probe: bool,
+    pub duplicate_acknowledgment: bool,
+    pub zero_window: bool,
+    pub reset: bool,
 }
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 14] = [
     "frame.number",
     "frame.len",
     "frame.time_epoch",
@@ -101,6 +104,9 @@ const FIELDS: [&str; 11] = [
     "tcp.analysis.out_of_order",
     "tcp.analysis.keep_alive",
     "tcp.analysis.zero_window_probe",
+    "tcp.analysis.duplicate_ack",
+    "tcp.analysis.zero_window",
+    "tcp.flags.reset",
 ];
 
 /// Has tshark read a capture. TCP inside of ICMP errors is no packet of its own.
@@ -146,6 +152,9 @@ fn row(line: &str) -> Row {
         out_of_order: flag(8),
         keep_alive: flag(9),
         window_probe: flag(10),
+        duplicate_acknowledgment: flag(11),
+        zero_window: flag(12),
+        reset: matches!(fields[13], "1" | "True"),
     }
 }
 
@@ -241,6 +250,9 @@ fn agree_on_counts(of_tcp: &[&Row], summary: &Summary) {
         flows.fast_retransmissions,
         flows.spurious_retransmissions,
         flows.out_of_order,
+        flows.duplicate_acknowledgments,
+        flows.zero_windows,
+        flows.resets,
     ];
     let streams = of_tcp.iter().filter_map(|row| row.stream).max();
     let theirs = [
@@ -250,9 +262,13 @@ fn agree_on_counts(of_tcp: &[&Row], summary: &Summary) {
         count(|row| row.fast),
         count(|row| row.spurious),
         count(|row| row.out_of_order),
+        count(|row| row.duplicate_acknowledgment),
+        count(|row| row.zero_window),
+        count(|row| row.reset),
     ];
     assert_eq!(
         ours, theirs,
-        "flows, payload, retransmissions, fast, spurious, out of order"
+        "flows, payload, retransmissions, fast, spurious, out of order, duplicate ACKs, zero \
+         windows, resets"
     );
 }

@@ -11,3 +11,5 @@ mod others;
 mod packet_builder;
 mod pairing;
 mod sums;
+mod tls;
+mod tls_peers;

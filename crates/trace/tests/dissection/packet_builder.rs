@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use wirelab_trace::Summary;
+use wirelab_trace::diagnosis::Diagnosis;
 use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use wirelab_trace::flow::{Flows, Limits};
 use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::packet::{Flags, Packet};
 use wirelab_trace::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
 use wirelab_trace::protocol::layer::{Kind, Layer};
+use wirelab_trace::protocol::tls::keylog::KeyLog;
 
 pub const C: Direction = Direction::Request;
 pub const S: Direction = Direction::Reply;
@@ -38,6 +40,8 @@ pub struct PacketBuilder {
     port: u16,
     next: [u32; 2],
     snap: usize,
+    /// Secrets to dissect with.
+    key_log: String,
 }
 
 impl PacketBuilder {
@@ -50,6 +54,7 @@ impl PacketBuilder {
             // Sequence numbers that differ by side, so that a mix-up is seen.
             next: [1_000_001, 5_000_001],
             snap: usize::MAX,
+            key_log: String::new(),
         }
     }
 
@@ -123,6 +128,18 @@ impl PacketBuilder {
         self
     }
 
+    /// TLS is dissected with these secrets.
+    pub fn key_log(&mut self, text: &str) -> &mut PacketBuilder {
+        text.clone_into(&mut self.key_log);
+        self
+    }
+
+    /// Offset in its stream of the next byte that a side sends.
+    pub fn offset(&self, direction: Direction) -> u64 {
+        let first = PacketBuilder::middle().next[direction as usize];
+        u64::from(self.next[direction as usize] - first)
+    }
+
     /// One segment.
     pub fn send(&mut self, direction: Direction, payload: &[u8]) -> &mut PacketBuilder {
         self.put(direction, Flags(Flags::ACK.0 | Flags::PSH.0), payload);
@@ -193,7 +210,27 @@ impl PacketBuilder {
 
     /// Dissects it, and checks that the books balance.
     pub fn dissect_with(&self, options: Options) -> Dissected {
-        let mut dissector = Dissector::new(options, RecordedEvents::default());
+        let (dissection, events) = self.dissect_for(options, RecordedEvents::default());
+        let dissected = Dissected { dissection, events };
+        dissected.check();
+        dissected
+    }
+
+    /// Dissects it, and adds the findings and the account of time.
+    pub fn diagnose(&self) -> Dissection {
+        let (mut dissection, diagnosis) =
+            self.dissect_for(Options::default(), Diagnosis::default());
+        dissection.diagnosed(diagnosis);
+        dissection
+    }
+
+    fn dissect_for<L: Observer + ExchangeObserver>(
+        &self,
+        options: Options,
+        listener: L,
+    ) -> (Dissection, L) {
+        let keys = KeyLog::read(self.key_log.as_bytes()).expect("memory");
+        let mut dissector = Dissector::new(options, listener).with_keys(keys);
         let mut flows = Flows::new(Limits::default());
         let mut summary = Summary::default();
         for (sent, number) in self.sent.iter().zip(1..) {
@@ -226,10 +263,7 @@ impl PacketBuilder {
             flows.packet(&packet, &mut dissector);
         }
         flows.finish(&mut dissector);
-        let (dissection, events) = dissector.finish("builder", &summary);
-        let dissected = Dissected { dissection, events };
-        dissected.check();
-        dissected
+        dissector.finish("builder", &summary)
     }
 }
 

@@ -11,6 +11,7 @@ mod mutate;
 #[path = "../../../wire/tests/fuzz/run.rs"]
 mod run;
 mod seeds;
+mod tls;
 #[macro_use]
 #[path = "../../../wire/tests/fuzz/targets.rs"]
 mod targets;
@@ -21,6 +22,7 @@ targets! {
     capture: fuzz_capture,
     conversations: fuzz_conversations,
     flows: fuzz_flows,
+    tls: fuzz_tls,
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod frames;
 
 use crate::conversations::conversations;
 use crate::corpus::Seed;
+use crate::tls;
 use frames::{ACK, Blocks, Captured, FIN, SYN, Segment, pcap, pcapng, reply, request, spaced};
 
 /// Every seed.
@@ -24,9 +25,13 @@ pub fn all() -> Vec<Seed> {
     let conversations = conversations()
         .into_iter()
         .map(|(name, bytes)| ("conversations", name, bytes));
+    let encrypted = tls::conversations()
+        .into_iter()
+        .map(|(name, bytes)| ("tls", name, bytes));
     captures
         .chain(scripts)
         .chain(conversations)
+        .chain(encrypted)
         .map(named)
         .collect()
 }

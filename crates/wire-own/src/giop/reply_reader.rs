@@ -253,7 +253,7 @@ impl ReplyHead {
         let mut used = 0;
         loop {
             used += self.pass_over(&chunk[used..]);
-            // The header is complete; what follows is padding and the body.
+            // The header is complete; padding and the body follow.
             if self.skip == 0 && self.contexts_left == 0 && self.status.is_some() {
                 return Ok((used, self.status));
             }

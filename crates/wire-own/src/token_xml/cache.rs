@@ -212,7 +212,7 @@ impl<P: Copy> Cache<P> {
 
 /// The sender's side: also from texts to numbers.
 ///
-/// Messages resemble each other: what followed a text last time is compared
+/// Messages resemble each other: the text that followed last time is compared
 /// first. Others are found by their hash: all of one hash are a chain.
 #[derive(Debug)]
 pub(super) struct Index {

@@ -52,7 +52,7 @@ impl Expected {
             return Expected::of_response(format, operation, call.answer());
         }
         require(format.codec, operation)?;
-        // What depends on earlier calls is bound by rules that hold in every state.
+        // Values that depend on earlier calls are bound by rules that hold in every state.
         let outcome = match (call, call_answer(call)) {
             (_, Some(Err(error))) => Outcome::Error(error),
             (Call::Allocate(_), Some(Ok(reply))) => Outcome::Allocation(reply),
@@ -363,7 +363,7 @@ impl Rule {
             }
             (_, Reply::CreditControl(reply)) => {
                 within("balance", reply.balance, 0, i32::MAX)?;
-                // contracts/README.md, charging: what is available is never negative.
+                // contracts/README.md, charging: the available amount is never negative.
                 within("reserved", reply.reserved, 0, reply.balance)
             }
             // Teams are never deleted, so the count is at least that of the start.

@@ -151,8 +151,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// An int32 is sent as an int64; what is too large is cut to 32 bits, as
-    /// the encoding guide specifies.
+    /// An int32 is sent as an int64; a value that is too large is cut to 32 bits,
+    /// as the encoding guide specifies.
     fn int32(&self) -> Result<i32, Mismatch> {
         self.int64().map(|number| number as i32)
     }

@@ -15,9 +15,9 @@ use crate::{gzip, zstd};
 /// Content that a compressed body may have here, in bytes.
 const CONTENT_BYTES_MAX: usize = 1 << 20;
 
-/// What is read as a message is read alike when written again.
+/// A message that was read stays the same when written and read again.
 fn check_round_trip<M: Message>(format: MessageFormat, data: &[u8]) {
-    // What cannot be read is only required not to panic.
+    // Unreadable input must only not panic.
     if let Ok(message) = format.read::<M>(data) {
         let written = format.write(&message);
         let again = format
@@ -68,7 +68,7 @@ pub fn fuzz_cdr(data: &[u8]) {
     }
 }
 
-/// Object references: what is read is the same reference when written again.
+/// Object references: one that was read is the same when written again.
 pub fn fuzz_ior(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

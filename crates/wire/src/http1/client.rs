@@ -248,7 +248,7 @@ impl Http1 {
             .front()
             .is_some_and(|pending| pending.head_only);
         match head::parse(&self.partial, head_only) {
-            // What came of the head may already show the broken rule, which is more specific.
+            // The partial head may already show the broken rule, which is more specific.
             Err(error) if !self.partial.is_empty() => Failure::Protocol(error),
             _ => Failure::Truncated,
         }

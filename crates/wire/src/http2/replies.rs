@@ -23,8 +23,8 @@ impl Client {
         }
     }
 
-    /// Ends a call whose reply is complete. What is left of its request is not
-    /// wanted any more (RFC 9113 section 8.1).
+    /// Ends a call whose reply is complete. The rest of its request is no longer
+    /// needed (RFC 9113 section 8.1).
     fn complete(&mut self, slot: u32, end: End, replies: &mut impl Replies) {
         // RFC 9113 section 8.1: a server may answer before it has read the whole request.
         let unsent = self

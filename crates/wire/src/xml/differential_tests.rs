@@ -142,8 +142,8 @@ fn within(document: &[u8], opened: usize) -> Option<Scanner<'_>> {
     Some(scanner)
 }
 
-/// What quick-xml sees; `Err` is what it refuses, or what its reader left
-/// out that any of its users has to add.
+/// The events of quick-xml; `Err` where it refuses the document, or where its
+/// reader leaves out something that its users have to add.
 fn peers(document: &[u8]) -> Result<Vec<XmlEvent>, String> {
     let text = std::str::from_utf8(document).map_err(|error| error.to_string())?;
     // A byte order mark is no part of the document (XML 1.0 section 4.3.3).

@@ -80,7 +80,7 @@ pub(super) fn leading_reference(rest: &str, offset: usize) -> Result<(char, usiz
     Ok((resolved(&name[..end], offset)?, end + 2))
 }
 
-/// What a reference stands for; `name` is what lies between `&` and `;`.
+/// The character of a reference; `name` is the text between `&` and `;`.
 fn resolved(name: &str, offset: usize) -> Result<char, Error> {
     match name {
         "lt" => Ok('<'),

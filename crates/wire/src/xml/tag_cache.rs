@@ -44,7 +44,7 @@ struct Entry<'de> {
 }
 
 impl<'de> TagCache<'de> {
-    /// The tag that lies at `offset`, if it is the one that is expected.
+    /// The tag at `offset`, if it is the expected one.
     #[inline]
     pub(super) fn predicted(
         &mut self,
@@ -84,7 +84,7 @@ impl<'de> TagCache<'de> {
         }
         self.last = at;
         if found.is_none() {
-            // What follows is not known yet: the first one, as good as any.
+            // The next tag is not known yet: any guess will do, so the first.
             self.entries.push(Entry { tag, next: 0 });
         }
     }

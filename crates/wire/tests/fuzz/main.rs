@@ -6,7 +6,7 @@
 //! `corpus/TARGET.base64`, and changes them at random from a fixed seed. No
 //! input may panic, take longer than a bound, or hold more memory than a
 //! multiple of its length. `/fuzz` has the same targets for libFuzzer, which
-//! also sees where an input leads; what it found is in those files.
+//! also measures coverage; its findings are in those files.
 
 mod corpus;
 mod memory;

@@ -61,7 +61,7 @@ fn settings_in_mid_stream_move_the_window_below_zero_and_back() {
     peer.call(2, &post(1, &body(1_000)));
     assert_eq!(content(&peer.frames()).len(), 30);
     peer.play(&settings(&[(setting::INITIAL_WINDOW_SIZE, 1_000)]));
-    // Both windows grow by 970; the first stream had been granted 95 bytes besides.
+    // Both windows grow by 970; the first stream had also been granted 95 bytes.
     assert_eq!(content(&peer.frames()).len(), 2 * 970 - 95);
     peer.play(&window_update(1, 1_000));
     assert!(peer.client.flushed(2));
@@ -332,7 +332,7 @@ fn the_last_of_two_sizes_in_one_frame_counts() {
     assert_eq!(content(&peer.frames()).len(), 20);
 }
 
-/// The place of a call in every queue goes with it, for its slot is used again.
+/// The place of a call in every queue is removed with it, because its slot is reused.
 #[test]
 fn a_cancelled_upload_leaves_nothing_to_send() {
     let mut peer = Peer::new();

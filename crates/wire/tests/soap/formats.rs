@@ -1,5 +1,5 @@
 //! Every message of every contract comes back from every form: text, envelopes
-//! of all kinds, tokens. What is no envelope is an error and never a panic.
+//! of all kinds, tokens. Other documents are errors and never a panic.
 
 use std::collections::BTreeSet;
 

@@ -1,1 +1,1 @@
-"""What each command prints, and what it does to have it; imported when the command runs."""
+"""Output of each command and the work behind it; imported when the command runs."""

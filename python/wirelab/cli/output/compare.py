@@ -1,4 +1,4 @@
-"""What ``wirelab compare`` runs, prints and writes."""
+"""Runs ``wirelab compare``, prints its result and writes its files."""
 
 from __future__ import annotations
 
@@ -96,11 +96,11 @@ def _show(answer: Answer) -> None:
             text = f"{of_all(calls.failed, calls.made, 'call')} of {which} failed."
             out.print(folded(text, out.width), "yellow")
     for reason in dict.fromkeys(made.pairs.failed):
-        out.print(folded(f"A pair has no figure: {reason}", out.width), "red")
+        out.print(folded(f"A pair could not be measured: {reason}", out.width), "red")
 
 
 def _page(answer: Answer, folder: Path) -> Path:
-    """The report of the run, with the verdict before all else."""
+    """Writes the report of the run, with the verdict first."""
     made, (a, b) = answer.gate, answer.names
     rows = [
         (name, NONE if not values else quantity(sorted(values)[len(values) // 2], made.figure.unit))
@@ -112,7 +112,7 @@ def _page(answer: Answer, folder: Path) -> Path:
 
 
 def _checked(output: OutputOptions) -> None:
-    """Raises :class:`UsageError` before anything is measured where a file has no folder."""
+    """Raises :class:`UsageError`, before anything is measured, if a file cannot be created."""
     for option, file in (
         ("--markdown", output.markdown),
         ("--junit", output.junit),
@@ -120,8 +120,8 @@ def _checked(output: OutputOptions) -> None:
     ):
         if file is not None and not os.access(file.parent, os.W_OK | os.X_OK):
             raise UsageError(
-                f"{option}: {file.parent} is no folder that can be written to",
-                "make it, or name another file",
+                f"{option} {file}: cannot create files in the folder {file.parent}",
+                "create the folder or correct its permissions, or give another path",
             )
 
 

@@ -1,4 +1,4 @@
-"""What ``wirelab diff`` prints."""
+"""Output of ``wirelab diff``."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from wirelab.trial.record import Point
 SHOWN = ("rate", "response_p50", "response_p99", "service_cpu")
 KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)}
 NOT_INTERLEAVED = (
-    "The runs were not interleaved: what the machine did between them is part of every "
-    "difference, and no interval knows it."
+    "The runs were not interleaved. Differences may also come from changes of the machine between "
+    "the runs, which no interval includes."
 )
 STYLES = {"higher": "yellow", "lower": "yellow", "equivalent": "green", "undecided": "dim"}
 LISTED_MAX = 5
-"""Cells of one run alone that are named."""
+"""Maximum number of cells to list that only one run has."""
 
 
 def run(
@@ -54,8 +54,8 @@ def run(
     found = difference(*runs, manifests, chosen, threshold)
     if not found.cells:
         raise UsageError(
-            f"{first} and {second} have no measured cell in common",
-            "a cell is one stack, message, load and link; wirelab report prints those of a run",
+            f"{first} and {second} have no common measured cell",
+            "a cell is a stack, message, load and link; wirelab report prints those of a run",
         )
     if as_json:
         print(json.dumps(_json(found, threshold), indent=1))
@@ -66,10 +66,10 @@ def run(
 
 
 def figure_named(name: str) -> Figure:
-    """Any figure of a run. Raises :class:`UsageError`."""
+    """The figure with that name. Raises :class:`UsageError`."""
     full = full_name(name)
     if full not in KNOWN:
-        raise UsageError(f"there is no figure {name!r}", did_you_mean(name, KNOWN))
+        raise UsageError(f"unknown figure {name!r}", did_you_mean(name, KNOWN))
     return KNOWN[full]
 
 
@@ -89,7 +89,7 @@ def _lines(found: RunDifference, threshold: float, *, everything: bool) -> Itera
         for one in of_cell:
             yield _line(one)
     if not everything and (hidden := len(found.cells) - len(found.found)):
-        yield Line(f"{counted(hidden, 'figure')} without a difference: --all shows them.", "dim")
+        yield Line(f"{counted(hidden, 'figure')} without a difference; --all shows them.", "dim")
     yield from _alone("only in the first run", found.only_first, names)
     yield from _alone("only in the second run", found.only_second, names)
     yield from _alone("without a measured trial in one of them", found.without_figures, names)
@@ -105,7 +105,7 @@ def _summary(found: RunDifference, threshold: float) -> str:
     cells = len({point_key(one.point) for one in found.cells})
     return (
         f"{counted(len(verdicts), 'figure')} of {counted(cells, 'cell')}, second run over first: "
-        f"{', '.join(parts)}. Differences up to {threshold:.1%} are of no interest."
+        f"{', '.join(parts)}. Differences up to {threshold:.1%} count as equivalent."
     )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab.cli.dissect import TestOptions, ViewOptions
+from wirelab.cli.dissect import LiveOptions, TestOptions, ViewOptions
 from wirelab.cli.error_handling import err, out
 from wirelab.documents.dissection import Dissection
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
@@ -16,6 +16,28 @@ from wirelab.process.scratch import Scratch
 from wirelab.run import directory as run_directory
 from wirelab.trial import dissected, dissection, reconciliation
 from wirelab.trial.dissection import Look
+
+
+def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: TestOptions) -> int:
+    """Of a file, a run, or what passes now; returns the exit code. Raises
+    :class:`WirelabError`."""
+    if live.live:
+        of_files = (view.calls, view.keylog, view.svg, view.timeline)
+        if source is not None or test.test or any(of_files):
+            raise UsageError(
+                "--live takes no FILE, and none of --test, --calls, --keylog, --svg and --timeline",
+                "keep the packets by --write, and dissect that file afterwards",
+            )
+        from wirelab.cli.output import live as output
+
+        return output.run(live, view)
+    own = {"--interface": live.interfaces, "--pid": live.pid, "--for": live.duration}
+    for option, value in {**own, "--write": live.write}.items():
+        if value:
+            raise UsageError(f"{option} belongs to --live", "add --live, or leave it out")
+    if source is None:
+        raise UsageError("nothing to dissect", "name a capture or a run's folder, or use --live")
+    return run(source, view, test)
 
 
 def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
@@ -29,6 +51,8 @@ def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
     if view.svg is not None:
         _draw(documents[0], view.svg)
     is_run = source.is_dir()
+    if view.report is not None:
+        _write_report(documents, view.report, source if is_run else None)
     if view.as_json:
         print(dissected.text(documents if is_run else documents[0]))
         return EXIT_OK
@@ -61,7 +85,7 @@ def _documents(source: Path, view: ViewOptions) -> list[Dissection]:
         documents = []
         for file in captures:
             calls = reconciliation.log_of(file) if is_run else view.calls
-            look = Look(port=view.port, timeline=view.timeline, calls=calls)
+            look = Look(port=view.port, timeline=view.timeline, calls=calls, keylog=view.keylog)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     return reconciliation.joined(documents)
 
@@ -130,6 +154,20 @@ def _show(document: Dissection, run: Path | None, *, many: bool) -> None:
         out.print(f"\n{document.file}", style="bold")
     for line in dissection_text.lines(document, standing):
         out.print(line)
+
+
+def _write_report(documents: Sequence[Dissection], file: Path, run: Path | None) -> None:
+    from wirelab.report import dissection_page
+    from wirelab.report.sections import packet_findings
+
+    if len(documents) > 1:
+        raise UsageError(
+            f"--report: {run} holds {len(documents)} captures, a page shows one",
+            "name one of trials/*/capture-*.pcapng",
+        )
+    (document,) = documents
+    standing = None if run is None else packet_findings.of_run(Path(document.file), run)
+    dissection_page.write(document, file, standing)
 
 
 def _draw(document: Dissection, file: Path) -> None:

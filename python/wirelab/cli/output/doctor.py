@@ -1,4 +1,4 @@
-"""What ``wirelab doctor`` shows of this machine, each finding as soon as it is there."""
+"""Output of ``wirelab doctor``: each finding as soon as it is available."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STYLES = {"yes": "green", "limited": "yellow", "no": "red"}
 ABILITY = max(map(len, STYLES))
-"""Columns of the word."""
+"""Width of the ability column."""
 
 
 def run(*, self_test: bool, as_json: bool) -> int:
@@ -50,7 +50,7 @@ def _print_json(found: list[Finding], results: list[SelfTestResult]) -> None:
 
 
 def _show(finding: Finding) -> None:
-    """Its name, what was found, and below that what follows."""
+    """Prints name, ability and finding; below them its consequence."""
     margin = " " * (doctor.NAME_WIDTH + 1 + ABILITY + 1)
     room = max(20, out.width - len(margin))
     lines = _wrapped(finding.found, room)
@@ -62,7 +62,7 @@ def _show(finding: Finding) -> None:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """No line is longer, and paths are not broken where that can be helped."""
+    """Wraps the text to the width, without breaking paths where possible."""
     return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
 
 

@@ -1,4 +1,4 @@
-"""How `wirelab drive` tells a person what came out, in 80 columns."""
+"""Prints the result of `wirelab drive` for people, in 80 columns."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from wirelab.trial.record import FileTables, RepliesResult
 Json = dict[str, Any]
 
 WIDTH = 80
-"""Columns, also where a terminal has more."""
+"""Maximum width, also on wider terminals."""
 EXAMPLES_MAX = 3
-"""Failures that are shown in words, of each kind."""
+"""Maximum number of example messages per kind of failure."""
 COUNTS_APART = 0.01
-"""Share by which calls and rate may differ without a word."""
+"""Share by which calls and rate may differ without a note."""
 FAILED_TIMES = (
-    "all calls: a failed one counts with the time until its error was answered, its connection "
-    "ended or its time was up"
+    "all calls: a failed call counts until its error was answered, its connection ended or its "
+    "timeout expired"
 )
 NOTES = {
-    "closed": "closed load: callers wait for replies, so a slow server is asked less often;\n"
-    "  its times say nothing about a server under a given rate (--rate).",
-    "open": "open load: response time counts from when a call was due, queueing included;\n"
-    "  service time only from when it was sent. Schedule lag is the engine's own\n"
-    "  lateness. Never compare with a closed load.",
+    "closed": "closed load: users wait for replies, so a slow server gets fewer calls. The times\n"
+    "  do not predict response times at a given rate (--rate).",
+    "open": "open load: response time starts when a call was due and includes queueing;\n"
+    "  service time starts when it was sent. Schedule lag is the delay caused by the\n"
+    "  engine. Do not compare with a closed load.",
 }
 
 
 def show(target: str, result: Json) -> None:
-    """Prints the result, hints last."""
+    """Prints the result, with the hints at the end."""
     out.print(target, style="bold")
     _show_amount(result)
     _show_errors(result)
@@ -68,23 +68,23 @@ def _say(text: str, style: str = "") -> None:
 
 def _show_amount(result: Json) -> None:
     planned = result["rate_planned_per_s"]
-    planned_text = f" (asked for {planned:,.6g})" if planned else ""
+    planned_text = f" (planned: {planned:,.6g})" if planned else ""
     seconds = format_seconds(result["window_s"])
     if result["interrupted"]:
-        _say(f"  interrupted after {seconds}; up to then:", "yellow")
+        _say(f"  interrupted after {seconds}; results until then:", "yellow")
     calls = counted(result["calls"], "call")
     _say(f"  {calls} in {seconds}, {result['errors']:,} failed")
     _say(f"  {result['rate_per_s']:,.6g} good calls/s{planned_text}")
     ended, good = result["ended_in_window"], result["rate_per_s"] * result["window_s"]
     if abs(good - result["ok"]) > COUNTS_APART * max(result["ok"], 1):
         _say(
-            f"  {ended:,} calls ended within the window, and the rate is of the good ones among "
-            f"them; {result['calls']:,} began in it"
+            f"  {ended:,} calls ended within the window, of which the rate counts the good ones; "
+            f"{result['calls']:,} calls began in it"
         )
 
 
 def _show_errors(result: Json) -> None:
-    """Every kind with its count, and what was different about its failures."""
+    """Prints every kind of error with its count and examples."""
     for kind, count in result["errors_by_kind"].items():
         if not count:
             continue
@@ -97,17 +97,17 @@ def _show_errors(result: Json) -> None:
         for example in words[:EXAMPLES_MAX]:
             _say(f"      e.g. {sanitize(example)}", "red")
     if result["errors_by_kind"].get("timeout") and not result["ok"]:
-        _say(f"    received in the meantime: {format_bytes(result['bytes_received'])}", "red")
+        _say(f"    bytes received meanwhile: {format_bytes(result['bytes_received'])}", "red")
 
 
 def _show_replies(replies: Json | None) -> None:
-    """How replies of somebody's server differed, of which nothing else is known."""
+    """Prints how the replies differed, if nothing else is known about them."""
     if replies is not None:
         _say(f"  {UNCHECKED}: {differences([convert(replies, RepliesResult)])}")
 
 
 def _show_response_times(title: str, result: Json) -> None:
-    """Of good calls and of all where some failed, else once."""
+    """Prints times of good calls and of all calls if any failed; otherwise once."""
     if not result["errors"]:
         _show_times(title, result["latency_ms"])
         return
@@ -134,7 +134,7 @@ def _show_sequences(sequences: Json) -> None:
 
 
 def _show_part(name: str, words: list[str], part: Json) -> None:
-    """An operation or a stage in a line."""
+    """Prints an operation or a stage on one line."""
     times = (f"{p} {format_seconds(ms / 1e3)}" for p, ms in _of(part["latency_ms"]))
     counts = [counted(part["calls"], "call"), f"{part['errors']:,} failed"]
     _say(f"  {name}: {', '.join((*words, *counts, *times))}")
@@ -158,7 +158,7 @@ def _show_stage(number: int, stage: Json) -> None:
 
 
 def _show_bursts(bursts: list[Json]) -> None:
-    from statistics import median  # takes longer to load than most results to print
+    from statistics import median  # a slow import that few results need
 
     sent = sum(burst["sent"] for burst in bursts)
     planned = sum(burst["calls_planned"] or 0.0 for burst in bursts)
@@ -182,6 +182,6 @@ def _show_client(result: Json) -> None:
     if tables := result["client_file_tables"]:
         _say(f"  {FileTables(**tables)}")
     spin_s = result["client_spin_s"]
-    # Below a hundredth it is not worth the words.
+    # A share below 1 % is not worth a line.
     if spin_s > 0.01 * result["client_cpu_s"]:
-        _say(f"  of it {format_seconds(spin_s)} spinning with nothing to do, which no call pays")
+        _say(f"  including {format_seconds(spin_s)} of busy-polling, not part of the CPU per call")

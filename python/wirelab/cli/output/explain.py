@@ -1,4 +1,4 @@
-"""What ``wirelab explain`` runs, prints and writes."""
+"""Runs ``wirelab explain`` and prints its result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wirelab.cli.options import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
 
 BAR = 34
-"""Columns of the widest bar."""
+"""Maximum width of a bar."""
 LABEL = 32
 
 
@@ -37,8 +37,8 @@ def run(
     *,
     as_json: bool,
 ) -> int:
-    """Returns the exit code: 1 where trials failed, of own services those as given. Raises
-    :class:`WirelabError`."""
+    """Returns the exit code: 1 if trials failed; for your own services only trials without a
+    change count. Raises :class:`WirelabError`."""
     directory.check()
     if len(services) == 2 and len({"://" in one for one in services}) == 2:
         raise UsageError(*MIXED)
@@ -69,7 +69,7 @@ def run(
 
 
 def lines(answer: StackAnswer | ServiceAnswer) -> Iterator[str]:
-    """The waterfall in text, 80 columns wide."""
+    """The waterfall chart as text, 80 columns wide."""
     steps = cause_page.steps_of(answer)
     (a, start), (b, end) = cause_page.totals(answer)
     edges = [start]
@@ -92,7 +92,7 @@ def _line(label: str, low: float, high: float, widest: float, words: str) -> str
 
 
 def to_json(answer: StackAnswer | ServiceAnswer) -> dict[str, Any]:
-    """For ``--json`` and explanation.json."""
+    """Document for ``--json`` and explanation.json."""
     (a, start), (b, end) = cause_page.totals(answer)
     common: dict[str, Any] = {
         "names": [a, b],

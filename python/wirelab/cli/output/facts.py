@@ -1,4 +1,4 @@
-"""What ``wirelab facts`` prints and writes."""
+"""Output of ``wirelab facts``."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(
 
 
 def csv_text(found: Sequence[Fact]) -> str:
-    """One line per fact; the columns are the fields of :class:`Fact`."""
+    """One line per fact; columns are the fields of :class:`Fact`."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(Fact)], lineterminator="\n")
     writer.writeheader()
@@ -62,7 +62,7 @@ def csv_text(found: Sequence[Fact]) -> str:
 
 
 def page(found: Sequence[Fact]) -> str:
-    """A section per feature, a row per stack; equal cells share a row."""
+    """One section per feature, one row per stack; equal cells share a row."""
     sections = [
         Section(
             title=name.capitalize(),
@@ -80,15 +80,15 @@ def page(found: Sequence[Fact]) -> str:
         for name, about in facts.features()
     ]
     return HtmlPage(
-        title="What stacks offer besides speed",
+        title="Properties of stacks other than speed",
         kind="facts",
-        about="Stated facts name what was read, and when. Measured ones name the command.",
+        about="A stated fact names its source and date; a measured fact names its command.",
         sections=sections,
     ).html()
 
 
 def _shared(found: Sequence[Fact], feature: str) -> Iterator[tuple[str, tuple[str, str, str, str]]]:
-    """The facts of a feature, each with all stacks that have it."""
+    """The facts of a feature, each with all stacks that share it."""
     by: dict[tuple[str, str, str, str], list[str]] = {}
     for fact in found:
         if fact.feature == feature:
@@ -98,7 +98,7 @@ def _shared(found: Sequence[Fact], feature: str) -> Iterator[tuple[str, tuple[st
 
 
 def _lines(found: Sequence[Fact], width: int) -> Iterator[Line]:
-    """A block per stack: the feature on the left, its facts on the right."""
+    """One block per stack: features on the left, their facts on the right."""
     left = max(len(name) for name, _ in facts.features()) + 2
     sources: dict[str, int] = {}
     for stack, of_stack in groupby(found, key=lambda fact: fact.stack):
@@ -113,13 +113,15 @@ def _lines(found: Sequence[Fact], width: int) -> Iterator[Line]:
                 text = f"{MARKS[fact.kind]} {fact.value}{mark}"
                 yield Line(_filled(text, width, start, " " * (left + 4)))
         yield Line("")
-    yield Line("* measured here; ? no source was read; others as stated in:", "dim")
+    yield Line(
+        "* measured with wirelab; ? unknown, no source was read; others are stated in:", "dim"
+    )
     for named, number in sources.items():
         yield Line(_filled(f"[{number}] {named}", width, "", "    "), "dim")
 
 
 def _filled(text: str, width: int, first: str, others: str) -> str:
-    """Folded between words; addresses stay whole."""
+    """Wraps between words; addresses are not broken."""
     return fill(
         text,
         width,

@@ -1,4 +1,4 @@
-"""What ``wirelab history`` prints and draws."""
+"""Output of ``wirelab history``."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ def run(
 ) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
     if picture is not None and picture.suffix != ".svg":
-        raise UsageError(f"--picture {picture} is no SVG file", "give a name that ends in .svg")
+        raise UsageError(
+            f"--picture {picture} is not an SVG file", "give a file name that ends in .svg"
+        )
     chosen = [figure_named(name) for name in figures or ("rate",)]
     found = folders(runs)
     past = ordered([(finished.read(one), directory.read_manifest(one)) for one in found])
     if len(past) < RUNS_MIN:
         raise UsageError(
-            f"{counted(len(past), 'run')}: a change needs {RUNS_MIN} at least",
-            "name more run directories, or the folder that holds them",
+            f"{counted(len(past), 'run')}: at least {RUNS_MIN} runs are needed to find a change",
+            "give more run directories, or the folder that contains them",
         )
     series = history(past, chosen, alpha)
     if not series:
-        raise UsageError("no run has a measured trial", "wirelab report RUN says why")
+        raise UsageError("no run has a measured trial", "`wirelab report RUN` prints the reasons")
     if picture is not None:
         _draw(series, picture)
     if as_json:

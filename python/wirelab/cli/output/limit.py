@@ -1,4 +1,4 @@
-"""What ``wirelab limit`` runs and prints."""
+"""Runs ``wirelab limit`` and prints its result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 DURATION = "3s"
 TABLE = ("bold", "dim")
-"""Styles of lines that keep their columns."""
+"""Styles of lines that must not be wrapped."""
 EXIT_BY_EDGE = {"": EXIT_OK, "below": EXIT_FAILED, "above": EXIT_UNDECIDED}
 
 
@@ -81,35 +81,40 @@ def run(
 def _experiment(
     service: str | None, declared: ServiceOptions, search: SearchOptions
 ) -> ExperimentText:
-    """An experiment of one cell."""
+    """Text of an experiment with one cell."""
     keys: dict[str, Any] = {
-        # Replaced by the search.
+        # The search replaces these loads.
         "loads": [{"closed": {"users": 1}}],
         "links": search.link or LOOPBACK,
         "window": {"duration": search.duration or DURATION},
     }
     if declared.command is not None:
         if service is not None:
-            raise UsageError("--command is a service, and so is the argument", "give one of them")
+            raise UsageError(
+                "--command and the argument SERVICE exclude each other", "give only one of them"
+            )
         named = command("--command", "service", declared.command, declared)
         return of_services("limit", [named], declared, keys)
     if service is None:
-        raise UsageError("no service given", "name a stack, a URL, a file, or --command")
+        raise UsageError(
+            "no service given", "give a stack, a URL, an experiment file, or --command"
+        )
     if "://" in service or "@" in service:
         return of_services("limit", [service], declared, keys)
     if search.link is not None:
         raise UsageError(
-            "--link is for services that the command line names",
-            "write it into the file, or leave it out",
+            "--link applies only to services named on the command line",
+            "set `links` in the file, or leave --link out",
         )
     refuse_next_to_file(declared)
     return _with_window(
-        of_file(service, "name a stack, a URL, or an experiment file of one cell"), search.duration
+        of_file(service, "give a stack, a URL, or an experiment file with one cell"),
+        search.duration,
     )
 
 
 def _with_window(file: ExperimentText, duration: str | None) -> ExperimentText:
-    """The file with this window, or with the command's own where it has none."""
+    """The file with this window, or with the default if it has none."""
     import yaml
 
     from wirelab.experiment import yaml_source as documents
@@ -128,43 +133,47 @@ def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
         how, rate = (
             ("does not hold even", min(rates)) if edge == "below" else ("still holds", max(rates))
         )
-        yield Line(f"{objective.text} {how} at {digits(rate)} calls a second.", "yellow")
-        yield Line("The limit lies beyond the rates that were tried.")
+        yield Line(f"{objective.text} {how} at {digits(rate)} calls per second.", "yellow")
+        yield Line("The limit is outside the range of tested rates.")
         return
     low, high = found.bounds or (0.0, 0.0)
     yield Line(
-        f"{objective.text} holds up to {digits(found.estimate)} calls a second "
+        f"{objective.text} holds up to {digits(found.estimate)} calls per second "
         f"(95 % interval {digits(low)} to {digits(high)}; "
         f"{counted(len(answer.search.probes), 'trial')})."
     )
     if answer.engine_bound:
         yield Line(
-            "The engine was at its own limit in a trial that missed it: the service may take more.",
+            "The engine reached its own limit in a trial that missed the objective: the "
+            "service may reach a higher rate.",
             "yellow",
         )
     if high / low > SPAN:
         yield Line(
-            "The search ended before its interval was 6 % wide: a longer --duration or more "
-            "--probes help.",
+            "The search ended before the interval was narrower than 6 %. Use a longer "
+            "--duration or more --probes.",
             "yellow",
         )
     missed = [trial for trial in answer.curve if _misses(trial, objective, low)]
     if missed:
         rates = [trial.point.load.rate or 0.0 for trial in missed]
         yield Line(
-            f"Afterwards the objective was missed at {digits(min(rates))} calls a second, below "
-            "that interval: the machine changed meanwhile. Search again, with less running next "
-            "to it.",
+            f"A later trial missed the objective at {digits(min(rates))} calls per second, below "
+            "that interval, so the machine changed during the search. Search again with less other "
+            "load on the machine.",
             "red",
         )
-    yield Line(f"Users without a pause reached {digits(answer.closed_rate)} a second.", "dim")
+    yield Line(
+        f"A closed load reached {digits(answer.closed_rate)} calls per second.",
+        "dim",
+    )
     if answer.curve:
         yield Line("")
         yield from _curve(answer)
 
 
 def _misses(trial: Trial, objective: Objective, low: float) -> bool:
-    """Whether a trial below the interval misses the objective; one that cannot tell does not."""
+    """True if a trial below the interval misses the objective; False if it has too few calls."""
     try:
         return (trial.point.load.rate or 0.0) < low and not objective.is_met(trial)
     except TooFewCalls:
@@ -185,7 +194,7 @@ def _curve(answer: LimitAnswer) -> Iterator[Line]:
             f"{_time(trials, 'p50'):>9} {_time(trials, 'p99'):>9} {failed:>7.2%}",
             "none",
         )
-    yield Line("Times are of all calls, from their arrival: waiting is part of them.", "dim")
+    yield Line("Response times of all calls, from their arrival, including queueing.", "dim")
 
 
 def _time(trials: list[Trial], percentile: str) -> str:

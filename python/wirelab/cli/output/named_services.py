@@ -1,4 +1,4 @@
-"""Services that a command line names, as the text of an experiment."""
+"""Builds the text of an experiment from services that a command line names."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 HELLO, HELLO_SIZE = "Hello", "14 B"
 USERS = 8
-"""Of a closed load, unless another number is given."""
+"""Default number of users of a closed load."""
 DURATION = "2s"
 DURATIONS = {"explain": "1s"}
-"""Of a window, where a command measures many cells."""
+"""Window durations of commands that measure many cells."""
 
 
 @dataclass(frozen=True)
 class ExperimentText:
-    """An experiment, and where it is from."""
+    """Text of an experiment, and its origin."""
 
     text: str
     name: str
-    """Its file, from whose folder paths in it start; else the working folder's."""
+    """The experiment file, whose folder is the base of relative paths; otherwise a name only."""
 
 
 def of_file(file: str, remedy: str) -> ExperimentText:
-    """Raises :class:`UsageError`."""
+    """Reads an experiment file. Raises :class:`UsageError`."""
     try:
         return ExperimentText(Path(file).read_text(encoding="utf-8"), file)
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise UsageError(f"{file} cannot be read: {reason}", remedy) from error
 
 
@@ -47,7 +47,7 @@ def of_services(
     request: RequestOptions,
     keys: dict[str, Any],
 ) -> ExperimentText:
-    """Of stacks, URLs or declared commands; ``keys`` are the experiment's others."""
+    """Experiment with stacks, URLs or declared commands; ``keys`` are its other keys."""
     import yaml
 
     values: dict[str, Any] = {"name": name, "services": list(services), **keys}
@@ -59,28 +59,31 @@ def of_services(
 def of_pair(
     name: str, services: Sequence[str], service: PairOptions, load: LoadOptions
 ) -> ExperimentText:
-    """Of two services, or that of a file. Raises :class:`UsageError`."""
+    """Experiment with two services, or that of a file. Raises :class:`UsageError`."""
     commands = [one for one in (service.a, service.b) if one is not None]
     if commands:
         if services or len(commands) != 2:
-            raise UsageError("--a and --b are two commands", "give both, and no other service")
+            raise UsageError(
+                "--a and --b need each other and exclude other services",
+                "give both, and no SERVICE",
+            )
         named = zip("ab", commands, strict=True)
         given = [command(f"--{key}", key, text, service) for key, text in named]
         return of_services(name, given, service, _load(name, load))
     if len(services) == 1:
         refuse_next_to_file(service, load)
-        return of_file(services[0], "give two services, or an experiment file of two cells")
+        return of_file(services[0], "give two services, or an experiment file with two cells")
     if len(services) != 2:
         raise UsageError(
-            f"{counted(len(services), 'service')} given",
-            f"wirelab {name} A B, wirelab {name} FILE, or --a COMMAND --b COMMAND",
+            f"{counted(len(services), 'service')} given; {name} needs two",
+            f"use `wirelab {name} A B`, `wirelab {name} FILE`, or --a COMMAND --b COMMAND",
         )
     return of_services(name, services, service, _load(name, load))
 
 
 def _load(name: str, load: LoadOptions) -> dict[str, Any]:
     if load.users is not None and load.rate is not None:
-        raise UsageError("--users and --rate are two loads", "give one of them")
+        raise UsageError("--users and --rate exclude each other", "give only one of them")
     entry: dict[str, Any]
     if load.rate is not None:
         entry = {"poisson": {"rate": load.rate, "in_flight_max": 1_000}}
@@ -94,23 +97,23 @@ def _load(name: str, load: LoadOptions) -> dict[str, Any]:
 
 
 def refuse_next_to_file(*groups: Any) -> None:
-    """Raises :class:`UsageError` for an option that says what the file says itself."""
+    """Raises :class:`UsageError` for an option whose value the file contains."""
     for group in groups:
         for entry in fields(group):
             if getattr(group, entry.name) != entry.default:
                 option = entry.metadata["names"][0]
                 raise UsageError(
-                    f"{option} is for services that the command line names",
-                    "write it into the file, or leave it out",
+                    f"{option} applies only to services named on the command line",
+                    "set this in the file, or leave {option} out",
                 )
 
 
 def command(option: str, name: str, text: str, request: RequestOptions) -> dict[str, Any]:
-    """A command as a service of an experiment. Raises :class:`UsageError`."""
+    """Declares a command as a service of an experiment. Raises :class:`UsageError`."""
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"{option}: {error}", "quote it as a shell would need it") from error
+        raise UsageError(f"{option}: {error}", "quote it as for a shell") from error
     if not words:
         raise UsageError(f"{option} is empty", "give the command that starts the service")
     declared: dict[str, Any] = {

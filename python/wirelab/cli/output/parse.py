@@ -1,4 +1,4 @@
-"""What ``wirelab parse`` measures and prints."""
+"""Runs ``wirelab parse`` and prints its result."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from wirelab.process.scratch import Scratch
 from wirelab.statistics.interval import Interval
 
 WINDOWS = Windows(warmup_s=2.0, window_s=0.1, blocks=5)
-"""The 20,000 parses that calm needs take the slowest parser 0.7 s."""
+"""The slowest parser needs 0.7 s for the 20,000 parses of the warm-up test."""
 QUICK = Windows(warmup_s=0.4, window_s=0.03, blocks=3)
-"""Too short for them with slow parsers: warm-up then takes all of its time."""
+"""Too short for slow parsers to become stable: their warm-up then takes all of its time."""
 REPEATS, REPEATS_QUICK = 5, 3
 WORDS = {"higher": "faster", "lower": "slower"}
-"""What a verdict on a ratio of speeds means."""
+"""Verdicts on a ratio of speeds, in words."""
 TITLES = {"xml": "XML", "json": "JSON", "protobuf": "Protobuf", "cbor": "CBOR", "cdr": "CDR"}
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a command line asks for."""
+    """Options of the command line."""
 
     files: Sequence[Path]
     languages: Sequence[str]
@@ -133,21 +133,21 @@ def _lines(found: Sequence[Row], against: Parser | None, plan: Plan) -> Iterator
             yield Line(_row_text(row, against))
     yield Line("")
     notes = (
-        f"Times of one parse: mean over {counted(len(plan.documents), 'document')}, as geometric "
-        "mean over processes with its interval; std: standard deviation over processes. First: "
-        "the first parse of a process, with the making of the parser. Speed: how many times as "
-        f"fast as {against}, with its 95 % interval; verdicts by Holm's method over all "
+        f"Times of one parse: mean over {counted(len(plan.documents), 'document')}; geometric mean "
+        "over processes with its interval; std: standard deviation over processes. First: the "
+        "first parse of a process, including creation of the parser. Speed: factor relative to "
+        f"{against}, with its 95 % interval; verdicts are corrected by Holm's method over all "
         "comparisons."
     )
     yield Line(notes, "fold")
     not_calm = [str(row.parser) for row in found if row.not_calm]
     if not_calm:
-        text = f"Still changing at the end of warm-up in some processes: {', '.join(not_calm)}."
+        text = f"Not yet stable after warm-up in some processes: {', '.join(not_calm)}."
         yield Line(text, "fold")
     restless = [str(row.parser) for row in found if row.restless]
     if restless:
         text = (
-            f"Last block more than {DRIFT_MAX:.0%} from the first in some processes: "
+            f"First and last block differ by more than {DRIFT_MAX:.0%} in some processes: "
             f"{', '.join(restless)}."
         )
         yield Line(text, "fold")
@@ -184,7 +184,7 @@ def _row_text(row: Row, against: Parser | None) -> str:
 
 
 def _document_lines(found: Sequence[Row]) -> Iterator[str]:
-    """A block per document, a line per parser."""
+    """One block per document, one line per parser."""
     names = list(dict.fromkeys(name for row in found for name, _ in row.documents))
     for name in names:
         yield ""

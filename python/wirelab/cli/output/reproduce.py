@@ -1,4 +1,4 @@
-"""What a person gets to see at the end of a reproduction."""
+"""Output at the end of a reproduction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirelab.study.reproduction import Reproduction
 
 
 def show(made: Reproduction, *, as_json: bool, verbose: bool = False) -> int:
-    """Prints what came out and writes the page; returns the exit code."""
+    """Prints the outcome and writes the page; returns the exit code."""
     page = study_page.write(made)
     if as_json:
         print(json.dumps({**made.to_json(), "report": str(page)}, indent=1))
@@ -24,7 +24,7 @@ def show(made: Reproduction, *, as_json: bool, verbose: bool = False) -> int:
 
 
 def _print(made: Reproduction, page: Path, verbose: bool) -> None:
-    """The claims with what came of them; the rest is in the report."""
+    """Prints the claims with their outcomes; the report contains the rest."""
     if made.is_quick:
         out.print(folded(study_page.first_look(made), out.width), style="bold")
     for why in made.incomplete:
@@ -45,6 +45,6 @@ def _print(made: Reproduction, page: Path, verbose: bool) -> None:
     out.print()
     if not verbose:
         more = counted(len(rest), "sentence")
-        note = f"--verbose prints {more} more, on winners and causes; the report has them all."
+        note = f"--verbose prints {more} more about winners and causes; the report contains all."
         out.print(folded(note, out.width))
     out.print(f"Report: {page}")

@@ -1,4 +1,4 @@
-"""What a person gets to see at the end of a run."""
+"""Output at the end of a run."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from wirelab.run.finished import Run
     from wirelab.trial.record import Trial
 
-RETRY = "--retry-failed, with the same --out, measures failed trials again"
+RETRY = "To measure failed trials again, use --retry-failed with the same --out."
 EXPORTS = (".csv", ".parquet", ".json", ".jsonl", ".openmetrics", ".hlog")
-"""What the name of an export ends in."""
+"""File name extensions of exports."""
 FAILED_MAX = 3
-"""Failed trials that are named one by one."""
+"""Maximum number of failed trials to list."""
 
 
 def show(
@@ -34,9 +34,9 @@ def show(
     conditions: Sequence[Condition] = (),
     junit: Path | None = None,
 ) -> int:
-    """Prints the run's results and writes its report, and the verdicts of ``conditions`` to
-    ``junit``; returns the exit code. ``reported`` are trials, by id, whose failure was shown when
-    it happened. Raises :class:`UsageError` where ``junit`` cannot be written."""
+    """Prints the results, writes the report, and writes the verdicts of ``conditions`` to
+    ``junit``; returns the exit code. ``reported`` are ids of trials whose failure was already
+    printed. Raises :class:`UsageError` if ``junit`` cannot be written."""
     from wirelab.report.page import write_page
     from wirelab.report.source import Source
 
@@ -58,7 +58,7 @@ def show(
 
 
 def _answers_nothing(trial: Trial) -> bool:
-    """A trial whose calls all failed measured a service that does not do what it is asked."""
+    """True if all calls failed, so that the trial measured only errors."""
     return trial.result.errors > 0 and trial.result.ok == 0
 
 
@@ -72,20 +72,20 @@ def _judged(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
 
 
 def point(text: str, mark: str = "•", style: str = "") -> None:
-    """A sentence behind its mark; the lines that follow are set in."""
+    """Prints a sentence after its mark, with a hanging indent."""
     said = folded(f"{mark} {sanitize(text)}", out.width)
     out.print(said, style)
 
 
 def draw(folder: Path, file: Path) -> None:
-    """Writes a run's main picture. Raises :class:`UsageError` where nothing can be drawn or
-    the file cannot be written."""
+    """Writes a run's main chart. Raises :class:`UsageError` if there is nothing to draw or the
+    file cannot be written."""
     from wirelab.report.charts.overview import overview_picture
     from wirelab.report.source import Source
 
     drawn = overview_picture(Source.read(folder))
     if drawn is None:
-        raise UsageError(f"--picture: no trial in {folder} measured a rate")
+        raise UsageError(f"--picture: no trial in {folder} has a rate, so there is nothing to draw")
     try:
         run_directory.write_whole(file, drawn)
     except OSError as error:
@@ -93,8 +93,8 @@ def draw(folder: Path, file: Path) -> None:
 
 
 def export(run: Run, file: Path) -> None:
-    """Writes every figure of a run, or its histograms, in the format that the file's name ends
-    in. Raises :class:`UsageError` where the file cannot be written."""
+    """Writes every figure of a run, or its histograms, in the format of the file name extension.
+    Raises :class:`UsageError` if the file cannot be written."""
     from wirelab.report import export as exports
 
     made: str | bytes
@@ -117,18 +117,20 @@ def export(run: Run, file: Path) -> None:
 
 
 def accept_picture(file: Path) -> None:
-    """Raises :class:`UsageError` for a file that cannot be the picture."""
+    """Raises :class:`UsageError` for a file that cannot be used for the chart."""
     if file.suffix != ".svg":
-        raise UsageError(f"--picture {file} is no SVG file", "give a name that ends in .svg")
+        raise UsageError(
+            f"--picture {file} is not an SVG file", "give a file name that ends in .svg"
+        )
     verdicts.accept_folder("--picture", file)
 
 
 def accept_export(file: Path) -> None:
-    """Raises :class:`UsageError` for a file that cannot be the table."""
+    """Raises :class:`UsageError` for a file that cannot be used for the export."""
     if file.suffix not in EXPORTS:
         raise UsageError(
-            f"--export {file}: there is no such format",
-            f"give a name that ends in {', '.join(EXPORTS[:-1])} or {EXPORTS[-1]}",
+            f"--export {file}: unknown format",
+            f"give a file name that ends in {', '.join(EXPORTS[:-1])} or {EXPORTS[-1]}",
         )
     verdicts.accept_folder("--export", file)
 
@@ -151,7 +153,7 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
     for trial in failed[:FAILED_MAX]:
         point(f"{trial.id}: {trial.reason}", "failed:")
     if len(failed) > FAILED_MAX:
-        out.print(f"and {len(failed) - FAILED_MAX} more, all in the report under Checks")
+        out.print(f"and {len(failed) - FAILED_MAX} more; the report lists all of them under Checks")
     if run.failed:
         out.print(folded(RETRY, out.width))
     there = finished.trials_of(run.trials, run.planned)

@@ -1,4 +1,4 @@
-"""What ``wirelab survey score`` prints."""
+"""Output of ``wirelab survey score``."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NAME_WIDTH = 26
 
 
 def run(files: Sequence[Path], *, as_json: bool) -> int:
-    """Reads, evaluates and prints. Raises :class:`WirelabError`."""
+    """Reads and evaluates answers and prints the result. Raises :class:`WirelabError`."""
     answers = read_answers(files)
     if len(answers.complete) < PARTICIPANTS_MIN:
         raise UsageError(
-            f"{counted(len(answers.complete), 'participant')} did both tasks",
-            f"a comparison needs {PARTICIPANTS_MIN} at least",
+            f"{counted(len(answers.complete), 'participant')} completed both tasks",
+            f"collect answers of at least {PARTICIPANTS_MIN}",
         )
     found = score(answers)
     if as_json:
@@ -46,7 +46,7 @@ def _lines(found: Score) -> Iterator[Line]:
     began = ", ".join(f"{count} began with {TITLES[name]}" for name, count in found.began.items())
     yield Line(f"{counted(found.participants, 'participant')}: {began}.")
     if found.left_out:
-        yield Line(f"{counted(found.left_out, 'participant')} did one task only: left out.")
+        yield Line(f"{counted(found.left_out, 'participant')} did only one task and are left out.")
     yield Line("")
     yield Line(_verdict(found.total))
     yield Line("")
@@ -57,7 +57,7 @@ def _lines(found: Score) -> Iterator[Line]:
     for outcome in found.outcomes:
         yield Line(_outcome(outcome))
     if found.time_ratio is not None:
-        yield Line(f"Time with gRPC over time with HTTP, same person: {_ratio(found.time_ratio)}.")
+        yield Line(f"Ratio of times, gRPC to HTTP, per participant: {_ratio(found.time_ratio)}.")
 
 
 def _verdict(total: Contrast) -> str:
@@ -65,7 +65,7 @@ def _verdict(total: Contrast) -> str:
     difference = total.difference
     if total.p_value >= ALPHA:
         return (
-            f"The sums do not differ beyond chance: HTTP minus gRPC {_signed(difference)} of "
+            f"The sums do not differ significantly: HTTP minus gRPC {_signed(difference)} of "
             f"{questionnaire().sum_max} points, p = {_p(total.p_value)}."
         )
     better, worse = ("HTTP", "gRPC") if difference.estimate > 0 else ("gRPC", "HTTP")
@@ -76,46 +76,48 @@ def _verdict(total: Contrast) -> str:
 
 
 def _table(found: Score) -> Iterator[Line]:
-    """The sum and every item: means, difference with its 95 % interval, p."""
-    head = f"{'points, more is better':<{NAME_WIDTH}}   HTTP   gRPC  difference, 95 %            p"
+    """Sum and items: means, difference with its 95 % interval, p."""
+    head = (
+        f"{'points, higher is better':<{NAME_WIDTH}}   HTTP   gRPC  difference, 95 %            p"
+    )
     yield Line(head, "bold")
     for contrast in (found.total, *found.items):
         http, grpc = contrast.means
-        name = contrast.name if contrast is not found.total else "sum of all, 0 to 36"
+        name = contrast.name if contrast is not found.total else "sum of all items, 0 to 36"
         yield Line(
             f"{name:<{NAME_WIDTH}} {http.estimate:6.2f} {grpc.estimate:6.2f}"
             f"  {_bounds(contrast.difference):<21} {_p(contrast.p_value):>7}",
             "none",
         )
-    yield Line("p: permutation of signs; of items, adjusted for all of them (Holm).", "dim")
+    yield Line("p: sign permutation test; adjusted for all items (Holm).", "dim")
 
 
 def _order(found: Score) -> Iterator[str]:
     effects = found.without_order
     if effects is None:
         yield (
-            "The effect of the order cannot be separated: both orders need two participants at "
-            "least."
+            "The effect of the order cannot be separated: at least two participants are needed for "
+            "each order."
         )
         return
-    yield f"With the order's effect removed, HTTP minus gRPC is {_signed(effects.treatment)}."
-    yield f"Being second changes the sum by {_signed(effects.period)}."
+    yield f"Corrected for the order effect, HTTP minus gRPC is {_signed(effects.treatment)}."
+    yield f"The second position changes the sum by {_signed(effects.period)}."
     if effects.carry_over_p < ALPHA:
         yield (
-            f"Sums of both tasks depend on what came first (p = {_p(effects.carry_over_p)}): only "
-            "the first task of every participant compares the libraries."
+            f"The sums depend on which task came first (p = {_p(effects.carry_over_p)}). Only the "
+            "first task of each participant can be used for the comparison."
         )
 
 
 def _outcome(outcome: Outcome) -> str:
     parts = ", ".join(
-        f"part {place} solved by {share.estimate:.0%} ({_percent(share)})"
+        f"{share.estimate:.0%} ({_percent(share)}) solved part {place}"
         for place, share in enumerate(outcome.solved, start=1)
     )
     if outcome.seconds_median is None:
-        return f"{TITLES[outcome.task]}: {parts}; nobody solved both."
+        return f"{TITLES[outcome.task]}: {parts}; no one solved both."
     return (
-        f"{TITLES[outcome.task]}: {parts}; median time of those who solved both "
+        f"{TITLES[outcome.task]}: {parts}; median time of participants who solved both: "
         f"{format_seconds(outcome.seconds_median)}."
     )
 

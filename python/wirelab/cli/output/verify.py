@@ -1,4 +1,4 @@
-"""What ``wirelab verify`` shows: a matrix of services and sections, and what stands behind it."""
+"""Output of ``wirelab verify``: a matrix of services and sections, followed by its reasons."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(
     postgres: str = "",
     as_json: bool,
 ) -> int:
-    """Examines the services, all where none is named; returns the exit code. Raises
+    """Examines the named services, or all of them; returns the exit code. Raises
     :class:`WirelabError`."""
     chosen = identity.chosen(references, contract)
     verdicts = list(
@@ -37,7 +37,7 @@ def run(
 
 
 def _show_progress(verdict: Verdict) -> None:
-    """One line as each service is done, for people who wait."""
+    """Prints one line when a service is done."""
     examination = verdict.examination
     word = "passes" if verdict.passed else "FAILS"
     err.print(f"{examination.stack} {examination.contract}: {word} ({examination.seconds:.1f} s)")
@@ -61,7 +61,7 @@ def _show(verdicts: Sequence[Verdict]) -> None:
 
 
 def _left_out(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What was not examined, each once: most services of a contract leave out the same."""
+    """Sections that were not examined, each listed once for all services with the same reason."""
     services: dict[tuple[str, str, str], list[str]] = {}
     for verdict in verdicts:
         examination = verdict.examination
@@ -75,13 +75,13 @@ def _left_out(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _cell(section: str, outcome: str) -> str:
-    """As wide as its head."""
+    """The cell, padded to the width of its heading."""
     text = "–" if outcome == "none" else outcome
     return out.styled(f"{text:>{len(section)}}", STYLES[outcome])
 
 
 def _explain(verdict: Verdict) -> None:
-    """What stands behind a cell that is not a pass."""
+    """Prints the reasons for cells that did not pass."""
     title = f"{verdict.examination.stack} {verdict.examination.contract}"
     for reason in verdict.reasons():
         out.print(folded(f"{title}: {reason}", out.width), style="red")

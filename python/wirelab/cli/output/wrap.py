@@ -1,4 +1,4 @@
-"""What ``wirelab wrap`` does with its options, and what it keeps and shows."""
+"""Runs ``wirelab wrap``, prints its result and keeps its files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PAGE = "report.html"
 
 
 def order(command: Sequence[str], service: ServiceOptions, capture: CaptureOptions) -> Order:
-    """What is to be measured. Raises :class:`UsageError`."""
+    """What to measure. Raises :class:`UsageError`."""
     return Order(
         command=tuple(command),
         serve=None if service.serve is None else Stack.parse(service.serve),
@@ -85,7 +85,7 @@ def run(order: Order, output: OutputOptions) -> int:
 
 @contextmanager
 def _deferred(unwritten: list[StorageError]) -> Iterator[None]:
-    """Keeps the error of a file that could not be written until the result was shown."""
+    """Collects the error of a file that could not be written, until the result is printed."""
     try:
         yield
     except StorageError as error:
@@ -114,22 +114,25 @@ def _show(result: Result) -> None:
 
 def _accept(folder: Path | None) -> None:
     if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"--out {folder} exists already", "name a folder that is new or empty")
+        raise UsageError(
+            f"--out {folder} exists and is not an empty folder", "give a new or empty folder"
+        )
 
 
 def _accept_page(file: Path | None) -> None:
     if file is None:
         return
     if file.is_dir():
-        raise UsageError(f"--report {file} is a folder", "name a file in it, such as report.html")
+        raise UsageError(f"--report {file} is a folder", "give a file in it, such as report.html")
     if not file.parent.is_dir():
         raise UsageError(
-            f"--report {file}: there is no folder {file.parent}", "make it first, or name another"
+            f"--report {file}: the folder {file.parent} does not exist",
+            "create it, or give another path",
         )
 
 
 def _write_page(file: Path | None, result: Result) -> Path | None:
-    """Returns where the page is, None where none was asked for."""
+    """Writes the page and returns its path; None if no page was requested."""
     if file is None:
         return None
     from wirelab.wrap import page
@@ -138,13 +141,13 @@ def _write_page(file: Path | None, result: Result) -> Path | None:
         write_whole(file, page.html(result))
     except OSError as error:
         raise StorageError(
-            f"--report {file} cannot be written: {error.strerror}", "name another file"
+            f"--report {file} cannot be written: {error.strerror}", "give another file"
         ) from error
     return file
 
 
 def _keep(source: Path, folder: Path | None, result: Result, *, capture: bool) -> Path | None:
-    """Copies what is to be kept; returns where to, None where nothing is."""
+    """Copies the files to keep; returns their folder, or None if there are none."""
     if folder is None and not capture:
         return None
     from wirelab.wrap import page
@@ -159,14 +162,14 @@ def _keep(source: Path, folder: Path | None, result: Result, *, capture: bool) -
             shutil.move(source / name, where / name)
     except OSError as error:
         raise StorageError(
-            f"{where} cannot be written: {error.strerror}", "name another folder with --out"
+            f"{where} cannot be written: {error.strerror}", "give another folder with --out"
         ) from error
     return where
 
 
 def _among(option: str, value: str, known: tuple[str, ...]) -> str:
     if value not in known:
-        raise UsageError(f"{option} {value} does not exist", did_you_mean(value, known))
+        raise UsageError(f"{option} {value} is unknown", did_you_mean(value, known))
     return value
 
 

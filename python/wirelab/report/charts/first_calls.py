@@ -149,10 +149,10 @@ def _label_ends(axes: Axes, lines: Sequence[FirstCallsLine], named: Sequence[str
 
 
 def _alt(title: str, lines: Sequence[FirstCallsLine]) -> str:
-    told = [
+    shown = [
         f"{sanitize(line.label)} from {tick(line.points[0].mean)} ms at call "
         f"{line.points[0].first} to {tick(line.points[-1].mean)} ms at call "
         f"{line.points[-1].last}"
         for line in lines
     ]
-    return f"{title}, response time over the number of the call: {'; '.join(told)}."
+    return f"{title}, response time over the number of the call: {'; '.join(shown)}."

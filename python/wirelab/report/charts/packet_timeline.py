@@ -15,7 +15,7 @@ ROW = 30
 TOP = 34
 CLIENT, SERVER, WIDTH = 84, 236, 440
 LAYERS_MAX = 30
-"""Characters of what a packet carries that fit beside it."""
+"""Characters of what a packet carries that fit next to it."""
 _INK, _SOFT, _WAIT = "#1b1b1b", "#5a5a5a", "#D55E00"
 _WAIT_SHARE = 0.2
 """A gap of more than this share of the exchange is set in colour: that is where time went."""
@@ -36,10 +36,10 @@ def caption(document: Dissection, title: str) -> str:
     of = document.timeline_of
     if of is None:
         return title
-    why = "the exchange of median latency" if of.chosen == "median" else "as asked for"
+    why = "the exchange of median latency" if of.chosen == "median" else "as requested"
     took = of.latency_us
     lasted = f", {quantity(took * 1e3, 'ns')} from its first byte to its last" if took else ""
-    rest = f"; without {counted(of.omitted, 'packet')} in its middle" if of.omitted else ""
+    rest = f"; without {counted(of.omitted, 'packet')} in the middle" if of.omitted else ""
     return f"{title}: {why}{lasted}{rest}"
 
 

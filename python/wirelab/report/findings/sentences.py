@@ -43,8 +43,7 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
         found = _alone(trials, names)
     if closed and opened:
         found.append(
-            "Closed and open loads are both in this run; figures of the one are never "
-            "compared with figures of the other."
+            "This run has closed and open loads; their figures are never compared with each other."
         )
     failed = [*_failures(trials), *_failed_calls(trials)]
     return [*failed, *found] if _failed_share(trials) >= FAILED_LEAD else [*found, *failed]
@@ -66,7 +65,7 @@ def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) 
     return [
         *(text for _, text in sorted(decided, key=lambda each: -each[0])),
         *_joined(
-            f"Equivalent, any difference being within {100.0 * threshold:g} %",
+            f"Equivalent within {100.0 * threshold:g} %",
             [part for each in every for part in each.equivalent()],
         ),
         *_joined("Undecided", [part for each in every for part in each.undecided()]),
@@ -86,18 +85,17 @@ def _together(main: list[Ranking], threshold: float) -> str:
         pair.comparison for ranking in main for pair in ranking.pairs if pair.comparison is not None
     ]
     small = (
-        f"In brackets are 95 % intervals; differences of up to {100.0 * threshold:g} % do not count"
+        f"Brackets show 95 % intervals; differences of up to {100.0 * threshold:g} % do not count"
         if threshold
-        else "In brackets are 95 % intervals"
+        else "Brackets show 95 % intervals"
     )
     kept = sum(1 for comparison in pairs if comparison.found)
     alone = kept + sum(1 for comparison in pairs if comparison.withdrawn)
     if not alone or len(pairs) == 1:
         return f"{small}."
     return (
-        f"{small}. Of {counted(alone, 'difference')} in {NOUN[main[0].figure.name]} by a 95 % "
-        f"interval alone, Holm's method "
-        f"upholds {kept} among all {len(pairs)} comparisons; only these count."
+        f"{small}. Among all {len(pairs)} comparisons Holm's method upholds {kept} of "
+        f"{counted(alone, 'difference')} in {NOUN[main[0].figure.name]}; others do not count."
     )
 
 
@@ -149,5 +147,5 @@ def _failed_calls(trials: Sequence[Trial]) -> list[str]:
         return []
     calls = sum(trial.result.calls for trial in trials)
     how = f"{of_all(failed, calls, 'call')} failed: {counted_failures(kinds)}."
-    where = "Response times of all calls hold them with the time until they failed; the tables"
-    return [f"{how} {where} have those of good calls too."]
+    where = "Response times of all calls include them with the time until they failed; the tables"
+    return [f"{how} {where} also have those of good calls."]

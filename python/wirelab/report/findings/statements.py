@@ -88,7 +88,7 @@ class Statements:
         if not lacking:
             return []
         where = "" if len(self.outcomes) == 1 else f" {self._where(lacking)}"
-        few = "; it needs 1,000 calls of a trial" if self.figure is RESPONSE_P99 else ""
+        few = "; it needs 1,000 calls per trial" if self.figure is RESPONSE_P99 else ""
         return [f"Not every stack has a {self.noun}{where}{few}."]
 
     def _grouped(self, kind: Kind) -> list[list[Outcome]]:

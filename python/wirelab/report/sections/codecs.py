@@ -10,10 +10,10 @@ from wirelab.statistics.figure import CODEC
 from wirelab.trial import labels as label
 
 _ABOUT = (
-    "After each window the service encoded and decoded the operation's last reply in turn, on one "
-    "thread and without a store or a connection: encoding is the code that answers calls, "
-    "decoding reads the same bytes with the same library. Below each figure is its 95 % interval "
-    "over the trials. The share is that of encoding in the mean service time."
+    "After each window, the service encoded and decoded the operation's last reply in turn, on one "
+    "thread and without a store or a connection. Encoding runs the code that answers calls; "
+    "decoding reads the same bytes with the same library. The 95 % interval over the trials is "
+    "below each figure. The share compares encoding with the mean service time."
 )
 
 

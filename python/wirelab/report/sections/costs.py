@@ -1,6 +1,6 @@
 """What calls cost: processor time, bytes and connections by stack, and the engine's own share.
 
-The engine's tax is what a call over a stack costs the engine itself. It is part of client CPU in
+The engine overhead is the CPU cost of a call in the engine itself. It is part of client CPU in
 every figure. Its figures come with the package, from one run of the bench
 (docs/reference/engine-tax.md), and name their machine: they are there to compare stacks with each
 other, not to be subtracted.
@@ -27,12 +27,12 @@ from wirelab.trial.labels import Names
 from wirelab.trial.record import Point, Trial
 
 _ABOUT_COSTS = (
-    "Core-seconds of the processes of caller (without what it spent spinning) and service, and "
-    "gigabytes that the caller's sockets sent and received, within the window and over the "
-    "calls that ended in it; connections opened, and core-seconds of a database, over the "
-    "calls of the whole run, warm-up included. The database is no part of the service. Each figure "
-    "has its 95 % interval, unless the first four digits do not show it. On loopback the kernel's "
-    "work for the receiver may be charged to the sender."
+    "CPU is in core-seconds of the processes of caller (without spinning) and service. Bytes sent "
+    "and received by the caller's sockets are in gigabytes. Both are counted within the window and "
+    "divided by the calls that ended in it. Connections opened and the CPU of a database are "
+    "divided by the calls of the whole run, warm-up included. The database is not part of the "
+    "service. Each figure has its 95 % interval, unless its first four digits do not show it. On "
+    "loopback, the kernel's work for the receiver may be charged to the sender."
 )
 _MILLION = 1e6
 _GB = 1e9
@@ -90,10 +90,10 @@ def _over_limits(interval: Interval | None, factor: float) -> str:
 
 
 _ABOUT_TRAFFIC = (
-    "What the engine's sockets sent and received within the window, over the calls of the "
-    "window: heads, bodies and framing, with TLS its records, without the headers of TCP and IP. "
-    "Replies that straddle the window's edges count with the part that lies in it. Each figure "
-    "stands above its 95 % interval, unless that is narrower than a byte."
+    "Bytes that the engine's sockets sent and received within the window, divided by the calls of "
+    "the window. They include heads, bodies, framing and TLS records, but not the headers of TCP "
+    "and IP. Replies across an end of the window count with the part inside it. Each figure is "
+    "above its 95 % interval, unless the interval is narrower than a byte."
 )
 
 
@@ -112,7 +112,7 @@ def traffic_section(source: Source) -> Section:
 
 
 def _traffic_row(source: Source, cell: Cell) -> list[str]:
-    """Empty where nothing was counted: foreign tools do not say."""
+    """Empty where nothing was counted: foreign tools do not report bytes."""
     sent, received = cell.interval(BYTES_SENT), cell.interval(BYTES_RECEIVED)
     if sent is None and received is None:
         return []
@@ -152,10 +152,10 @@ def _tax_cells(point: Point) -> tuple[str, str]:
     if found is None:
         return "not measured", NONE
     work = point.axes.get("work", "decode")
-    beside = found["beside_rest"]
+    rest = found["beside_rest"]
     ratio = NONE
-    if beside is not None:
-        ratio = f"{beside['ratio']:.2f} ({beside['low']:.2f} to {beside['high']:.2f})"
+    if rest is not None:
+        ratio = f"{rest['ratio']:.2f} ({rest['low']:.2f} to {rest['high']:.2f})"
     return quantity(found[f"{work}_us"] * 1e3, "ns"), ratio
 
 
@@ -176,8 +176,8 @@ def _tax_caption() -> str:
     data = published_tax()
     return (
         "The engine's own CPU per call against a null service, always spinning; client CPU above "
-        f"has the sleeps too. Submit {data['submit_bytes']} B, {data['users']} users, "
-        f"{data['machine']['processor']}, {data['taken'][:10]}. Ratios are of status and frame "
+        f"also includes sleeps. Submit {data['submit_bytes']} B, {data['users']} users, "
+        f"{data['machine']['processor']}, {data['taken'][:10]}. Ratios cover status and frame "
         "alone (work=frame)."
     )
 

@@ -26,14 +26,14 @@ def section(explanation: Explanation) -> Section:
             [Row(step.rung.label, step.effect.ratio, look(0)) for step in shown if step.effect],
             f"What each rung changes, {ladder.id}",
             f"ratio of {title}",
-            "After over before, with 95 % intervals; left of 1 the change costs, right it gains.",
+            "After over before, with 95 % intervals; below 1 the figure falls, above 1 it rises.",
             reference=1.0,
         )
     ]
     text = (
-        "Each rung changes one thing. It is called a cause only where its interval excludes no "
-        f"effect by more than {100 * ladder.threshold:g} %, judged together with the other rungs "
-        "(Holm). Shares are on the scale of logarithms, on which rungs add up."
+        "Each rung changes one thing. A rung is a cause only where its interval excludes 1 by more "
+        f"than {100 * ladder.threshold:g} % and Holm's method upholds it among all rungs. Shares "
+        "are on a logarithmic scale, on which the effects of rungs add up."
     )
     return Section(
         f"{ladder.question} ({ladder.id})",

@@ -13,15 +13,15 @@ from wirelab.statistics.figure import FIRST_CALLS
 from wirelab.trial import labels as label
 
 _ABOUT = (
-    "Trials with start=cold have no warm-up: their first call is the first that a fresh process "
-    "answers after those of its preparation, and its connection is made within it. Calls are "
-    "numbered in the order in which they were intended; those that failed are left out. A line is "
-    "the geometric mean over the trials, its band reaches from the fastest trial to the slowest; "
-    "from call 20 on a point is the geometric mean of neighbouring calls, a tenth of their number."
+    "Trials with start=cold have no warm-up. Their first call is the first that a fresh process "
+    "answers after its preparation, and it includes making the connection. Calls are numbered in "
+    "their intended order; failed calls are left out. A line is the geometric mean over the "
+    "trials; its band reaches from the fastest trial to the slowest. From call 20 on, a point is "
+    "the geometric mean of neighbouring calls, a tenth of their number."
 )
 _TABLE = (
-    "Means of ranges are of one trial's calls; below each is the 95 % interval over the trials. A "
-    "range that not all trials completed is left empty."
+    "Means of ranges are computed per trial; the 95 % interval over the trials is below each. A "
+    "range is empty unless all trials completed it."
 )
 _COLUMNS = ("stack", "load", "first call", "calls 2–10", "calls 11–100", "calls 101–1,000")
 

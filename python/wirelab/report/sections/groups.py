@@ -25,22 +25,22 @@ from wirelab.trial.record import GroupResult, Json, OperationResult, PeriodResul
 
 _ABOUT = {
     "operations": (
-        "Each operation of a mix, or of steps, by itself. Of a mix the calls are of all parts with "
-        "that operation."
+        "Each operation of a mix, or of steps, by itself. In a mix, the calls are those of all "
+        "parts with that operation."
     ),
     "background": (
-        "The groups ran at the same time as the probe, whose figures are those of the cells, to "
-        "the same service over connections of their own. CPU and bytes per call are of the calls "
-        "of all groups."
+        "The groups ran at the same time as the probe and called the same service over separate "
+        "connections. Figures of the cells are those of the probe. CPU and bytes per call cover "
+        "the calls of all groups."
     ),
     "stages": (
-        "Planned are the users, or calls per second, averaged over a stage; reached are the users "
-        "in a call or a pause, or the calls that were sent while it lasted. Response times are "
-        "those of calls that arrived in it."
+        "Planned: users or calls per second, averaged over a stage. Reached: users in a call or a "
+        "pause, or calls sent during the stage. Response times are those of calls that arrived "
+        "during the stage."
     ),
     "bursts": (
-        "Sent within is the time from a burst's begin until its last call was sent, the median of "
-        "all bursts, and the longest."
+        "Sent within is the time from the start of a burst until its last call was sent: the "
+        "median of all bursts, and the longest."
     ),
 }
 ROWS_MAX = 300
@@ -113,7 +113,7 @@ def section(source: Source) -> Section:
         paragraphs.append(_ABOUT[name])
         if len(rows) > ROWS_MAX:
             paragraphs.append(
-                f"Of {len(rows):,} {name} the first {ROWS_MAX} are shown; trials.jsonl has all."
+                f"The table has the first {ROWS_MAX} of {len(rows):,} {name}; trials.jsonl has all."
             )
         tables.append(Table(columns[name], rows[:ROWS_MAX], name.capitalize(), numeric[name]))
     return Section("Operations, groups, stages and bursts", paragraphs, tables)

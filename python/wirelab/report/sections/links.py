@@ -12,12 +12,11 @@ from wirelab.trial.link_record import LinkRecord, Way
 from wirelab.trial.record import Trial
 
 _ABOUT = (
-    "Every trial had a link of its own, measured before it. What was asked for stands above what "
-    "was measured, the least and the most over the trials; the round trip asked for is a mean, "
-    "the measured one the median of the pings. Late is how much later than due the emulator let "
-    "packets out, p99; CPU is the emulator's share of a core within the window. SYNs that a link "
-    "loses beside its other packets are counted in the trials themselves, over all of them: the "
-    "probes before are UDP."
+    "Every trial had its own link, measured before the trial. The requested value is above the "
+    "lowest and highest measured values of all trials. The requested round trip is a mean; the "
+    "measured one is the median of the pings. Late is the delay of packets beyond their due time "
+    "in the emulator, p99. CPU is the emulator's share of a core within the window. A separate "
+    "loss of SYNs is counted over all trials, because the measurement before a trial uses UDP."
 )
 _COLUMNS = (
     *("link", "driver", "congestion", "round trip, ms", "loss, %", "SYN loss"),

@@ -17,10 +17,10 @@ from wirelab.statistics.cell import Cell
 from wirelab.trial.record import ServiceRecord, StoreRecord, Trial
 
 _ABOUT_NOISE = (
-    "Involuntary context switches: how often the kernel took a core from a process that would "
-    "have gone on, per second of the window (a foreign tool's are those of its whole run). Stolen "
-    "is what the hypervisor took from all cores together, per cent of one core's window. Least and "
-    "most over the trials."
+    "Involuntary context switches count how often the kernel took a core from a process that could "
+    "have continued, per second of the window (for a foreign tool, of its whole run). Stolen is "
+    "the time that the hypervisor took from all cores together, in per cent of one core's window. "
+    "Values are the lowest and highest over the trials."
 )
 _NOISE_COLUMNS = (
     *("stack", "setting", "caller's switches, /s", "service's switches, /s", "stolen, %"),
@@ -165,7 +165,7 @@ def _database_table(source: Source) -> Table:
             groups.setdefault(kind, []).append(store)
     rows = [[*kind, *_used(groups[kind])] for kind in sorted(groups)]
     columns = ["stack", "database", "version", "pool", "CPU, s", "memory, MB", "connections"]
-    return Table(columns, rows, "Databases; figures least and most over the trials", (4, 5, 6))
+    return Table(columns, rows, "Databases; lowest and highest over the trials", (4, 5, 6))
 
 
 def _used(stores: list[StoreRecord]) -> tuple[str, str, str]:

@@ -18,7 +18,7 @@ from wirelab.trial.wire_record import FindingPlace, PacketFinding
 WIDTH = 80
 TESTED = "What the packets suggest, and a change has tested"
 UNTESTED = "What the packets suggest (not tested by a change)"
-NOTHING = "Nothing found that cost time."
+NOTHING = "No known cause of delay was found; where the time went is in the account."
 PLACES = 3
 """Places of an occurrence that are named."""
 
@@ -119,8 +119,9 @@ def _block(finding: PacketFinding, verdict: str = "") -> Iterator[str]:
 
 
 def _places(finding: PacketFinding) -> str:
-    """The longest ones; a trial's record keeps none."""
-    return "; ".join(_place(place) for place in finding.where[:PLACES])
+    """The longest ones, the longest first; a trial's record keeps none."""
+    longest = sorted(finding.where, key=lambda place: -place.ms)
+    return "; ".join(_place(place) for place in longest[:PLACES])
 
 
 def _place(place: FindingPlace) -> str:

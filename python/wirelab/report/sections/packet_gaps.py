@@ -16,12 +16,12 @@ from wirelab.report.section import Picture, Section, Table
 
 WORDS = (
     (
-        "Mean and standard deviation of the time since the packet before, over all exchanges with "
-        "the commonest sequence of packets, in the manner of Elfwing and Paulsson (2002)."
+        "Mean and standard deviation of the time since the previous packet, over all exchanges "
+        "with the most common sequence of packets, as in Elfwing and Paulsson (2002)."
     ),
     (
-        "Drawn is how often each time came, for up to three packets of an exchange that had to be "
-        "waited for most: those with a tenth of all the time between packets or more."
+        "The charts show the distribution of this time for up to three packets of an exchange: "
+        "those with the longest times that also have at least a tenth of all time between packets."
     ),
 )
 PICTURES_MAX = 24
@@ -95,7 +95,7 @@ def _histogram(row: Position, name: str) -> Picture:
     title = f"{row.position}: {_WAYS[row.direction]}, {sanitize(row.flags)}"
     with canvas() as (figure, axes):
         axes.set_title(title)
-        axes.set_xlabel(f"time since the packet before in {unit}")
+        axes.set_xlabel(f"time since the previous packet in {unit}")
         axes.set_ylabel("exchanges")
         scale_values(axes, [0.0, float(counts.max())])
         if places[0] > 0.0 and places[-1] / places[0] > WIDE:
@@ -105,5 +105,5 @@ def _histogram(row: Position, name: str) -> Picture:
         figure.subplots_adjust(left=0.165, right=0.95, top=0.89, bottom=0.165)
         caption = f"packet {row.position} of {name}"
         least, most = (quantity(float(edge) * 1e3, "ns") for edge in (edges[0], edges[-1]))
-        words = f"{caption}: time since the packet before, {least} to {most}"
+        words = f"{caption}: time since the previous packet, {least} to {most}"
         return Picture(to_svg(figure, f"gaps {caption}"), caption, words)

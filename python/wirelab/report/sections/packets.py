@@ -10,7 +10,13 @@ from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits
 from wirelab.report.charts import packet_timeline
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.sections import packet_findings, packet_gaps, tested_findings, time_split
+from wirelab.report.sections import (
+    packet_findings,
+    packet_gaps,
+    packet_waits,
+    tested_findings,
+    time_split,
+)
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
 from wirelab.trial import dissected
@@ -22,21 +28,24 @@ PICTURES_MAX = 24
 """Exchanges that are drawn; all others are in the trials' own files."""
 
 _BYTES = (
-    "Means per exchange over everything captured, warm-up, set-up and tear-down of connections "
-    "included. Packets count from the IP header on; pure TCP are packets without data; overhead "
-    "is what the protocol adds to the message inside TCP: heads, frames, lengths."
+    "Means per exchange over the whole capture, including warm-up, set-up and tear-down of "
+    "connections. Bytes of packets include the IP header; pure TCP are packets without data. "
+    "Overhead is what the protocol adds to the message inside TCP: heads, frames, lengths."
+)
+_ACCOUNT = (
+    "All of the time of the exchanges of one captured trial, by what it passed with "
+    "(`wirelab dissect` shows more of it)."
 )
 _FOUND = (
-    "What the packets suggest cost time, with the time of all its occurrences in one trial. A "
-    "test names the change that should take the cause away; only trials with that change prove "
-    "it (wirelab dissect RUN --test), and their verdict stands beside it: what is not tested is "
-    "no proven cause."
+    "Likely causes of delay in the packets, each with the time of all its occurrences in one "
+    "trial. A test names the change that should remove the cause. Only trials with that change "
+    "prove a cause (wirelab dissect RUN --test); the last column has their verdict."
 )
 SHOWN = (
-    "One exchange, with its connection's set-up and tear-down where they were "
-    "captured. Packets stand at equal distances; the time since the one before is beside each, "
-    "in colour where it is more than a fifth of the exchange. Between set-up, exchange and "
-    "tear-down the connection may have carried other exchanges."
+    "One exchange, with the set-up and tear-down of its connection where they were captured. "
+    "Packets are drawn at equal distances, each with the time since the previous packet. The time "
+    "is in colour where it is more than a fifth of the exchange. The connection may have carried "
+    "other exchanges between set-up, exchange and tear-down."
 )
 
 
@@ -47,6 +56,7 @@ def section(source: Source) -> Section:
         return Section("On the wire")
     parts = [
         Section("Bytes and packets", (_BYTES,), [_bytes(source, cells)]),
+        Section("Where the time went", (_ACCOUNT,), figures=_accounts(source, cells)),
         Section("Findings in the packets", (_FOUND,), [_findings(source, cells)]),
         time_split.section(source),
         _exchanges(source, cells),
@@ -62,9 +72,9 @@ def _lost(cells: list[Cell]) -> tuple[str, ...]:
     if not torn:
         return ()
     warning = (
-        f"In {of_all(len(torn), len(trials), 'captured trial')} the capture or a device of the "
-        "link dropped packets: bytes are too few there, and findings may be missing or wrong. "
-        "Checks name the trials."
+        "The capture or a device of the link dropped packets in "
+        f"{of_all(len(torn), len(trials), 'captured trial')}: byte counts there are too low, and "
+        "findings may be missing or wrong. Checks name the trials."
     )
     return (warning,)
 
@@ -110,6 +120,16 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
             verdict = tested_findings.verdict(source, cell.point, cause)
             rows.append([_name(source, cell), cause, *shown, change, verdict])
     return Table(columns, rows, "Findings, first trial of each cell", (3, 4))
+
+
+def _accounts(source: Source, cells: list[Cell]) -> list[Picture]:
+    """A bar for each stack; documents of earlier versions have no account."""
+    bars = [
+        packet_waits.stacked_bar(_name(source, cell), document.waits.exchanges)
+        for cell, document in _documents(source, cells)
+        if document.waits.exchanges.elapsed_ms > 0
+    ]
+    return bars[:PICTURES_MAX]
 
 
 def _exchanges(source: Source, cells: list[Cell]) -> Section:

@@ -12,9 +12,9 @@ from wirelab.statistics.cell import Cell
 EXAMPLES_MAX = 10
 """Failed replies that are shown of each cell."""
 _ABOUT = (
-    "Services of your own have no contract. A reply that fails what the experiment expects of it "
-    "is an error and never a success; where nothing is expected, the differences between good "
-    "replies are all that is known."
+    "Services of your own have no contract. A reply that does not meet the expectations of the "
+    "experiment is an error. Where nothing is expected, only the differences between good replies "
+    "are known."
 )
 _COLUMNS = ("stack", "message and load", "expected", "good replies", "failed")
 _FAILED = ("stack", "message and load", "the first failed calls")

@@ -18,24 +18,24 @@ from wirelab.trial.series import Points, UnreadableSeries
 CHARTS_MAX = 12
 """Cells that are drawn over time; a run may have hundreds."""
 _ABOUT = (
-    "Each figure is the mean over the window, or the most in it, and stands above its 95 % "
-    "interval over the trials. A heap is not the same thing in each runtime: compare it between "
-    "settings of one service, and resident memory between languages."
+    "Each figure is the mean or the maximum over the window, above its 95 % interval over the "
+    "trials. Runtimes define their heaps differently: compare heaps between settings of one "
+    "service, and resident memory between languages."
 )
 _ABOUT_CHARTS = (
-    "One line per trial; the window is shaded, and warm-up lies before it. The rate is counted "
-    "every 100 ms. p50 and p99 are of the response times of the calls that ended in a part of the "
-    "window, the shortest that has ten calls above them. Time in service is the mean time that a "
+    "One line per trial; the window is shaded, after the warm-up. The rate is counted every 100 "
+    "ms. p50 and p99 are response times of the calls that ended in a part of the window; each part "
+    "is the shortest with ten calls above the percentile. Time in service is the mean time that a "
     "call spent in the service's own code."
 )
 _HEADS = {
     "heap_committed": "heap committed",
     "heap_used": "heap used",
-    "heap_used_max": "heap used, most",
+    "heap_used_max": "heap used, max",
     "heap_idle": "heap idle",
     "rss": "resident",
     "gc_pause_share": "GC pauses, %",
-    "threads_max": "threads, most",
+    "threads_max": "threads, max",
     "store_connections": "pool in use",
 }
 """Short heads of the figures."""
@@ -63,8 +63,8 @@ def section(source: Source) -> Section:
     paragraphs += [_ABOUT_CHARTS] if pictures else []
     if len(source.cells) > CHARTS_MAX and pictures:
         paragraphs.append(
-            f"The first {CHARTS_MAX} of {len(source.cells):,} cells are drawn; series.parquet in "
-            "the folder of each trial has the others."
+            f"The charts show the first {CHARTS_MAX} of {len(source.cells):,} cells; "
+            "series.parquet in the folder of each trial has the others."
         )
     if lost:
         more = f", and {len(lost) - 1:,} more" if lost[1:] else ""

@@ -222,8 +222,8 @@ def doubt(cell: Cell, figure: Figure) -> Doubt | None:
         return None
     p99s, medians = cell.values(figure), cell.values(P50_OF[figure])
     if len(p99s) < len(medians):
-        have = f"known of {of_all(len(p99s), len(medians), 'trial')}"
-        return Doubt(CALLS, f"a p99 needs {CALLS_MIN:,} calls of a trial; {have}")
+        have = f"known in {of_all(len(p99s), len(medians), 'trial')}"
+        return Doubt(CALLS, f"a p99 needs {CALLS_MIN:,} calls per trial; {have}")
     p99, median = cell.interval(figure), cell.interval(P50_OF[figure])
     if p99 is None or median is None or p99.low is None or p99.low >= median.estimate:
         return None

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 WIDTH = 80
 
 _ABOUT = (
-    "The cell of each finding was run again as it was and with the one switch flipped that the "
-    "finding blames, side by side on fresh processes. Predicted is the time that the packets of "
-    "the run charge to the cause, per call; found is how much shorter calls were with the switch "
-    "flipped, with the 95 % interval over whole trials. A finding holds where the interval "
+    "The cell of each finding was run again twice, side by side on fresh processes: unchanged, and "
+    "with the switch that the finding blames flipped. Predicted is the time per call that the "
+    "packets of the run attribute to the cause. Found is how much shorter calls were with the "
+    "switch flipped, with the 95 % interval over whole trials. A finding holds where the interval "
     "excludes zero, also by Holm's method among all findings tested. Its prediction is met where "
     "the interval holds a value within {tolerance:g} % of it and the occurrences are gone."
 )
 _JOINTLY = (
-    "All switches of a cell flipped at once. The interaction is what went beyond the sum of the "
-    "single switches: below zero where several switches take away the same time."
+    "All switches of a cell flipped at once. The interaction is the effect beyond the sum of the "
+    "single switches; it is negative where several switches remove the same time."
 )
-_UNTESTED = "Findings without a test are no proven causes, whatever they cost."
+_UNTESTED = "Findings without a test are not proven causes, whatever their cost."
 
 
 def verdict(source: Source, point: Point, cause: str) -> str:

@@ -47,22 +47,23 @@ _WIDTH, _ROW, _BAR, _TOP = 880, 40, 14, 60
 _INK = "#1b1b1b"
 
 _ABOUT = (
-    "A call's response time runs from when it was intended to its end. Queueing is the engine's "
-    "own; the client's write lasts until the request's first packet, the server until the "
-    "reply's first one, the client's read from its last one; what the diagnosis calls a stall "
-    "is taken out of the part that it lies in. Each part is measured by its own stamps and none "
-    "is what the others leave: the residual is what stamps contradict each other by."
+    "A call's response time runs from its intended start to its end. Queueing is time in the "
+    "engine. The client's write lasts until the first packet of the request, the server's part "
+    "until the first packet of the reply. The client's read begins with the last packet of the "
+    "reply. A stall that the diagnosis found is subtracted from its part. Each part is measured "
+    "with its own stamps, not computed from the others; the residual is the contradiction between "
+    "stamps."
 )
 _WAY = (
-    "Where packets were captured at both ends, the way of the request's last packet to the "
-    "server and of the reply's first one back are parts of their own. At the client's end alone "
-    "the server's part holds them; at the server's end alone the client's parts do."
+    "With captures at both ends, the ways of the last request packet and of the first reply packet "
+    "are separate parts. With a capture at the client alone, the server's part includes them; with "
+    "one at the server alone, the client's parts do."
 )
 
 
 @dataclass(frozen=True)
 class _Reconciled:
-    """A trial with calls beside their packets."""
+    """A trial with calls matched with their packets."""
 
     name: str
     """Of its cell."""
@@ -72,7 +73,7 @@ class _Reconciled:
 
 
 def section(source: Source) -> Section:
-    """Empty where no call was laid beside its packets; the first trial of each cell."""
+    """Empty where no call was matched with its packets; the first trial of each cell."""
     title = "Where a call's time went"
     cells = [
         _Reconciled(_name(source, cell), *found)
@@ -138,18 +139,18 @@ def _without(found: Reconciliation) -> Iterator[str]:
     calls, exchanges = found.calls, found.exchanges
     for count, words in (
         (calls.unmatched, "calls have no exchange in the capture"),
-        (calls.given_up, "calls waited for their exchange until memory was full"),
+        (calls.given_up, "calls were not matched because memory was full"),
         (calls.outside, "calls were made before or after the capture"),
-        (calls.encrypted, "calls are encrypted: their exchanges are not seen"),
-        (calls.unanswered, "calls have no whole reply"),
+        (calls.encrypted, "calls are encrypted: their exchanges are not visible"),
+        (calls.unanswered, "calls have no complete reply"),
         (calls.without_port, "calls were not made over TCP"),
-        (calls.damaged_lines, "lines of the log are no calls"),
+        (calls.damaged_lines, "lines of the log are not calls"),
         (exchanges.unmatched + exchanges.given_up, "exchanges have no call in the log"),
     ):
         if count:
             yield f"{count:,} {words}"
     if calls.error:
-        yield f"the log broke off: {sanitize(calls.error)}"
+        yield f"the log is truncated: {sanitize(calls.error)}"
 
 
 def _clocks(found: Reconciliation) -> Iterator[str]:
@@ -167,7 +168,7 @@ def _way(found: Reconciliation) -> Iterator[str]:
     if ways(found) or took is None or own is None:
         return
     if WAY_SHARE_MIN * own <= took.p50 <= own * HANDSHAKE_SHARE_MAX:
-        yield f"of the server's part {_us(took.p50)} is the way there and back (handshakes)"
+        yield f"{_us(took.p50)} of the server's part is network round trip (from handshakes)"
 
 
 def _unsplit(found: Reconciliation) -> Iterator[str]:
@@ -187,7 +188,7 @@ def _name(source: Source, cell: Cell) -> str:
 
 
 def _reconciled(cell: Cell) -> tuple[Trial, CallTimes, Split] | None:
-    """The first trial of a cell with calls beside their packets."""
+    """The first trial of a cell with calls matched with their packets."""
     for trial in cell.measured:
         found = _found(trial)
         whole = split(found) if found else None
@@ -207,7 +208,7 @@ def _table(shown: _Reconciled) -> Table:
     if way is not None:
         us, how = way
         share = us / max(whole.response.mean_us, 1e-9)
-        words = f"of it the round trip, {how}"
+        words = f"of which round trip, {how}"
         row = [words, _us(us), f"{100 * share:.1f} %", NONE, NONE]
         rows.insert(_place_of_way(whole, us), row)
     caption = [f"{shown.name}: {calls.matched:,} of {calls.logged:,} calls"]
@@ -229,7 +230,7 @@ def round_trip(trial: Trial) -> tuple[float, str] | None:
     found = _found(trial)
     own = mean_us(found.all, "server") if found else None
     if found and own is not None and found.at_server_us is not None:
-        return own - found.at_server_us, "by the captures at both ends"
+        return own - found.at_server_us, "from the captures at both ends"
     if trial.point.link == LOOPBACK:
         return None
     measured_ms = trial.link.rtt_ms()
@@ -238,7 +239,7 @@ def round_trip(trial: Trial) -> tuple[float, str] | None:
     handshakes = found.handshake_us if found else None
     if handshakes and handshakes.to_server and handshakes.to_client:
         both = handshakes.to_server.p50 + handshakes.to_client.p50
-        return both, "as the handshakes took"
+        return both, "from the handshakes"
     return None
 
 

@@ -1,12 +1,11 @@
-"""Findings in packets, tested by intervention.
+"""Tests findings in packets by intervention.
 
-The diagnosis names what a cause costs and which switch it blames. Here the same cell is run
-again as it was and with that one switch flipped, side by side on fresh processes, and what was
-predicted is compared with what was found. The test is an ordinary
-experiment in an ordinary run directory, made from the run's own file; the predictions are in
-it before its first trial.
+The diagnosis states the cost of a cause and the setting that it blames. The test runs the same cell
+again, unchanged and with that one setting flipped, interleaved on fresh processes, and compares the
+prediction with the result. It is an ordinary experiment in an ordinary run directory, derived from
+the run's own file. The predictions are stored in it before its first trial.
 
-Without such a test a finding is no cause: see :attr:`Tested.proven`.
+Without such a test a finding is not called a cause: see :attr:`Tested.proven`.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """PEP 562: loads the module that holds a public name. Whether a run was tested is asked of
-    every run, and the test itself needs all of an experiment."""
+    """PEP 562: loads the module that defines a public name. Every run is checked for a test, but
+    only a test itself needs the models of an experiment."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,7 +1,7 @@
-"""The experiment that tests the findings of a run: its points as they were, and flipped.
+"""The experiment that tests the findings of a run: its points, unchanged and flipped.
 
-It is an ordinary experiment file, made from the run's own: the same messages, loads, window
-and faults, each point named by :class:`wirelab.experiment.MatrixPoint`.
+It is an ordinary experiment file, derived from that of the run: same messages, loads, window
+and faults. Each point is identified by a :class:`wirelab.experiment.MatrixPoint`.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from wirelab.stack.manifests import Catalogue
 from wirelab.stack.reference import Stack
 
 NAME_MAX = 64
-"""Characters of an experiment's name."""
+"""Maximum length of an experiment's name."""
 _LEFT_OUT = ("axes", "only", "interventions", "test_findings")
-"""Keys of the run's file that say nothing about its points."""
+"""Keys of the run's file that do not define its points."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What of a cell a test may change."""
+    """Properties of a cell that a test may change."""
 
     stack: Stack
     link: Profile
     faults_off: tuple[str, ...] = ()
-    """Of the experiment's faults."""
+    """Active faults of the experiment."""
 
     @classmethod
     def of(cls, cell: Cell) -> Setting:
-        """The cell as it was."""
+        """The unchanged cell."""
         return cls(cell.stack, cell.link)
 
 
 @dataclass
 class Matrix:
-    """The points of the test, each once."""
+    """The points of the test, without duplicates."""
 
     experiment: Experiment
-    """That of the run."""
+    """The experiment of the run."""
     catalogue: Catalogue
     capture: CaptureChoice
     links: list[Profile] = field(init=False)
@@ -58,7 +58,7 @@ class Matrix:
         self.links = list(self.experiment.links)
 
     def refusal(self, cell: Cell, change: Setting) -> str:
-        """Why the cell cannot be measured with that change; empty when it can."""
+        """Why the cell cannot be measured with that change; empty if it can."""
         place, link = self._place(cell, change, 0), change.link
         alone = {"services": (change.stack.reference,), "axes": {}, "only": (place,)}
         update = {**alone, "links": (link,), "capture": (self.capture,), "skip_illegal": False}
@@ -69,7 +69,7 @@ class Matrix:
         return ""
 
     def add(self, cell: Cell, change: Setting | None = None) -> Spot:
-        """Takes the cell into the test, with the change or as it was."""
+        """Adds the cell to the test, changed or unchanged."""
         setting = change or Setting.of(cell)
         if setting.link not in self.links:
             self.links.append(setting.link)
@@ -78,7 +78,7 @@ class Matrix:
         return self.spot(cell, setting)
 
     def spot(self, cell: Cell, change: Setting | None = None) -> Spot:
-        """What the point is called in the test."""
+        """Name of the point in the test."""
         setting = change or Setting.of(cell)
         options = {**cell.point.options, "capture": self.capture}
         faults = {k: v for k, v in options.pop("faults", {}).items() if k not in setting.faults_off}
@@ -92,7 +92,7 @@ class Matrix:
         return Spot.of(point)
 
     def link(self, name: str) -> Profile:
-        """The profile of that name."""
+        """The link profile of that name."""
         return next(link for link in self.links if profiles.name(link) == name)
 
     def _place(self, cell: Cell, setting: Setting, link: int) -> MatrixPoint:
@@ -107,7 +107,7 @@ class Matrix:
         )
 
     def text(self, document: dict[str, Any], record: Interventions, repeats: int) -> str:
-        """The file. ``document`` is the run's own as it was read."""
+        """Text of the file. ``document`` is the run's own file as it was read."""
         content = {key: deepcopy(document[key]) for key in document if key not in _LEFT_OUT}
         places = list(self.places.values())
         name = str(document["name"])

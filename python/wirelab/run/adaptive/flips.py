@@ -1,9 +1,9 @@
-"""From a finding's words to the one change that tests it in a given cell.
+"""Derives from a finding the one change that tests it in a given cell.
 
-A finding names an axis and a value. Whether that is a change, and a legal one, depends on
-the cell. Losses are the link's, no axis': they are tested by the same link without loss. What
-makes a side slow or silent is not in the packets: where the cell itself has something that
-does, a CPU quota or a fault of the service, that is the switch.
+A finding names an axis and a value. Whether that is a change, and a legal one, depends on the cell.
+Losses belong to the link and not to an axis: they are tested with the same link without loss.
+Packets do not show why a side is slow or silent. If the cell itself has a possible reason, such as
+a CPU quota or a fault of the service, that is the setting to flip.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from wirelab.stack import axes
 from wirelab.stack.reference import Stack
 
 LINK = "link"
-"""The axis that is none of a stack: what lies between caller and service."""
+"""The pseudo-axis for the link between caller and service."""
 FAULTS = "faults."
-"""Before the name of a fault of the service, which is no axis of a stack either."""
+"""Prefix of the name of a service's fault, which is not an axis of a stack either."""
 OFF = "off"
 NAME_MAX = 32
-"""Characters of a profile's name."""
+"""Maximum length of a profile's name."""
 
 _LOSSES = ("syn-retransmission", "data-retransmission")
 _LOSS_KEYS = ("loss", "syn_loss_percent")
@@ -43,27 +43,27 @@ _SWITCHES: Mapping[str, Switch] = MappingProxyType(
         "idle-restart": ("after_idle", "keep"),
     }
 )
-"""Of causes whose findings named none before there was one."""
+"""Settings for causes whose findings named none in older versions."""
 _QUOTAS: Mapping[str, str] = MappingProxyType(
     {"server-think-time": "server.cpu", "client-not-reading": "client.cpu"}
 )
-"""Cause -> the axis by which a cell can make it."""
+"""Cause -> the axis that can produce it in a cell."""
 _THINKING = ("delay_us", "text_check_ns_per_kb", "freeze")
-"""Faults that make a service think."""
+"""Faults that delay the service."""
 
 _NO_SWITCH = MappingProxyType(
     {
-        "server-think-time": "no switch of this cell makes the service's own work shorter; "
-        "another service, or an operation that does less, would show it",
-        "client-not-reading": "no switch of this cell makes the caller read; another caller, or "
-        "more of the processor for it, would show it",
+        "server-think-time": "no setting of this cell makes the service's own work shorter; use "
+        "another service, or an operation that does less",
+        "client-not-reading": "no setting of this cell makes the caller read faster; use another "
+        "caller, or give it more CPU time",
     }
 )
-"""Causes for which a cell may have no switch, and what would test them."""
+"""Causes without a setting in some cells, and other ways to test them."""
 
 
 class CannotTest(Exception):
-    """There is no change that tests the finding in this cell; the message says why."""
+    """No change can test the finding in this cell; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Flip:
     stack: Stack
     link: Profile
     lapses: Mapping[str, str] = field(default_factory=dict)
-    """Axes that do not exist without what was flipped, and their defaults."""
+    """Axes that do not exist without the flipped value, and their defaults."""
     faults_off: tuple[str, ...] = ()
-    """Faults of the service that are switched off."""
+    """Faults of the service to switch off."""
 
 
 def flip(cause: str, switch: Switch | None, cell: Cell) -> Flip:
@@ -92,12 +92,12 @@ def flip(cause: str, switch: Switch | None, cell: Cell) -> Flip:
 
 
 def is_fault(axis: str) -> bool:
-    """Whether that is a fault of the service, and no axis of a stack."""
+    """Whether the name is that of a service's fault instead of an axis."""
     return axis.startswith(FAULTS)
 
 
 def _own_switch(cause: str, cell: Cell) -> Switch:
-    """What the cell has that can make the cause, though packets do not tell it. Raises
+    """The setting of the cell that can produce the cause, if packets do not show one. Raises
     :class:`CannotTest`."""
     if cause in _SWITCHES:
         return _SWITCHES[cause]
@@ -108,7 +108,7 @@ def _own_switch(cause: str, cell: Cell) -> Switch:
     thinking = next((name for name in _THINKING if faults.get(name)), None)
     if thinking is not None:
         return f"{FAULTS}{thinking}", OFF
-    raise CannotTest(_NO_SWITCH.get(cause, "the lab has no switch for it"))
+    raise CannotTest(_NO_SWITCH.get(cause, "wirelab has no setting for it"))
 
 
 def _faultless(axis: str, cell: Cell) -> Flip:
@@ -120,7 +120,7 @@ def _faultless(axis: str, cell: Cell) -> Flip:
 def _flipped(axis: str, value: str, cell: Cell) -> Flip:
     was = cell.stack.axes.get(axis)
     if was == value:
-        raise CannotTest(f"the stack has {axis}={value} already")
+        raise CannotTest(f"the stack already has {axis}={value}")
     stack = cell.stack.near({axis: value})
     lapses = {
         name: new
@@ -141,13 +141,13 @@ def _illegal(axis: str, value: str, cell: Cell) -> str:
         cell.stack.with_axes({axis: value})
     except StackError as error:
         return f"{axis}={value}: {error.message}"
-    return f"{axis}={value} would change other axes too"
+    return f"{axis}={value} also changes other axes"
 
 
 def _over(link: Profile, cell: Cell) -> Flip:
     was, becomes = profiles.name(cell.link), profiles.name(link)
     if was == becomes:
-        raise CannotTest(f"the calls crossed {was} already")
+        raise CannotTest(f"the calls already crossed {was}")
     return Flip(LINK, was, becomes, cell.stack, link)
 
 
@@ -162,16 +162,18 @@ def _profile(value: str) -> Profile:
 def _without_loss(link: Profile) -> Profile:
     name = profiles.name(link)
     if link == LOOPBACK:
-        raise CannotTest("loopback loses nothing on purpose; a quieter machine would show it")
+        raise CannotTest(
+            "loopback does not lose packets on purpose; test on a machine with less other load"
+        )
     if not isinstance(link, OwnProfile):
         raise CannotTest(
-            f"what link {name} loses cannot be switched off by itself; written as a profile of "
-            "the experiment's own (docs/reference/links.md has its figures) it can"
+            f"the losses of link {name} cannot be switched off separately; write it as a custom "
+            "profile in the experiment (values: docs/reference/links.md)",
         )
     given: dict[str, Any] = link.model_dump(exclude_unset=True)
     ways = [given[way] for way in ("both", "forward", "backward") if given.get(way)]
     lossy = [key for way in ways for key in _LOSS_KEYS if way.pop(key, None)]
     if not lossy:
-        raise CannotTest(f"link {name} loses nothing on purpose; a longer queue would show it")
+        raise CannotTest(f"link {name} does not lose packets on purpose; test with a longer queue")
     suffix = "-without-loss"
     return OwnProfile.model_validate({**given, "name": name[: NAME_MAX - len(suffix)] + suffix})

@@ -1,7 +1,7 @@
-"""Predicted and found: what the flipped switch did, and whether the finding holds.
+"""Compares prediction and result: the effect of a flipped setting, and the verdict.
 
-A pure function of trials. Tests feed it worlds in which the cause is real, is none, and is more
-than the packets showed.
+A pure function of trials. Tests use simulated runs in which the cause is real, is not, or costs
+more than the packets showed.
 """
 
 from __future__ import annotations
@@ -27,45 +27,46 @@ from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
 from wirelab.trial.record import Point, Trial
 
 TOLERANCE = 0.1
-"""A prediction is met where the interval holds a value within this share of it; occurrences
-are gone where no more than this share of them is left."""
+"""A prediction is met if the interval contains a value within this share of it; occurrences are
+gone if at most this share of them is left."""
 ALPHA = 0.05
 NS_PER_MS = 1e6
 
 Verdict = Literal["holds", "does not hold", "undecided"]
-"""Of a finding. ``holds``: with the switch flipped time went, beyond chance, so the finding names
-a cause. ``does not hold``: less went than was predicted, and nothing that is shown, or calls
-became slower."""
+"""Verdict on a finding. ``holds``: the flipped setting saves a significant amount of time, so the
+finding names a cause. ``does not hold``: the saved time is less than predicted and not significant,
+or calls became slower."""
 Prediction = Literal["met", "less", "more", "occurrences left"]
-"""Of a finding that holds: whether as much time went as predicted, and the occurrences with it."""
+"""For a finding that holds: whether time and occurrences decreased as predicted."""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """One finding, its prediction and what came of it."""
+    """One finding, its prediction and its result."""
 
     planned: Planned
     found: Interval | None
-    """Milliseconds per call that went; None where a side measured nothing."""
+    """Saved milliseconds per call; None if a side has no measurements."""
     occurrences: tuple[float, float] | None
-    """Per exchange, before and after."""
+    """Occurrences per exchange, before and after."""
     p_value: float | None
-    """Of "nothing went", Holm's over all findings tested in the run; None without intervals."""
+    """p value of "no time saved", adjusted over all findings of the run (Holm); None without
+    intervals."""
     verdict: Verdict
     reason: str
     prediction: Prediction | None = None
-    """None where the finding does not hold or is undecided."""
+    """None if the finding does not hold or is undecided."""
     further_repeats: int | None = None
-    """Of an undecided one: how many more trials of both sides may decide it; None where no
-    sensible number does."""
+    """For an undecided finding: number of further trials of both sides that may decide it; None if
+    no practical number does."""
 
     @property
     def proven(self) -> bool:
-        """True where a cause may be named: time went, beyond chance."""
+        """True if a cause may be named: time was saved, significantly."""
         return self.verdict == "holds"
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Document for ``--json``."""
         return {
             **self.planned.model_dump(mode="json"),
             "found_ms_per_call": _interval(self.found),
@@ -80,16 +81,16 @@ class Tested:
 
 @dataclass(frozen=True)
 class Joint:
-    """All switches of a cell at once."""
+    """All settings of a cell flipped together."""
 
     planned: Together
     found: Interval | None
-    """Milliseconds per call that went."""
+    """Saved milliseconds per call."""
     interaction: Interval | None
-    """What went beyond the sum of the single switches; negative where they take the same time."""
+    """Saving beyond the sum of the single settings; negative if they save the same time."""
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Document for ``--json``."""
         return {
             **self.planned.model_dump(mode="json"),
             "found_ms_per_call": _interval(self.found),
@@ -99,14 +100,14 @@ class Joint:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of the findings of a run."""
+    """Results for the findings of a run."""
 
     record: Interventions
     tested: tuple[Tested, ...]
     together: tuple[Joint, ...]
 
     def of(self, point: Point, cause: str) -> Tested | None:
-        """The test of that cause at that point, whichever end was captured."""
+        """The test of that cause at that point, at either capture end."""
         key = _anywhere(point)
         for one in self.tested:
             if one.planned.claim.cause == cause and _anywhere(one.planned.before.point) == key:
@@ -115,13 +116,13 @@ class Outcome:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Of all findings together: they hold when each one does. None where none was tested."""
+        """Verdict on all findings: they hold if each one does. None if none was tested."""
         verdicts = {one.verdict for one in self.tested}
         order: tuple[Verdict, ...] = ("does not hold", "undecided", "holds")
         return next((verdict for verdict in order if verdict in verdicts), None)
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Document for ``--json``."""
         return {
             "minimum_share": self.record.minimum_share,
             "tolerance": TOLERANCE,
@@ -137,7 +138,7 @@ def judge(record: Interventions, trials: Iterable[Trial]) -> Outcome:
     measured = [_Measured.of(found, test) for test in record.tests]
     known = [one.p_value for one in measured if one.p_value is not None]
     adjusted = holm(known)
-    # What the next finding must pass, by Holm's procedure.
+    # p value that the next finding must reach, by Holm's procedure.
     level = ALPHA / max(1, sum(p >= ALPHA for p in adjusted))
     family = iter(adjusted)
     tested = [
@@ -173,7 +174,7 @@ def _trials(found: dict[str, Cell], spot: Spot) -> list[Trial]:
 
 
 def _times(found: dict[str, Cell], spot: Spot) -> list[float]:
-    """Milliseconds per call, one a trial."""
+    """Milliseconds per call, one value per trial."""
     return [(call_ns(trial) or 0.0) / NS_PER_MS for trial in _trials(found, spot)]
 
 
@@ -185,7 +186,7 @@ def _rate(found: dict[str, Cell], test: Planned, spot: Spot) -> float:
 def _tested(test: Planned, measured: _Measured, p_value: float | None, level: float) -> Tested:
     found, rates = measured.found, measured.occurrences
     if found is None or rates is None:
-        why = "one of the two sides measured nothing"
+        why = "one of the two sides has no measurements"
         return Tested(test, found, rates, p_value, "undecided", why)
     if found.bounds is None or p_value is None:
         why = f"{found.reason}; more repeats give an interval"
@@ -198,10 +199,10 @@ def _tested(test: Planned, measured: _Measured, p_value: float | None, level: fl
         prediction, reason = _compared(test, low, high, rates)
         return Tested(test, found, rates, p_value, "holds", reason, prediction)
     if high < least:
-        return Tested(test, found, rates, p_value, "does not hold", "the time did not go")
-    why = "the interval holds both nothing and the prediction"
+        return Tested(test, found, rates, p_value, "does not hold", "no time was saved")
+    why = "the interval contains both zero and the prediction"
     if low > 0.0:
-        why = "time went by its own interval, but not among all findings tested (Holm)"
+        why = "significant alone, but not when corrected for all tested findings (Holm)"
     further = _further(measured, least, level)
     why = f"{why}; {decided_by(further, 'limit')}"
     return Tested(test, found, rates, p_value, "undecided", why, None, further)
@@ -210,21 +211,21 @@ def _tested(test: Planned, measured: _Measured, p_value: float | None, level: fl
 def _compared(
     test: Planned, low: float, high: float, occurrences: tuple[float, float]
 ) -> tuple[Prediction, str]:
-    """What became of the prediction where time went."""
+    """Whether the prediction was met, if time was saved."""
     least, most = _predicted(test)
     if high < least:
-        return "less", "the time went, but less than predicted"
+        return "less", "time was saved, but less than predicted"
     if low > most:
-        return "more", "the time went, and more than predicted"
+        return "more", "more time was saved than predicted"
     left = _left(occurrences)
     if left > TOLERANCE:
         share = f"{100 * left:.0f} %"
-        return "occurrences left", f"the time went, but {share} of the occurrences are left"
-    return "met", "the time and the occurrences went as predicted"
+        return "occurrences left", f"time was saved, but {share} of the occurrences remain"
+    return "met", "time and occurrences decreased as predicted"
 
 
 def _further(measured: _Measured, least: float, level: float) -> int | None:
-    """Repeats after which the interval may leave nothing out, or the prediction."""
+    """Repeats after which the interval may exclude zero, or the prediction."""
     if measured.found is None or measured.spread is None:
         return None
     estimate = measured.found.estimate
@@ -239,7 +240,7 @@ def _predicted(test: Planned) -> tuple[float, float]:
 
 
 def _left(occurrences: tuple[float, float]) -> float:
-    """Share of the occurrences that the flipped switch left."""
+    """Share of the occurrences that remain after the flip."""
     before, after = occurrences
     return after / before if before else float(after > 0.0)
 

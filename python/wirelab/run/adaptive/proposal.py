@@ -1,4 +1,4 @@
-"""Which findings of a run are tested, and how; and which are not, and why."""
+"""Selects the findings of a run to test, with their changes; others get a reason."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from wirelab.statistics.cell import cells, point_key
 from wirelab.trial.record import Trial
 
 MINIMUM_SHARE = 0.05
-"""Share of the time of a call from which on a finding is worth a test."""
+"""Share of the time of a call from which a finding is tested."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A cell of a run whose packets were captured: as it was planned, and as it was measured."""
+    """A cell of a run with captured packets: as planned and as measured."""
 
     cell: Cell
     measured: Measured
@@ -41,7 +41,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is to be tested, and the points that this needs."""
+    """Planned tests, and the points that they need."""
 
     record: Interventions
     matrix: Matrix
@@ -53,9 +53,9 @@ def propose(
     trials: Iterable[Trial],
     causes: Collection[str] = (),
 ) -> Proposal:
-    """Every finding of the trials, tested or with the reason why not. With ``causes`` only
-    those, whatever they cost. Raises :class:`UsageError` where no trial captured, or none
-    shows one of ``causes``."""
+    """Every finding of the trials, either tested or with the reason why not. With ``causes``, only
+    those, regardless of their cost. Raises :class:`UsageError` if no trial captured packets, or if
+    none shows one of ``causes``."""
     found = _found(experiment, catalogue, trials)
     _accept(causes, found)
     matrix = Matrix(experiment, catalogue, _side(found))
@@ -70,7 +70,7 @@ def propose(
 
 
 def _found(experiment: Experiment, catalogue: Catalogue, trials: Iterable[Trial]) -> list[Found]:
-    """Each point once: an ablation of captures is one point here."""
+    """Each point once: captures at different ends count as one point."""
     planned = {
         point_key(t.cell.point): t.cell for t in planning.schedule(experiment, catalogue).trials
     }
@@ -83,8 +83,8 @@ def _found(experiment: Experiment, catalogue: Catalogue, trials: Iterable[Trial]
         found.setdefault(point_key(replace(measured.point, options=options)), Found(cell, measured))
     if not found:
         raise UsageError(
-            "no trial of a service of the lab captured packets in this run: only its services have "
-            "the switches that a test flips",
+            "no trial of this run captured packets of a wirelab service; only these services have "
+            "the settings that a test flips",
             "run such an experiment with `capture: client`",
         )
     return list(found.values())
@@ -94,7 +94,7 @@ def _accept(causes: Collection[str], found: Sequence[Found]) -> None:
     known = dict.fromkeys(claim.cause for one in found for claim in claims(one.measured))
     for cause in causes:
         if cause not in known:
-            remedy = did_you_mean(cause, known) if known else "nothing was found in its packets"
+            remedy = did_you_mean(cause, known) if known else "its packets contain no findings"
             raise UsageError(f"--cause {cause}: this run has no such finding", remedy)
 
 
@@ -126,7 +126,7 @@ def _of_cell(
 
 
 def _shared(test: Planned, tests: Sequence[Planned]) -> Planned:
-    """What one switch ends together cannot be told apart by it: the prediction is the sum."""
+    """A setting that removes several causes cannot separate them: the prediction is their sum."""
     same = [other for other in tests if other.after == test.after]
     beside = tuple(other.claim.cause for other in same if other is not test)
     predicted = sum(other.claim.ms_per_call for other in same)
@@ -135,8 +135,8 @@ def _shared(test: Planned, tests: Sequence[Planned]) -> Planned:
 
 def _too_small(claim: Claim) -> str:
     return (
-        f"it takes less than the {100 * MINIMUM_SHARE:g} % of the time of a call that are worth "
-        f"a test; `--cause {claim.cause}` tests it all the same"
+        f"it takes less than {100 * MINIMUM_SHARE:g} % of the time of a call; use "
+        f"`--cause {claim.cause}` to test it anyway"
     )
 
 
@@ -169,8 +169,8 @@ def _setting(change: Flip) -> Setting:
 def _together(
     tests: Sequence[Planned], found: Sequence[Found], matrix: Matrix
 ) -> Iterator[Together]:
-    """Where several switches of a cell are flipped one by one, all of them at once, too; but
-    not where they exclude each other."""
+    """If several settings of a cell are flipped separately, also flips all of them at once, unless
+    they exclude each other."""
     for one in found:
         before = matrix.spot(one.cell)
         changes = {test.axis: test for test in tests if test.before == before}

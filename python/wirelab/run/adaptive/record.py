@@ -1,7 +1,7 @@
-"""What is to be tested, written down before the first trial of the test.
+"""The plan of a test, recorded before its first trial.
 
-It stands in the test's own experiment file under ``interventions`` and so in its manifest:
-a prediction is made before its outcome is known, and stays as it was made.
+It is stored in the test's own experiment file under ``interventions``, and therefore in its
+manifest. A prediction is recorded before its result is known, and never changes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 class Spot(Model):
-    """A point of a matrix without its axes, which its stack names."""
+    """A point of a matrix without its axes, which the stack contains."""
 
     stack: str
     contract: str
@@ -34,7 +34,7 @@ class Spot(Model):
 
     @classmethod
     def of(cls, point: Point) -> Spot:
-        """The point's name."""
+        """Name of the point."""
         line = point.to_json()
         return cls.model_validate({name: line[name] for name in cls.model_fields})
 
@@ -45,29 +45,33 @@ class Spot(Model):
 
 
 class Claim(Model):
-    """What the packets of one cell say of one cause; means over its trials."""
+    """Evidence in the packets of one cell for one cause; means over its trials."""
 
     cause: str
-    ms_per_call: float = Field(description="milliseconds that go if the finding is right")
-    occurrences_per_call: float = Field(description="exchanges of all that show it")
-    share: float = Field(description="of the time of a call, 0 to 1")
-    trials: int = Field(description="that the means are of")
+    ms_per_call: float = Field(description="predicted saving in milliseconds per call")
+    occurrences_per_call: float = Field(description="share of exchanges that show it")
+    share: float = Field(description="share of the time of a call, 0 to 1")
+    trials: int = Field(description="number of trials in the means")
 
 
 class Planned(Model):
-    """One claim, and the one switch that is flipped to test it."""
+    """One claim, and the one setting to flip to test it."""
 
     claim: Claim
     axis: str
     was: str
     becomes: str
     lapses: dict[str, str] = Field(
-        default_factory=dict, description="axes that do not exist without it: their defaults"
+        default_factory=dict, description="axes that do not exist without the value: their defaults"
     )
     before: Spot
     after: Spot
-    beside: tuple[str, ...] = Field((), description="causes of the cell that blame it too")
-    ms_predicted: float = Field(description="per call; of all causes that blame the switch")
+    beside: tuple[str, ...] = Field(
+        (), description="other causes of the cell that blame the same setting"
+    )
+    ms_predicted: float = Field(
+        description="milliseconds per call, for all causes that blame the setting"
+    )
 
     @property
     def change(self) -> str:
@@ -76,7 +80,7 @@ class Planned(Model):
 
 
 class Together(Model):
-    """All switches of one cell at once."""
+    """All settings of one cell flipped together."""
 
     changes: tuple[str, ...]
     before: Spot
@@ -84,12 +88,12 @@ class Together(Model):
 
 
 class Untested(Model):
-    """A claim that stays a claim, and why."""
+    """A claim without a test, and the reason."""
 
     claim: Claim
     before: Spot
     reason: str
-    possible: bool = Field(description="it could be tested, and was not worth it")
+    possible: bool = Field(description="it can be tested, but its share is too small")
 
     @property
     def words(self) -> str:
@@ -98,7 +102,7 @@ class Untested(Model):
 
 
 class Interventions(Model):
-    """Everything about one run's findings that was decided beforehand."""
+    """Everything about a run's findings that was decided before the test."""
 
     minimum_share: float
     tests: tuple[Planned, ...] = ()
@@ -107,20 +111,20 @@ class Interventions(Model):
 
 
 Switch = tuple[str, str]
-"""An axis, and the value that a finding asks for."""
+"""An axis, and the value that a finding suggests."""
 
 
 def captured(cell: Cell) -> list[Trial]:
-    """Its trials whose packets show exchanges."""
+    """Trials of the cell whose packets show exchanges."""
     return [trial for trial in cell.measured if trial.wire and trial.wire.exchanges]
 
 
 def call_ns(trial: Trial) -> float | None:
-    """Mean time of a call as packets can show it, nanoseconds: service time, and the opening
-    of connections divided among the calls. None where it was not recorded.
+    """Mean time of a call that packets can show, nanoseconds: service time, plus the time to open
+    connections divided among the calls. None if it was not recorded.
 
-    Not the response time: waiting for a free connection lies in that, so that a millisecond
-    less in every exchange can take several from it."""
+    It is not the response time, which includes waiting for a free connection: saving one
+    millisecond in every exchange can save several there."""
     service, connect = (trial.result.times.get(name) for name in ("service", "connect"))
     if service is None or not service.count:
         return None
@@ -129,19 +133,19 @@ def call_ns(trial: Trial) -> float | None:
 
 
 def occurrences_per_call(trial: Trial, cause: str) -> float:
-    """Occurrences over exchanges, everything captured."""
+    """Occurrences divided by exchanges, over everything captured."""
     finding = _finding(trial, cause)
     return finding.occurrences / trial.wire.exchanges if trial.wire and finding else 0.0
 
 
 def ms_per_call(trial: Trial, cause: str) -> float:
-    """Milliseconds charged to the cause over exchanges, everything captured."""
+    """Milliseconds attributed to the cause divided by exchanges, over everything captured."""
     finding = _finding(trial, cause)
     return finding.ms_total / trial.wire.exchanges if trial.wire and finding else 0.0
 
 
 def claims(cell: Cell) -> list[Claim]:
-    """One claim per cause that any trial of the cell shows, the costliest first."""
+    """One claim per cause that any trial of the cell shows, most expensive first."""
     trials = captured(cell)
     causes = dict.fromkeys(
         finding.cause for trial in trials if trial.wire for finding in trial.wire.findings
@@ -151,7 +155,8 @@ def claims(cell: Cell) -> list[Claim]:
 
 
 def switch(cell: Cell, cause: str) -> Switch | None:
-    """What the cell's findings of that cause blame, the most of them where they differ."""
+    """The setting that the cell's findings of that cause blame; the most frequent if they
+    differ."""
     blamed: Counter[Switch] = Counter()
     for trial in captured(cell):
         finding = _finding(trial, cause)

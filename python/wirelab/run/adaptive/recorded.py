@@ -1,4 +1,4 @@
-"""The test of a run's findings, as its directory holds it."""
+"""Reads the test of a run's findings from its directory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from wirelab.run.adaptive.record import Interventions
 
 FOLDER = "tests"
-"""Where a run keeps the test of its findings."""
+"""Folder of the test inside the run directory."""
 KEY = "interventions"
-"""Of the manifest's experiment: what was to be tested."""
+"""Key of the manifest's experiment: the plan of the test."""
 
 
 def read(folder: Path) -> Outcome | None:
-    """The outcome of the test in a run directory: of that run itself where it is one, else of
-    its own folder :data:`FOLDER`. None where nothing was tested. Raises
+    """The outcome of the test in a run directory: of the run itself if it is a test, otherwise of
+    its folder :data:`FOLDER`. None if nothing was tested. Raises
     :class:`RunDirectoryError`."""
     for place in (folder, folder / FOLDER):
         if not (place / MANIFEST).exists():
@@ -40,7 +40,7 @@ def _recorded(folder: Path) -> Interventions | None:
     given = manifest.experiment.get(KEY)
     if given is None:
         return None
-    # The record is a part of an experiment, whose models most runs need not load again.
+    # The record is part of an experiment, whose models most runs need not load.
     from pydantic import ValidationError
 
     from wirelab.run.adaptive.record import Interventions
@@ -50,5 +50,5 @@ def _recorded(folder: Path) -> Interventions | None:
     except ValidationError as error:
         raise RunDirectoryError(
             f"{folder}: the manifest's {KEY} cannot be read: {error.errors()[0]['msg']}",
-            "they are written by `wirelab dissect RUN --test`; restore the file",
+            "restore the file, which `wirelab dissect RUN --test` wrote",
         ) from error

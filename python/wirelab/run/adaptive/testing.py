@@ -1,4 +1,4 @@
-"""The test of a run's findings: propose, run as an experiment, judge."""
+"""Tests a run's findings: propose, run as an experiment, evaluate."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ REPEATS = 4
 
 @dataclass(frozen=True)
 class Intervention:
-    """What became of a test."""
+    """Result of a test."""
 
     folder: Path | None
-    """The run directory of the test; None where nothing could be tested."""
+    """Run directory of the test; None if nothing could be tested."""
     outcome: Outcome
     failed: tuple[Trial, ...] = ()
-    """Trials that measured nothing."""
+    """Failed trials."""
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Document for ``--json``."""
         return {
             "directory": str(self.folder) if self.folder else None,
             "failed": [{"id": trial.id, "reason": trial.reason} for trial in self.failed],
@@ -53,9 +53,9 @@ def intervene(
     unverified: bool = False,
     postgres: str = "",
 ) -> Intervention:
-    """Tests what was found in the packets of a run; goes on where an earlier test stopped.
+    """Tests the findings in the packets of a run; continues an interrupted test.
 
-    Raises :class:`UsageError` where the run holds nothing to test, and what
+    Raises :class:`UsageError` if the run has nothing to test, and what
     :func:`wirelab.run.runner.run` raises."""
     from wirelab.run.adaptive.outcome import judge
 
@@ -77,7 +77,7 @@ def intervene(
         postgres=postgres,
     )
     outcome = read(target)
-    assert outcome is not None  # its manifest was written by running.run
+    assert outcome is not None  # running.run wrote its manifest
     return Intervention(target, outcome, run.failed)
 
 
@@ -88,5 +88,5 @@ def _source(folder: Path) -> str:
     except OSError as error:
         raise UsageError(
             f"{folder / run_directory.EXPERIMENT} cannot be read: {error.strerror}",
-            "a test needs the experiment that was run",
+            "restore the file: a test needs the experiment of the run",
         ) from error

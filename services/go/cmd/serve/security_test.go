@@ -157,8 +157,8 @@ func TestMutualTLS(t *testing.T) {
 	for _, config := range secureStacks() {
 		p := start(t, authority.secured(t, config, "mtls"))
 		for name, certificates := range map[string][]tls.Certificate{
-			"none":         nil,
-			"a stranger's": {otherAuthority.clientCertificate(t)},
+			"none":                nil,
+			"another authority's": {otherAuthority.clientCertificate(t)},
 			"a service's": {func() tls.Certificate {
 				certificate, err := tls.X509KeyPair(authority.issue(t, x509.ExtKeyUsageServerAuth))
 				if err != nil {

@@ -23,7 +23,7 @@ import (
 
 // client makes the calls of one user, one at a time.
 type client interface {
-	// call makes one call and stamps it; what it returns is why the call failed.
+	// call makes one call and stamps it; it returns why the call failed.
 	call(ctx context.Context, at *stamps) error
 	close()
 }

@@ -36,7 +36,7 @@ func (q *quota) admit(at int64) bool {
 }
 
 // closesAt is when the window closes: when one call more arrives. It holds all that
-// were admitted, for an arrival may take from the quota before an earlier one of
+// were admitted, because an arrival may take from the quota before an earlier one of
 // another user does. math.MaxInt64: not yet known.
 func (q *quota) closesAt() int64 {
 	full := q.fullAt.Load()

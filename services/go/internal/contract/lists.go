@@ -20,7 +20,7 @@ const protobufItemBytesMin = 2
 
 // CheckProtobuf counts the items of an encoded message before it is decoded:
 // the library has no limit of its own, and an item of two bytes becomes a
-// hundred. What is malformed is left to the decoder.
+// hundred. The decoder handles malformed input.
 func CheckProtobuf(of proto.Message, encoded []byte) error {
 	fields := of.ProtoReflect().Descriptor().Fields()
 	if len(encoded) <= ItemsMax*protobufItemBytesMin || !hasList(fields) {

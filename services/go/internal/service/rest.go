@@ -117,7 +117,7 @@ func (r *rest) notFound(w http.ResponseWriter, request *http.Request) {
 	r.fail(w, request, &httpError{http.StatusNotFound, "no such path: " + request.URL.Path})
 }
 
-// serve answers one request; what it returns is the error that it answered with.
+// serve answers one request; it returns the error that it answered with.
 func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *contract.Operation, call *Call) error {
 	route := operation.Route
 	if route == nil {
@@ -153,7 +153,7 @@ func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *co
 
 // failCall answers a call with an error. Where operations have paths of their own, a row
 // that does not exist is a 404 without a body, and a 400 has the field `errors` unless
-// it is a parameter that is wrong.
+// a parameter is wrong.
 func (r *rest) failCall(w http.ResponseWriter, request *http.Request, route *contract.Route, err error) {
 	if errors.Is(err, contract.ErrNotFound) {
 		w.WriteHeader(http.StatusNotFound)

@@ -61,7 +61,7 @@ func (s *soapServer) plain(w http.ResponseWriter, request *http.Request, status 
 	s.reply(w, request, status, "text/plain; charset=utf-8", codec.Text(text))
 }
 
-// answer answers a message; what it returns is the error that it answered with.
+// answer answers a message; it returns the error that it answered with.
 func (s *soapServer) answer(w http.ResponseWriter, request *http.Request, call *Call) error {
 	envelope, err := s.envelope(w, request, call)
 	status := http.StatusOK

@@ -157,7 +157,7 @@ func (e *Endpoint) requestElement(operation *contract.Operation) xml.Name {
 	return xml.Name{Space: e.Contract.Namespace(), Local: name}
 }
 
-// asFault: what else goes wrong in reading is the sender's fault.
+// asFault makes every other error in reading the sender's fault.
 func asFault(err error) error {
 	if err == nil || errors.As(err, new(*Fault)) {
 		return err

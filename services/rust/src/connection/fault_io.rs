@@ -20,7 +20,7 @@ use crate::connection::socket::Socket;
 // More than the largest frame header and HTTP status line, less than a socket buffer.
 const GARBAGE_BYTES: usize = 4096;
 
-/// What a connection does besides carrying bytes.
+/// What a connection does in addition to carrying bytes.
 #[derive(Debug, Default)]
 pub(crate) struct IoOptions {
     /// `TCP_QUICKACK`, set again after every receive.

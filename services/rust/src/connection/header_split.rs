@@ -94,7 +94,7 @@ impl Http1 {
                 }
                 Reach { bytes: taken, last }
             }
-            // Chunked or until-close: what follows is body until the connection ends.
+            // Chunked or until-close: the rest is body until the connection ends.
             Http1::Rest => Reach {
                 bytes: bytes.len(),
                 last: false,

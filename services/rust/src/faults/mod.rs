@@ -85,7 +85,7 @@ pub enum Wrong {
     Trailers,
 }
 
-/// What happens to one call besides delays.
+/// What happens to one call apart from delays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultAction {
     /// A correct reply.

@@ -426,7 +426,7 @@ fn booking_order() -> Writer {
     let mut request = json!({
         "owner": "", "day": 0, "slot": 48, "title": "", "open": true, "weight": 1.0, "note": long,
     });
-    let mut writer = fresh("of several errors the first is told");
+    let mut writer = fresh("the first of several errors is reported");
     for (field, repaired) in [
         ("owner", json!("a")),
         ("day", json!(1)),

@@ -59,7 +59,7 @@ impl MessagePattern {
         let decoded = DynamicMessage::decode(self.of.clone(), message);
         let mut decoded =
             decoded.map_err(|error| format!("not a {}: {error}", self.of.full_name()))?;
-        // What nothing is expected of need not have a form in JSON, as an Any of another pool.
+        // Fields without expectations need no form in JSON, such as an Any of another pool.
         for field in &self.unexpected {
             decoded.clear_field(field);
         }

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::causes::connection_setup::At;
+use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
-use crate::protocol::exchange::{Ending, Exchange};
+use crate::protocol::exchange::{Ending, Exchange, Protocol};
 
 /// Less cannot be distinguished from a busy machine, ns.
 const THINK_TIME_MIN_NS: u64 = 3_500_000;
@@ -110,5 +111,20 @@ pub(crate) fn until_close(exchange: &Exchange, end: Option<At>) -> Option<Stall>
         late: (reply.start, reply.end),
         stream: None,
         packets: [reply.last_packet, 0, packet],
+    })
+}
+
+/// A reply that sends the client elsewhere (RFC 9110 section 15.4): the whole exchange.
+pub(crate) fn redirect(exchange: &Exchange) -> Option<Occurrence> {
+    let is_redirect = matches!(exchange.status, Some((301 | 302 | 303 | 307 | 308, _)))
+        && matches!(exchange.protocol, Protocol::Http1 | Protocol::Http2);
+    let reply = exchange.reply.as_ref().filter(|_| is_redirect)?;
+    Some(Occurrence {
+        cause: Cause::Redirect,
+        flow: exchange.flow,
+        exchange: Some(exchange.ordinal),
+        direction: exchange.caller.opposite(),
+        packets: vec![exchange.request.first_packet, reply.last_packet],
+        ns: exchange.latency_ns()?,
     })
 }

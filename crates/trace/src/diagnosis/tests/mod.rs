@@ -5,6 +5,7 @@ mod properties;
 mod retransmissions;
 mod think_time;
 pub(super) mod timeline;
+mod waits;
 mod windows;
 mod writes;
 

@@ -39,7 +39,7 @@ prop_compose! {
     fn extent()(first in number(), last in number(), start in 0..9_000u64, end in 0..9_000u64) -> Extent {
         Extent {
             first_packet: 1, first_at_ns: first, last_packet: 2, last_at_ns: last, start, end,
-            message_bytes: end, overhead_bytes: 0, segments: 1, between_bytes: (last % 50) as u32,
+            message_bytes: end, overhead_bytes: 0, segments: 1, between_bytes: (last % 50) as u32, carrier: 2,
         }
     }
 }

@@ -104,6 +104,26 @@ impl Timeline {
         self.observe(segment)
     }
 
+    /// A SYN, or its answer, sent a second time.
+    pub(crate) fn handshake_again(
+        &mut self,
+        side: Direction,
+        flags: Flags,
+        after_us: u64,
+    ) -> &mut Self {
+        let mut segment = self.blank(side, after_us);
+        segment.kind = SegmentKind::Retransmission;
+        segment.flags = flags;
+        self.observe(segment)
+    }
+
+    pub(crate) fn reset(&mut self, side: Direction, after_us: u64) -> &mut Self {
+        let mut segment = self.blank(side, after_us);
+        segment.kind = SegmentKind::Reset;
+        segment.flags = Flags::RST;
+        self.observe(segment)
+    }
+
     pub(crate) fn hide(&mut self, side: Direction) -> &mut Self {
         self.hidden[side as usize] = true;
         self
@@ -220,6 +240,14 @@ impl Timeline {
         self.observe(segment)
     }
 
+    /// One byte into a closed window (RFC 9293 section 3.8.6.1).
+    pub(crate) fn probe(&mut self, side: Direction, after_us: u64) -> &mut Self {
+        let mut segment = self.blank(side, after_us);
+        segment.kind = SegmentKind::KeepAlive;
+        segment.bytes = 1;
+        self.observe(segment)
+    }
+
     pub(crate) fn fin(&mut self, side: Direction, after_us: u64) -> &mut Self {
         let mut segment = self.blank(side, after_us);
         segment.kind = SegmentKind::Close;
@@ -291,6 +319,7 @@ impl Timeline {
             overhead_bytes: 0,
             segments: 1,
             between_bytes: between[side as usize],
+            carrier: 2,
         };
         let exchange = Exchange {
             flow: self.flow,
@@ -317,7 +346,7 @@ impl Timeline {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
-    sent: [u64; 2],
+    pub(crate) sent: [u64; 2],
     us: u64,
 }
 

@@ -182,7 +182,7 @@ fn a_sender_that_computes_between_parts_is_not_congested() {
     let mark = begin(&mut timeline, 10);
     timeline.ack(C, FAR_US).burst(S, 20, 30_000);
     end(&mut timeline, mark, FAR_US);
-    assert_eq!(causes(&timeline.findings()), []);
+    assert_eq!(causes(&timeline.findings()), [Cause::SenderStalled]);
 }
 
 #[test]

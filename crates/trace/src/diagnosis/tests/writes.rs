@@ -118,7 +118,7 @@ fn a_server_slower_than_the_delayed_acknowledgment_is_not_stalled_by_nagle() {
     for _ in 0..5 {
         held_reply(&mut timeline, 41_000, 9_000);
     }
-    assert_eq!(causes(&timeline.findings()), []);
+    assert_eq!(causes(&timeline.findings()), [Cause::SenderStalled]);
 }
 
 #[test]

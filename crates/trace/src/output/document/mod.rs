@@ -5,7 +5,9 @@
 //! those of the capture's link type.
 
 pub(super) mod timeline;
+pub(super) mod tls;
 pub(super) mod traffic;
+pub(super) mod waits;
 
 use std::collections::BTreeMap;
 
@@ -13,9 +15,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use timeline::*;
+pub use tls::*;
 pub use traffic::*;
+pub use waits::*;
 
-use crate::diagnosis::Finding;
+use crate::diagnosis::waits::WaitSums;
+use crate::diagnosis::{Diagnosis, Finding};
+use crate::flow::Counts;
 use crate::output::account::{Account, Classes, Packets};
 use crate::output::reconciliation::document::Reconciliation;
 use crate::protocol::layer::Kind;
@@ -36,10 +42,22 @@ pub struct Dissection {
     pub flows: FlowSums,
     /// Packets and bytes.
     pub accounting: Accounting,
+    /// Connections that are TLS.
+    #[serde(default)]
+    pub tls: Tls,
     /// Calls.
     pub exchanges: ExchangeSums,
     /// When they were made.
     pub load: Load,
+    /// Where all of the time went.
+    #[serde(default)]
+    pub waits: Waits,
+    /// Lookups of names by DNS over UDP.
+    #[serde(default)]
+    pub names: Names,
+    /// Bytes and windows over time.
+    #[serde(default)]
+    pub series: Series,
     /// What cost time, and where.
     pub findings: Vec<Finding>,
     /// The packets of one exchange, with its connection's set-up and tear-down;
@@ -57,6 +75,28 @@ pub struct Dissection {
     pub reconciliation: Option<Reconciliation>,
 }
 
+impl Dissection {
+    /// Adds what the diagnosis has found.
+    pub fn diagnosed(&mut self, diagnosis: Diagnosis) {
+        let found = diagnosis.results();
+        self.findings = found.findings;
+        self.waits = Waits::from(&found.waits);
+        self.names = Names::from(found.names);
+        self.divide_flows(&found.waits);
+    }
+
+    fn divide_flows(&mut self, waits: &WaitSums) {
+        for flow in &mut self.flows.list {
+            let times = waits.flows.binary_search_by_key(&flow.flow, |one| one.flow);
+            if let Ok(place) = times {
+                let times = &waits.flows[place];
+                flow.time = Some(Elapsed::new(1, times.elapsed, &times.parts));
+                flow.waits = spans(times.waits(), self.capture.first_at_ns.unwrap_or(0));
+            }
+        }
+    }
+}
+
 /// What a file holds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Capture {
@@ -70,6 +110,8 @@ pub struct Capture {
     pub other_packets: u64,
     /// From the first packet to the last.
     pub seconds: f64,
+    /// When the first one was captured, nanoseconds since the Unix epoch.
+    pub first_at_ns: Option<u64>,
     /// What the packets begin with: `Ethernet`, …
     pub link_types: Vec<String>,
     /// Packets of which the file holds only the beginning.
@@ -78,9 +120,48 @@ pub struct Capture {
     pub drops: Option<u64>,
     /// Why the reading ended early, with the offset in the file; null where it did not.
     pub damaged: Option<String>,
+    /// Segments that were no plain progress.
+    #[serde(default)]
+    pub tcp: TcpCounts,
     /// What cannot be told, and how to capture both directions, where most
     /// connections were captured in one direction only; null where they were not.
     pub one_sided: Option<String>,
+}
+
+/// What of TCP's machinery shows, counted as Wireshark does.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TcpCounts {
+    /// Segments sent again, for any reason.
+    pub retransmissions: u64,
+    /// Of those, after duplicate acknowledgments.
+    pub fast_retransmissions: u64,
+    /// Of those, when they had been acknowledged already.
+    pub spurious_retransmissions: u64,
+    /// Acknowledgments that repeat the one before.
+    pub duplicate_acknowledgments: u64,
+    /// Segments that came after later ones.
+    pub out_of_order: u64,
+    /// Packets that announce a closed window.
+    pub zero_windows: u64,
+    /// Probes of live connections or closed windows.
+    pub probes: u64,
+    /// Packets with RST.
+    pub resets: u64,
+}
+
+impl From<&Counts> for TcpCounts {
+    fn from(counts: &Counts) -> TcpCounts {
+        TcpCounts {
+            retransmissions: counts.retransmissions,
+            fast_retransmissions: counts.fast_retransmissions,
+            spurious_retransmissions: counts.spurious_retransmissions,
+            duplicate_acknowledgments: counts.duplicate_acknowledgments,
+            out_of_order: counts.out_of_order,
+            zero_windows: counts.zero_windows,
+            probes: counts.keep_alives,
+            resets: counts.resets,
+        }
+    }
 }
 
 /// Packets and bytes.
@@ -147,7 +228,7 @@ pub struct Payload {
     pub overhead_bytes: u64,
     /// Message bytes: bodies without any framing.
     pub message_bytes: u64,
-    /// Encrypted content of TLS records.
+    /// Content of TLS records that were not decrypted.
     pub encrypted_bytes: u64,
     /// Bytes of unknown protocols, or after their thread was lost.
     pub unknown_bytes: u64,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::waits::{Elapsed, Span};
 use crate::protocol::exchange::{Ending, Protocol};
 
 /// Connections.
@@ -45,6 +46,9 @@ pub struct Flow {
     pub server: String,
     /// What is spoken.
     pub protocol: Protocol,
+    /// Within TLS.
+    #[serde(default)]
+    pub is_tls: bool,
     /// Packets of both directions.
     pub packets: u64,
     /// Bytes of both directions, all headers included.
@@ -60,6 +64,11 @@ pub struct Flow {
     pub opening: HowOpened,
     /// How it ended.
     pub closing: HowClosed,
+    /// Where its time went; null without a diagnosis.
+    pub time: Option<Elapsed>,
+    /// Its waits in order; of many the longer ones, so that there are gaps between them.
+    #[serde(default)]
+    pub waits: Vec<Span>,
 }
 
 /// How a connection began.
@@ -145,6 +154,9 @@ pub struct Named {
 /// Quantiles, microseconds, to three digits.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct Quantiles {
+    /// Smallest; 0 in a document that was made before it was there.
+    #[serde(default)]
+    pub min: f64,
     /// Median.
     pub p50: f64,
     /// 90 %.

@@ -25,9 +25,9 @@ pub use log::{CallLog, HEAD, LogError};
 pub use phases::Phase;
 
 use crate::diagnosis::Diagnosis;
-use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::packet::Packet;
-use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Pdu};
+use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Message, Pdu};
 use crate::protocol::layer::Layer;
 use pairs::Pairs;
 
@@ -87,6 +87,10 @@ impl<R: Read> Observer for Reconciler<R> {
         self.diagnosis.opened(flow, opening);
     }
 
+    fn datagram(&mut self, datagram: &Datagram<'_>) {
+        self.diagnosis.datagram(datagram);
+    }
+
     fn packet(&mut self, flow: FlowId, direction: Direction, packet: &Packet<'_>) {
         self.diagnosis.packet(flow, direction, packet);
     }
@@ -129,12 +133,16 @@ impl<R: Read> Listener for Reconciler<R> {
         self.diagnosis.call_ended(flow, ordinal);
     }
 
+    fn unpaired(&mut self, flow: FlowId, message: Message) {
+        self.diagnosis.unpaired(flow, message);
+    }
+
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
         self.diagnosis.layer(flow, layer, bytes, segment);
     }
 
     fn pdu(&mut self, flow: FlowId, pdu: Pdu, segment: &Segment) {
-        if matches!(pdu, Pdu::Tls(_)) {
+        if matches!(pdu, Pdu::Tls { .. }) {
             self.pairs.is_encrypted(flow);
         }
         self.diagnosis.pdu(flow, pdu, segment);

@@ -43,6 +43,7 @@ impl Times {
     pub(super) fn quantiles(&self) -> Option<Quantiles> {
         let us = |part| self.quantile_ns(part) as f64 / 1e3;
         (!self.is_empty()).then(|| Quantiles {
+            min: us(0.0),
             p50: us(0.5),
             p90: us(0.9),
             p99: us(0.99),

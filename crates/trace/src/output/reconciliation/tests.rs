@@ -19,7 +19,7 @@ enum Event {
     Open(FlowId, u16, bool),
     Packet(FlowId, Direction, Flags, u64),
     CallStarted(FlowId),
-    Exchange(Exchange),
+    Exchange(Box<Exchange>),
     Gap(FlowId),
     Tls(FlowId),
 }
@@ -87,7 +87,7 @@ impl Scenario {
             if captured(ordinal) {
                 self.events.push(Event::CallStarted(flow));
                 self.events
-                    .push(Event::Exchange(exchange(flow, ordinal, begin)));
+                    .push(Event::Exchange(exchange(flow, ordinal, begin).into()));
             }
         }
         self
@@ -154,7 +154,15 @@ fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
         Event::Gap(flow) => reconciler.gap(*flow, Direction::Request, 0, 100),
         Event::Tls(flow) => {
             let segment = segment(Direction::Request, Flags::ACK, BEGIN);
-            reconciler.pdu(*flow, Pdu::Tls(22), &segment);
+            reconciler.pdu(
+                *flow,
+                Pdu::Tls {
+                    kind: 22,
+                    length: 80,
+                    content: None,
+                },
+                &segment,
+            );
         }
     }
 }
@@ -253,7 +261,7 @@ fn a_call_without_packets_is_not_matched_to_another_exchange() {
         let of_call = exchange(0, ordinal - 3, BEGIN + ordinal * STEP);
         scenario
             .events
-            .extend([Event::CallStarted(0), Event::Exchange(of_call)]);
+            .extend([Event::CallStarted(0), Event::Exchange(of_call.into())]);
     }
     let found = scenario.run();
     assert_eq!(counted(&found), [17, 3, 17, 0]);
@@ -266,7 +274,7 @@ fn a_capture_that_began_later_numbers_from_its_own_beginning() {
     scenario = scenario.calls(0, 4_000, 20, always, |_| false);
     for ordinal in 5..20 {
         let of_call = exchange(0, ordinal - 5, BEGIN + ordinal * STEP);
-        scenario.events.push(Event::Exchange(of_call));
+        scenario.events.push(Event::Exchange(of_call.into()));
     }
     let now = Event::Packet(0, Direction::Request, Flags::ACK, BEGIN);
     scenario.events.insert(0, now);
@@ -284,7 +292,7 @@ fn indistinguishable_candidates_are_not_matched() {
     }
     let mut late = exchange(0, 0, BEGIN + 10);
     late.request.last_at_ns = late.request.first_at_ns;
-    scenario.events.push(Event::Exchange(late));
+    scenario.events.push(Event::Exchange(late.into()));
     assert_eq!(counted(&scenario.run()), [0, 2, 0, 1]);
 }
 
@@ -298,7 +306,7 @@ fn a_port_that_is_used_again_is_another_connection() {
         if flow != 3 {
             scenario
                 .events
-                .push(Event::Exchange(exchange(flow, 0, begin)));
+                .push(Event::Exchange(exchange(flow, 0, begin).into()));
         }
     }
     let found = scenario.run();
@@ -379,7 +387,7 @@ fn a_one_way_call_ends_with_its_report_and_a_broken_one_has_no_parts() {
             text
         };
         scenario.lines.push(text);
-        scenario.events.push(Event::Exchange(of_call));
+        scenario.events.push(Event::Exchange(of_call.into()));
     }
     let found = scenario.run();
     assert_eq!((found.calls.matched, found.calls.unanswered), (2, 1));
@@ -421,11 +429,9 @@ fn memory_is_bounded() {
             ordinal,
             BEGIN + number * 100,
         ));
-        scenario.events.push(Event::Exchange(exchange(
-            flow,
-            ordinal,
-            BEGIN + number * 100,
-        )));
+        scenario.events.push(Event::Exchange(
+            exchange(flow, ordinal, BEGIN + number * 100).into(),
+        ));
     }
     let found = scenario.run();
     assert_eq!(found.calls.given_up, 200_000 - found.calls.unmatched);
@@ -454,7 +460,7 @@ fn anything() -> impl Strategy<Value = Scenario> {
                 3 => of_call.ordinal = u64::MAX,
                 _ => {}
             }
-            Event::Exchange(of_call)
+            Event::Exchange(of_call.into())
         }),
     ];
     let line = (0u64..3, 0u16..4, 0u64..6, 0u64..60_000, 0u8..9).prop_map(

@@ -14,5 +14,5 @@ mod source;
 mod writer;
 
 pub use reader::Reader;
-pub use record::{Damage, Error, Record};
+pub use record::{Damage, Error, Item, Record};
 pub use writer::{InterfaceTotals, Writer};

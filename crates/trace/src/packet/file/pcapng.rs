@@ -1,5 +1,5 @@
 //! The pcapng format (draft-ietf-opsawg-pcapng): sections, interfaces, and
-//! frames in Enhanced, Simple and obsolete Packet Blocks.
+//! frames in Enhanced, Simple and obsolete Packet Blocks, secrets of TLS.
 
 use std::io::Read;
 
@@ -14,6 +14,9 @@ const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
+const DECRYPTION_SECRETS: u32 = 10;
+/// Secrets in the format of NSS key logs ("TLSK").
+const TLS_KEY_LOG: u32 = 0x544C_534B;
 const MAGIC: u32 = 0x1A2B_3C4D;
 /// Type, length, and the length again at the end.
 const FRAME_BYTES: u32 = 12;
@@ -134,6 +137,13 @@ impl Pcapng {
                     Err(reason) => Step::Damaged(Damage::new(offset, reason)),
                 });
             }
+            if block_type == DECRYPTION_SECRETS {
+                let body = &source.take(length as usize)[8..length as usize - 4];
+                return Ok(match self.key_log(body) {
+                    Ok(text) => Step::Secrets(text),
+                    Err(reason) => Step::Damaged(Damage::new(offset, reason)),
+                });
+            }
             let body = &source.take(length as usize)[8..length as usize - 4];
             if let Err(reason) = self.describe(block_type, body) {
                 return Ok(Step::Damaged(Damage::new(offset, reason)));
@@ -163,7 +173,11 @@ impl Pcapng {
     }
 
     fn is_read(&self, block_type: u32) -> bool {
-        is_packet(block_type) || matches!(block_type, SECTION | INTERFACE | STATISTICS)
+        is_packet(block_type)
+            || matches!(
+                block_type,
+                SECTION | INTERFACE | STATISTICS | DECRYPTION_SECRETS
+            )
     }
 
     /// Takes a block that describes others. `body` is without both lengths.
@@ -239,6 +253,16 @@ impl Pcapng {
             interface.drops = Some(sum);
         }
         Ok(())
+    }
+
+    /// The text of a Decryption Secrets Block (draft section 4.7); empty where it is of
+    /// another protocol.
+    fn key_log<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], Reason> {
+        let short = "decryption secrets are shorter than they state";
+        let kind = self.order.u32(body, 0).ok_or(short)?;
+        let length = self.order.u32(body, 4).ok_or(short)?;
+        let text = body[8..].get(..length as usize).ok_or(short)?;
+        Ok(if kind == TLS_KEY_LOG { text } else { &[] })
     }
 
     #[inline]

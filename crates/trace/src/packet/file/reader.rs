@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::pcap::{self, Pcap};
 use super::pcapng::Pcapng;
-use super::record::{Damage, Error, Record, Step};
+use super::record::{Damage, Error, Item, Record, Step};
 use super::source::Source;
 
 enum Format {
@@ -48,13 +48,13 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// The next frame; None at the end of the file or of its readable part.
+    /// The next frame, or secrets for those behind it; None at the end of the file or of its readable part.
     ///
     /// # Errors
     /// When the file system or the pipe fails.
     #[inline]
-    #[allow(clippy::should_implement_trait)] // A frame borrows from the reader.
-    pub fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
+    #[allow(clippy::should_implement_trait)] // An item borrows from the reader.
+    pub fn next(&mut self) -> Result<Option<Item<'_>>, Error> {
         if self.ended {
             return Ok(None);
         }
@@ -67,14 +67,15 @@ impl<R: Read> Reader<R> {
                 // From 1, like Wireshark's frame.number, so that findings can quote
                 // packets.
                 self.frames += 1;
-                Ok(Some(Record {
+                Ok(Some(Item::Frame(Record {
                     number: self.frames,
                     at_ns: frame.at_ns,
                     wire_bytes: frame.wire_bytes,
                     link_type: frame.link_type,
                     data: frame.data,
-                }))
+                })))
             }
+            Step::Secrets(text) => Ok(Some(Item::Secrets(text))),
             Step::End => {
                 self.ended = true;
                 Ok(None)

@@ -20,6 +20,15 @@ pub struct Record<'a> {
     pub data: &'a [u8],
 }
 
+/// What a capture holds, in its order.
+#[derive(Debug, Clone, Copy)]
+pub enum Item<'a> {
+    /// A frame.
+    Frame(Record<'a>),
+    /// Secrets of TLS connections, in the format of NSS key logs.
+    Secrets(&'a [u8]),
+}
+
 pub(super) struct Frame<'a> {
     pub(super) at_ns: u64,
     pub(super) wire_bytes: u32,
@@ -29,6 +38,7 @@ pub(super) struct Frame<'a> {
 
 pub(super) enum Step<'a> {
     Frame(Frame<'a>),
+    Secrets(&'a [u8]),
     End,
     Damaged(Damage),
 }

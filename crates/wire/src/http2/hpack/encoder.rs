@@ -75,7 +75,7 @@ impl Encoder {
         if now == self.table.size_max() {
             return;
         }
-        // Section 4.2: the smallest value between two blocks is signalled too, for it evicted
+        // Section 4.2: the smallest value between two blocks is signalled too: it evicted
         // entries.
         let least = self.resize.map_or(now, |pending| pending.least.min(now));
         self.resize = Some(Resize { least, now });

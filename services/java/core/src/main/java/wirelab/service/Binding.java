@@ -26,7 +26,7 @@ public interface Binding {
         return List.of();
     }
 
-    /** Classes beside the table's that work for every call of a contract, between wire and store. */
+    /** Classes that serve every call of a contract between wire and store, in addition to the table's. */
     default List<String> serverWorkers(Configuration configuration) {
         return List.of();
     }

@@ -284,7 +284,7 @@ record Offer(
                     "use binding soap, or leave username and password out");
         }
         if (username == null || password == null) {
-            throw new Refusal(username == null ? "store.username" : "store.password", "is missing beside the other",
+            throw new Refusal(username == null ? "store.username" : "store.password", "is missing",
                     "give both username and password, or neither");
         }
     }

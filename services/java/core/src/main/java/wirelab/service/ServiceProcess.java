@@ -36,7 +36,7 @@ public final class ServiceProcess {
         this.output = output;
     }
 
-    /** Serves until it is told to stop; {@code line} is the configuration, or null when it is yet to be read. */
+    /** Serves until it is ordered to stop; {@code line} is the configuration, or null when it is yet to be read. */
     public int run(String line) {
         try {
             Configuration configuration = Configuration.read(line == null ? readLine() : line);

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** What this service takes is what service.json offers, and a part of the lab's table of stacks. */
+/** This service takes exactly what service.json offers, a part of the lab's table of stacks. */
 class OfferTest {
     private static final Path TABLE = Path.of("../../../python/wirelab/data/stack.json");
     private static final Path MANIFEST = Path.of("../service.json");

@@ -2,7 +2,7 @@ package wirelab.caller;
 
 /** Makes the calls of one user, one at a time. */
 public interface Client extends AutoCloseable {
-    /** Makes one call, stamps it and compares its reply; what it throws is why the call failed. */
+    /** Makes one call, stamps it and compares its reply; throws why the call failed. */
     void call(Stamps at) throws Exception;
 
     @Override

@@ -249,7 +249,7 @@ final class Run {
         return ended.await(ns, TimeUnit.NANOSECONDS);
     }
 
-    /** The drain is over: what is still under way is unfinished, whatever its library does. */
+    /** The drain is over: calls still under way are unfinished, whatever their library does. */
     void abandon() {
         long now = Stamps.now();
         synchronized (this) {

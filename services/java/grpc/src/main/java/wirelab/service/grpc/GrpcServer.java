@@ -71,7 +71,7 @@ final class GrpcServer implements Binding.Running {
             ask(channel);
         } catch (StatusRuntimeException error) {
             boolean application = error.getStatus().getCode() == Status.Code.INVALID_ARGUMENT;
-            // With mtls the service is a stranger to itself unless its certificate is a client's too.
+            // With mtls the service does not trust itself unless its certificate is a client's too.
             if (!application && !configuration.stack().security().equals("mtls")) {
                 throw new IOException("the service could not call itself: " + error.getMessage(), error);
             }

@@ -20,7 +20,7 @@ final class BoundedFragments extends FilterInputStream {
     private static final int LITTLE_ENDIAN = 1;
     private static final int MORE = 2;
 
-    /** What the begin of a message takes beside its bytes. */
+    /** Memory that an incomplete message takes in addition to its bytes. */
     private static final long BEGUN_BYTES = 1024;
 
     private final long bytesMax;

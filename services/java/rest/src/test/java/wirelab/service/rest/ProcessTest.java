@@ -65,7 +65,7 @@ class ProcessTest {
         assertEquals(0, process.exitValue());
     }
 
-    /** Tomcat makes folders; nothing of them stays, whichever way the process is told to stop. */
+    /** Tomcat makes folders; none of them stay, whichever way the process is stopped. */
     @Test
     void temporaryFilesGoWithTheProcess() throws Exception {
         for (boolean bySignal : new boolean[] {false, true}) {

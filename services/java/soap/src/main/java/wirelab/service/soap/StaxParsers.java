@@ -27,7 +27,7 @@ final class StaxParsers {
         return factory(parser).getClass();
     }
 
-    /** A new factory; what its readers must be held to besides is in {@link LimitedReader}. */
+    /** A new factory; {@link LimitedReader} has the further limits of its readers. */
     static XMLInputFactory secured(String parser) {
         XMLInputFactory factory = factory(parser);
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);

@@ -19,7 +19,7 @@ public final class BodyFilter implements Filter {
     /** Bounds a request's body after decompression; the largest upload in base64 passes. */
     public static final int BYTES_MAX = 128 << 20;
 
-    /** How an HTTP status beside the contract is answered. */
+    /** How an HTTP status outside the contract is answered. */
     @FunctionalInterface
     public interface Rejection {
         /** Writes status, content type and body. */
@@ -85,7 +85,7 @@ public final class BodyFilter implements Filter {
         switch (endOfMessage) {
             case "content-length" -> response.setContentLength(body.length);
             case "until-close" -> response.setHeader("Connection", "close");
-            default -> { } // chunked is what Tomcat does where it is told no length
+            default -> { } // Tomcat sends chunked without a length
         }
         response.getOutputStream().write(body);
         if (!endOfMessage.equals("content-length")) {

@@ -34,7 +34,7 @@ public final class SelfCall {
                 throw new IOException("the service answered its own call with status " + status);
             }
         } catch (SSLException untrusted) {
-            // With mtls the service is a stranger to itself unless its certificate is a client's too:
+            // With mtls the service does not trust itself unless its certificate is a client's too:
             // being turned away is then the right answer.
             if (!configuration.stack().security().equals("mtls")) {
                 throw untrusted;

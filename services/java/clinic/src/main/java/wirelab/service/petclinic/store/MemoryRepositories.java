@@ -59,7 +59,7 @@ public final class MemoryRepositories implements Repositories {
 
         @Override
         public void update(E row) {
-            // What was found is the row itself.
+            // The row that was found is the stored one.
         }
 
         @Override

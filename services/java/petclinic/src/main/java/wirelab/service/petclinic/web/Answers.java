@@ -50,7 +50,7 @@ final class Answers {
         return new Made(id, by(mapping).apply(row));
     }
 
-    /** Encodes from the rows on, as a call does: what the mapper makes is a part of it. */
+    /** Encodes from the rows on, as a call does, including the objects that the mapper makes. */
     private <R> Coded coded(String operation, Reply<R> reply) {
         return new Coded() {
             @Override

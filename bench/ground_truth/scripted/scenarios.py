@@ -1,0 +1,289 @@
+"""Conversations in which both sides know what they wait for: one function per side.
+
+A side pauses through :class:`Script`, which notes cause and length. Everything else happens at
+once. HTTP/1.1 is written by hand, so that every write is one send.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+CONTENT = b"x" * 600
+HEAD = b"Content-Type: text/plain\r\n"
+REQUEST = b"GET /item HTTP/1.1\r\nHost: service\r\n\r\n"
+UPLOAD = b"POST /item HTTP/1.1\r\nHost: service\r\n" + HEAD + b"Content-Length: 600\r\n\r\n"
+REPLY = b"HTTP/1.1 200 OK\r\n" + HEAD + b"Content-Length: 600\r\n\r\n"
+FOUND = b"HTTP/1.1 302 Found\r\nLocation: /item\r\nContent-Length: 0\r\n\r\n"
+LARGE_REPLY, ENDLESS_REPLY = (
+    REPLY.replace(b"600", str(size).encode()) + b"x" * size for size in (1 << 18, 1 << 23)
+)
+ANSWER_S_MAX = 10.0
+PAUSE_S = (0.15, 0.4)
+IDLE_S = (1.1, 1.5)
+
+
+@dataclass
+class Script:
+    """What one side of one connection does by plan."""
+
+    random: random.Random
+    waits: list[tuple[str, float]] = field(default_factory=list)
+    """Cause and milliseconds; 0 where the cause has no length of its own."""
+
+    def pause(self, cause: str, bounds: tuple[float, float] = PAUSE_S) -> None:
+        """Sleeps for a random time, as an occurrence of ``cause``."""
+        began = time.monotonic()
+        time.sleep(self.random.uniform(*bounds))
+        self.note(cause, 1e3 * (time.monotonic() - began))
+
+    def note(self, cause: str, ms: float = 0.0) -> None:
+        """An occurrence."""
+        self.waits.append((cause, ms))
+
+
+Side = Callable[[socket.socket, Script], None]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Both sides of a conversation, and the findings that it bears."""
+
+    name: str
+    client: Side
+    server: Side
+    causes: tuple[str, ...] = ()
+    tls: bool = False
+    refused: bool = False
+    """Nobody listens."""
+    handshake: tuple[float, float] | None = None
+    """The server waits that long before it answers the ClientHello."""
+
+
+def ask(connection: socket.socket, script: Script) -> None:
+    """One exchange."""
+    connection.sendall(REQUEST)
+    read_reply(connection)
+
+
+def answer(connection: socket.socket, script: Script) -> None:
+    """Answers until the client closes."""
+    while read_head(connection):
+        connection.sendall(REPLY + CONTENT)
+
+
+def read_head(connection: socket.socket) -> bytes:
+    """Up to the empty line; empty at the end of the connection."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        got = connection.recv(65_536)
+        if not got:
+            return b""
+        head += got
+    return head
+
+
+def read_reply(connection: socket.socket) -> None:
+    """A whole reply with a length."""
+    got = read_head(connection)
+    head, _, body = got.partition(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    while len(body) < length:
+        more = connection.recv(65_536)
+        if not more:
+            return
+        body += more
+
+
+def _several(connection: socket.socket, script: Script) -> None:
+    for _ in range(5):
+        ask(connection, script)
+
+
+def _paced(connection: socket.socket, script: Script) -> None:
+    for _ in range(3):
+        ask(connection, script)
+        time.sleep(script.random.uniform(0.02, 0.2))
+
+
+def _large(connection: socket.socket, script: Script) -> None:
+    connection.sendall(REQUEST)
+    read_reply(connection)
+
+
+def _send_large(connection: socket.socket, script: Script) -> None:
+    while read_head(connection):
+        connection.sendall(LARGE_REPLY)
+
+
+def _idle_first(connection: socket.socket, script: Script) -> None:
+    script.pause("client-idle")
+    ask(connection, script)
+
+
+def _idle_between(connection: socket.socket, script: Script) -> None:
+    ask(connection, script)
+    script.pause("client-idle", IDLE_S)
+    ask(connection, script)
+
+
+def _stall_in_reply(connection: socket.socket, script: Script) -> None:
+    while read_head(connection):
+        connection.sendall(REPLY + CONTENT[:300])
+        script.pause("sender-stalled")
+        connection.sendall(CONTENT[300:])
+
+
+def _stall_in_request(connection: socket.socket, script: Script) -> None:
+    connection.sendall(UPLOAD + CONTENT[:300])
+    script.pause("sender-stalled")
+    connection.sendall(CONTENT[300:])
+    read_reply(connection)
+
+
+def _take_upload(connection: socket.socket, script: Script) -> None:
+    got = read_head(connection)
+    body = len(got) - got.find(b"\r\n\r\n") - 4
+    while got and body < len(CONTENT):
+        body += len(connection.recv(65_536))
+    if got:
+        connection.sendall(REPLY + CONTENT)
+
+
+def _dribble_reply(connection: socket.socket, script: Script) -> None:
+    while read_head(connection):
+        _dribbled(connection, script, REPLY)
+
+
+def _dribble_request(connection: socket.socket, script: Script) -> None:
+    _dribbled(connection, script, UPLOAD)
+    read_reply(connection)
+
+
+def _dribbled(connection: socket.socket, script: Script, head: bytes) -> None:
+    connection.sendall(head)
+    pieces = 10
+    each = len(CONTENT) // pieces
+    began = time.monotonic()
+    for place in range(pieces):
+        time.sleep(script.random.uniform(0.03, 0.1))
+        connection.sendall(CONTENT[place * each : (place + 1) * each])
+    script.note("dribbled-writes", 1e3 * (time.monotonic() - began))
+
+
+def _never_read(connection: socket.socket, script: Script) -> None:
+    connection.sendall(REQUEST)
+    script.pause("zero-window", (1.5, 2.5))
+    script.note("connection-reset")  # the kernel's, for bytes that were never read
+
+
+def _fill(connection: socket.socket, script: Script) -> None:
+    read_head(connection)
+    connection.settimeout(ANSWER_S_MAX)
+    connection.sendall(ENDLESS_REPLY)
+
+
+def _reset(connection: socket.socket, script: Script) -> None:
+    read_head(connection)
+    script.pause("connection-reset")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def _expect_reset(connection: socket.socket, script: Script) -> None:
+    connection.sendall(REQUEST)
+    connection.recv(1)
+
+
+def _give_up(connection: socket.socket, script: Script) -> None:
+    connection.sendall(REQUEST)
+    script.pause("unanswered", (0.3, 0.6))
+
+
+def _stay_silent(connection: socket.socket, script: Script) -> None:
+    read_head(connection)
+    connection.recv(1)
+
+
+def _redirect(connection: socket.socket, script: Script) -> None:
+    if read_head(connection):
+        connection.sendall(FOUND)
+        script.note("redirect")
+    if read_head(connection):
+        connection.sendall(REPLY + CONTENT)
+
+
+def _follow(connection: socket.socket, script: Script) -> None:
+    ask(connection, script)
+    ask(connection, script)
+
+
+def _unknown_turns(connection: socket.socket, script: Script) -> None:
+    for _ in range(2):
+        connection.sendall(b"\x01\xfeASK 17\x00")
+        connection.recv(1_000)
+
+
+def _think(connection: socket.socket, script: Script) -> None:
+    first = True
+    while connection.recv(1_000):
+        if first:
+            script.pause("server-think-time")
+        first = False
+        connection.sendall(b"\x02\xfdANSWER 17\x00")
+
+
+def _think_tls(connection: socket.socket, script: Script) -> None:
+    while read_head(connection):
+        script.pause("server-think-time")
+        connection.sendall(REPLY + CONTENT)
+
+
+def _nothing(connection: socket.socket, script: Script) -> None:
+    pass
+
+
+SCENARIOS = (
+    Scenario("clean-calls", _several, answer),
+    Scenario("clean-paced", _paced, answer),
+    Scenario("clean-large", _large, _send_large),
+    Scenario("clean-tls", _several, answer, tls=True),
+    Scenario("idle-before-request", _idle_first, answer, ("client-idle",)),
+    Scenario("idle-between", _idle_between, answer, ("client-idle",)),
+    Scenario("stall-in-reply", ask, _stall_in_reply, ("sender-stalled",)),
+    Scenario("stall-in-request", _stall_in_request, _take_upload, ("sender-stalled",)),
+    Scenario("stall-in-tls", ask, _stall_in_reply, ("sender-stalled",), tls=True),
+    Scenario("dribbled-reply", ask, _dribble_reply, ("dribbled-writes",)),
+    Scenario("dribbled-request", _dribble_request, _take_upload, ("dribbled-writes",)),
+    Scenario("never-read", _never_read, _fill, ("zero-window", "connection-reset")),
+    Scenario("refused", _nothing, _nothing, ("connection-refused",), refused=True),
+    Scenario("reset", _expect_reset, _reset, ("connection-reset",)),
+    Scenario("unanswered", _give_up, _stay_silent, ("unanswered",)),
+    Scenario("redirect", _follow, _redirect, ("redirect",)),
+    Scenario("slow-handshake", ask, answer, ("slow-tls",), tls=True, handshake=(0.05, 0.3)),
+    Scenario("think-unknown", _unknown_turns, _think, ("server-think-time",)),
+    Scenario("think-tls", ask, _think_tls, ("server-think-time",), tls=True),
+    Scenario("long-path", _several, answer, ("long-path",)),
+)
+BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
+FAR_ONLY = frozenset({"long-path"})
+
+
+def secured(
+    connection: socket.socket, scenario: Scenario, certificate: str | None
+) -> socket.socket:
+    """The connection, in TLS where the scenario wants it; a server has a certificate."""
+    if not scenario.tls:
+        return connection
+    if certificate is None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return context.wrap_socket(connection)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    return context.wrap_socket(connection, server_side=True)

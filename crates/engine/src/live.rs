@@ -1,0 +1,392 @@
+//! `live`: dissects the packets of interfaces while they pass.
+//!
+//! One thread takes blocks from the kernel's rings, dissects them in bounded memory, and
+//! prints a line of JSON with the account of time every second; the last line is the whole
+//! dissection.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use serde::Serialize;
+use wirelab_contract::print_error;
+use wirelab_trace::Analyzer;
+use wirelab_trace::capture::{Capture, CaptureError, KernelTotals, Options as CaptureOptions};
+use wirelab_trace::diagnosis::Diagnosis;
+use wirelab_trace::flow::Limits;
+use wirelab_trace::output::{Dissection, Dissector, Endpoints, Options, Waits};
+use wirelab_trace::packet::file::{InterfaceTotals, Record, Writer};
+
+use crate::interrupt;
+use crate::sockets;
+
+const ANY: &str = "any";
+const WRITE_BYTES: usize = 1 << 20;
+/// The sockets of a process are looked up again after so long.
+const SOCKETS_EVERY: Duration = Duration::from_millis(100);
+const WAIT_MAX: Duration = Duration::from_millis(100);
+
+/// What to watch, and for how long.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Interface, e.g. lo; `any` for all that are up. May be repeated.
+    #[arg(long, default_value = ANY)]
+    interface: Vec<String>,
+    /// Only TCP from or to this port.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Only connections of this process.
+    #[arg(long)]
+    pid: Option<u32>,
+    /// End after so many seconds; without it at SIGINT.
+    #[arg(long = "for", value_name = "SECONDS")]
+    seconds: Option<f64>,
+    /// Print the account after every so many seconds.
+    #[arg(long, default_value_t = 1.0)]
+    every: f64,
+    /// Also write the packets to this file (pcapng; needs one interface).
+    #[arg(long)]
+    write: Option<String>,
+    /// Size of each interface's ring, MiB.
+    #[arg(long, default_value_t = CaptureOptions::RING_MIB)]
+    ring_mib: u32,
+    /// Connections to list at the end.
+    #[arg(long, default_value_t = 64)]
+    flows: u32,
+}
+
+/// The lines that it prints.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Line<'a> {
+    /// From now on no packet is missed.
+    Ready { interfaces: Vec<String> },
+    /// The account so far.
+    Live(Box<Progress>),
+    /// The last line.
+    Dissection(&'a Dissection),
+}
+
+#[derive(Serialize)]
+struct Progress {
+    /// Since the first line.
+    seconds: f64,
+    packets: u64,
+    bytes: u64,
+    /// Packets that the kernel had no room for.
+    drops: u64,
+    exchanges: u64,
+    waits: Waits,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let interrupted = interrupt::flag();
+    interrupt::die_with_parent();
+    match watch(arguments, interrupted) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Refused(message)) => {
+            print_error!("wirelab-engine: {message}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Machine(error)) => {
+            print_error!("wirelab-engine: live: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+enum Failure {
+    Refused(String),
+    Machine(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Machine(error)
+    }
+}
+
+fn refused(error: &CaptureError) -> Failure {
+    Failure::Refused(format!("{error}; {}", error.remedy()))
+}
+
+fn watch(arguments: &Arguments, interrupted: &AtomicBool) -> Result<(), Failure> {
+    let names = interfaces(&arguments.interface)?;
+    let mut sources = Vec::new();
+    for name in &names {
+        sources.extend(source(name, arguments, names.len() > 1)?);
+    }
+    if sources.is_empty() {
+        return Err(Failure::Refused(
+            "no interface can be captured; name one by --interface".to_owned(),
+        ));
+    }
+    let chosen = arguments.pid.map(|_| Endpoints::default());
+    let mut live = Live::new(arguments, chosen, sources);
+    live.writer = arguments
+        .write
+        .as_ref()
+        .map(|file| live.file(file))
+        .transpose()?;
+    print(&Line::Ready {
+        interfaces: live.sources.iter().map(|one| one.name.clone()).collect(),
+    })?;
+    live.until_stopped(arguments, interrupted)?;
+    live.finish()
+}
+
+/// As named; all that are up for `any`.
+fn interfaces(named: &[String]) -> Result<Vec<String>, Failure> {
+    if named.iter().all(|name| name != ANY) {
+        return Ok(named.to_vec());
+    }
+    let mut names: Vec<String> = fs::read_dir("/sys/class/net")?
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// None for an interface that cannot be captured where all are meant.
+fn source(name: &str, arguments: &Arguments, is_any: bool) -> Result<Option<Source>, Failure> {
+    let options = CaptureOptions {
+        port: arguments.port,
+        ring_mib: arguments.ring_mib,
+        ..CaptureOptions::of(name)
+    };
+    match Capture::open(&options) {
+        Ok(capture) => Ok(Some(Source {
+            name: name.to_owned(),
+            capture,
+        })),
+        Err(CaptureError::Hardware { .. }) if is_any => Ok(None),
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+struct Source {
+    name: String,
+    capture: Capture,
+}
+
+struct Live {
+    sources: Vec<Source>,
+    analyzer: Analyzer,
+    dissector: Dissector<Diagnosis>,
+    chosen: Option<Endpoints>,
+    writer: Option<Writer<BufWriter<File>>>,
+    number: u64,
+    bytes: u64,
+    began: Instant,
+    began_ns: u64,
+}
+
+impl Live {
+    fn new(arguments: &Arguments, chosen: Option<Endpoints>, sources: Vec<Source>) -> Live {
+        let options = Options {
+            port: arguments.port,
+            timeline: None,
+            flows: arguments.flows as usize,
+        };
+        let diagnosis = Diagnosis::default().listing(arguments.flows as usize);
+        let mut dissector = Dissector::new(options, diagnosis);
+        if let Some(chosen) = &chosen {
+            dissector.choose(chosen.clone());
+        }
+        Live {
+            sources,
+            analyzer: Analyzer::new(Limits::default()),
+            dissector,
+            chosen,
+            writer: None,
+            number: 0,
+            bytes: 0,
+            began: Instant::now(),
+            began_ns: now_ns(),
+        }
+    }
+
+    fn file(&self, name: &str) -> Result<Writer<BufWriter<File>>, Failure> {
+        let [source] = self.sources.as_slice() else {
+            return Err(Failure::Refused(
+                "--write needs one interface; name it by --interface".to_owned(),
+            ));
+        };
+        let file = File::create_new(name)
+            .map_err(|error| Failure::Refused(format!("--write {name}: {error}")))?;
+        let out = BufWriter::with_capacity(WRITE_BYTES, file);
+        let link = source.capture.link_type();
+        Ok(Writer::new(
+            out,
+            link,
+            CaptureOptions::SNAP_BYTES,
+            &source.name,
+        )?)
+    }
+
+    fn until_stopped(
+        &mut self,
+        arguments: &Arguments,
+        interrupted: &AtomicBool,
+    ) -> Result<(), Failure> {
+        let end = arguments
+            .seconds
+            .map(|seconds| self.began + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        let every = Duration::from_secs_f64(arguments.every.clamp(0.1, 3_600.0));
+        let mut next = self.began + every;
+        let mut looked_up = Instant::now() - SOCKETS_EVERY;
+        loop {
+            if let Some(pid) = arguments.pid
+                && looked_up.elapsed() >= SOCKETS_EVERY
+            {
+                self.look_up(pid)?;
+                looked_up = Instant::now();
+            }
+            self.drain()?;
+            let now = Instant::now();
+            if interrupted.load(Ordering::SeqCst) || end.is_some_and(|end| now >= end) {
+                return Ok(());
+            }
+            if now >= next {
+                let progress = Box::new(self.progress()?);
+                print(&Line::Live(progress))?;
+                next = now + every;
+            }
+            self.wait(next.min(end.unwrap_or(next)))?;
+        }
+    }
+
+    /// The process's sockets: connections, and addresses that it listens at.
+    fn look_up(&mut self, pid: u32) -> Result<(), Failure> {
+        let found: HashSet<SocketAddr> = match sockets::of_process(pid) {
+            Ok(found) => found,
+            // It ended while it was watched: what it sent is accounted for.
+            Err(_) if self.number > 0 => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let message = format!("there is no process {pid}; name one that runs");
+                return Err(Failure::Refused(message));
+            }
+            Err(error) => {
+                return Err(Failure::Refused(format!(
+                    "--pid {pid}: {error}; run as root"
+                )));
+            }
+        };
+        if let Some(chosen) = &self.chosen {
+            chosen.extend(found);
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self) -> io::Result<()> {
+        let Live {
+            sources,
+            analyzer,
+            dissector,
+            writer,
+            number,
+            bytes,
+            ..
+        } = self;
+        for source in sources {
+            let take = |frame: &Record<'_>| {
+                *number += 1;
+                *bytes += u64::from(frame.wire_bytes);
+                // Numbers go on over all interfaces.
+                let frame = Record {
+                    number: *number,
+                    ..*frame
+                };
+                analyzer.record(&frame, dissector);
+                writer.as_mut().map_or(Ok(()), |writer| {
+                    writer.frame(frame.at_ns, frame.wire_bytes, frame.data)
+                })
+            };
+            // One block each in turn, so that a busy interface starves none.
+            let mut take = take;
+            while source.capture.block(&mut take)? {}
+        }
+        Ok(())
+    }
+
+    fn wait(&self, until: Instant) -> io::Result<()> {
+        let mut all: Vec<PollFd<'_>> = self
+            .sources
+            .iter()
+            .map(|source| PollFd::new(&source.capture, PollFlags::IN))
+            .collect();
+        let left = until.saturating_duration_since(Instant::now());
+        let left = left.clamp(Duration::from_millis(1), WAIT_MAX);
+        match poll(&mut all, Timespec::try_from(left).ok().as_ref()) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn totals(&mut self) -> io::Result<KernelTotals> {
+        let mut sum = KernelTotals::default();
+        for source in &mut self.sources {
+            let own = source.capture.totals()?;
+            sum.received += own.received;
+            sum.drops += own.drops;
+            sum.freezes += own.freezes;
+        }
+        Ok(sum)
+    }
+
+    fn progress(&mut self) -> io::Result<Progress> {
+        let drops = self.totals()?.drops;
+        Ok(Progress {
+            seconds: self.began.elapsed().as_secs_f64(),
+            packets: self.number,
+            bytes: self.bytes,
+            drops,
+            exchanges: self.dissector.exchanges(),
+            waits: Waits::from(&self.dissector.diagnosis().progress()),
+        })
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        for source in &self.sources {
+            source.capture.stop()?;
+        }
+        self.drain()?;
+        std::thread::sleep(Duration::from_millis(2 * u64::from(Capture::RETIRE_MS)));
+        self.drain()?;
+        let totals = self.totals()?;
+        if let Some(writer) = &mut self.writer {
+            writer.finish(&InterfaceTotals {
+                started_ns: self.began_ns,
+                ended_ns: now_ns(),
+                received: totals.received,
+                drops: totals.drops,
+            })?;
+        }
+        let mut summary = self.analyzer.finish(&mut self.dissector);
+        summary.drops = Some(totals.drops);
+        let (mut dissection, diagnosis) = self.dissector.finish("live", &summary);
+        dissection.diagnosed(diagnosis);
+        print(&Line::Dissection(&dissection))?;
+        Ok(())
+    }
+}
+
+fn now_ns() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
+fn print(line: &Line<'_>) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&text)?;
+    out.flush()
+}

@@ -1,0 +1,103 @@
+//! Connections that do not get on: the other side is gone, or large segments do not arrive.
+
+use super::sums::Sink;
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::finding::Occurrence;
+use crate::flow::event::{Direction, Segment, SegmentKind};
+
+/// So many sendings without any progress are a dead end: a path that loses one in ten
+/// packets has that once in a thousand.
+const REPEATS_MIN: u32 = 3;
+/// Segments that a black hole may swallow are larger than the smallest MTU that IPv4 hosts
+/// must take (RFC 791: 576 with headers), bytes.
+const LARGE_BYTES: u32 = 500;
+
+/// What one side sends again and again, or probes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Attempts {
+    offset: u64,
+    count: u32,
+    bytes: u32,
+    first: Option<(u64, u64)>,
+    last: (u64, u64),
+    /// The other side was heard since the first.
+    is_answered: bool,
+}
+
+impl Attempts {
+    fn again(&mut self, segment: &Segment) {
+        let at = (segment.at_ns, segment.packet);
+        if self.first.is_none() || self.offset != segment.offset {
+            *self = Attempts {
+                offset: segment.offset,
+                first: Some(at),
+                ..Attempts::default()
+            };
+        }
+        self.count += 1;
+        self.bytes = self.bytes.max(segment.bytes);
+        self.last = at;
+    }
+
+    fn occurrence(&self, cause: Cause, direction: Direction, sink: &Sink) -> Option<Occurrence> {
+        let (since, packet) = self.first?;
+        Some(Occurrence {
+            cause,
+            flow: sink.flow,
+            exchange: None,
+            direction,
+            packets: vec![packet, self.last.1],
+            ns: self.last.0.saturating_sub(since),
+        })
+    }
+}
+
+/// Of both sides.
+#[derive(Debug, Default)]
+pub(super) struct DeadEnds {
+    payload: [Attempts; 2],
+    probes: [Attempts; 2],
+}
+
+impl DeadEnds {
+    #[inline]
+    pub(super) fn take(&mut self, segment: &Segment) {
+        let own = segment.direction as usize;
+        let other = segment.direction.opposite() as usize;
+        // Whatever comes from the other side shows that it is there.
+        let sent = &mut self.payload[other];
+        if sent.count > 0 {
+            sent.is_answered = true;
+            if segment.acknowledged > sent.offset {
+                *sent = Attempts::default();
+            }
+        }
+        self.probes[other] = Attempts::default();
+        match segment.kind {
+            SegmentKind::Retransmission if segment.bytes > 0 => self.payload[own].again(segment),
+            SegmentKind::KeepAlive => self.probes[own].again(segment),
+            _ => {}
+        }
+    }
+
+    /// The connection is over: what never got through.
+    pub(super) fn finish(&self, sink: &mut Sink) {
+        for direction in [Direction::Request, Direction::Reply] {
+            let [sent, probes] = [&self.payload, &self.probes].map(|all| all[direction as usize]);
+            let cause = if sent.count >= REPEATS_MIN && sent.is_answered {
+                (sent.bytes >= LARGE_BYTES).then_some(Cause::MtuBlackHole)
+            } else if sent.count >= REPEATS_MIN {
+                Some(Cause::HalfOpen)
+            } else {
+                None
+            };
+            let dead = cause.and_then(|cause| sent.occurrence(cause, direction, sink));
+            let unheard = (probes.count >= REPEATS_MIN)
+                .then(|| probes.occurrence(Cause::KeepAliveDeath, direction, sink))
+                .flatten();
+            dead.into_iter()
+                .chain(unheard)
+                .for_each(|one| sink.find(one));
+        }
+    }
+}

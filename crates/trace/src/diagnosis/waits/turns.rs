@@ -1,0 +1,554 @@
+//! Whose turn it was: divides the time of one connection.
+
+use super::dead_ends::DeadEnds;
+use super::part::Part;
+use super::pending::{Gap, Pending};
+use super::ring::{Wait, WaitRing};
+use super::sums::Sink;
+use super::tls::TlsTurns;
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::finding::Occurrence;
+use crate::diagnosis::names::Lookup;
+use crate::diagnosis::path::Path;
+use crate::diagnosis::stall::Stall;
+use crate::flow::event::{Direction, Segment, SegmentKind};
+use crate::packet::Flags;
+use crate::protocol::layer::Layer;
+
+/// A request that waited shorter may be answered behind the end of the capture, ns.
+const UNANSWERED_MIN_NS: u64 = 100_000_000;
+/// A lookup that takes longer is a finding, ns.
+const SLOW_LOOKUP_NS: u64 = 100_000_000;
+
+/// How far the connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Connecting,
+    Open,
+    Closing,
+}
+
+/// The time of one connection.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    pub(crate) ring: WaitRing,
+    /// Of the server's name, until the first packet.
+    pub(crate) lookup: Option<Lookup>,
+    began: Option<u64>,
+    /// Until when time is divided, and the last packet before.
+    mark: u64,
+    mark_packet: u64,
+    last: (u64, u64),
+    stage: Stage,
+    from_syn: bool,
+    tls: TlsTurns,
+    is_reset: bool,
+    turn: Option<Direction>,
+    /// When each side sent payload last.
+    payload_at: [u64; 2],
+    /// The packet of the client's last payload.
+    asked_packet: u64,
+    has_sent: [bool; 2],
+    has_closed: [bool; 2],
+    calls: u32,
+    has_calls: bool,
+    is_lost: bool,
+    /// The last payload of the server ended a call.
+    ended_call: bool,
+    /// The sender of the packet that is judged.
+    speaker: Direction,
+    /// And that packet carries payload.
+    speaks: bool,
+    dead_ends: DeadEnds,
+    pending: Option<Pending>,
+    evidence: Vec<Stall>,
+}
+
+impl Turns {
+    pub(crate) fn new(from_syn: bool) -> Turns {
+        Turns {
+            ring: WaitRing::default(),
+            lookup: None,
+            began: None,
+            mark: 0,
+            mark_packet: 0,
+            last: (0, 0),
+            stage: Stage::Open,
+            from_syn,
+            tls: TlsTurns::default(),
+            is_reset: false,
+            turn: None,
+            payload_at: [0; 2],
+            asked_packet: 0,
+            has_sent: [false; 2],
+            has_closed: [false; 2],
+            calls: 0,
+            has_calls: false,
+            is_lost: false,
+            ended_call: false,
+            speaker: Direction::Request,
+            speaks: false,
+            dead_ends: DeadEnds::default(),
+            pending: None,
+            evidence: Vec::new(),
+        }
+    }
+
+    /// A packet; `gap` is what its sender could have done before it.
+    #[inline]
+    pub(crate) fn take(&mut self, segment: &Segment, gap: Gap, path: &Path, sink: &mut Sink) {
+        let at = segment.at_ns;
+        if self.began.is_none() {
+            self.begin(segment, sink);
+        }
+        self.last = (at, segment.packet);
+        self.dead_ends.take(segment);
+        let is_edge = segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) != 0;
+        let ends_wait = segment.bytes > 0
+            || is_edge
+            || segment.kind == SegmentKind::KeepAlive
+            || self.stage == Stage::Connecting;
+        self.has_sent[segment.direction as usize] = true;
+        if !ends_wait {
+            return;
+        }
+        self.settle(path, sink);
+        self.pending = Some(Pending::new(segment, gap, self.calls));
+        if self.stage == Stage::Connecting {
+            self.settle(path, sink);
+        }
+    }
+
+    /// Why some of the time passed, as is known now.
+    pub(crate) fn explain(&mut self, stall: &Stall) {
+        self.evidence.push(*stall);
+    }
+
+    /// A call was given up: calls under way show nothing any more.
+    pub(crate) fn lose_calls(&mut self) {
+        self.is_lost = true;
+        self.has_calls = false;
+    }
+
+    pub(crate) fn call_started(&mut self) {
+        self.calls += 1;
+        self.has_calls = !self.is_lost;
+        if let Some(pending) = &mut self.pending {
+            pending.starts_call = true;
+        }
+    }
+
+    pub(crate) fn call_ended(&mut self) {
+        self.calls = self.calls.saturating_sub(1);
+        if let Some(pending) = &mut self.pending {
+            pending.ends_call = true;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn layer(&mut self, layer: Layer) {
+        if let Some(pending) = &mut self.pending {
+            pending.layer(layer.kind);
+        }
+    }
+
+    /// A record of TLS; `content`: what is in it, where it was decrypted.
+    pub(crate) fn record(&mut self, kind: u8, length: u16, content: Option<u8>) {
+        if let Some(pending) = &mut self.pending {
+            pending.record(kind, length, content);
+        }
+    }
+
+    /// Judges the segment that waits to be judged.
+    #[inline]
+    pub(crate) fn settle(&mut self, path: &Path, sink: &mut Sink) {
+        if let Some(pending) = self.pending.take() {
+            self.judge(&pending, path, sink);
+            self.note(&pending, path);
+            self.tls.note(&pending, path, sink);
+        }
+        if !self.evidence.is_empty() {
+            self.apply_evidence();
+        }
+    }
+
+    /// The connection is over: what passed after the last wait, and all that is kept.
+    pub(crate) fn finish(&mut self, path: &Path, closed_since: [Option<u64>; 2], sink: &mut Sink) {
+        self.settle(path, sink);
+        self.speaks = false;
+        self.unanswered(sink);
+        self.dead_ends.finish(sink);
+        let (at, packet) = self.last;
+        if self.stage == Stage::Open {
+            self.until_closed(closed_since, at, packet, sink);
+        }
+        let part = match (self.stage, self.turn) {
+            (Stage::Connecting, _) => Part::Connecting,
+            (Stage::Closing, _) => Part::Closing,
+            _ if self.tls.is_open() => Part::TlsHandshake,
+            (_, Some(Direction::Request)) if self.calls > 0 || !self.has_calls => Part::Server,
+            (_, Some(Direction::Request)) => Part::RequestTransfer,
+            (_, Some(Direction::Reply)) => Part::ReplyTransfer,
+            (_, None) => Part::ClientBeforeRequest,
+        };
+        self.until(part, at, packet, sink);
+        for wait in self.ring.drain() {
+            sink.take(&wait);
+        }
+    }
+
+    /// From the first packet to the last, ns.
+    pub(crate) fn elapsed(&self) -> u64 {
+        self.began.map_or(0, |began| self.last.0 - began)
+    }
+
+    fn begin(&mut self, segment: &Segment, sink: &mut Sink) {
+        self.began = Some(segment.at_ns);
+        self.mark = segment.at_ns;
+        self.mark_packet = segment.packet;
+        let is_syn = segment.flags.has(Flags::SYN);
+        if is_syn && segment.direction == Direction::Request {
+            self.stage = Stage::Connecting;
+        }
+        if let Some(lookup) = self.lookup.take() {
+            self.begin_with(&lookup, segment, sink);
+        }
+    }
+
+    /// The connection begins with the lookup of its server's name.
+    fn begin_with(&mut self, lookup: &Lookup, segment: &Segment, sink: &mut Sink) {
+        let (asked, answered) = (lookup.asked, lookup.answered);
+        self.began = Some(asked.0.min(segment.at_ns));
+        self.mark = asked.0.min(segment.at_ns);
+        self.mark_packet = asked.1;
+        self.until(Part::NameResolution, answered.0, answered.1, sink);
+        self.mark_packet = answered.1;
+        self.until(Part::Connecting, segment.at_ns, segment.packet, sink);
+        self.mark_packet = segment.packet;
+        if lookup.ns() >= SLOW_LOOKUP_NS {
+            sink.find(Occurrence {
+                cause: Cause::SlowDns,
+                flow: sink.flow,
+                exchange: None,
+                direction: Direction::Reply,
+                packets: vec![asked.1, answered.1],
+                ns: lookup.ns(),
+            });
+        }
+    }
+
+    /// Calls were seen, and none was given up.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.has_calls
+    }
+
+    /// The time up to `at` belongs to `part`.
+    #[inline]
+    fn until(&mut self, part: Part, at: u64, packet: u64, sink: &mut Sink) {
+        if at <= self.mark {
+            return;
+        }
+        let wait = Wait {
+            part,
+            from: self.mark,
+            to: at,
+            packets: [self.mark_packet, packet],
+            direction: self.speaker,
+            ends_with_payload: self.speaks,
+            is_found: false,
+        };
+        self.mark = at;
+        self.ring.push(wait);
+        while let Some(oldest) = self.ring.overflow() {
+            sink.take(&oldest);
+        }
+    }
+
+    fn judge(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let (at, packet) = (segment.at_ns, segment.packet);
+        self.speaker = segment.direction;
+        self.speaks = segment.bytes > 0;
+        if segment.flags.has(Flags::RST) {
+            self.reset(pending, sink);
+            self.is_reset = true;
+        }
+        if self.stage == Stage::Connecting {
+            self.connect(segment, sink);
+        } else if self.tls.is_open() {
+            self.until(Part::TlsHandshake, at, packet, sink);
+        } else if self.stage == Stage::Closing && (self.is_over(segment) || pending.is_control()) {
+            self.until(Part::Closing, at, packet, sink);
+        } else if segment.bytes == 0 || segment.kind == SegmentKind::KeepAlive {
+            self.without_payload(pending, path, sink);
+        } else {
+            self.payload(pending, path, sink);
+        }
+        // What a packet ends is named by it.
+        self.mark = self.mark.max(at);
+        self.mark_packet = packet;
+    }
+
+    /// A RST is a finding where it refuses, or where something was under way.
+    fn reset(&self, pending: &Pending, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let is_busy =
+            pending.calls_before > 0 || !self.has_calls && self.turn == Some(Direction::Request);
+        let (cause, since) = match self.stage {
+            Stage::Connecting => (Cause::ConnectionRefused, self.began.unwrap_or(self.mark)),
+            Stage::Open if is_busy => (Cause::ConnectionReset, self.mark),
+            _ => return,
+        };
+        sink.find(Occurrence {
+            cause,
+            flow: sink.flow,
+            exchange: None,
+            direction: segment.direction,
+            packets: vec![self.mark_packet, segment.packet],
+            ns: segment.at_ns.saturating_sub(since),
+        });
+    }
+
+    /// The request that the connection ended without an answer to.
+    fn unanswered(&self, sink: &mut Sink) {
+        let asked_at = self.payload_at[Direction::Request as usize];
+        let ns = self.last.0.saturating_sub(asked_at);
+        let is_unanswered =
+            self.turn == Some(Direction::Request) && self.has_sent == [true; 2] && !self.is_reset;
+        if is_unanswered && ns >= UNANSWERED_MIN_NS {
+            sink.find(Occurrence {
+                cause: Cause::Unanswered,
+                flow: sink.flow,
+                exchange: None,
+                direction: Direction::Reply,
+                packets: vec![self.asked_packet, self.last.1],
+                ns,
+            });
+        }
+    }
+
+    /// Nothing but the end can follow of that side.
+    fn is_over(&self, segment: &Segment) -> bool {
+        segment.bytes == 0 || self.has_closed[segment.direction as usize]
+    }
+
+    fn connect(&mut self, segment: &Segment, sink: &mut Sink) {
+        let is_again = segment.flags.has(Flags::SYN) && segment.kind == SegmentKind::Retransmission;
+        let part = if is_again {
+            Part::SynRetransmission
+        } else {
+            Part::Connecting
+        };
+        self.until(part, segment.at_ns, segment.packet, sink);
+        let is_syn = segment.flags.has(Flags::SYN);
+        if segment.flags.has(Flags::RST) {
+            self.stage = Stage::Closing;
+        } else if !is_syn && segment.direction == Direction::Request {
+            self.stage = Stage::Open;
+        }
+    }
+
+    /// A FIN, a RST, or a probe.
+    fn without_payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
+        let is_probe = segment.kind == SegmentKind::KeepAlive;
+        let is_prompt = at.saturating_sub(self.mark) < path.slack(direction);
+        if self.until_closed(pending.gap.closed_since, at, packet, sink) {
+            return;
+        }
+        match self.turn {
+            Some(Direction::Request) if is_prompt && direction == Direction::Request => {
+                self.until(Part::RequestTransfer, at, packet, sink);
+            }
+            Some(Direction::Request) if !self.is_idle(pending) => {
+                self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
+            }
+            Some(Direction::Reply) if self.has_calls && pending.calls_before > 0 => {
+                self.until(Part::ServerStall, at, packet, sink);
+            }
+            None if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
+            None => self.until(Part::ClientBeforeRequest, at, packet, sink),
+            Some(_) if is_probe => self.until(Part::ClientBetweenRequests, at, packet, sink),
+            Some(turn) if turn != direction => {
+                self.wait_for(direction, Part::BeforeClosing, pending, path, sink);
+            }
+            Some(_) if is_prompt => self.until(Part::Closing, at, packet, sink),
+            Some(_) => self.until(Part::BeforeClosing, at, packet, sink),
+        }
+    }
+
+    /// The side whose turn it was had a closed window before it, until `at`.
+    fn until_closed(
+        &mut self,
+        closed_since: [Option<u64>; 2],
+        at: u64,
+        packet: u64,
+        sink: &mut Sink,
+    ) -> bool {
+        let Some(turn) = self.turn else {
+            return false;
+        };
+        let Some(since) = closed_since[turn as usize] else {
+            return false;
+        };
+        let transfer = match turn {
+            Direction::Request => Part::RequestTransfer,
+            Direction::Reply => Part::ReplyTransfer,
+        };
+        self.until(transfer, since.min(at), packet, sink);
+        self.until(Part::WindowClosed, at, packet, sink);
+        true
+    }
+
+    fn payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let (at, packet) = (segment.at_ns, segment.packet);
+        let is_busy = self.has_calls && pending.calls_before > 0;
+        let begins = pending.starts_call || pending.is_control();
+        match (self.turn, segment.direction) {
+            (None, _) if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
+            (None, Direction::Request) => self.until(Part::ClientBeforeRequest, at, packet, sink),
+            // An alert, with nothing under way.
+            (Some(Direction::Reply), _) if pending.has_alert && pending.is_control() => {
+                self.until(Part::BeforeClosing, at, packet, sink);
+            }
+            (Some(_), Direction::Reply) if self.is_idle(pending) => {
+                self.until(Part::ServerUnasked, at, packet, sink);
+            }
+            // More of a record that cannot be read before its end: no call has begun yet.
+            (Some(Direction::Request), Direction::Request)
+                if self.tls.is_done() && self.is_idle(pending) =>
+            {
+                self.within_message(pending, path, sink);
+            }
+            (Some(_), Direction::Request) if self.is_idle(pending) => {
+                let part = Part::ClientBetweenRequests;
+                self.wait_for(Direction::Request, part, pending, path, sink);
+            }
+            // Calls are under way: whatever the client sends now, it waits for the server.
+            (Some(Direction::Request), Direction::Request) if is_busy && begins => {
+                self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
+            }
+            (Some(Direction::Reply), Direction::Request) if is_busy && begins => {
+                self.until(self.of_server(), at, packet, sink);
+            }
+            (Some(Direction::Reply), Direction::Reply) if is_busy && self.ended_call => {
+                self.until(Part::Server, at, packet, sink);
+            }
+            (None | Some(Direction::Request), Direction::Reply) => {
+                self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
+            }
+            (Some(Direction::Reply), Direction::Request) => {
+                let part = Part::ClientBetweenRequests;
+                self.wait_for(Direction::Request, part, pending, path, sink);
+            }
+            (Some(_), _) => self.within_message(pending, path, sink),
+        }
+    }
+
+    /// Its packets show no beginning, or those of one side are missing.
+    fn is_unclear(&self) -> bool {
+        !self.from_syn || self.has_sent.contains(&false)
+    }
+
+    /// No call is under way, as far as messages can be read.
+    fn is_idle(&self, pending: &Pending) -> bool {
+        self.has_calls && pending.calls_before == 0
+    }
+
+    fn of_server(&self) -> Part {
+        if self.ended_call {
+            Part::Server
+        } else {
+            Part::ServerStall
+        }
+    }
+
+    /// It was the turn of `side`, which the other side's payload had to reach first.
+    fn wait_for(
+        &mut self,
+        side: Direction,
+        part: Part,
+        pending: &Pending,
+        path: &Path,
+        sink: &mut Sink,
+    ) {
+        let (at, packet) = (pending.segment.at_ns, pending.segment.packet);
+        let asked_at = self.payload_at[side.opposite() as usize];
+        let arrived = asked_at.saturating_add(path.sender_rtt(side));
+        self.until(Part::Path, arrived.min(at), packet, sink);
+        self.until(part, at, packet, sink);
+    }
+
+    /// The same side goes on sending.
+    fn within_message(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
+        let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
+        let (transfer, stall) = match direction {
+            Direction::Request => (Part::RequestTransfer, Part::ClientStall),
+            Direction::Reply => (Part::ReplyTransfer, Part::ServerStall),
+        };
+        let since = self.payload_at[direction as usize].max(self.mark);
+        let is_prompt = at.saturating_sub(since) < path.slack(direction);
+        let is_new = matches!(segment.kind, SegmentKind::Data | SegmentKind::Ahead);
+        if is_prompt || !is_new {
+            self.until(transfer, at, packet, sink);
+        } else if self.has_sent.contains(&false) {
+            // One side alone does not show who waited for whom.
+            self.until(Part::Unattributed, at, packet, sink);
+        } else if let Some(free) = pending.gap.free_from {
+            let free = free.clamp(self.mark, at);
+            let is_short = at - free < path.slack(direction);
+            self.until(transfer, if is_short { at } else { free }, packet, sink);
+            self.until(stall, at, packet, sink);
+        } else {
+            // Acknowledgments released it: the flight was as large as it could be.
+            self.until(Part::CongestionLimited, at, packet, sink);
+        }
+        if let Some((from, to)) = pending.gap.closed {
+            let times = (from.max(since), to.min(at));
+            self.ring
+                .replace(times, Part::WindowClosed, Part::is_sending, false);
+        }
+    }
+
+    /// What the segment changes for those behind it.
+    fn note(&mut self, pending: &Pending, path: &Path) {
+        let segment = &pending.segment;
+        let way = segment.direction as usize;
+        let is_silent = pending.is_control() || self.tls.is_ticket(pending, path);
+        if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !is_silent {
+            self.turn = Some(segment.direction);
+            self.payload_at[way] = segment.at_ns;
+            if segment.direction == Direction::Request {
+                self.asked_packet = segment.packet;
+            }
+            self.ended_call = pending.ends_call;
+        }
+        if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
+            self.has_closed[way] = true;
+            self.stage = Stage::Closing;
+        }
+    }
+
+    fn apply_evidence(&mut self) {
+        for stall in std::mem::take(&mut self.evidence) {
+            let part = match stall.cause {
+                Cause::DataRetransmission => Part::LossRecovery,
+                Cause::ClientNotReading => Part::WindowClosed,
+                Cause::TcpWindowExhausted | Cause::H2WindowExhausted => Part::WindowLimited,
+                Cause::NagleDelayedAck => Part::NagleDelayedAck,
+                Cause::IdleRestart | Cause::SlowStart => Part::CongestionLimited,
+                _ => continue,
+            };
+            let weaker = match part {
+                Part::LossRecovery => Part::is_by_turn,
+                Part::WindowClosed | Part::WindowLimited => Part::is_window_or_sending,
+                _ => Part::is_sending,
+            };
+            let times = (stall.from, stall.to);
+            self.ring.replace(times, part, weaker, true);
+        }
+    }
+}

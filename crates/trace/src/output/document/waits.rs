@@ -1,0 +1,176 @@
+//! Where all of the time went, as the document has it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::diagnosis::names::NameSums;
+use crate::diagnosis::waits::{Division, LongWait, Part, WaitSums};
+
+/// Where all of the time went. The parts of each sum add up to its `elapsed_ms`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Waits {
+    /// All connections, each from its first packet to its last, added up.
+    pub connections: Elapsed,
+    /// All exchanges with a whole reply, each from the request's first byte to the reply's
+    /// last, added up; the first of a connection with the opening of it.
+    pub exchanges: Elapsed,
+    /// The longest waits, the longest first.
+    pub longest: Vec<Wait>,
+    /// The longest waits that cannot be attributed.
+    pub unattributed: Vec<Wait>,
+}
+
+/// A time, divided.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Elapsed {
+    /// Of how many.
+    pub count: u64,
+    /// All of it, milliseconds.
+    pub elapsed_ms: f64,
+    /// The same by part, milliseconds; parts without any are left out.
+    pub parts_ms: BTreeMap<Part, f64>,
+}
+
+/// One wait.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Wait {
+    /// Its connection.
+    pub flow: u32,
+    /// What it was.
+    pub part: Part,
+    /// Its length, milliseconds.
+    pub ms: f64,
+    /// The packets before and behind it.
+    pub packets: [u64; 2],
+}
+
+const NS_PER_MS: f64 = 1e6;
+
+impl Elapsed {
+    /// Of `count` connections or exchanges.
+    pub fn new(count: u64, elapsed_ns: u64, division: &Division) -> Elapsed {
+        let parts = Part::ALL.into_iter().zip(division.0);
+        Elapsed {
+            count,
+            elapsed_ms: elapsed_ns as f64 / NS_PER_MS,
+            parts_ms: parts
+                .filter(|(_, ns)| *ns > 0)
+                .map(|(part, ns)| (part, ns as f64 / NS_PER_MS))
+                .collect(),
+        }
+    }
+}
+
+pub(super) fn spans(waits: &[(Part, u64, u64)], first_at_ns: u64) -> Vec<Span> {
+    let ms = |at: u64| at.saturating_sub(first_at_ns) as f64 / NS_PER_MS;
+    let span = |&(part, from, to): &(Part, u64, u64)| Span {
+        from_ms: ms(from),
+        to_ms: ms(to),
+        part,
+    };
+    waits.iter().map(span).collect()
+}
+
+impl From<&LongWait> for Wait {
+    fn from(wait: &LongWait) -> Wait {
+        Wait {
+            flow: wait.flow,
+            part: wait.part,
+            ms: wait.ns as f64 / NS_PER_MS,
+            packets: wait.packets,
+        }
+    }
+}
+
+impl From<&WaitSums> for Waits {
+    fn from(sums: &WaitSums) -> Waits {
+        Waits {
+            connections: Elapsed::new(
+                sums.connection_count,
+                sums.connections_ns,
+                &sums.connections,
+            ),
+            exchanges: Elapsed::new(sums.exchange_count, sums.exchanges_ns, &sums.exchanges),
+            longest: sums.longest.iter().map(Wait::from).collect(),
+            unattributed: sums.unattributed.iter().map(Wait::from).collect(),
+        }
+    }
+}
+
+/// Bytes and offered windows over time, of all connections together.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// The width of a bin, milliseconds; the first begins with the first TCP packet.
+    pub bin_ms: f64,
+    /// Payload bytes from clients to servers.
+    pub request_bytes: Vec<u64>,
+    /// Payload bytes from servers to clients.
+    pub reply_bytes: Vec<u64>,
+    /// The smallest window that a client offered, bytes; null where none sent a packet.
+    pub client_window: Vec<Option<u64>>,
+    /// The smallest window that a server offered, bytes.
+    pub server_window: Vec<Option<u64>>,
+}
+
+/// One wait of a connection.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Span {
+    /// Since the capture's first packet, milliseconds.
+    pub from_ms: f64,
+    /// Since the capture's first packet, milliseconds.
+    pub to_ms: f64,
+    /// What it was.
+    pub part: Part,
+}
+
+/// Lookups of names.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Names {
+    /// Queries, repeated ones too.
+    pub queries: u64,
+    /// Of those, sent again before an answer came.
+    pub repeated: u64,
+    /// Answers to queries that were seen.
+    pub answered: u64,
+    /// Of those, that name an error.
+    pub failed: u64,
+    /// Median of the times from query to answer, milliseconds; null without answers.
+    pub median_ms: Option<f64>,
+    /// The slowest lookups.
+    pub slowest: Vec<Lookup>,
+}
+
+/// One lookup.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Lookup {
+    /// The name.
+    pub name: String,
+    /// From the first query to the answer, milliseconds.
+    pub ms: f64,
+    /// The packets of query and answer.
+    pub packets: [u64; 2],
+}
+
+impl From<NameSums> for Names {
+    fn from(mut sums: NameSums) -> Names {
+        sums.times.sort_unstable();
+        let slowest = sums.slowest.iter().map(|lookup| Lookup {
+            name: lookup.name.clone(),
+            ms: lookup.ns() as f64 / NS_PER_MS,
+            packets: [lookup.asked.1, lookup.answered.1],
+        });
+        Names {
+            queries: sums.queries,
+            repeated: sums.repeated,
+            answered: sums.answered,
+            failed: sums.failed,
+            median_ms: sums
+                .times
+                .get(sums.times.len() / 2)
+                .map(|ns| *ns as f64 / NS_PER_MS),
+            slowest: slowest.collect(),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Names of turns, in protocols that are recognised and not parsed.
+
+use super::detect::POSTGRES_SSL;
+use crate::protocol::exchange::Protocol;
+
+/// What a client of PostgreSQL asks for before it speaks TLS.
+pub(super) const TLS_REQUEST: &str = "TLS request";
+/// Characters of a name.
+const NAME_MAX: usize = 60;
+
+/// What the first bytes of a turn are called; empty where they show nothing.
+pub(super) fn turn_name(protocol: Protocol, bytes: &[u8]) -> String {
+    match protocol {
+        Protocol::Postgresql => postgres_name(bytes),
+        Protocol::Redis => redis_name(bytes),
+        Protocol::Mqtt => mqtt_name(bytes).to_owned(),
+        Protocol::Thrift => thrift_name(bytes),
+        Protocol::Websocket => websocket_name(bytes).to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Printable ASCII of it, in one line.
+fn shown(bytes: &[u8]) -> String {
+    let printable = bytes.iter().take_while(|byte| **byte != 0).take(NAME_MAX);
+    let line: String = printable
+        .map(|byte| match byte {
+            0x20..=0x7e => char::from(*byte),
+            _ => ' ',
+        })
+        .collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The text of a query; a parsed statement stands behind its name (PostgreSQL documentation,
+/// "Message Formats", Query and Parse).
+fn postgres_name(bytes: &[u8]) -> String {
+    match bytes {
+        [b'Q', _, _, _, _, text @ ..] => shown(text),
+        [b'P', _, _, _, _, rest @ ..] => {
+            let name = rest.iter().take_while(|byte| **byte != 0).count();
+            shown(rest.get(name + 1..).unwrap_or_default())
+        }
+        [b'B', ..] => "bind, execute".to_owned(),
+        [b'p', ..] => "password".to_owned(),
+        [b'X', ..] => "terminate".to_owned(),
+        [0, 0, _, _, code @ ..] if code.starts_with(&POSTGRES_SSL) => TLS_REQUEST.to_owned(),
+        [0, 0, ..] => "startup".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// The first bulk string: the command.
+fn redis_name(bytes: &[u8]) -> String {
+    let mut lines = bytes.split(|byte| *byte == b'\n').map(|line| {
+        let end = line.len() - usize::from(line.ends_with(b"\r"));
+        &line[..end]
+    });
+    match (lines.next(), lines.next(), lines.next()) {
+        (Some([b'*', ..]), Some([b'$', ..]), Some(command)) => shown(command).to_ascii_uppercase(),
+        _ => String::new(),
+    }
+}
+
+/// MQTT 3.1.1 section 2.2.1.
+fn mqtt_name(bytes: &[u8]) -> &'static str {
+    const NAMES: [&str; 16] = [
+        "",
+        "CONNECT",
+        "CONNACK",
+        "PUBLISH",
+        "PUBACK",
+        "PUBREC",
+        "PUBREL",
+        "PUBCOMP",
+        "SUBSCRIBE",
+        "SUBACK",
+        "UNSUBSCRIBE",
+        "UNSUBACK",
+        "PINGREQ",
+        "PINGRESP",
+        "DISCONNECT",
+        "AUTH",
+    ];
+    bytes
+        .first()
+        .map_or("", |byte| NAMES[usize::from(byte >> 4)])
+}
+
+/// The method of a call: a length and its characters.
+fn thrift_name(bytes: &[u8]) -> String {
+    let at = if bytes.first() == Some(&0) { 4 } else { 0 };
+    let Some(rest) = bytes.get(at + 4..) else {
+        return String::new();
+    };
+    let Some((length, name)) = rest.split_first_chunk::<4>() else {
+        return String::new();
+    };
+    let length = u32::from_be_bytes(*length) as usize;
+    shown(&name[..name.len().min(length)])
+}
+
+/// RFC 6455 section 11.8.
+fn websocket_name(bytes: &[u8]) -> &'static str {
+    match bytes.first().map(|byte| byte & 0x0f) {
+        Some(0) => "continuation",
+        Some(1) => "text",
+        Some(2) => "binary",
+        Some(8) => "close",
+        Some(9) => "ping",
+        Some(10) => "pong",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUERY: &[u8] = b"Q\0\0\0\x1bSELECT *\nFROM orders;\0";
+
+    #[test]
+    fn turns_have_names() {
+        let names = [
+            (Protocol::Postgresql, QUERY, "SELECT * FROM orders;"),
+            (
+                Protocol::Postgresql,
+                b"\0\0\0\x20\0\x03\0\0user\0app\0\0",
+                "startup",
+            ),
+            (
+                Protocol::Postgresql,
+                b"P\0\0\0\x20s1\0SELECT 1\0\0\0",
+                "SELECT 1",
+            ),
+            (
+                Protocol::Redis,
+                b"*2\r\n$3\r\nget\r\n$5\r\norder\r\n",
+                "GET",
+            ),
+            (Protocol::Mqtt, b"\x10\x13\0\x04MQTT", "CONNECT"),
+            (
+                Protocol::Thrift,
+                b"\x80\x01\0\x01\0\0\0\x05place\0",
+                "place",
+            ),
+            (Protocol::Websocket, b"\x81\x85abcd", "text"),
+        ];
+        for (protocol, bytes, name) in names {
+            assert_eq!(turn_name(protocol, bytes), name);
+            for end in 0..bytes.len() {
+                let _ = turn_name(protocol, &bytes[..end]);
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+"""What a dissection says of connections that are TLS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from wirelab.documents.dissection import Dissection, Encrypted, Tls
+from wirelab.format.counting import counted, of_all
+from wirelab.format.numbers import sanitize
+
+HOW_TO_DECRYPT = (
+    "To read them, set the environment variable SSLKEYLOGFILE=FILE for the client or the server, "
+    "capture again, and give --keylog FILE"
+)
+
+
+def sentences(document: Dissection) -> Iterator[str]:
+    """How many connections are TLS, what is known of them, and what to do for more."""
+    tls = document.tls
+    if not tls.connections:
+        return
+    if not tls.secrets:
+        share = of_all(tls.connections, document.flows.count, "connection")
+        verb = "is" if tls.connections == 1 else "are"
+        yield (
+            f"{share} {verb} TLS: records, sizes and turns are known, but not messages. "
+            f"{HOW_TO_DECRYPT}"
+        )
+        return
+    yield f"TLS: {of_all(tls.decrypted, tls.connections, 'connection')} decrypted{_handshakes(tls)}"
+    reasons = list(_reasons(tls.encrypted))
+    if reasons:
+        left = tls.connections - tls.decrypted
+        yield f"TLS: {counted(left, 'connection')} not decrypted: {', '.join(reasons)}"
+
+
+def _handshakes(tls: Tls) -> str:
+    if not tls.versions:
+        return ""
+    kinds = f"{counted(tls.full, 'full handshake')}, {tls.resumed:,} resumed"
+    return f"; {_counts(tls.versions)}; {_counts(tls.suites)}; {kinds}"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    """The commonest first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{sanitize(name)} ({count:,})" for name, count in ordered)
+
+
+def _reasons(encrypted: Encrypted) -> Iterator[str]:
+    named = (
+        ("no secrets in the key log", encrypted.no_secrets),
+        ("a version or cipher suite that is not supported", encrypted.unsupported_suite),
+        ("a record that is not authentic", encrypted.authentication_failed),
+        ("a handshake that the capture lacks", encrypted.handshake_unseen),
+        ("an end before anything was encrypted", encrypted.unfinished),
+    )
+    return (f"{reason} ({count:,})" for reason, count in named if count)

@@ -1,0 +1,331 @@
+"""Where all of the time of a capture went: one sentence, a stacked bar, a table."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from wirelab.documents.dissection import Dissection, Elapsed, Names, Wait, Waits
+from wirelab.format.counting import counted
+from wirelab.format.numbers import NONE, quantity, sanitize
+from wirelab.report.section import Picture, Section, Table
+
+WIDTH = 80
+LABELS = {
+    "name-resolution": "name resolution",
+    "connecting": "connecting",
+    "syn-retransmission": "until a SYN was sent again",
+    "tls-handshake": "TLS handshake",
+    "client-before-request": "client, before its first request",
+    "request-transfer": "sending requests",
+    "client-stall": "client, paused inside requests",
+    "path": "network path, there and back",
+    "server": "server, until its first byte",
+    "reply-transfer": "sending replies",
+    "server-stall": "server, paused inside replies",
+    "window-limited": "waiting for a larger window",
+    "window-closed": "closed window, receiver not reading",
+    "congestion-limited": "waiting for acknowledgments",
+    "nagle-delayed-ack": "Nagle's algorithm, delayed ACK",
+    "loss-recovery": "loss recovery",
+    "server-unasked": "idle until the server sent unasked",
+    "client-between-requests": "client, between requests",
+    "before-closing": "idle before closing",
+    "closing": "closing",
+    "unattributed": "unexplained",
+}
+"""Every part as a reader knows it."""
+
+COLOURS = {
+    "name-resolution": "#8B5A2B",
+    "server": "#D55E00",
+    "server-stall": "#E69F00",
+    "path": "#0072B2",
+    "connecting": "#56B4E9",
+    "syn-retransmission": "#7A3E9D",
+    "tls-handshake": "#4C6A92",
+    "client-before-request": "#B8B8B8",
+    "client-between-requests": "#CFCFCF",
+    "before-closing": "#DEDEDE",
+    "closing": "#9A9A9A",
+    "server-unasked": "#C8BFA8",
+    "request-transfer": "#2E8B6F",
+    "reply-transfer": "#009E73",
+    "client-stall": "#8C6D1F",
+    "window-limited": "#CC79A7",
+    "window-closed": "#A03070",
+    "congestion-limited": "#F0E442",
+    "nagle-delayed-ack": "#B22222",
+    "loss-recovery": "#6A0D0D",
+    "unattributed": "#000000",
+}
+"""Of each part; the first ones after Okabe and Ito (2008)."""
+
+FILLS = "█▓▒░▞▚▤▥▦▧▨▩"
+SHOWN_MIN = 0.005
+"""A smaller share has no row of its own in a terminal."""
+UNEXPLAINED_MIN = 0.0005
+LONG_MIN = 0.05
+"""A single wait of this share of all time is named."""
+LONGEST = 3
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part and its share of all time."""
+
+    part: str
+    ms: float
+    share: float
+
+
+def shares(elapsed: Elapsed) -> list[Share]:
+    """The largest part first."""
+    if elapsed.elapsed_ms <= 0:
+        return []
+    made = [Share(part, ms, ms / elapsed.elapsed_ms) for part, ms in elapsed.parts_ms.items()]
+    return sorted(made, key=lambda one: -one.ms)
+
+
+def sentence(waits: Waits) -> str:
+    """Answers "where did the time go?"; empty where no time passed."""
+    of_calls, of_connections = shares(waits.exchanges), shares(waits.connections)
+    if not of_connections:
+        return ""
+    whole = waits.connections
+    if not of_calls:
+        return (
+            f"Of {_time(whole.elapsed_ms)} on {counted(whole.count, 'connection')}: "
+            f"{_largest(of_connections)}."
+        )
+    idle = sum(
+        one.share
+        for one in of_connections
+        if one.part in ("client-before-request", "client-between-requests", "before-closing")
+    )
+    words = (
+        f"Of {_time(waits.exchanges.elapsed_ms)} in {counted(waits.exchanges.count, 'exchange')}: "
+        f"{_largest(of_calls)}."
+    )
+    if idle >= LONG_MIN:
+        words += (
+            f" Connections were idle for {_percent(idle)} of the {_time(whole.elapsed_ms)} that "
+            "they were open."
+        )
+    return words
+
+
+def lines(document: Dissection) -> Iterator[str]:
+    """For a terminal of 80 columns; nothing where no time passed."""
+    yield from account(document.waits)
+    yield from lookups(document.names)
+
+
+def account(waits: Waits) -> Iterator[str]:
+    """Sentence, bar, table, the longest waits."""
+    words = sentence(waits)
+    if not words:
+        return
+    yield from textwrap.wrap(words, WIDTH, break_on_hyphens=False)
+    main = waits.exchanges if waits.exchanges.elapsed_ms else waits.connections
+    shown = [one for one in shares(main) if one.share >= SHOWN_MIN]
+    fills = {one.part: FILLS[place % len(FILLS)] for place, one in enumerate(shown)}
+    yield _bar(shown, fills)
+    yield from _rows(waits, fills)
+    yield from _long(waits)
+    yield from unexplained(waits)
+
+
+def lookups(names: Names) -> Iterator[str]:
+    """How long name servers took to answer, where the capture has queries."""
+    if not names.queries:
+        return
+    words = f"DNS: {counted(names.queries, 'query')}"
+    if names.median_ms is not None:
+        words += f", answers after {_time(names.median_ms)} (median)"
+    if names.slowest:
+        slowest = names.slowest[0]
+        before, behind = slowest.packets
+        words += (
+            f", the slowest {_time(slowest.ms)} for {sanitize(slowest.name)} "
+            f"(packets {before}–{behind})"
+        )
+    rest = ((names.repeated, "sent again"), (names.failed, "failed"))
+    words += "".join(f", {count} {what}" for count, what in rest if count)
+    unanswered = names.queries - names.repeated - names.answered
+    words += f", {unanswered} without an answer." if unanswered > 0 else "."
+    yield from textwrap.wrap(words, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def unexplained(waits: Waits) -> Iterator[str]:
+    """What no part explains, with its longest gaps."""
+    whole = waits.connections
+    left = whole.parts_ms.get("unattributed", 0.0)
+    if whole.elapsed_ms <= 0 or left / whole.elapsed_ms < UNEXPLAINED_MIN:
+        return
+    gaps = ", ".join(_place(wait) for wait in waits.unattributed[:LONGEST])
+    words = f"{_time(left)} of {_time(whole.elapsed_ms)} unexplained"
+    yield from textwrap.wrap(
+        f"{words}; longest gaps: {gaps}." if gaps else f"{words}.",
+        WIDTH,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    )
+
+
+def _bar(shown: Sequence[Share], fills: dict[str, str]) -> str:
+    room = WIDTH - 2
+    edges = [0.0]
+    for one in shown:
+        edges.append(edges[-1] + one.share)
+    cells = [round(edge * room) for edge in edges]
+    return "  " + "".join(
+        fills[one.part] * (cells[place + 1] - cells[place]) for place, one in enumerate(shown)
+    )
+
+
+def _rows(waits: Waits, fills: dict[str, str]) -> Iterator[str]:
+    of_calls = {one.part: one for one in shares(waits.exchanges)}
+    of_connections = {one.part: one for one in shares(waits.connections)}
+    parts = sorted(
+        of_connections,
+        key=lambda part: -(of_calls.get(part) or of_connections[part]).ms * 1.0,
+    )
+    parts = sorted(parts, key=lambda part: part not in of_calls)
+    head = f"    {'':<37}{'connections':>18}"
+    if of_calls:
+        head = f"    {'':<37}{'exchanges':>18}{'connections':>18}"
+    yield head
+    for part in parts:
+        cells = (
+            [of_calls.get(part), of_connections.get(part)]
+            if of_calls
+            else [of_connections.get(part)]
+        )
+        if all(one is None or one.share < SHOWN_MIN for one in cells):
+            continue
+        row = f"  {fills.get(part, ' ')} {LABELS.get(part, part):<37}"
+        yield row + "".join(_cell(one) for one in cells)
+
+
+def _cell(one: Share | None) -> str:
+    if one is None:
+        return f"{NONE:>18}"
+    return f"{_time(one.ms):>11}{_percent(one.share):>7}"
+
+
+def _long(waits: Waits) -> Iterator[str]:
+    whole = waits.connections.elapsed_ms
+    named = [
+        wait
+        for wait in waits.longest
+        if wait.ms >= LONG_MIN * whole and wait.part != "unattributed"
+    ][:LONGEST]
+    if named:
+        words = "; ".join(f"{LABELS.get(wait.part, wait.part)} {_place(wait)}" for wait in named)
+        yield from textwrap.wrap(
+            f"Longest: {words}.", WIDTH, subsequent_indent="  ", break_on_hyphens=False
+        )
+
+
+def _place(wait: Wait) -> str:
+    before, behind = wait.packets
+    return f"packets {before}–{behind} ({_time(wait.ms)})"
+
+
+def _largest(parts: Sequence[Share]) -> str:
+    """The parts that make up most of it."""
+    named: list[str] = []
+    covered = 0.0
+    for one in parts[:3]:
+        if named and one.share < LONG_MIN:
+            break
+        named.append(f"{_percent(one.share)} {LABELS.get(one.part, one.part)} ({_time(one.ms)})")
+        covered += one.share
+    return ", ".join(named)
+
+
+def _time(ms: float) -> str:
+    return quantity(ms * 1e6, "ns") if ms else "0"
+
+
+def _percent(share: float) -> str:
+    percent = 100.0 * share
+    return f"{percent:.0f} %" if percent >= 1 or percent == 0 else f"{percent:.1f} %"
+
+
+def section(waits: Waits) -> Section | None:
+    """The same for a page; None where no time passed."""
+    words = sentence(waits)
+    if not words:
+        return None
+    rows = []
+    of_calls = {one.part: one for one in shares(waits.exchanges)}
+    for one in shares(waits.connections):
+        call = of_calls.get(one.part)
+        rows.append(
+            (
+                LABELS.get(one.part, one.part),
+                _time(call.ms) if call else NONE,
+                _percent(call.share) if call else NONE,
+                _time(one.ms),
+                _percent(one.share),
+            )
+        )
+    table = Table(
+        ("Part", "exchanges", "of exchanges", "connections", "of connections"),
+        rows,
+        "Where the time went: of all exchanges with a whole reply, and of all connections from "
+        "their first packet to their last.",
+        (1, 2, 3, 4),
+    )
+    notes = [words, *unexplained(waits)]
+    pictures = [
+        stacked_bar(title, elapsed)
+        for title, elapsed in (
+            ("Time of all exchanges", waits.exchanges),
+            ("Time of all connections", waits.connections),
+        )
+        if elapsed.elapsed_ms > 0
+    ]
+    return Section("Where the time went", notes, (table,), pictures)
+
+
+_BAR_WIDTH, _BAR_HEIGHT, _ROW = 440, 30, 19
+
+
+def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
+    """One bar from left to right, the largest part first, with a legend below."""
+    shown = [one for one in shares(elapsed) if one.share >= SHOWN_MIN]
+    height = 26 + _BAR_HEIGHT + 12 + _ROW * len(shown)
+    drawn = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_BAR_WIDTH} {height}" '
+            'font-family="sans-serif" font-size="13">'
+        ),
+        (
+            f'<text x="0" y="15" fill="currentColor" font-weight="600">{escape(title)}: '
+            f"{escape(_time(elapsed.elapsed_ms))}</text>"
+        ),
+    ]
+    left = 0.0
+    for one in shown:
+        width = one.share * _BAR_WIDTH
+        hint = f"{LABELS.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
+        drawn.append(
+            f'<rect x="{left:.1f}" y="24" width="{width:.1f}" height="{_BAR_HEIGHT}" '
+            f'fill="{COLOURS.get(one.part, "#888888")}"><title>{escape(hint)}</title></rect>'
+        )
+        left += width
+    for place, one in enumerate(shown):
+        y = 24 + _BAR_HEIGHT + 20 + place * _ROW
+        colour = COLOURS.get(one.part, "#888888")
+        label = f"{LABELS.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
+        drawn.append(
+            f'<rect x="0" y="{y - 11}" width="12" height="12" fill="{colour}"/>'
+            f'<text x="18" y="{y}" fill="currentColor">{escape(label)}</text>'
+        )
+    words = "; ".join(f"{LABELS.get(one.part, one.part)} {_percent(one.share)}" for one in shown)
+    return Picture("".join([*drawn, "</svg>"]), title, f"{title}: {words}")

@@ -1,0 +1,192 @@
+"""The account of time and the packets of an exchange as text, and the page of a capture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from wirelab.documents.dissection import (
+    Dissection,
+    Elapsed,
+    Lookup,
+    Names,
+    Rung,
+    Series,
+    TimelineOf,
+    Wait,
+    Waits,
+)
+from wirelab.errors import UsageError
+from wirelab.process.interruption import Interruption
+from wirelab.report import dissection_page, dissection_text
+from wirelab.report.section import Picture
+from wirelab.report.sections import packet_waits
+from wirelab.trial.dissection import Look, dissect
+
+CORPUS = Path(__file__).parents[2] / "crates/trace/corpus/capture"
+
+
+def elapsed(count: int, **parts: float) -> Elapsed:
+    named = {part.replace("_", "-"): ms for part, ms in parts.items()}
+    return msgspec.convert(
+        {"count": count, "elapsed_ms": sum(parts.values()), "parts_ms": named}, Elapsed
+    )
+
+
+def wait(part: str, ms: float, *packets: int) -> Wait:
+    return msgspec.convert({"flow": 0, "part": part, "ms": ms, "packets": packets}, Wait)
+
+
+def test_one_sentence_says_where_the_time_went() -> None:
+    waits = Waits(
+        connections=elapsed(2, server=600.0, client_between_requests=400.0),
+        exchanges=elapsed(9, server=600.0, path=30.0),
+        longest=(),
+        unattributed=(),
+    )
+    assert packet_waits.sentence(waits) == (
+        "Of 630 ms in 9 exchanges: 95 % server, until its first byte (600 ms). Connections were "
+        "idle for 40 % of the 1.00 s that they were open."
+    )
+    nothing = Waits(connections=elapsed(0), exchanges=elapsed(0), longest=(), unattributed=())
+    assert list(packet_waits.account(nothing)) == []
+
+
+def test_rows_and_bar_fit_into_80_columns_and_name_every_large_part() -> None:
+    parts = dict.fromkeys((name.replace("-", "_") for name in packet_waits.LABELS), 123_456.7)
+    waits = Waits(
+        connections=elapsed(3, **parts),
+        exchanges=elapsed(3, **parts),
+        longest=(wait("server", 400_000.0, 1_000_000, 1_000_001),),
+        unattributed=(wait("unattributed", 123_456.7, 7, 9),),
+    )
+    lines = list(packet_waits.account(waits))
+    assert all(len(line) <= 80 for line in lines)
+    text = "\n".join(lines)
+    assert all(label in text for label in packet_waits.LABELS.values())
+    assert "longest gaps: packets 7–9 (123 s)" in " ".join(text.split())
+
+
+def test_what_is_unexplained_is_said_with_its_packets() -> None:
+    waits = Waits(
+        connections=elapsed(1, server=900.0, unattributed=100.0),
+        exchanges=elapsed(0),
+        longest=(),
+        unattributed=(wait("unattributed", 100.0, 3, 4),),
+    )
+    (line,) = packet_waits.unexplained(waits)
+    assert line == "100 ms of 1.00 s unexplained; longest gaps: packets 3–4 (100 ms)."
+
+
+def test_lookups_of_names_are_shown_with_the_slowest() -> None:
+    slowest = Lookup(name="shop.\x1b[31mexample", ms=420.0, packets=(1, 2))
+    names = Names(queries=5, repeated=1, answered=3, failed=1, median_ms=3.0, slowest=(slowest,))
+    text = " ".join(packet_waits.lookups(names))
+    assert "\x1b" not in text
+    assert "DNS: 5 queries, answers after 3.00 ms (median), the slowest 420 ms" in text
+    assert "1 sent again, 1 failed, 1 without an answer." in text
+
+
+@dataclass
+class Ladder:
+    """Rungs by hand."""
+
+    made: list[Rung]
+
+    def add(self, count: int, phase: str, direction: str, gap_us: float, size: int) -> None:
+        for _ in range(count):
+            at = self.made[-1].at_us + gap_us if self.made else 0.0
+            rung = {
+                "packet": len(self.made) + 1,
+                "at_us": at,
+                "gap_us": gap_us,
+                "direction": direction,
+                "phase": phase,
+                "flags": "ACK",
+                "bytes": size,
+                "header_bytes": 66,
+                "layers": [{"layer": "message", "bytes": size}] if size else [],
+                "note": "",
+            }
+            self.made.append(msgspec.convert(rung, Rung))
+
+
+def captured(name: str = "micro.pcap") -> Dissection:
+    with Interruption() as interruption:
+        log = Path("/dev/null")
+        return dissect(CORPUS / name, Look(), log=log, interruption=interruption)
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_like_packets_share_a_line_and_what_is_left_out_is_marked() -> None:
+    ladder = Ladder([])
+    ladder.add(3, "set-up", "request", 10.0, 0)
+    ladder.add(1, "exchange", "request", 602_000.0, 100)
+    ladder.add(141, "exchange", "reply", 100.0, 28_030_000)
+    of = TimelineOf(
+        flow=0,
+        exchange=4,
+        name="GET /",
+        protocol="http1",
+        latency_us=1.0,
+        chosen="median",
+        omitted=0,
+    )
+    document = msgspec.structs.replace(captured(), timeline=tuple(ladder.made), timeline_of=of)
+    lines = list(dissection_text.lines(document))
+    assert len(lines[next(at for at, line in enumerate(lines) if "gap" in line) :]) <= 8
+    assert all(len(line) <= 80 for line in lines)
+    text = " ".join(" ".join(lines).split())
+    assert "… 4 exchanges, 602 ms" in text
+    assert "message; 141 packets to 145, 14.0 ms" in text
+    assert f"{141 * 28_030_000:,} " in text
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_a_single_exchange_shows_its_own_figures() -> None:
+    document = captured()
+    call = document.exchanges.by_name[0]
+    assert dissection_text.times(call.latency_us)[2] == "—"
+    lines = list(dissection_text.lines(document))
+    assert lines[0].startswith("Of 6.00 ms on 1 connection"), lines[0]
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_a_page_has_account_connections_and_windows_and_opens_offline(tmp_path: Path) -> None:
+    document = captured()
+    page = dissection_page.html(document)
+    for words in ("Where the time went", "Connections", "Throughput and windows", "<svg"):
+        assert words in page
+    assert "http://" not in page.replace("http://www.w3.org/", "")
+    assert "<script" not in page
+    file = tmp_path / "page.html"
+    dissection_page.write(document, file)
+    assert file.read_text() == page
+    with pytest.raises(UsageError, match="cannot be written"):
+        dissection_page.write(document, tmp_path / "absent" / "page.html")
+
+
+def test_a_stacked_bar_is_as_long_as_its_parts() -> None:
+    bar = packet_waits.stacked_bar("Time", elapsed(1, server=75.0, path=25.0))
+    assert isinstance(bar, Picture)
+    assert 'width="330.0"' in bar.svg
+    assert 'width="110.0"' in bar.svg
+    assert "server, until its first byte 75 %" in bar.alt
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_a_document_of_an_earlier_version_still_shows(tmp_path: Path) -> None:
+    """Runs keep dissections; those made before the account have none."""
+    raw = msgspec.json.decode(msgspec.json.encode(captured()))
+    for key in ("waits", "series", "names"):
+        del raw[key]
+    del raw["capture"]["tcp"]
+    old = msgspec.convert(raw, Dissection)
+    assert old.series == Series(
+        bin_ms=0.0, request_bytes=(), reply_bytes=(), client_window=(), server_window=()
+    )
+    assert list(dissection_text.lines(old))
+    assert dissection_page.html(old)
