@@ -385,3 +385,32 @@ fn grpc_is_read_whatever_the_sizes_of_records() {
         assert_eq!(dissected.bytes(Kind::GrpcPrefixes), 10);
     }
 }
+
+#[test]
+fn records_of_control_frames_between_the_frames_of_a_message_are_counted() {
+    let [request, _] = grpc();
+    let frame = |kind, flags, stream, payload: &[u8]| {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, kind, flags, stream, payload);
+        bytes
+    };
+    // `:status: 200` of the static table (RFC 7541 appendix A).
+    let head = frame(kind::HEADERS, flag::END_HEADERS, 1, &[0x88]);
+    let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
+    let last = frame(kind::DATA, flag::END_STREAM, 1, b"abc");
+    let peers = Peers::new(&TLS13, None);
+    let dissected = dissect(&peers, |talk| {
+        talk.handshake().say(C, &request);
+        for frame in [&head, &update, &last] {
+            talk.say(S, frame);
+        }
+        talk.close();
+    });
+    let reply = dissected.exchange().reply.expect("a reply");
+    // Head, tag and type of its record: 5, 16 and 1 byte.
+    assert_eq!(reply.between_bytes as usize, update.len() + 22);
+    assert_eq!(
+        reply.end - reply.start,
+        reply.bytes() + u64::from(reply.between_bytes)
+    );
+}

@@ -256,7 +256,7 @@ impl Tls {
                 }
             }
             Treatment::Collected => self.open(segment, upper),
-            Treatment::Broken => self.pass(segment.direction, upper),
+            Treatment::Broken => self.skip(segment.direction, upper),
             // Early data, before it is known how it is encrypted.
             Treatment::Opaque if matches!(self.sides[side].protection, Protection::None) => {
                 upper.lost(
@@ -345,7 +345,7 @@ impl Tls {
     }
 
     /// A record of known length cannot be opened.
-    fn pass(&mut self, direction: Direction, upper: &mut impl Upper) {
+    fn skip(&mut self, direction: Direction, upper: &mut impl Upper) {
         let own = &mut self.sides[direction as usize];
         own.messages = Messages::default();
         let length = usize::from(own.length());
