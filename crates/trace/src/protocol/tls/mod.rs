@@ -166,7 +166,9 @@ impl Tls {
         let treatment = self.treatment(side, upper.keys());
         let own = &mut self.sides[side];
         own.treatment = treatment;
-        if treatment != Treatment::Collected {
+        if treatment == Treatment::Collected {
+            own.record.payload.reserve(own.left as usize);
+        } else {
             upper.pdu(own.pdu(None), segment);
         }
         if own.left == 0 {
