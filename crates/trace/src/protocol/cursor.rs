@@ -133,6 +133,24 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
             .map_or(*self.segment, |(place, _)| place.segment)
     }
 
+    /// What the record of TLS adds to a unit of that length that begins with the first byte
+    /// that waits: its beginning and its end, where the unit has them.
+    pub(super) fn framing(&self, bytes: u64) -> u64 {
+        let Some((place, _)) = self.pending.0.first() else {
+            return 0;
+        };
+        let own = Edge {
+            offset: place.offset,
+            packet: 0,
+            at_ns: 0,
+        };
+        let end = place.offset + bytes;
+        let edges = place.record.map(|record| record.edges(own, end));
+        edges.map_or(0, |(first, last)| {
+            (place.offset - first.offset) + (last.offset - end)
+        })
+    }
+
     /// The first `bytes` that wait are of that layer and belong to a message.
     pub(super) fn release(
         &mut self,

@@ -198,7 +198,8 @@ impl Http2 {
         }
         let carries = matches!(head.kind, kind::HEADERS | kind::CONTINUATION | kind::DATA);
         if !carries {
-            own.control_bytes += FrameHead::LEN as u64 + u64::from(head.length);
+            let bytes = FrameHead::LEN as u64 + u64::from(head.length);
+            own.control_bytes += bytes + cursor.framing(bytes);
         }
         let mut call = place.filter(|_| carries).and_then(|at| calls.get(at));
         if let Some(call) = &mut call {

@@ -12,4 +12,5 @@ mod packet_builder;
 mod pairing;
 mod sums;
 mod tls;
+mod tls_loss;
 mod tls_peers;

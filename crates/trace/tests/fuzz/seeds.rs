@@ -96,7 +96,8 @@ fn blocks(frames: &[Captured]) -> Vec<u8> {
         .enhanced(0, 77, &frames[0])
         .obsolete(0, 78, &frames[1]);
     let blocks = blocks.simple(&frames[2]).block(5, &[0; 20]);
-    let mut blocks = blocks.block(0xBAD, b"custom");
+    let secrets = b"TLSK\0\0\0\x0ECLIENT_RANDOM ";
+    let mut blocks = blocks.block(10, secrets).block(0xBAD, b"custom");
     blocks.big = false;
     blocks.section().interface(113, 0, &[]).bytes
 }

@@ -166,7 +166,9 @@ impl Tls {
         let treatment = self.treatment(side, upper.keys());
         let own = &mut self.sides[side];
         own.treatment = treatment;
-        if treatment != Treatment::Collected {
+        if treatment == Treatment::Collected {
+            own.record.payload.reserve(own.left as usize);
+        } else {
             upper.pdu(own.pdu(None), segment);
         }
         if own.left == 0 {
@@ -256,7 +258,7 @@ impl Tls {
                 }
             }
             Treatment::Collected => self.open(segment, upper),
-            Treatment::Broken => self.pass(segment.direction, upper),
+            Treatment::Broken => self.skip(segment.direction, upper),
             // Early data, before it is known how it is encrypted.
             Treatment::Opaque if matches!(self.sides[side].protection, Protection::None) => {
                 upper.lost(
@@ -345,7 +347,7 @@ impl Tls {
     }
 
     /// A record of known length cannot be opened.
-    fn pass(&mut self, direction: Direction, upper: &mut impl Upper) {
+    fn skip(&mut self, direction: Direction, upper: &mut impl Upper) {
         let own = &mut self.sides[direction as usize];
         own.messages = Messages::default();
         let length = usize::from(own.length());

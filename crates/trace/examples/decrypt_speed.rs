@@ -1,0 +1,58 @@
+//! How fast TLS is decrypted and dissected: `cargo run --release -p wirelab-trace --example
+//! decrypt_speed [-- MEGABYTES]`. Prints megabytes of payload per second of one core, for
+//! each cipher suite, and for the same records without secrets.
+
+#![allow(
+    clippy::disallowed_macros,
+    reason = "words for whoever runs it by hand"
+)]
+
+use std::time::Instant;
+
+#[allow(dead_code)] // The tests use more of it.
+#[path = "../tests/dissection/packet_builder.rs"]
+mod packet_builder;
+#[allow(dead_code)]
+#[path = "../tests/dissection/tls_peers.rs"]
+mod tls_peers;
+
+use packet_builder::PacketBuilder;
+use tls_peers::{Peers, suites};
+
+/// Bytes of one reply.
+const REPLY_BYTES: usize = 1_000_000;
+
+fn main() {
+    let megabytes = std::env::args().nth(1).and_then(|text| text.parse().ok());
+    let replies: usize = megabytes.unwrap_or(200);
+    for (suite, version) in suites() {
+        let peers = Peers::new(version, Some(suite));
+        let mut builder = PacketBuilder::new();
+        let mut talk = peers.connect(&mut builder);
+        talk.client.set_buffer_limit(None);
+        talk.server.set_buffer_limit(None);
+        talk.handshake();
+        for _ in 0..replies {
+            talk.call("/", &[b'x'; REPLY_BYTES]);
+        }
+        talk.close();
+        let encrypted = speed(&builder, 0);
+        let decrypted = speed(builder.key_log(&peers.key_log()), replies as u64);
+        println!(
+            "{:?}: {decrypted:.0} MB/s, {encrypted:.0} without secrets",
+            suite.suite()
+        );
+    }
+}
+
+/// The best of three.
+fn speed(builder: &PacketBuilder, exchanges: u64) -> f64 {
+    let once = || {
+        let begun = Instant::now();
+        let dissection = builder.diagnose();
+        let seconds = begun.elapsed().as_secs_f64();
+        assert_eq!(dissection.exchanges.count, exchanges);
+        dissection.accounting.total.all.packets.payload_bytes as f64 / 1e6 / seconds
+    };
+    (0..3).map(|_| once()).fold(0.0, f64::max)
+}
