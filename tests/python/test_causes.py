@@ -228,7 +228,7 @@ def test_a_slow_service_is_told_from_its_network(
     said = " ".join(document["sentences"])
     open_ones = "undecided" in outcomes(document).values()
     assert ("stay undecided" if open_ones else "the services themselves") in said
-    assert "largest part of the difference is at server" in said
+    assert "The packets show the largest part of the difference at server" in said
 
 
 def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -221,7 +221,7 @@ def test_a_failed_call_meets_a_condition_on_errors(
     ("words", "message"),
     [
         (("--fail-if", "service_cpu>1us"), "a drive measures calls"),
-        (("--fail-if", "p99"), "is no condition"),
+        (("--fail-if", "p99"), "is not a condition"),
         (("--junit", "x.xml"), "has nothing to write"),
         (("--fail-if", "p99>1s", "--junit", "nowhere/x.xml"), "the folder nowhere does not exist"),
         (("--report", "nowhere/x.html"), "the folder nowhere does not exist"),

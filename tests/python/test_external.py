@@ -169,7 +169,7 @@ def test_a_message_names_its_grpc_method_and_is_for_its_protocol() -> None:
 
 
 def test_a_service_without_any_message_for_it_is_refused() -> None:
-    with pytest.raises(ExperimentError, match="none is for service own: write one with path"):
+    with pytest.raises(ExperimentError, match="no message can be sent to service own: write one with path"):
         experiment_file.parse(
             yaml.safe_dump(
                 {
@@ -261,7 +261,7 @@ def test_a_service_is_ready_when_it_prints_so(tmp_path: Path) -> None:
     assert _only(_run(tmp_path / "a", _own(script, ready=ready))).result.ok == 50
     ready = {"log": "something else", "within": "1 s"}
     reason = _failure(tmp_path / "b", script, ready=ready)
-    assert "printed no line that matches 'something else'" in reason
+    assert "no printed line matches 'something else'" in reason
 
 
 def test_a_service_that_answers_its_check_with_an_error_is_not_ready(tmp_path: Path) -> None:
@@ -351,8 +351,8 @@ def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
         ({"name": "a", "command": ["x"], "grpc": {"method": "a.B/C", "json": {}}}, "grpc.proto"),
         ({"name": "A B", "command": ["x"], "http": {}}, "lower-case letters"),
         ({"name": "a", "command": ["x"], "http": {}, "ready": {"log": "("}}, "regular expression"),
-        ({"name": "a", "url": "http://127.0.0.1:1/", "env": {"A": "b"}}, "env belongs to command"),
-        ({"name": "a", "url": "http://127.0.0.1:1/", "ready": {"log": "x"}}, "ready.log belongs"),
+        ({"name": "a", "url": "http://127.0.0.1:1/", "env": {"A": "b"}}, "env applies to command only"),
+        ({"name": "a", "url": "http://127.0.0.1:1/", "ready": {"log": "x"}}, "ready.log applies to command only"),
         ({"name": "a", "command": ["x"], "http": {}, "tls": {"ca": "none.pem"}}, "tls.ca:"),
         ({"name": "a", "command": ["x"], "http": {"paht": "/"}}, "Did you mean 'path'"),
         ("ftp://127.0.0.1/", "unknown scheme"),
@@ -501,7 +501,7 @@ def test_a_run_does_not_go_on_with_other_content(tmp_path: Path) -> None:
 
 
 def test_a_url_is_at_no_end_of_a_link(tmp_path: Path, running_server: str) -> None:
-    with pytest.raises(ExperimentError, match="at no end of link lan"):
+    with pytest.raises(ExperimentError, match="cannot be moved to an end of link lan"):
         _run(tmp_path, f"{running_server}/a?b=1", links="lan")
 
 
