@@ -93,7 +93,10 @@ def test_the_report_shows_sizes_and_times_where_there_are_any(tmp_path: Path) ->
     ("changed", "reason"),
     [
         ({"rest@rust,": "grpc@rust,"}, "cannot time the codec of petclinic"),
-        ({"{operation: ListOwners}": "{name: a, mix: [{operation: ListOwners}]}"}, "a single operation"),
+        (
+            {"{operation: ListOwners}": "{name: a, mix: [{operation: ListOwners}]}"},
+            "a single operation",
+        ),
     ],
 )
 def test_what_cannot_be_timed_is_refused_before_anything_is_started(

@@ -169,7 +169,9 @@ def test_a_message_names_its_grpc_method_and_is_for_its_protocol() -> None:
 
 
 def test_a_service_without_any_message_for_it_is_refused() -> None:
-    with pytest.raises(ExperimentError, match="no message can be sent to service own: write one with path"):
+    with pytest.raises(
+        ExperimentError, match="no message can be sent to service own: write one with path"
+    ):
         experiment_file.parse(
             yaml.safe_dump(
                 {
@@ -351,8 +353,14 @@ def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
         ({"name": "a", "command": ["x"], "grpc": {"method": "a.B/C", "json": {}}}, "grpc.proto"),
         ({"name": "A B", "command": ["x"], "http": {}}, "lower-case letters"),
         ({"name": "a", "command": ["x"], "http": {}, "ready": {"log": "("}}, "regular expression"),
-        ({"name": "a", "url": "http://127.0.0.1:1/", "env": {"A": "b"}}, "env applies to command only"),
-        ({"name": "a", "url": "http://127.0.0.1:1/", "ready": {"log": "x"}}, "ready.log applies to command only"),
+        (
+            {"name": "a", "url": "http://127.0.0.1:1/", "env": {"A": "b"}},
+            "env applies to command only",
+        ),
+        (
+            {"name": "a", "url": "http://127.0.0.1:1/", "ready": {"log": "x"}},
+            "ready.log applies to command only",
+        ),
         ({"name": "a", "command": ["x"], "http": {}, "tls": {"ca": "none.pem"}}, "tls.ca:"),
         ({"name": "a", "command": ["x"], "http": {"paht": "/"}}, "Did you mean 'path'"),
         ("ftp://127.0.0.1/", "unknown scheme"),

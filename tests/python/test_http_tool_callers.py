@@ -126,7 +126,7 @@ def test_what_a_tool_cannot_be_asked_for_is_refused(
 
 def test_what_is_no_report_fails_the_trial() -> None:
     """Whatever else a tool prints."""
-    with pytest.raises(TrialFailed, match="wrk printed no report"):
+    with pytest.raises(TrialFailed, match="the report of wrk cannot be read"):
         http_tools.read("wrk", "Segmentation fault")
 
 

@@ -234,7 +234,7 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(importer: Importer, tmp_
     importer("openapi", "nosuch.json").refused("nosuch.json: cannot be read: No such file")
     path = tmp_path / "binary"
     path.write_bytes(b"\xff\xfe\x00")
-    importer("openapi", path).refused("it is no text in UTF-8")
+    importer("openapi", path).refused("it is not UTF-8 text")
     importer("opneapi", path).refused("Did you mean 'openapi'?")
 
 
@@ -268,7 +268,7 @@ def test_where_nothing_can_be_written_nothing_is_left_behind(importer: Importer)
         check=False,
     )
     assert done.returncode == 3
-    assert "/proc/nosuch.yaml cannot be written" in done.stderr
+    assert "/proc/nosuch.yaml cannot be read or written" in done.stderr
     assert list(importer.folder.iterdir()) == []
     (importer.folder / "blocked.yaml").mkdir()
     refused = importer("openapi", FORGE, "--out", "blocked.yaml")

@@ -379,7 +379,7 @@ def test_a_reproduction_gets_its_study_page_again(
     printed = json.loads(capsys.readouterr().out)
     assert printed["study"] == "hamo2023"
     text = (folder / "report.html").read_text(encoding="utf-8")
-    assert 'id="which-findings-hold"' in text
+    assert 'id="findings-of-the-study"' in text
     assert picture.is_file()
 
 

@@ -188,7 +188,9 @@ def test_a_missing_part_is_told(tmp_path: Path, found: Found) -> None:
     """By the file that should be there."""
     shutil.copytree(found.folder, tmp_path / "hamo2023")
     (tmp_path / "hamo2023" / "puzzle.yaml").unlink()
-    with pytest.raises(UsageError, match=r"names the part 'puzzle', and .*puzzle\.yaml is not"):
+    with pytest.raises(
+        UsageError, match=r"names the part 'puzzle', and .*puzzle\.yaml does not exist"
+    ):
         studies.load("hamo2023", tmp_path)
 
 
