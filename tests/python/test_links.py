@@ -140,11 +140,11 @@ def test_links_that_cannot_be_are_refused_by_their_place(links: str, said: str) 
         (TEXT.replace("wlan", "loopback") + "axes: {congestion: [bbr]}\n", "machine's congestion"),
         (
             TEXT.replace("wlan", "loopback") + "axes: {initial_window: [64]}\n",
-            "machine's initial_window: name a link, as in links",
+            "machine's initial_window; set a link, e.g. links",
         ),
         (
             TEXT.replace("wlan", "loopback") + "axes: {after_idle: [keep]}\n",
-            "machine's after_idle: name a link",
+            "machine's after_idle; set a link",
         ),
         (
             TEXT.replace("wlan", "loopback") + "axes: {socket: [unix]}\ncapture: client\n",

@@ -251,7 +251,7 @@ def test_a_lost_histogram_is_said_and_the_others_are_drawn(
             b'{"format": 1, "sessions": {}}',
             r"Expected `array`, got `object` - at `\$.sessions`",
         ),
-        ("trials.jsonl", b"{}\n{}\n", "trials.jsonl:1 is no finished trial .*'point' is missing"),
+        ("trials.jsonl", b"{}\n{}\n", "trials.jsonl:1 is not a trial record .*'point' is missing"),
         ("trials.jsonl", b"[]\n[]\n", "trials.jsonl:1 .*: it is not a mapping"),
         ("trials.jsonl", b'{"point":{"x":1}}\n{}\n', "it has unexpected keys or types"),
         ("trials.jsonl", b'{"point":{},"result":null}\n{}\n', "unexpected keys or types"),
