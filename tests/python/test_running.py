@@ -176,7 +176,7 @@ def test_two_runs_cannot_share_a_directory(tmp_path: Path) -> None:
 def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
-    with pytest.raises(RunDirectoryError, match="no run directory"):
+    with pytest.raises(RunDirectoryError, match="is not a run directory"):
         _run(tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
@@ -300,7 +300,7 @@ def test_a_report_of_an_unfinished_run_says_how_much_of_it_is_there(
     [
         ("service-fails", "exit code 70 before it was ready (no use)"),
         ("service-refuses", "refused listen: port is taken; use port 0"),
-        ("service-garbage", "no ready line but 'hello?'"),
+        ("service-garbage", "printed 'hello?' instead of a ready line"),
         ("service-dies", "the service ended with exit code 70"),
         ("engine-dies", "signal SIGKILL and without a result (the engine had enough)"),
         ("engine-limit", "too many open files; fewer users"),
@@ -330,7 +330,7 @@ def test_silence_of_the_engine_ends(
 ) -> None:
     stand_in("engine-hangs")
     monkeypatch.setattr(engine, "SILENCE_S_MAX", 0.3)
-    assert "silent" in _run(tmp_path / "run").trials[0].reason
+    assert "printed no progress" in _run(tmp_path / "run").trials[0].reason
 
 
 def test_an_engine_beyond_its_bounds_is_ended(
