@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use ring::aead::{Aad, Nonce};
 
-use super::HEAD_BYTES;
 use super::keylog::Secret;
 use super::schedule::{Keys, NONCE_BYTES, next_secret, traffic_keys};
 use super::suite::{Aead, Suite, Version};
+use super::upper::HEAD_BYTES;
 
 /// Bytes of the authentication tag of every suite here.
 pub(super) const TAG_BYTES: usize = 16;

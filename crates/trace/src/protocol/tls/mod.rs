@@ -10,6 +10,7 @@
 //! | `keylog` | secrets by connection |
 //! | `handshake`, `session` | hellos, and what follows from them |
 //! | `suite`, `schedule`, `cipher` | from secrets to opened records |
+//! | `upper` | what takes the bytes |
 //! | `record` | a record over several segments |
 //! | `counts` | what became of all connections |
 //! | `seal` | makes records, for fuzzers |
@@ -23,8 +24,9 @@ mod schedule;
 pub(crate) mod seal;
 mod session;
 mod suite;
+mod upper;
 
-use super::cursor::{Place, UNKNOWN_BYTES};
+use super::cursor::UNKNOWN_BYTES;
 use crate::flow::event::{Direction, Segment};
 use crate::protocol::exchange::Pdu;
 use crate::protocol::layer::Kind;
@@ -35,25 +37,13 @@ use record::Record;
 pub(super) use session::Report;
 use session::{Reason, Session};
 use suite::Version;
+pub(super) use upper::Upper;
+use upper::{APPLICATION_DATA, HEAD_BYTES};
 
-const HEAD_BYTES: usize = 5;
 const CHANGE_CIPHER_SPEC: u8 = 20;
 const HANDSHAKE: u8 = 22;
-const APPLICATION_DATA: u8 = 23;
 /// Records of early data that are passed over; servers allow some kilobytes.
 const EARLY_RECORDS_MAX: u32 = 1024;
-
-/// What becomes of the bytes of a connection.
-pub(super) trait Upper {
-    fn keys(&self) -> &KeyLog;
-    /// The next bytes are of that layer; there may be none.
-    fn label(&mut self, kind: Kind, bytes: usize, segment: &Segment);
-    fn pdu(&mut self, pdu: Pdu, segment: &Segment);
-    /// The next bytes, decrypted.
-    fn content(&mut self, place: &Place, bytes: &[u8]);
-    /// Plain bytes are missing: that many, or [`UNKNOWN_BYTES`].
-    fn lost(&mut self, direction: Direction, offset: u64, bytes: u64);
-}
 
 /// Whether the records of a direction are encrypted.
 #[derive(Debug, Default)]

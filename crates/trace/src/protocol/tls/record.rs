@@ -1,8 +1,7 @@
 //! One encrypted record, which is collected until it is whole.
 
-use super::HEAD_BYTES;
 use super::cipher::Opened;
-use super::{APPLICATION_DATA, Upper};
+use super::upper::{APPLICATION_DATA, HEAD_BYTES, Upper};
 use crate::flow::event::Segment;
 use crate::protocol::cursor::{Edge, Envelope, Place};
 use crate::protocol::layer::Kind;

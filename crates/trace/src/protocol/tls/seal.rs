@@ -2,11 +2,11 @@
 
 use ring::aead::Aad;
 
-use super::APPLICATION_DATA;
 use super::cipher::{TAG_BYTES, nonce};
 use super::keylog::Secret;
 use super::schedule::{Keys, next_secret, traffic_keys};
 use super::suite::{Aead, Hash, Suite, Version};
+use super::upper::APPLICATION_DATA;
 
 const SUITE: Suite = Suite {
     version: Version::TLS13,
