@@ -290,7 +290,7 @@ def test_too_few_open_files_are_told_as_such(tmp_path: Path) -> None:
     )
     assert done.returncode == 2, done.stdout
     assert "200 concurrent connections" in done.stderr
-    assert "the 100 open files" in " ".join(done.stderr.split())
+    assert "the limit of 100 open files" in " ".join(done.stderr.split())
     assert "ulimit -n" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -208,7 +208,9 @@ def test_a_port_that_is_taken_is_refused() -> None:
         other.listen()
         port = other.getsockname()[1]
         with (
-            pytest.raises(UsageError, match=f"--metrics-port {port}: cannot listen on"),
+            pytest.raises(
+                UsageError, match=f"--metrics-port {port}: cannot listen on {LOOPBACK}:{port}"
+            ),
             serving(RunMetrics(Silent()), port),
         ):
             pass

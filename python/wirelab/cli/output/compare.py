@@ -120,7 +120,7 @@ def _checked(output: OutputOptions) -> None:
     ):
         if file is not None and not os.access(file.parent, os.W_OK | os.X_OK):
             raise UsageError(
-                f"{option} {file}: cannot create files in the folder {file.parent}",
+                f"{option}: cannot create files in the folder {file.parent}",
                 "create the folder or correct its permissions, or give another path",
             )
 
