@@ -72,8 +72,20 @@ def _live(*options: str) -> subprocess.Popen[str]:
 
 
 def _watching(started: subprocess.Popen[str]) -> None:
+    """From here on no packet is missed."""
+    assert started.stderr is not None
+    assert "watching lo" in started.stderr.readline()
+
+
+def _shown(started: subprocess.Popen[str], words: str) -> str:
+    """What is printed up to the first line with these words."""
     assert started.stdout is not None
-    assert "s: " in started.stdout.readline()
+    lines = []
+    for line in started.stdout:
+        lines.append(line)
+        if words in line:
+            return "".join(lines)
+    raise AssertionError(lines)
 
 
 def test_calls_are_accounted_for_while_they_are_made(port: int, tmp_path: Path) -> None:
@@ -81,11 +93,10 @@ def test_calls_are_accounted_for_while_they_are_made(port: int, tmp_path: Path) 
     started = _live("--port", str(port), "--write", str(kept))
     _watching(started)
     _calls(port)
-    time.sleep(1.1)
+    _shown(started, f"{CALLS} exchanges")
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=30)
     assert started.returncode == 0, err
-    assert f"{CALLS} exchanges" in out
     assert "server, until its first byte" in out
     assert "server-think-time" in out
     assert "dropped" not in out
@@ -100,7 +111,7 @@ def test_calls_are_accounted_for_while_they_are_made(port: int, tmp_path: Path) 
 
 def test_only_the_sockets_of_a_process_count(port: int) -> None:
     started = _live("--pid", str(os.getpid()), "--for", "2s", "--json")
-    time.sleep(1.0)
+    _watching(started)
     _calls(port)
     out, err = started.communicate(timeout=30)
     assert started.returncode == 0, err

@@ -249,7 +249,7 @@ impl Live {
                 self.look_up(pid)?;
                 looked_up = Instant::now();
             }
-            self.drain()?;
+            let is_more = self.take_blocks()?;
             let now = Instant::now();
             if interrupted.load(Ordering::SeqCst) || end.is_some_and(|end| now >= end) {
                 return Ok(());
@@ -259,7 +259,9 @@ impl Live {
                 print(&Line::Live(progress))?;
                 next = now + every;
             }
-            self.wait(next.min(end.unwrap_or(next)))?;
+            if !is_more {
+                self.wait(next.min(end.unwrap_or(next)))?;
+            }
         }
     }
 
@@ -285,7 +287,9 @@ impl Live {
         Ok(())
     }
 
-    fn drain(&mut self) -> io::Result<()> {
+    /// One block of each interface; false where none was full. No more, so that a busy
+    /// interface holds up neither the others nor the end.
+    fn take_blocks(&mut self) -> io::Result<bool> {
         let Live {
             sources,
             analyzer,
@@ -295,25 +299,24 @@ impl Live {
             bytes,
             ..
         } = self;
-        for source in sources {
-            let take = |frame: &Record<'_>| {
-                *number += 1;
-                *bytes += u64::from(frame.wire_bytes);
-                // Numbers go on over all interfaces.
-                let frame = Record {
-                    number: *number,
-                    ..*frame
-                };
-                analyzer.record(&frame, dissector);
-                writer.as_mut().map_or(Ok(()), |writer| {
-                    writer.frame(frame.at_ns, frame.wire_bytes, frame.data)
-                })
+        let mut take = |frame: &Record<'_>| {
+            *number += 1;
+            *bytes += u64::from(frame.wire_bytes);
+            // Numbers go on over all interfaces.
+            let frame = Record {
+                number: *number,
+                ..*frame
             };
-            // One block each in turn, so that a busy interface starves none.
-            let mut take = take;
-            while source.capture.block(&mut take)? {}
+            analyzer.record(&frame, dissector);
+            writer.as_mut().map_or(Ok(()), |writer| {
+                writer.frame(frame.at_ns, frame.wire_bytes, frame.data)
+            })
+        };
+        let mut is_more = false;
+        for source in sources {
+            is_more |= source.capture.block(&mut take)?;
         }
-        Ok(())
+        Ok(is_more)
     }
 
     fn wait(&self, until: Instant) -> io::Result<()> {
@@ -357,9 +360,10 @@ impl Live {
         for source in &self.sources {
             source.capture.stop()?;
         }
-        self.drain()?;
+        while self.take_blocks()? {}
+        // The last block is handed over when its time has passed.
         std::thread::sleep(Duration::from_millis(2 * u64::from(Capture::RETIRE_MS)));
-        self.drain()?;
+        while self.take_blocks()? {}
         let totals = self.totals()?;
         if let Some(writer) = &mut self.writer {
             writer.finish(&InterfaceTotals {

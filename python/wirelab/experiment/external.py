@@ -694,14 +694,3 @@ class ExternalMessage(_OwnRequest):
 
 OWN_REQUEST = ExternalMessage(name=REQUEST)
 """The message of a service that declares its own request."""
-
-
-def placed(text: str, host: str, port: int) -> str:
-    """Fills in the placeholders in a part of a command or of the environment."""
-    return text.replace("{port}", str(port)).replace("{host}", host)
-
-
-def environment(service: ExternalService, host: str, port: int) -> Mapping[str, str]:
-    """Variables added to the environment of wirelab; always contains ``PORT`` and ``HOST``."""
-    given = {name: placed(value, host, port) for name, value in service.env.items()}
-    return {"PORT": str(port), "HOST": host, **given}

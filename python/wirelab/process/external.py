@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import msgspec
 
 from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
-from wirelab.experiment.external import ExternalService, environment, placed
+from wirelab.experiment.external import ExternalService
 from wirelab.process import namespaces, process_tree
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.endpoint import Endpoint
@@ -94,12 +95,12 @@ class ExternalProcess(_Observed):
         self._options = options
         self._place = place
         port = namespaces.free_port(options.namespace)
-        command = [placed(part, place.host, port) for part in service.command]
+        command = [_placed(part, place.host, port) for part in service.command]
         self.command = tuple(command)
         self._require(command[0])
         process_tree.sweep()
         mark = process_tree.new_mark(next(_NUMBERS))
-        own = environment(service, place.host, port)
+        own = _environment(service, place.host, port)
         variables = {**own, process_tree.MARK: mark}
         # sh only redirects standard output to the log, then exec replaces it with the command.
         start = ["env", "-C", str(service.folder.resolve())]
@@ -339,3 +340,14 @@ def _wait_until_gone(pids: list[int]) -> None:
     deadline = time.monotonic() + 2.0
     while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in pids):
         time.sleep(0.01)
+
+
+def _placed(text: str, host: str, port: int) -> str:
+    """Fills in the placeholders in a part of a command or of the environment."""
+    return text.replace("{port}", str(port)).replace("{host}", host)
+
+
+def _environment(service: ExternalService, host: str, port: int) -> Mapping[str, str]:
+    """Variables added to the environment of wirelab; always contains ``PORT`` and ``HOST``."""
+    given = {name: _placed(value, host, port) for name, value in service.env.items()}
+    return {"PORT": str(port), "HOST": host, **given}

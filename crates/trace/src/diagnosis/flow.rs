@@ -239,8 +239,15 @@ impl Flow {
             };
         }
         let sender = &self.directions[segment.direction as usize].sender;
+        let silent = sender
+            .last
+            .map_or(0, |last| segment.at_ns.saturating_sub(last.at));
+        // The search costs time, and a short silence needs no reason.
+        let is_prompt = silent < self.path.slack(segment.direction);
         Gap {
-            free_from: free_from(sender, &self.path),
+            free_from: (!is_prompt)
+                .then(|| free_from(sender, &self.path))
+                .flatten(),
             closed: sender.windows.last_closed(segment.at_ns),
             closed_since,
         }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
 use super::document::{
-    Accounting, Capture, Dissection, FlowSums, Names, PerExchange, Tls, VERSION, Waits,
+    Accounting, Capture, Dissection, FlowSums, Names, PerExchange, TlsCounts, VERSION, Waits,
 };
 use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
@@ -142,7 +142,10 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             capture: capture(summary, one_sided_text(&flows)),
             flows,
             accounting: accounting(&collectors.accounts, exchanges),
-            tls: Tls::new(self.protocols.tls(), self.protocols.secrets_known()),
+            tls: TlsCounts {
+                secrets: self.protocols.secrets_known() as u64,
+                ..self.protocols.tls().clone()
+            },
             exchanges: collectors.exchange_counts.document(connections),
             load: collectors.load.document(),
             waits: Waits::default(),

@@ -178,8 +178,8 @@ fn several_records_in_one_segment_are_told_apart() {
     assert_eq!(request.first_packet, request.last_packet);
 }
 
-#[test]
-fn without_secrets_versions_suites_and_resumption_are_known() {
+/// A handshake and one call.
+fn one_call() -> (Peers, PacketBuilder) {
     let peers = Peers::new(&TLS13, None);
     let mut builder = PacketBuilder::new();
     peers
@@ -187,6 +187,12 @@ fn without_secrets_versions_suites_and_resumption_are_known() {
         .handshake()
         .call("/", b"hello")
         .close();
+    (peers, builder)
+}
+
+#[test]
+fn without_secrets_versions_suites_and_resumption_are_known() {
+    let (_, builder) = one_call();
     let dissected = builder.dissect();
     let tls = &dissected.dissection.tls;
     assert_eq!((tls.decrypted, tls.encrypted.no_secrets), (0, 1));
@@ -197,13 +203,7 @@ fn without_secrets_versions_suites_and_resumption_are_known() {
 
 #[test]
 fn secrets_of_another_suite_or_connection_open_nothing() {
-    let peers = Peers::new(&TLS13, None);
-    let mut builder = PacketBuilder::new();
-    peers
-        .connect(&mut builder)
-        .handshake()
-        .call("/", b"hello")
-        .close();
+    let (peers, mut builder) = one_call();
     let log = peers.key_log();
     let short: String = log
         .lines()

@@ -6,7 +6,6 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -59,7 +58,8 @@ def watch(live: LiveOptions, view: ViewOptions) -> Dissection:
     :class:`UsageError` where it cannot begin, and :class:`LabError` where it fails."""
     with Interruption() as interruption, Scratch() as scratch:
         log = scratch.folder / "live.log"
-        child = Child([str(engine_binary.find()), "live", *_options(live, view)], _process(log))
+        command = [str(engine_binary.find()), "live", *_options(live, view)]
+        child = Child(command, ProcessOptions(log=log))
         try:
             return _followed(child, interruption, is_json=view.as_json)
         finally:
@@ -79,10 +79,6 @@ def _options(live: LiveOptions, view: ViewOptions) -> Iterator[str]:
             yield from (option, str(value))
 
 
-def _process(log: Path) -> ProcessOptions:
-    return ProcessOptions(log=log)
-
-
 def _followed(child: Child, interruption: Interruption, *, is_json: bool) -> Dissection:
     end: float | None = None
     while True:
@@ -90,7 +86,10 @@ def _followed(child: Child, interruption: Interruption, *, is_json: bool) -> Dis
             child.signal(signal.SIGINT)
             end = time.monotonic() + END_S_MAX
         if end is not None and time.monotonic() > end:
-            raise LabError("the account was not written within 30 s of its end", "try again")
+            raise LabError(
+                f"the account was not written within {END_S_MAX:.0f} s of the end",
+                "try again, with --port or --pid for fewer packets",
+            )
         text = child.line(POLL_S)
         if text is None:
             continue
@@ -99,8 +98,11 @@ def _followed(child: Child, interruption: Interruption, *, is_json: bool) -> Dis
         line = msgspec.json.decode(text, type=Line)
         if line.dissection is not None:
             return line.dissection
-        if not is_json:
-            _show(line)
+        if line.ready is not None:
+            names = ", ".join(line.ready.interfaces)
+            err.print(f"watching {names}; Ctrl-C ends it and prints the account")
+        elif line.live is not None and not is_json:
+            _show(line.live)
 
 
 def _failed(child: Child) -> None:
@@ -112,17 +114,13 @@ def _failed(child: Child) -> None:
     raise LabError(f"the live capture ended: {words}")
 
 
-def _show(line: Line) -> None:
-    if line.ready is not None:
-        names = ", ".join(line.ready.interfaces)
-        err.print(f"watching {names}; Ctrl-C ends it and prints the account")
-    if line.live is not None:
-        if sys.stdout.isatty():
-            sys.stdout.write(CLEAR)
-            for row in screen(line.live):
-                out.print(row)
-        else:
-            out.print(_summary(line.live))
+def _show(live: Progress) -> None:
+    if not sys.stdout.isatty():
+        out.print(_summary(live))
+        return
+    sys.stdout.write(CLEAR)
+    for row in screen(live):
+        out.print(row)
 
 
 def screen(live: Progress) -> Iterator[str]:

@@ -189,11 +189,7 @@ def _bar(shown: Sequence[Share], fills: dict[str, str]) -> str:
 def _rows(waits: Waits, fills: dict[str, str]) -> Iterator[str]:
     of_calls = {one.part: one for one in shares(waits.exchanges)}
     of_connections = {one.part: one for one in shares(waits.connections)}
-    parts = sorted(
-        of_connections,
-        key=lambda part: -(of_calls.get(part) or of_connections[part]).ms * 1.0,
-    )
-    parts = sorted(parts, key=lambda part: part not in of_calls)
+    parts = [*of_calls, *(part for part in of_connections if part not in of_calls)]
     head = f"    {'':<37}{'connections':>18}"
     if of_calls:
         head = f"    {'':<37}{'exchanges':>18}{'connections':>18}"

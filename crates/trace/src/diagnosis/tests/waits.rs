@@ -1,5 +1,6 @@
 //! The account of time: known conversations, and that it always adds up.
 
+use super::causes;
 use super::timeline::{C, S, Timeline};
 use crate::diagnosis::Cause;
 use crate::diagnosis::waits::{Part, WaitSums};
@@ -274,8 +275,8 @@ fn connections_that_do_not_get_on_are_found() {
             .retransmit(S, before, 1448, 400 * MS)
             .ack_only(C, before, 20);
     }
-    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
-    assert!(causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+    let seen = causes(&timeline.findings());
+    assert!(seen.contains(&Cause::MtuBlackHole), "{seen:?}");
 
     // Nothing comes any more.
     let mut timeline = Timeline::new();
@@ -289,9 +290,9 @@ fn connections_that_do_not_get_on_are_found() {
     for _ in 0..4 {
         timeline.retransmit(C, before, 90, 400 * MS);
     }
-    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
-    assert!(causes.contains(&Cause::HalfOpen), "{causes:?}");
-    assert!(!causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+    let seen = causes(&timeline.findings());
+    assert!(seen.contains(&Cause::HalfOpen), "{seen:?}");
+    assert!(!seen.contains(&Cause::MtuBlackHole), "{seen:?}");
 
     let mut timeline = Timeline::new();
     timeline
@@ -302,8 +303,8 @@ fn connections_that_do_not_get_on_are_found() {
     for _ in 0..5 {
         timeline.probe(S, 900 * MS);
     }
-    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
-    assert!(causes.contains(&Cause::KeepAliveDeath), "{causes:?}");
+    let seen = causes(&timeline.findings());
+    assert!(seen.contains(&Cause::KeepAliveDeath), "{seen:?}");
 }
 
 #[test]
@@ -322,8 +323,8 @@ fn what_is_lost_twice_and_arrives_is_no_dead_end() {
             .ack_only(C, before, 20);
     }
     timeline.ack(C, 20);
-    let causes: Vec<Cause> = found(&mut timeline).into_iter().map(|one| one.0).collect();
-    assert!(!causes.contains(&Cause::MtuBlackHole), "{causes:?}");
+    let seen = causes(&timeline.findings());
+    assert!(!seen.contains(&Cause::MtuBlackHole), "{seen:?}");
 }
 
 #[test]

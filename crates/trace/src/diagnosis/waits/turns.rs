@@ -179,7 +179,8 @@ impl Turns {
         self.unanswered(sink);
         self.dead_ends.finish(sink);
         let (at, packet) = self.last;
-        if self.stage == Stage::Open {
+        let has_nothing_to_send = self.has_calls && self.calls == 0;
+        if self.stage == Stage::Open && !has_nothing_to_send {
             self.until_closed(closed_since, at, packet, sink);
         }
         let part = match (self.stage, self.turn) {
@@ -218,10 +219,12 @@ impl Turns {
     /// The connection begins with the lookup of its server's name.
     fn begin_with(&mut self, lookup: &Lookup, segment: &Segment, sink: &mut Sink) {
         let (asked, answered) = (lookup.asked, lookup.answered);
-        self.began = Some(asked.0.min(segment.at_ns));
-        self.mark = asked.0.min(segment.at_ns);
+        // Times of segments never go back, those of datagrams may.
+        let [began, until] = [asked.0, answered.0].map(|at| at.min(segment.at_ns));
+        self.began = Some(began);
+        self.mark = began;
         self.mark_packet = asked.1;
-        self.until(Part::NameResolution, answered.0, answered.1, sink);
+        self.until(Part::NameResolution, until, answered.1, sink);
         self.mark_packet = answered.1;
         self.until(Part::Connecting, segment.at_ns, segment.packet, sink);
         self.mark_packet = segment.packet;
@@ -354,7 +357,9 @@ impl Turns {
         let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
         let is_probe = segment.kind == SegmentKind::KeepAlive;
         let is_prompt = at.saturating_sub(self.mark) < path.slack(direction);
-        if self.until_closed(pending.gap.closed_since, at, packet, sink) {
+        let is_closed =
+            !self.is_idle(pending) && self.until_closed(pending.gap.closed_since, at, packet, sink);
+        if is_closed {
             return;
         }
         match self.turn {

@@ -5,7 +5,6 @@
 //! those of the capture's link type.
 
 pub(super) mod timeline;
-pub(super) mod tls;
 pub(super) mod traffic;
 pub(super) mod waits;
 
@@ -14,8 +13,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::protocol::tls::counts::{Encrypted, TlsCounts};
 pub use timeline::*;
-pub use tls::*;
 pub use traffic::*;
 pub use waits::*;
 
@@ -44,7 +43,7 @@ pub struct Dissection {
     pub accounting: Accounting,
     /// Connections that are TLS.
     #[serde(default)]
-    pub tls: Tls,
+    pub tls: TlsCounts,
     /// Calls.
     pub exchanges: ExchangeSums,
     /// When they were made.

@@ -2,33 +2,46 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::session::{Reason, Report};
 use super::suite;
 
-/// Sums over connections.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// Connections that are TLS, and what could be decrypted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Tls")]
 pub struct TlsCounts {
     /// Connections that are TLS.
     pub connections: u64,
-    /// Of those, decrypted from their handshake on.
+    /// Of those, decrypted: their messages are among the exchanges.
     pub decrypted: u64,
-    /// Of those with a handshake in the capture, that resumed a session.
+    /// Handshakes that resumed a session.
     pub resumed: u64,
-    /// Of those with a handshake in the capture, that did not.
+    /// Handshakes that did not.
     pub full: u64,
-    /// By version, of those with a ServerHello in the capture.
+    /// Handshakes by version: `TLS 1.3`, …
     pub versions: BTreeMap<String, u64>,
-    /// By cipher suite, of the same.
+    /// Handshakes by cipher suite, by its name in the registry of IANA.
     pub suites: BTreeMap<String, u64>,
-    /// Encrypted for lack of secrets.
+    /// Connections that are not decrypted.
+    pub encrypted: Encrypted,
+    /// Secrets that were given: by a key log, and by the capture itself.
+    pub secrets: u64,
+}
+
+/// Connections that are not decrypted, by the reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Encrypted {
+    /// There are no secrets for them.
     pub no_secrets: u64,
-    /// Encrypted with a version or suite that is not decrypted.
+    /// Their version or cipher suite is not decrypted.
     pub unsupported_suite: u64,
-    /// Encrypted, in part or whole, because a record was not authentic.
+    /// A record was not authentic: from there on they stay encrypted.
     pub authentication_failed: u64,
-    /// Encrypted because the capture lacks their handshake.
+    /// The capture lacks their handshake.
     pub handshake_unseen: u64,
-    /// Over before anything was encrypted.
+    /// They ended before anything was encrypted.
     pub unfinished: u64,
     /// Records that were not authentic.
     pub failed_records: u64,
@@ -37,7 +50,8 @@ pub struct TlsCounts {
 impl TlsCounts {
     pub(crate) fn add(&mut self, report: &Report) {
         self.connections += 1;
-        self.failed_records += report.failed_records;
+        let encrypted = &mut self.encrypted;
+        encrypted.failed_records += report.failed_records;
         if let (Some(version), Some(suite)) = (report.version, report.suite) {
             *self.versions.entry(version.name().to_owned()).or_default() += 1;
             *self.suites.entry(suite::name(suite)).or_default() += 1;
@@ -45,12 +59,12 @@ impl TlsCounts {
             self.full += u64::from(!report.is_resumed);
         }
         *match report.reason {
-            Some(Reason::NoSecrets) => &mut self.no_secrets,
-            Some(Reason::UnsupportedSuite) => &mut self.unsupported_suite,
-            Some(Reason::AuthenticationFailed) => &mut self.authentication_failed,
-            Some(Reason::HandshakeUnseen) => &mut self.handshake_unseen,
+            Some(Reason::NoSecrets) => &mut encrypted.no_secrets,
+            Some(Reason::UnsupportedSuite) => &mut encrypted.unsupported_suite,
+            Some(Reason::AuthenticationFailed) => &mut encrypted.authentication_failed,
+            Some(Reason::HandshakeUnseen) => &mut encrypted.handshake_unseen,
             None if report.is_decrypted => &mut self.decrypted,
-            None => &mut self.unfinished,
+            None => &mut encrypted.unfinished,
         } += 1;
     }
 }
