@@ -106,7 +106,7 @@ class BuildError(LabError):
 
 
 class ToolMissing(LabError):
-    """A foreign load tool is not there and could not be installed."""
+    """A foreign load tool or a proxy is not there and could not be installed."""
 
 
 class StorageError(WirelabError):

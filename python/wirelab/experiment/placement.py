@@ -34,6 +34,14 @@ class Table:
     """Of the link, where it has one."""
     capture: tuple[int, ...] = ()
 
+    @property
+    def proxy(self) -> tuple[int, ...]:
+        """Of the proxy, where a trial has one: what no other side is pinned to, else the cores
+        of the service, so that the caller keeps its own."""
+        taken = {*self.service, *self.engine, *self.emulator, *self.capture}
+        alone = tuple(core for core in self.front if core not in taken)
+        return alone[:1] or self.service
+
     def processors(self) -> int:
         """Threads of service code that its cores can carry."""
         return len(self.service or self.available)
@@ -54,12 +62,15 @@ class Table:
         wait = self.wait(rationed=rationed)
         return {"threads": self.threads(), "cores": list(self.engine), "wait": wait}
 
-    def to_json(self, *, emulator: bool = False, capture: bool = False) -> dict[str, Any]:
-        """As results carry it; ``"unpinned"`` in place of no cores. Emulator and capture are
-        named where the trial has them."""
+    def to_json(
+        self, *, emulator: bool = False, capture: bool = False, proxy: bool = False
+    ) -> dict[str, Any]:
+        """As results carry it; ``"unpinned"`` in place of no cores. Emulator, capture and proxy
+        are named where the trial has them."""
         sides = {"service": self.service, "engine": self.engine, "front": self.front}
         sides |= {"emulator": self.emulator} if emulator else {}
         sides |= {"capture": self.capture} if capture else {}
+        sides |= {"proxy": self.proxy} if proxy else {}
         table: dict[str, Any] = {name: list(cores) or "unpinned" for name, cores in sides.items()}
         return {"rule": self.rule, **table}
 

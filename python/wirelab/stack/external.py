@@ -15,7 +15,10 @@ from wirelab.stack.reference import Stack
 LANGUAGE = "external"
 """The value of ``language`` of services that are not of the lab."""
 
-_FIXED = {"caller", "max_connections"}
+_FIXED = {
+    *("caller", "max_connections"),
+    *("via", "via_upstream", "via_buffering", "via_keepalive"),
+}
 """Axes of the lab that need one of its own services."""
 
 

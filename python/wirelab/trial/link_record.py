@@ -184,5 +184,6 @@ class PlacementRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     front: Cores = None
     emulator: Cores = None
     capture: Cores = None
+    proxy: Cores = None
     processors: int | None = None
     """Threads of service code."""

@@ -25,6 +25,10 @@ Status = Literal["measured", "failed"]
 Outcome = Literal["ok", "marked", "not-measurable"]
 
 
+PROXIED = "through a proxy"
+"""Semantic class of stacks with the axis ``via``."""
+
+
 def now() -> str:
     """The time as records have it: ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -65,9 +69,13 @@ class Point:
 
     @property
     def semantic_class(self) -> str:
-        """What a call means to its caller: ``two-way``, done when the reply is read, or
-        ``one-way``, done when the service reports that it has processed it. Hops, delivery and
-        order are those of one connection everywhere; streams are operations of their own."""
+        """What a call means to its caller: ``two-way``, done when the reply is read;
+        ``one-way``, done when the service reports that it has processed it; or ``through a
+        proxy``, where the reply is that of another process than the one that was called.
+        Elsewhere hops, delivery and order are those of one connection; streams are operations
+        of their own."""
+        if self.axes.get("via", "none") != "none":
+            return PROXIED
         return self.axes.get("reply", "two-way")
 
 
@@ -506,9 +514,32 @@ class StoreRecord:
         return written(self, {"pool"})
 
 
+@dataclass(frozen=True)
+class ProxyRecord:
+    """The proxy between caller and service, and what its processes used, apart from the
+    service's."""
+
+    kind: str
+    """Value of the axis ``via``."""
+    version: str = ""
+    configuration: str = ""
+    """File in the trial's folder."""
+    workers: int = 1
+    cpu_s: float | None = None
+    """While calls were made, warm-up included."""
+    cpu_window_s: float | None = None
+    """Within the window."""
+    rss_max_bytes: int | None = None
+    """Of all its processes; pages that they share count for each."""
+
+    def to_json(self) -> Json:
+        """As the journal holds it."""
+        return written(self, {"cpu_s", "cpu_window_s"})
+
+
 _MAPPINGS = (
     *("point", "result", "engine", "service", "placement", "link", "captures", "wire"),
-    "store",
+    *("store", "proxy"),
 )
 """Parts of a trial that are objects in its line."""
 
@@ -545,6 +576,8 @@ class Trial:
     """What the packets show; None without a capture."""
     store: StoreRecord | None = None
     """None where rows are kept in the service's memory."""
+    proxy: ProxyRecord | None = None
+    """None where calls go straight to the service."""
     checks: tuple[Check, ...] = ()
 
     def client_cpu_s(self) -> float:
@@ -580,6 +613,7 @@ class Trial:
             "captures": msgspec.to_builtins(self.captures),
             "wire": self.wire.to_json() if self.wire else {},
             "store": self.store.to_json() if self.store else {},
+            "proxy": self.proxy.to_json() if self.proxy else {},
             "checks": tuple(map(asdict, self.checks)),
         }
 
@@ -600,6 +634,8 @@ class Trial:
         wire, store = known.get("wire"), known.get("store")
         known["wire"] = WireRecord.of(wire) if wire else None
         known["store"] = convert(store, StoreRecord) if store else None
+        proxy = known.get("proxy")
+        known["proxy"] = convert(proxy, ProxyRecord) if proxy else None
         known["point"] = Point.of(known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
         return cls(**known)

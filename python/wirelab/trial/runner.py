@@ -6,6 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from wirelab.experiment.model import NO_CAPTURE, Experiment
 from wirelab.experiment.placement import Table
 from wirelab.identity import Admission
 from wirelab.loadtools import ToolRequest, Tools
-from wirelab.process import cgroups, metrics, usage
+from wirelab.process import cgroups, metrics, proxies, usage
 from wirelab.process.callers import Callers, ClientDrive
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import MEMORY, Store, Stores
@@ -37,24 +38,26 @@ from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.external import AnyExternal, ExternalProcess, ListenHost, RunningService
 from wirelab.process.interruption import Interruption
+from wirelab.process.proxies import Proxy
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
-from wirelab.trial import dissected, dissection, reconciliation, series
+from wirelab.trial import dissected, dissection, hops, reconciliation, series
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert
 from wirelab.trial.dissection import Look
-from wirelab.trial.link import AnyLink, LinkSpec, open_link
+from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
 from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.record import (
     CallerRecord,
     GroupResult,
+    ProxyRecord,
     ServiceRecord,
     StoreRecord,
     Trial,
@@ -120,6 +123,7 @@ class Measured:
     link: LinkRecord = field(default_factory=LinkRecord)
     wire: WireRecord | None = None
     store: StoreRecord | None = None
+    proxy: ProxyRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,7 @@ class TrialContext:
     captures: Captures
     endpoint: Endpoint
     store: Store
+    proxy: Proxy | None = None
     client_group: Path | None = None
     """The control group of the caller, where it has a CPU quota."""
 
@@ -291,7 +296,9 @@ class TrialRunner:
 
     def _placement(self) -> PlacementRecord:
         shown = self._table.to_json(
-            emulator=self._cell.link != LOOPBACK, capture=self._cell.capture != NO_CAPTURE
+            emulator=self._cell.link != LOOPBACK,
+            capture=self._cell.capture != NO_CAPTURE,
+            proxy=not self._is_direct,
         )
         return convert(shown, PlacementRecord)
 
@@ -318,7 +325,9 @@ class TrialRunner:
         configured = settings(
             lab.experiment, self._planned, self._table, program.manifest.collector
         )
-        listen = ListenSpec.of(stack, lab.scratch, link.server.address)
+        # Behind a proxy, the service is at no end of the link.
+        host = link.server.address if self._is_direct else End().address
+        listen = ListenSpec.of(stack, lab.scratch, host)
         with lab.stores.opened(
             stack, self._folder, namespace=link.server.namespace, cores=self._table.service
         ) as store:
@@ -358,10 +367,28 @@ class TrialRunner:
             ready = {key: value for key, value in service.ready_line.items() if value is not None}
             shown = {**configuration, "store": store.without_password(configuration["store"])}
             self._write("service.json", {"configuration": shown, "ready": ready})
-            endpoint = service.endpoint(listen)
-            self._prepare(link, endpoint)
-            measured = self._captured(link, service, endpoint, store)
+            with self._through(link, service.endpoint(listen)) as (proxy, endpoint):
+                self._prepare(link, endpoint)
+                measured = self._captured(link, service, endpoint, store, proxy)
         return replace(measured, service=measured.service.announced(ready))
+
+    @property
+    def _is_direct(self) -> bool:
+        """Whether calls go straight to the service."""
+        return self._axes["via"] == proxies.NONE
+
+    def _through(
+        self, link: AnyLink, endpoint: Endpoint
+    ) -> AbstractContextManager[tuple[Proxy | None, Endpoint]]:
+        """The proxy of the trial, where it has one, and how it is called."""
+        place = proxies.Place(
+            self._folder,
+            host=link.server.address,
+            namespace=link.server.namespace,
+            cores=self._table.proxy,
+            connections=sum(self._cell.load.concurrencies),
+        )
+        return proxies.through(self._axes, endpoint, place, self._lab.interruption)
 
     def _over_external(self, link: AnyLink, declared: ExternalService) -> Measured:
         """The trial of a service that is not of the lab."""
@@ -396,7 +423,12 @@ class TrialRunner:
             yield started
 
     def _captured(
-        self, link: AnyLink, service: Service | AnyExternal, endpoint: Endpoint, store: Store
+        self,
+        link: AnyLink,
+        service: Service | AnyExternal,
+        endpoint: Endpoint,
+        store: Store,
+        proxy: Proxy | None = None,
     ) -> Measured:
         """The calls, with captures around them."""
         with Captures(
@@ -407,7 +439,7 @@ class TrialRunner:
             cores=self._table.capture,
             interruption=self._lab.interruption,
         ) as taken:
-            return self._observed(TrialContext(link, service, taken, endpoint, store))
+            return self._observed(TrialContext(link, service, taken, endpoint, store, proxy))
 
     def _prepare(self, link: AnyLink, endpoint: Endpoint) -> None:
         """Fills the service. Raises :class:`TrialFailed` unless every call succeeds."""
@@ -447,6 +479,8 @@ class TrialRunner:
         death = context.service.death() or context.store.death()
         if death:
             raise TrialFailed(f"{death} in mid-trial, after {called.probe.ok} good calls")
+        if context.proxy is not None:
+            context.proxy.tick()
         observer.finish()
         self._write_text("metrics-after.txt", observer.text_after)
         if self._cell.capture != NO_CAPTURE:
@@ -462,6 +496,7 @@ class TrialRunner:
             findings,
             captures=context.captures.finish(),
             store=store,
+            proxy=hops.record(context.proxy, window_ns(called.probe)),
         )
 
     def _codec(self, service: Service) -> CodecRecord:
@@ -475,6 +510,8 @@ class TrialRunner:
             observer.tick()
             context.link.tick()
             context.captures.tick()
+            if context.proxy is not None:
+                context.proxy.tick()
 
         def on_progress(progress: Progress) -> None:
             observer.progress(progress)
@@ -648,6 +685,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         captures=measured.captures,
         wire=measured.wire,
         store=measured.store,
+        proxy=measured.proxy,
     )
 
 

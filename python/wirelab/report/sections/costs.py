@@ -30,7 +30,8 @@ _ABOUT_COSTS = (
     "Core-seconds of the processes of caller (without what it spent spinning) and service, and "
     "gigabytes that the caller's sockets sent and received, within the window and over the "
     "calls that ended in it; connections opened, and core-seconds of a database, over the "
-    "calls of the whole run, warm-up included. The database is no part of the service. Each figure "
+    "calls of the whole run, warm-up included. Database and proxy are no part of the service. Each "
+    "figure "
     "has its 95 % interval, unless the first four digits do not show it. On loopback the kernel's "
     "work for the receiver may be charged to the sender."
 )
@@ -50,11 +51,19 @@ def _database_cpu(trial: Trial) -> float | None:
     return used / calls if used is not None and calls else None
 
 
+def _proxy_cpu(trial: Trial) -> float | None:
+    """CPU seconds of the proxy within the window, over the calls that ended in it."""
+    used, calls = trial.proxy.cpu_window_s if trial.proxy else None, trial.ended()
+    return used / calls if used is not None and calls else None
+
+
 CONNECTIONS = Figure("connections", "connections opened per call", "", "lower", of=_connections)
 DATABASE_CPU = Figure("database_cpu", "database CPU per call", "s", "lower", of=_database_cpu)
+PROXY_CPU = Figure("proxy_cpu", "proxy CPU per call", "s", "lower", of=_proxy_cpu)
 _HEADS = {
     CLIENT_CPU: ("caller, core-s", _MILLION),
     SERVICE_CPU: ("service, core-s", _MILLION),
+    PROXY_CPU: ("proxy, core-s", _MILLION),
     DATABASE_CPU: ("database, core-s", _MILLION),
     BYTES_SENT: ("sent, GB", _MILLION / _GB),
     BYTES_RECEIVED: ("received, GB", _MILLION / _GB),
@@ -66,9 +75,12 @@ _HEADS = {
 def costs_section(source: Source) -> Section:
     """One table per message; none where no trial measured any of it."""
     groups: dict[str, list[list[str]]] = {}
-    heads = {of: head for of, head in _HEADS.items() if of is not DATABASE_CPU}
-    if any(cell.interval(DATABASE_CPU) for cell in source.cells):
-        heads = _HEADS
+    absent = [
+        of
+        for of in (PROXY_CPU, DATABASE_CPU)
+        if not any(cell.interval(of) for cell in source.cells)
+    ]
+    heads = {of: head for of, head in _HEADS.items() if of not in absent}
     for cell in source.cells:
         shown = [_over_limits(cell.interval(of), factor) for of, (_, factor) in heads.items()]
         if any(text != NONE for text in shown):
