@@ -25,6 +25,7 @@ PLAIN = ("http1", "giop", "raw")
 """Protocols whose messages have one head and one body, so that writes can be counted."""
 ENCRYPTED = "the connections are encrypted, and packets tell no exchanges apart"
 FRAMES = "frames of HTTP/2 share segments, whose number tells no writes"
+PROXIED = "the packets are those of the proxy, which writes replies its own way"
 POLICY = "policy on the wire"
 IN_FLIGHT = "in flight on the wire"
 
@@ -90,6 +91,8 @@ def _writes(
         if not trial.wire:
             return None
         hidden = _hides_writes(trial, trial.wire)
+        if side == "server" and trial.point.axes.get("via", "none") != "none":
+            hidden = PROXIED
         if hidden:
             return Check.unmeasurable(name, hidden)
         declared = trial.point.axes[axis]

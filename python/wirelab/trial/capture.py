@@ -48,7 +48,8 @@ class Capture(ManagedProcess[Line]):
     ) -> None:
         """Captures the packets of a TCP port into a file. Raises :class:`TrialFailed`,
         :class:`Refused` where it cannot be had, and :class:`StorageError` without room."""
-        self.noun = f"the capture at the {spec.side}'s end"
+        at = "behind the proxy" if spec.side == "upstream" else f"at the {spec.side}'s end"
+        self.noun = f"the capture {at}"
         self.file = spec.file
         config = Config(
             interface=spec.end.interface,
@@ -115,18 +116,25 @@ class Captures:
         folder: Path,
         *,
         port: int | None,
+        upstream: int | None = None,
         cores: tuple[int, ...],
         interruption: Interruption,
     ) -> None:
-        """``choice`` is the experiment's word: none, client, server or both."""
+        """``choice`` is the experiment's word: none, client, server or both. ``upstream`` is
+        the port of a service behind a proxy, whose packets are captured too where any are."""
         self._taken: dict[Side, Capture] = {}
         self._stack = ExitStack()
         sides = SIDES[choice][:1] if isinstance(link, Loopback) else SIDES[choice]
+        ends: list[tuple[Side, End, int | None]] = [
+            (side, link.client if side == "client" else link.server, port) for side in sides
+        ]
+        if sides and upstream is not None:
+            # Proxy and service are in one namespace, and talk over its loopback.
+            ends.append(("upstream", End(namespace=link.server.namespace), upstream))
         with ExitStack() as unwound:
-            for side in sides:
-                end = link.client if side == "client" else link.server
+            for side, end, number in ends:
                 capture = Capture(
-                    CaptureSpec(side, end, folder / f"capture-{side}.pcapng", port),
+                    CaptureSpec(side, end, folder / f"capture-{side}.pcapng", number),
                     cores=cores,
                     log=folder / f"capture-{side}.log",
                     interruption=interruption,

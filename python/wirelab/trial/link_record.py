@@ -12,8 +12,8 @@ from wirelab.trial.conversion import convert
 
 Way = Literal["forward", "backward"]
 """From client to server, or back."""
-Side = Literal["client", "server"]
-"""An end of a link."""
+Side = Literal["client", "server", "upstream"]
+"""An end of a link; ``upstream``: between a proxy and its service."""
 
 
 class LinkEnd(msgspec.Struct, frozen=True, omit_defaults=True):

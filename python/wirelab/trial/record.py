@@ -18,6 +18,7 @@ from wirelab.experiment.load_record import LoadRecord
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert, written
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.wire_record import WireRecord
 
 Json = dict[str, Any]
@@ -512,29 +513,6 @@ class StoreRecord:
     def to_json(self) -> Json:
         """As the journal holds it."""
         return written(self, {"pool"})
-
-
-@dataclass(frozen=True)
-class ProxyRecord:
-    """The proxy between caller and service, and what its processes used, apart from the
-    service's."""
-
-    kind: str
-    """Value of the axis ``via``."""
-    version: str = ""
-    configuration: str = ""
-    """File in the trial's folder."""
-    workers: int = 1
-    cpu_s: float | None = None
-    """While calls were made, warm-up included."""
-    cpu_window_s: float | None = None
-    """Within the window."""
-    rss_max_bytes: int | None = None
-    """Of all its processes; pages that they share count for each."""
-
-    def to_json(self) -> Json:
-        """As the journal holds it."""
-        return written(self, {"cpu_s", "cpu_window_s"})
 
 
 _MAPPINGS = (

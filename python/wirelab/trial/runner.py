@@ -53,11 +53,11 @@ from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
+from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.record import (
     CallerRecord,
     GroupResult,
-    ProxyRecord,
     ServiceRecord,
     StoreRecord,
     Trial,
@@ -269,6 +269,7 @@ class TrialRunner:
         self._planned = planned
         self._cell = planned.cell
         self._axes = planned.cell.stack.axes
+        self._is_direct = self._axes["via"] == proxies.NONE
         self._folder = folder
         self._table = placement.choose(planned.cell.placement)
 
@@ -313,7 +314,12 @@ class TrialRunner:
             measured = self._over(link)
             link_record = link.finish(*window_ns(measured.called.probe))
         wire = self._dissected(measured.captures, self._call_log_left(measured.called))
-        return replace(measured, link=link_record, wire=wire)
+        measured = replace(measured, link=link_record, wire=wire)
+        if measured.proxy is None or wire is None:
+            return measured
+        sides = hops.sides(measured.captures, self._folder, self._cell.link)
+        proxy, wire = hops.compared(sides, measured.proxy, wire, self._cell.stack)
+        return replace(measured, proxy=proxy, wire=wire)
 
     def _over(self, link: AnyLink) -> Measured:
         """The trial over a link that is there."""
@@ -371,11 +377,6 @@ class TrialRunner:
                 self._prepare(link, endpoint)
                 measured = self._captured(link, service, endpoint, store, proxy)
         return replace(measured, service=measured.service.announced(ready))
-
-    @property
-    def _is_direct(self) -> bool:
-        """Whether calls go straight to the service."""
-        return self._axes["via"] == proxies.NONE
 
     def _through(
         self, link: AnyLink, endpoint: Endpoint
@@ -436,6 +437,7 @@ class TrialRunner:
             link,
             self._folder,
             port=endpoint.port,
+            upstream=None if proxy is None else proxy.hop.upstream_port,
             cores=self._table.capture,
             interruption=self._lab.interruption,
         ) as taken:
@@ -650,12 +652,14 @@ class TrialRunner:
         for side, captured in taken.items():
             document = dissection.dissect(
                 self._folder / captured.file,
-                Look(calls=log.path),
+                Look(calls=None if side == "upstream" else log.path),
                 log=self._folder / f"dissection-{side}.log",
                 interruption=self._lab.interruption,
             )
             self._write_text(f"dissection-{side}.json", dissected.text(document) + "\n")
-            documents.append(document)
+            # Behind a proxy are calls of the proxy, none of the caller.
+            if side != "upstream":
+                documents.append(document)
         if not documents:
             return None
         return msgspec.structs.replace(

@@ -54,6 +54,11 @@ class Hop:
             keepalive=axes["via_keepalive"] == "on",
         )
 
+    @property
+    def upstream_port(self) -> int:
+        """Of the service."""
+        return int(self.upstream.rpartition(":")[2])
+
     def between(self, listen: str, upstream: str) -> Hop:
         """With its two addresses."""
         return replace(self, listen=listen, upstream=upstream)

@@ -14,7 +14,8 @@ from wirelab.format.numbers import DASH, NONE, digits, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import ProxyRecord, ServiceRecord, StoreRecord, Trial
+from wirelab.trial.proxy_record import ProxyRecord
+from wirelab.trial.record import ServiceRecord, StoreRecord, Trial
 
 _ABOUT_NOISE = (
     "Involuntary context switches: how often the kernel took a core from a process that would "
