@@ -4,7 +4,7 @@ sides show together."""
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.process import engine_binary
 from wirelab.process.proxies import Proxy
 from wirelab.stack.reference import Stack
+from wirelab.trial import dissected
 from wirelab.trial.link_record import CaptureRecord, Side
 from wirelab.trial.proxy_record import HopsRecord, HopTimes, ProxyRecord
 from wirelab.trial.wire_record import (
@@ -29,7 +30,10 @@ from wirelab.trial.wire_record import (
 NAME = "hops.json"
 """Of the comparison, in a trial's folder."""
 SWITCH = ("via_buffering", "off")
-"""The axis that tests the finding, and its value."""
+"""The axis that tests ``held-by-proxy``, and its value."""
+PER_CALL, KEPT = "connection-per-call", ("via_keepalive", "on")
+"""A cause that behind a proxy has another switch than in front."""
+UPSTREAM: Side = "upstream"
 SECONDS_MAX = 600.0
 """For two captures of millions of packets."""
 UNMATCHED = 0.01
@@ -75,13 +79,11 @@ class BothSides:
         )
 
 
-def sides(
-    taken: Mapping[Side, CaptureRecord], folder: Path, link: Profile
-) -> BothSides | str:
+def sides(taken: Mapping[Side, CaptureRecord], folder: Path, link: Profile) -> BothSides | str:
     """The captures of a trial around its proxy; or why there are none to be compared. The
     client's end of a link is no side of a proxy: what the link adds lies between."""
     front = taken.get("server") or (taken.get("client") if link == LOOPBACK else None)
-    back = taken.get("upstream")
+    back = taken.get(UPSTREAM)
     if front is None or back is None:
         return "packets were not captured at the proxy: write `capture: both`"
     return BothSides(folder / front.file, folder / back.file)
@@ -98,7 +100,10 @@ def compared(
     text = msgspec.json.format(msgspec.json.encode(found), indent=1).decode()
     (sides.front.parent / NAME).write_text(f"{text}\n", encoding="utf-8")
     held = finding(found, stack)
-    findings = (*map(_of_caller, wire.findings), *([held] if held else []))
+    front = [*map(_of_caller, wire.findings), *([held] if held else [])]
+    known = {one.cause for one in front}
+    behind = (one for one in _behind(sides, stack) if one.cause not in known)
+    findings = (*front, *behind)
     return replace(proxy, hops=_kept(found)), msgspec.structs.replace(wire, findings=findings)
 
 
@@ -108,6 +113,21 @@ def _of_caller(found: PacketFinding) -> PacketFinding:
     if found.test is None or not found.test.axis.startswith("server."):
         return found
     return msgspec.structs.replace(found, test=None)
+
+
+def _behind(sides: BothSides, stack: Stack) -> Iterator[PacketFinding]:
+    """Findings between proxy and service whose switch is the service's, or the proxy's."""
+    document = sides.front.parent / f"dissection-{UPSTREAM}.json"
+    if not document.is_file():
+        return
+    for found in dissected.brief(dissected.read(document)).findings:
+        test = found.test
+        if found.cause == PER_CALL:
+            test = _switch(stack, *KEPT, "the proxy keeps its connections to the service")
+        elif test is None or not test.axis.startswith("server."):
+            continue
+        words = f"Between proxy and service: {found.words}"
+        yield msgspec.structs.replace(found, words=words, test=test)
 
 
 def _kept(hops: Hops) -> HopsRecord:
@@ -159,18 +179,17 @@ def finding(hops: Hops, stack: Stack) -> PacketFinding | None:
             f"service had sent more: in {held.occurrences:,} of {hops.matched:,} calls, for "
             f"{held.ms_median:.1f} ms in the median."
         ),
-        test=_test(stack),
+        test=_switch(stack, *SWITCH, "the first byte of a reply comes sooner by the time held"),
         where=tuple(FindingPlace((place.front_packet,), place.ms) for place in held.where),
     )
 
 
-def _test(stack: Stack) -> FindingTest | None:
-    """Turning the buffering off, where the proxy has that switch and it is not off already."""
-    axis, value = SWITCH
+def _switch(stack: Stack, axis: str, value: str, predict: str) -> FindingTest | None:
+    """Where the stack can have that value, and has another one."""
     if stack.axes[axis] == value:
         return None
     try:
         stack.with_axes({axis: value})
     except StackError:
         return None
-    return FindingTest(axis, value, "the first byte of a reply comes sooner by the time held")
+    return FindingTest(axis, value, predict)

@@ -2,9 +2,9 @@
 //!
 //! Nothing in the packets names a call on both sides. An exchange behind lies within the one
 //! in front that caused it, has its name, and a reply of the same length. Where several calls
-//! under way fulfil that, the one whose request was complete first is taken: proxies work in
-//! the order of arrivals. A wrong choice among calls at the same time moves single times, not
-//! their mean.
+//! under way fulfil that, the one whose reply ends soonest is taken: as exchanges behind are
+//! read in the order of their begins, this choice leaves the fewest of them alone. A wrong
+//! choice among calls at the same time moves single times, not their mean.
 
 use std::collections::VecDeque;
 
@@ -84,7 +84,7 @@ fn pairs(mut front: Vec<Call>, mut back: Vec<Call>) -> Vec<Pair> {
             .iter()
             .enumerate()
             .filter(|(_, call)| may_be(call, &behind))
-            .min_by_key(|(_, call)| call.request.last_ns)
+            .min_by_key(|(_, call)| call.reply.last_ns)
             .map(|(place, _)| place);
         if let Some(front) = chosen.and_then(|place| open.remove(place)) {
             found.push(Pair {

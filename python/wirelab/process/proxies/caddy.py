@@ -35,7 +35,6 @@ class Caddy:
 {{
     admin off
     auto_https off
-    persist_config off
     storage file_system {folder}
     servers {{
         protocols {protocols}

@@ -25,6 +25,8 @@ from wirelab.process.scratch import OwnedFolder
 START_S_MAX = 20.0
 STOP_S = 2.0
 POLL_S = 0.01
+HOMES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME")
+"""Variables of folders in which Caddy keeps files beyond its own end."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,8 @@ class Proxy:
             installation.program, self.configuration.absolute(), self._folder.path
         )
         # Workers of nginx outlive a master that is killed; on SIGTERM it ends them first.
-        options = replace(options, orphaned=signal.SIGTERM)
+        home = {name: str(self._folder.path) for name in HOMES}
+        options = replace(options, orphaned=signal.SIGTERM, environment=home)
         self.child = Child(command, options, stdin=subprocess.DEVNULL)
         self._tree = ProcessTree(self.child.pid)
         try:
