@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,7 +135,7 @@ class Proxy:
                 reason = self.child.log_tail() or describe_exit(code)
                 raise TrialFailed(f"{self.name} did not start: {reason}")
             self._all = {pid: _began(pid) for pid in self._tree.pids()}
-            if self._is_complete() and self.hop.listen in self._tree.listening():
+            if self._is_complete() and any(_listens(pid, self.hop.listen) for pid in self._all):
                 return
             time.sleep(POLL_S)
         raise TrialFailed(
@@ -145,6 +147,28 @@ class Proxy:
         """Whether its workers are there too, where they are processes."""
         adapter = self.installation.adapter
         return not adapter.forks or len(self._all) > self.hop.workers
+
+
+LISTEN = "0A"
+"""TCP_LISTEN in /proc/net/tcp (proc(5))."""
+
+
+def _listens(pid: int, address: str) -> bool:
+    """Whether the process itself listens at that IPv4 address and port, in its own network
+    namespace."""
+    host, _, port = address.rpartition(":")
+    # The kernel prints the address as a number in the machine's own order of bytes.
+    number = int.from_bytes(socket.inet_aton(host), sys.byteorder)
+    wanted = f"{number:08X}:{int(port):04X}"
+    try:
+        table = Path(f"/proc/{pid}/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+        rows = (line.split() for line in table)
+        sockets = {f"socket:[{row[9]}]" for row in rows if row[1] == wanted and row[3] == LISTEN}
+        return bool(sockets) and any(
+            str(link.readlink()) in sockets for link in Path(f"/proc/{pid}/fd").iterdir()
+        )
+    except OSError:
+        return False
 
 
 def _began(pid: int) -> float | None:
