@@ -209,6 +209,7 @@ def test_a_proxy_is_a_semantic_class_of_its_own() -> None:
 
 def test_the_proxy_has_a_core_of_its_own_where_one_is_to_spare() -> None:
     assert choose("pinned", (0, 1)).proxy == (0,)
+    assert choose("pinned", (0, 1, 2)).proxy == (2,)
     assert choose("pinned", (0, 1, 2, 3, 4)).proxy == (4,)
     assert choose("unpinned", (0, 1)).proxy == ()
 

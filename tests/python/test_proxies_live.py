@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -239,6 +240,25 @@ def test_a_proxy_is_seen_from_both_sides(via: str, tmp_path: Path) -> None:
         assert ("connection-per-call" in causes) == calls_on_one
         if calls_on_one:
             assert causes["connection-per-call"].test.axis == "via_keepalive"
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("ip") is None or not Path("/dev/net/tun").exists(),
+    reason="links need root, iproute2 and /dev/net/tun",
+)
+def test_on_a_link_the_proxy_is_at_the_servers_end(via: str, tmp_path: Path) -> None:
+    """What the link adds is none of the proxy's time: 10 ms there and back."""
+    slow = "links: [{name: far, both: {delay_ms: 5}}]\n"
+    text = _text(NGINX, window="{calls: 40}", capture="both") + slow
+    (trial,) = _run(text, tmp_path / "run").trials
+    assert trial.status == "measured", trial.reason
+    assert (trial.time_ns("response", "min") or 0.0) > 1e7
+    assert trial.proxy is not None
+    seen = trial.proxy.hops
+    assert seen is not None
+    assert seen.matched == seen.calls == trial.result.calls_whole_run
+    assert seen.added is not None
+    assert 0.0 < seen.added.p50_us < 1e4
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="captures need root")

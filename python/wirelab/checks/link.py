@@ -12,6 +12,7 @@ from wirelab.format.counting import of_all
 from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
 from wirelab.stack.link_names import LOOPBACK
+from wirelab.trial.link_record import WHERE
 from wirelab.trial.record import Check, Trial
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def capture(trial: Trial) -> Check | None:
     if not trial.captures:
         return None
     shown = ", ".join(
-        f"{found.packets:,} packets at the {side}'s end and {found.drops:,} dropped"
+        f"{found.packets:,} packets {WHERE[side]} and {found.drops:,} dropped"
         for side, found in trial.captures.items()
     )
     dropped = any(found.drops for found in trial.captures.values())

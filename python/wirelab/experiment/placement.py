@@ -36,11 +36,11 @@ class Table:
 
     @property
     def proxy(self) -> tuple[int, ...]:
-        """Of the proxy, where a trial has one: what no other side is pinned to, else the cores
-        of the service, so that the caller keeps its own."""
+        """Of the proxy, where a trial has one: what no other side is pinned to, else the core of
+        the emulator, else those of the service, so that the caller keeps its own."""
         taken = {*self.service, *self.engine, *self.emulator, *self.capture}
         alone = tuple(core for core in self.front if core not in taken)
-        return alone[:1] or self.service
+        return alone[:1] or self.front[:1] or self.service
 
     def processors(self) -> int:
         """Threads of service code that its cores can carry."""

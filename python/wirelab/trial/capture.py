@@ -22,7 +22,7 @@ from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.trial.link import AnyLink, End, Loopback
-from wirelab.trial.link_record import CaptureRecord, Side
+from wirelab.trial.link_record import WHERE, CaptureRecord, Side
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class Capture(ManagedProcess[Line]):
     ) -> None:
         """Captures the packets of a TCP port into a file. Raises :class:`TrialFailed`,
         :class:`Refused` where it cannot be had, and :class:`StorageError` without room."""
-        at = "behind the proxy" if spec.side == "upstream" else f"at the {spec.side}'s end"
-        self.noun = f"the capture {at}"
+        self.noun = f"the capture {WHERE[spec.side]}"
         self.file = spec.file
         config = Config(
             interface=spec.end.interface,

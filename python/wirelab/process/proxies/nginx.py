@@ -34,7 +34,7 @@ class Nginx:
 daemon off;
 {_user()}worker_processes {hop.workers};
 pid {folder}/nginx.pid;
-error_log stderr warn;
+error_log stderr error;
 events {{
     worker_connections {connections};
 }}
