@@ -18,8 +18,9 @@ from typing import Any
 import psutil
 import pytest
 
+from wirelab.cli import main
 from wirelab.documents.event import Progress as EngineProgress
-from wirelab.errors import ToolMissing, TrialFailed
+from wirelab.errors import EXIT_OK, EXIT_USAGE, ToolMissing, TrialFailed
 from wirelab.experiment import loading as experiment_file
 from wirelab.process import namespaces, proxies
 from wirelab.process.endpoint import Endpoint
@@ -124,6 +125,17 @@ def test_every_call_goes_through_the_proxy_to_the_service(every: str, tmp_path: 
         checks = {check.name: check for check in trial.checks}
         assert checks["connections"].outcome == "ok", checks["connections"]
     assert not _of(os.getpid(), every)
+
+
+def test_one_drive_goes_through_the_proxy_too(via: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["drive", NGINX, "--duration", "300ms", "--json"]) == EXIT_OK
+    assert json.loads(capsys.readouterr().out)
+    assert not _of(os.getpid(), via)
+
+
+def test_a_wrapped_tool_has_no_proxy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["wrap", "--serve", NGINX, "--", "curl", "{url}"]) == EXIT_USAGE
+    assert "leave via out" in capsys.readouterr().err
 
 
 class _Kills(Silent):

@@ -154,6 +154,11 @@ def _refuse(order: Order) -> None:
         raise StackError(f"{order.serve}: a Unix socket has no packets", "leave socket=unix out")
     if axes["caller"] != "engine":
         raise StackError(f"{order.serve}: COMMAND is the caller", "leave caller out")
+    if axes["via"] != "none":
+        raise StackError(
+            f"{order.serve}: `wirelab wrap` captures between COMMAND and the service alone",
+            "leave via out, or measure it by `wirelab run`",
+        )
 
 
 class _Session:
