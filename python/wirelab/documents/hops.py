@@ -34,8 +34,7 @@ class Hops(msgspec.Struct, frozen=True, kw_only=True):
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
     """Replies whose first byte reached the proxy, and was forwarded only when more of the reply
-    had come, at least a millisecond later. What it took after the reply's last byte is none of
-    it."""
+    had come, at least 5 ms later. What it took after the reply's last byte is none of it."""
 
     ms_median: float | None = None
     """Of them, milliseconds; null where there are none."""

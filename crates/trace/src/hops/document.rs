@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The least time of a reply's first byte in a proxy that counts as held, milliseconds.
-pub const HELD_MIN_MS: f64 = 1.0;
+/// The least time of a reply's first byte in a proxy that counts as held, milliseconds. A proxy
+/// that waits for its processor takes some milliseconds too.
+pub const HELD_MIN_MS: f64 = 5.0;
 
 /// What the captures in front of a proxy and behind it show together.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -53,8 +54,7 @@ pub struct HopTime {
 }
 
 /// Replies whose first byte reached the proxy, and was forwarded only when more of the reply
-/// had come, at least a millisecond later. What it took after the reply's last byte is none
-/// of it.
+/// had come, at least 5 ms later. What it took after the reply's last byte is none of it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Held {
     /// How many.

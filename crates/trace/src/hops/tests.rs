@@ -105,6 +105,60 @@ fn a_first_byte_that_waits_for_the_rest_is_held() {
 }
 
 #[test]
+fn a_proxy_that_waits_for_its_processor_holds_nothing() {
+    let hops = compare(
+        side(vec![call(0, (6, 12))], 1),
+        side(vec![call(1, (2, 11))], 1),
+    );
+    assert_eq!(hops.held.occurrences, 0);
+}
+
+/// Numbers that look random, from 0 to `below`; the generator of Numerical Recipes.
+fn random(state: &mut u64, below: u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % below
+}
+
+#[test]
+fn calls_of_many_users_are_all_found_and_their_mean_is_right() {
+    let mut state = 25;
+    let (mut front, mut back) = (Vec::new(), Vec::new());
+    let mut added_ns = 0;
+    for _user in 0..16 {
+        let mut now = random(&mut state, 5_000);
+        for _call in 0..500 {
+            let [there, service, home] = [200, 3_000, 400].map(|us| 1 + random(&mut state, us));
+            let (asked, answered) = (now + there, now + there + service);
+            let message = |first: u64, last: u64| passage(first * 1_000, last * 1_000);
+            let call = |at: u64, reply: u64| Call {
+                name: 0,
+                request: message(at, at),
+                reply: message(reply, reply),
+            };
+            front.push(call(now, answered + home));
+            back.push(call(asked, answered));
+            added_ns += (there + home) * 1_000;
+            now = answered + home + 1 + random(&mut state, 100);
+        }
+    }
+    let calls = front.len() as f64;
+    let hops = compare(side(front, 16), side(back, 16));
+    assert!(
+        hops.matched as f64 > 0.995 * calls,
+        "{} of {calls}",
+        hops.matched
+    );
+    let mean_us = added_ns as f64 / calls / 1e3;
+    let found = hops.added.expect("nearly all were matched").mean_us;
+    assert!(
+        (found / mean_us - 1.0).abs() < 0.02,
+        "{found} for {mean_us}"
+    );
+}
+
+#[test]
 fn a_slow_proxy_holds_nothing() {
     // The reply was whole at once; the proxy took 20 ms to forward it.
     let hops = compare(
