@@ -138,6 +138,21 @@ def test_a_wrapped_tool_has_no_proxy(capsys: pytest.CaptureFixture[str]) -> None
     assert "leave via out" in capsys.readouterr().err
 
 
+def test_captures_that_are_none_are_refused(real_engine: Path, tmp_path: Path) -> None:
+    """As every verb of the engine does: exit code 2, the file, the reason and what to do."""
+    file = tmp_path / "none.pcapng"
+    file.write_text("no capture")
+    done = subprocess.run(
+        [str(real_engine), "hops", str(file), str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert str(file) in done.stderr
+    assert not done.stdout
+
+
 class _Kills(Silent):
     """Kills a process of the proxy in the first trial's window."""
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,6 @@ from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.external import AnyExternal, ExternalProcess, ListenHost, RunningService
 from wirelab.process.interruption import Interruption
-from wirelab.process.proxies import Proxy
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import CLIENTS, ENGINE
@@ -135,7 +133,7 @@ class TrialContext:
     captures: Captures
     endpoint: Endpoint
     store: Store
-    proxy: Proxy | None = None
+    proxy: proxies.Proxy | None = None
     client_group: Path | None = None
     """The control group of the caller, where it has a CPU quota."""
 
@@ -380,7 +378,7 @@ class TrialRunner:
 
     def _through(
         self, link: AnyLink, endpoint: Endpoint
-    ) -> AbstractContextManager[tuple[Proxy | None, Endpoint]]:
+    ) -> contextlib.AbstractContextManager[tuple[proxies.Proxy | None, Endpoint]]:
         """The proxy of the trial, where it has one, and how it is called."""
         place = proxies.Place(
             self._folder,
@@ -429,7 +427,7 @@ class TrialRunner:
         service: Service | AnyExternal,
         endpoint: Endpoint,
         store: Store,
-        proxy: Proxy | None = None,
+        proxy: proxies.Proxy | None = None,
     ) -> Measured:
         """The calls, with captures around them."""
         with Captures(
