@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wirelab.documents.link_ready import GilbertElliottLossModel, ProfileDocument
+from wirelab.experiment.capture_ends import WHERE
 from wirelab.format.counting import of_all
 from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.link_record import WHERE
 from wirelab.trial.record import Check, Trial
 
 if TYPE_CHECKING:

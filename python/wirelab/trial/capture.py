@@ -16,13 +16,13 @@ import msgspec
 from wirelab.documents.capture import Config
 from wirelab.documents.capture_line import Captured, Line
 from wirelab.errors import LabError, StorageError, TrialFailed
-from wirelab.experiment.capture_ends import SIDES, CaptureChoice
+from wirelab.experiment.capture_ends import SIDES, WHERE, CaptureChoice
 from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.trial.link import AnyLink, End, Loopback
-from wirelab.trial.link_record import WHERE, CaptureRecord, Side
+from wirelab.trial.link_record import CaptureRecord, Side
 
 
 @dataclass(frozen=True)

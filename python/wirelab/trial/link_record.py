@@ -14,12 +14,6 @@ Way = Literal["forward", "backward"]
 """From client to server, or back."""
 Side = Literal["client", "server", "upstream"]
 """An end of a link; ``upstream``: between a proxy and its service."""
-WHERE: dict[Side, str] = {
-    "client": "at the client's end",
-    "server": "at the server's end",
-    "upstream": "behind the proxy",
-}
-"""The same in a sentence."""
 
 
 class LinkEnd(msgspec.Struct, frozen=True, omit_defaults=True):
