@@ -106,7 +106,7 @@ class BuildError(LabError):
 
 
 class ToolMissing(LabError):
-    """A third-party load tool is missing and could not be installed."""
+    """A third-party load tool or a proxy is missing and could not be installed."""
 
 
 class StorageError(WirelabError):

@@ -350,6 +350,24 @@ def test_calls_without_a_reply_are_not_ranked_with_others() -> None:
     assert names.setting(point(raw)) == "Hello 14 B, 10 users, reply two-way"
 
 
+def test_calls_through_a_proxy_are_not_ranked_with_direct_ones() -> None:
+    """A further process answers them; the reader is told."""
+    grpc, proxied = "grpc@rust", f"{REST}{'&' if '?' in REST else '?'}via=nginx"
+    world = replace(
+        SMALL, stacks=(grpc, REST, proxied), call_us={grpc: 40.0, REST: 60.0, proxied: 5.0}
+    )
+    every = trials(world)
+    pairs = to_json(every, 0.0)["comparisons"]
+    assert pairs
+    assert not any("nginx" in str(pair) for pair in pairs)
+    shown = sentences(every, 0.0)
+    assert sum("are not ranked against" in sentence for sentence in shown) == 1
+    direct = [trial for trial in every if trial.point.stack != proxied]
+    assert not any("are not ranked against" in sentence for sentence in sentences(direct, 0.0))
+    names = Names.of(one.point for one in every)
+    assert names.setting(point(proxied)) == "Hello 14 B, 10 users, through a proxy"
+
+
 def test_calls_without_a_reply_have_pictures_of_their_own(tmp_path: Path) -> None:
     """Under a heading that says so."""
     world = replace(SMALL, stacks=("raw@rust", REST, "raw@rust?reply=one-way"))

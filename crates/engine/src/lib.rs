@@ -10,6 +10,7 @@ mod certificates;
 mod describe;
 mod dissect;
 mod drive;
+mod hops;
 mod interrupt;
 mod link;
 mod live;
@@ -45,6 +46,8 @@ enum Verb {
     Verify,
     /// Print what a capture holds: packets, bytes, calls and lost time, as JSON.
     Dissect(dissect::Arguments),
+    /// Compare the packets in front of a proxy with those behind it, as one line of JSON.
+    Hops(hops::Arguments),
     /// Dissect packets while they pass: the account of time every second, as JSON lines.
     Live(live::Arguments),
     /// Run a link: two network namespaces and the network between them.
@@ -69,6 +72,7 @@ pub fn main() -> ExitCode {
         Verb::Serve => wirelab_services::serve_from_stdin(),
         Verb::Verify => verify::verify(),
         Verb::Dissect(arguments) => dissect::dissect(&arguments),
+        Verb::Hops(arguments) => hops::hops(&arguments),
         Verb::Live(arguments) => live::run(&arguments),
         Verb::Link(arguments) => link::link(arguments),
         Verb::Arrivals(arguments) => arrivals::print(&arguments),

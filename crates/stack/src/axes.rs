@@ -331,6 +331,34 @@ pub const TABLE: &[Axis] = &[
     )
     .meant(&["tls"]),
     axis(
+        "via",
+        "proxy between caller and service, started by the lab; none: calls go straight to the service",
+        Side::Lab,
+        &["none", "nginx", "haproxy", "caddy"],
+    )
+    .meant(&["proxy", "gateway", "hop"]),
+    axis(
+        "via_upstream",
+        "version of HTTP from the proxy to the service; same: the caller's, which is the axis transport",
+        Side::Lab,
+        &["same", "http/1.0", "http/1.1", "http/2"],
+    )
+    .meant(&["upstream"]),
+    axis(
+        "via_buffering",
+        "on: the proxy may collect a reply before it forwards it; off: it forwards what arrives",
+        Side::Lab,
+        ON,
+    )
+    .meant(&["buffering"]),
+    axis(
+        "via_keepalive",
+        "whether the proxy keeps its connections to the service for further calls",
+        Side::Lab,
+        ON,
+    )
+    .meant(&["upstream_keepalive"]),
+    axis(
         "store",
         "where a service of records or petclinic keeps its rows; all but memory are databases",
         Side::Service,

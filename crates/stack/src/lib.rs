@@ -8,6 +8,7 @@
 //! - [`bindings`]: bindings and codecs; a new codec begins there;
 //! - [`values`] and [`axes`]: the other axes and the table of all; a new value begins there;
 //! - [`rules`]: combinations that cannot exist, each with its reason and its repair;
+//! - `proxies`: what each proxy of the axis `via` lacks, as rules;
 //! - [`AxisMap`]: a point of the table as texts, as plans carry it;
 //! - [`Stack`]: the same, checked against the rules and resolved into types.
 
@@ -17,6 +18,7 @@ pub mod axes;
 mod axis_map;
 pub mod bindings;
 mod document;
+mod proxies;
 pub mod rules;
 mod stack;
 pub mod values;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::axes::{Side, TABLE, find};
 use crate::axis_map::AxisMap;
 use crate::bindings::BINDINGS;
+use crate::proxies::of_proxies;
 
 /// One combination that cannot exist: all conditions hold.
 #[derive(Debug, Clone, Serialize)]
@@ -52,7 +53,16 @@ impl Rule {
 pub static RULES: LazyLock<Vec<Rule>> =
     // Bindings come first: their repairs change transport and codec, on which later rules
     // depend.
-    LazyLock::new(|| [of_bindings(), of_connections(), of_sockets(), of_callers()].concat());
+    LazyLock::new(|| {
+        [
+            of_bindings(),
+            of_connections(),
+            of_sockets(),
+            of_proxies(),
+            of_callers(),
+        ]
+        .concat()
+    });
 
 /// The first rule that these axes break.
 #[must_use]
@@ -60,7 +70,7 @@ pub fn first_broken(axes: &AxisMap) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.broken(axes))
 }
 
-fn is(axis: &'static str, values: &[&'static str]) -> Condition {
+pub(crate) fn is(axis: &'static str, values: &[&'static str]) -> Condition {
     Condition {
         axis,
         is: true,
@@ -68,14 +78,14 @@ fn is(axis: &'static str, values: &[&'static str]) -> Condition {
     }
 }
 
-fn not(axis: &'static str, values: &[&'static str]) -> Condition {
+pub(crate) fn not(axis: &'static str, values: &[&'static str]) -> Condition {
     Condition {
         is: false,
         ..is(axis, values)
     }
 }
 
-fn rule(
+pub(crate) fn rule(
     when: impl Into<Vec<Condition>>,
     reason: impl Into<String>,
     repair: (&'static str, &'static str),
@@ -88,7 +98,11 @@ fn rule(
 }
 
 /// The axis has its default wherever `elsewhere` holds.
-fn belongs(axis: &'static str, elsewhere: &[Condition], reason: impl Into<String>) -> Rule {
+pub(crate) fn belongs(
+    axis: &'static str,
+    elsewhere: &[Condition],
+    reason: impl Into<String>,
+) -> Rule {
     // Right for all axes but codec and transport, whose default depends on the binding;
     // these two have rules of their own.
     let default = find(axis).expect("an axis of the table").default;

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wirelab.documents.link_ready import GilbertElliottLossModel, ProfileDocument
+from wirelab.experiment.capture_ends import WHERE
 from wirelab.format.counting import of_all
 from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
@@ -218,7 +219,7 @@ def capture(trial: Trial) -> Check | None:
     if not trial.captures:
         return None
     shown = ", ".join(
-        f"{found.packets:,} packets at the {side}'s end and {found.drops:,} dropped"
+        f"{found.packets:,} packets {WHERE[side]} and {found.drops:,} dropped"
         for side, found in trial.captures.items()
     )
     dropped = any(found.drops for found in trial.captures.values())

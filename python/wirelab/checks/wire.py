@@ -25,6 +25,7 @@ PLAIN = ("http1", "giop", "raw")
 """Protocols whose messages have one head and one body, so that writes can be counted."""
 ENCRYPTED = "the connections are encrypted, so packets do not show exchanges"
 FRAMES = "HTTP/2 frames share segments, so segments do not show writes"
+PROXIED = "the packets are those of the proxy, which splits replies into its own writes"
 POLICY = "policy on the wire"
 IN_FLIGHT = "in flight on the wire"
 
@@ -90,6 +91,8 @@ def _writes(
         if not trial.wire:
             return None
         hidden = _hides_writes(trial, trial.wire)
+        if side == "server" and trial.point.axes.get("via", "none") != "none":
+            hidden = PROXIED
         if hidden:
             return Check.unmeasurable(name, hidden)
         declared = trial.point.axes[axis]

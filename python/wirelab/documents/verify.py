@@ -141,6 +141,16 @@ class Stack(
     """what carries them; tcp: a stream of bytes without HTTP"""
     validation: Literal["on", "off"] | None = None
     """whether petclinic checks the fields of requests against their limits"""
+    via: Literal["none", "nginx", "haproxy", "caddy"] | None = None
+    """proxy between caller and service, started by the lab; none: calls go straight to the
+    service"""
+    via_buffering: Literal["on", "off"] | None = None
+    """on: the proxy may collect a reply before it forwards it; off: it forwards what arrives"""
+    via_keepalive: Literal["on", "off"] | None = None
+    """whether the proxy keeps its connections to the service for further calls"""
+    via_upstream: Literal["same", "http/1.0", "http/1.1", "http/2"] | None = None
+    """version of HTTP from the proxy to the service; same: the caller's, which is the axis
+    transport"""
     work: Literal["decode", "frame"] | None = None
     """decode: every reply in full; frame: status, length and frame only"""
 

@@ -17,12 +17,13 @@ from wirelab.drive.amount import Amount
 from wirelab.drive.request import Request
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
-from wirelab.process import open_files
+from wirelab.process import open_files, proxies
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
+from wirelab.process.proxies import Place
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import manifests, operations
@@ -138,8 +139,14 @@ def drive_stack(
                     ProcessOptions(log=scratch.folder / "service.log", cores=table.service),
                     interruption=interruption,
                 ) as service,
+                proxies.through(
+                    stack.axes,
+                    service.endpoint(listen),
+                    Place(scratch.folder, cores=table.proxy, connections=amount.concurrency()),
+                    interruption,
+                ) as (_, endpoint),
             ):
-                plan = _stack_plan(stack, call, amount, table, service.endpoint(listen))
+                plan = _stack_plan(stack, call, amount, table, endpoint)
                 return _run_plan(plan, table.engine, interruption, on_progress)
         except TrialFailed as failure:
             raise LabError(failure.reason, "see the message of the service above") from failure

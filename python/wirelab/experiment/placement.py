@@ -33,6 +33,14 @@ class Table:
     """Cores of the link's emulator, if there is one."""
     capture: tuple[int, ...] = ()
 
+    @property
+    def proxy(self) -> tuple[int, ...]:
+        """Of the proxy, where a trial has one: what no other side is pinned to, else the core of
+        the emulator, else those of the service, so that the caller keeps its own."""
+        taken = {*self.service, *self.engine, *self.emulator, *self.capture}
+        alone = tuple(core for core in self.front if core not in taken)
+        return alone[:1] or self.front[:1] or self.service
+
     def processors(self) -> int:
         """Number of threads of service code for its cores."""
         return len(self.service or self.available)
@@ -53,12 +61,15 @@ class Table:
         wait = self.wait(rationed=rationed)
         return {"threads": self.threads(), "cores": list(self.engine), "wait": wait}
 
-    def to_json(self, *, emulator: bool = False, capture: bool = False) -> dict[str, Any]:
-        """The table in results; ``"unpinned"`` stands for no cores. Emulator and capture are listed
-        if the trial has them."""
+    def to_json(
+        self, *, emulator: bool = False, capture: bool = False, proxy: bool = False
+    ) -> dict[str, Any]:
+        """The table in results; ``"unpinned"`` stands for no cores. Emulator, capture and proxy are
+        listed if the trial has them."""
         sides = {"service": self.service, "engine": self.engine, "front": self.front}
         sides |= {"emulator": self.emulator} if emulator else {}
         sides |= {"capture": self.capture} if capture else {}
+        sides |= {"proxy": self.proxy} if proxy else {}
         table: dict[str, Any] = {name: list(cores) or "unpinned" for name, cores in sides.items()}
         return {"rule": self.rule, **table}
 

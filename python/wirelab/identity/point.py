@@ -16,6 +16,8 @@ from wirelab.stack.reference import Stack
 IDENTITY_AXES = (
     *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
     *("token_cache", "store", "repository", "fetch", "mapper", "validation", "parser"),
+    # A proxy could change what is answered too: it is examined with the service behind it.
+    *("via", "via_upstream", "via_buffering", "via_keepalive"),
 )
 """Axes that could affect replies, besides binding and language."""
 

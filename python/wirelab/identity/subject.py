@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wirelab.process import proxies
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import Store
 from wirelab.process.endpoint import Endpoint, ListenSpec
@@ -51,10 +52,16 @@ class Subject:
             faults=self.faults,
             store={**self.store.configuration(), **store},
         )
-        with Service(
-            self.program,
-            settings.configuration(self.stack, self.contract, listen),
-            ProcessOptions(log=self.folder / "service.log"),
-            interruption=self.interruption,
-        ) as service:
-            yield service, service.endpoint(listen)
+        place = proxies.Place(self.folder)
+        with (
+            Service(
+                self.program,
+                settings.configuration(self.stack, self.contract, listen),
+                ProcessOptions(log=self.folder / "service.log"),
+                interruption=self.interruption,
+            ) as service,
+            proxies.through(
+                self.stack.axes, service.endpoint(listen), place, self.interruption
+            ) as (_, endpoint),
+        ):
+            yield service, endpoint

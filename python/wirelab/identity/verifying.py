@@ -17,7 +17,7 @@ from wirelab.identity import verdict as known
 from wirelab.identity.examining import examine
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.verdict import Gaps, Verdict, judge
-from wirelab.process import engine_binary
+from wirelab.process import engine_binary, proxies
 from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Program, Programs
@@ -156,7 +156,11 @@ class Proofs:
         return proof
 
     def _path(self, sha256: str, stack: Stack, contract: str) -> Path:
-        examined = json.dumps([sha256, self.engine_sha256, str(stack), contract])
+        parts = [sha256, self.engine_sha256, str(stack), contract]
+        # Another version of a proxy may answer otherwise.
+        proxy = proxies.installed(stack.axes)
+        parts += [proxy.version] if proxy else []
+        examined = json.dumps(parts)
         return self._folder / f"{hashlib.sha256(examined.encode()).hexdigest()[:32]}.json"
 
 

@@ -14,7 +14,7 @@ from wirelab.experiment.matrix import PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
 from wirelab.format.units import format_seconds
 from wirelab.identity import Admission
-from wirelab.process import engine_binary, open_files
+from wirelab.process import engine_binary, open_files, proxies
 from wirelab.process.databases import MAX_CONNECTIONS, Stores
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -185,7 +185,27 @@ def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -
                 raise
             reason = f"not measured: {missing.message}"
             planned = replace(planned, trials=kept, unavailable=(*planned.unavailable, reason))
+    return _reachable(planned, done)
+
+
+def _reachable(planned: Schedule, done: set[str]) -> Schedule:
+    """The schedule without the trials of a proxy that is not installed, in the same manner.
+    Raises :class:`ToolMissing` where no others are left."""
+    todo = {_via(trial): trial for trial in planned.trials if trial.id not in done}
+    for name, trial in sorted(todo.items()):
+        try:
+            proxies.installed(trial.cell.stack.axes)
+        except ToolMissing as missing:
+            kept = tuple(t for t in planned.trials if t.id in done or _via(t) != name)
+            if not kept:
+                raise
+            reason = f"not measured: {missing.message}; {missing.remedy}"
+            planned = replace(planned, trials=kept, unavailable=(*planned.unavailable, reason))
     return planned
+
+
+def _via(trial: PlannedTrial) -> str:
+    return trial.cell.stack.axes["via"]
 
 
 def _caller(trial: PlannedTrial) -> str:

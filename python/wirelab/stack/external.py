@@ -15,7 +15,10 @@ from wirelab.stack.reference import Stack
 LANGUAGE = "external"
 """Value of ``language`` for user-defined services."""
 
-_FIXED = {"caller", "max_connections"}
+_FIXED = {
+    *("caller", "max_connections"),
+    *("via", "via_upstream", "via_buffering", "via_keepalive"),
+}
 """Axes of wirelab that only its own services support."""
 
 

@@ -226,7 +226,7 @@ def _read(path: Path) -> Manifest:
 
 
 def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
-    axes = stack.axes
+    axes = stack.served
     name = f"{axes['binding']}@{axes['language']}"
     for axis in PETCLINIC_AXES:
         if axes[axis] != BY_NAME[axis].default and contract != "petclinic":
@@ -251,7 +251,8 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
     ):
         if axes[axis] not in offered:
             reason = f"{name} supports {axis} {', '.join(offered)}, not {axes[axis]}"
-            return reason, {axis: offered[0]}
+            behind = axis == "transport" and axes[axis] != stack.axes[axis]
+            return reason, {"via_upstream" if behind else axis: offered[0]}
     for axis, (option, without) in NEEDS_OPTION.items():
         if axes[axis] != without and option not in served.server_options:
             return f"{name} has no switch for {axis}", {axis: without}

@@ -42,6 +42,13 @@ class Stack:
         """Every axis with its value, ``binding`` and ``language`` first."""
         return MappingProxyType(_parse(self.reference))
 
+    @property
+    def served(self) -> Mapping[str, str]:
+        """The axes as the service sees them: behind a proxy, the version of HTTP is the one that
+        the proxy speaks to it."""
+        upstream = self.axes["via_upstream"]
+        return self.axes if upstream == "same" else {**self.axes, "transport": upstream}
+
     def with_axes(self, changes: Mapping[str, str]) -> Stack:
         """The stack with these axes changed. Raises :class:`StackError` if it is illegal."""
         if not changes:
@@ -62,7 +69,7 @@ class Stack:
 
     def service_stack(self) -> dict[str, Any]:
         """The object ``stack`` of a service's configuration (docs/reference/process.md)."""
-        axes = self.axes
+        axes = self.served
         own = ("binding", "codec", "compression", "transport", "security")
         stack: dict[str, Any] = {name: axes[name] for name in own}
         for name, belongs in (

@@ -16,7 +16,7 @@ import msgspec
 from wirelab.documents.capture import Config
 from wirelab.documents.capture_line import Captured, Line
 from wirelab.errors import LabError, StorageError, TrialFailed
-from wirelab.experiment.capture_ends import SIDES, CaptureChoice
+from wirelab.experiment.capture_ends import SIDES, WHERE, CaptureChoice
 from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
@@ -49,7 +49,7 @@ class Capture(ManagedProcess[Line]):
         """Captures the packets of a TCP port into a file. Raises :class:`TrialFailed`,
         :class:`Refused` if capturing is not possible, and :class:`StorageError` if the disk is
         full."""
-        self.noun = f"the capture at the {spec.side}'s end"
+        self.noun = f"the capture {WHERE[spec.side]}"
         self.file = spec.file
         config = Config(
             interface=spec.end.interface,
@@ -116,18 +116,25 @@ class Captures:
         folder: Path,
         *,
         port: int | None,
+        upstream: int | None = None,
         cores: tuple[int, ...],
         interruption: Interruption,
     ) -> None:
-        """``choice`` is the value in the experiment: none, client, server or both."""
+        """``choice`` is the value in the experiment: none, client, server or both. ``upstream`` is
+        the port of a service behind a proxy; its packets are captured too if any are."""
         self._taken: dict[Side, Capture] = {}
         self._stack = ExitStack()
         sides = SIDES[choice][:1] if isinstance(link, Loopback) else SIDES[choice]
+        ends: list[tuple[Side, End, int | None]] = [
+            (side, link.client if side == "client" else link.server, port) for side in sides
+        ]
+        if sides and upstream is not None:
+            # Proxy and service are in one namespace, and talk over its loopback.
+            ends.append(("upstream", End(namespace=link.server.namespace), upstream))
         with ExitStack() as unwound:
-            for side in sides:
-                end = link.client if side == "client" else link.server
+            for side, end, number in ends:
                 capture = Capture(
-                    CaptureSpec(side, end, folder / f"capture-{side}.pcapng", port),
+                    CaptureSpec(side, end, folder / f"capture-{side}.pcapng", number),
                     cores=cores,
                     log=folder / f"capture-{side}.log",
                     interruption=interruption,

@@ -17,7 +17,7 @@ from wirelab.format.units import format_seconds
 from wirelab.stack import operations
 from wirelab.stack.external import parts
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.record import Point
+from wirelab.trial.record import PROXIED, Point
 
 STAGES_SHOWN = 6
 """Maximum number of stages that a label lists."""
@@ -182,6 +182,8 @@ def _option(key: str, value: Any) -> str:
 
 
 def _condition(key: str, value: Any) -> str:
+    if (key, value) == ("reply", PROXIED):
+        return PROXIED
     if key.endswith("_bytes") and isinstance(value, int):
         return sanitize(f"{key.removesuffix('_bytes')} {size(value)}")
     return sanitize(f"{key.replace('_', ' ')} {_value(value)}")

@@ -12,8 +12,8 @@ from wirelab.trial.conversion import convert
 
 Way = Literal["forward", "backward"]
 """Direction: from client to server, or back."""
-Side = Literal["client", "server"]
-"""One end of a link."""
+Side = Literal["client", "server", "upstream"]
+"""One end of a link; ``upstream`` is between a proxy and its service."""
 
 
 class LinkEnd(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -184,5 +184,6 @@ class PlacementRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     front: Cores = None
     emulator: Cores = None
     capture: Cores = None
+    proxy: Cores = None
     processors: int | None = None
     """Number of threads of service code."""

@@ -81,7 +81,10 @@ def _calls_max(experiment: Experiment, cell: Cell) -> float:
 
 
 def log_of(capture: Path) -> Path | None:
-    """The log next to a capture of a run, if there is one."""
+    """The log next to a capture of a run, if there is one. Behind a proxy are calls of the proxy,
+    which nobody logs."""
+    if capture.stem.endswith("-upstream"):
+        return None
     log = capture.parent / LOG
     return log if log.is_file() else None
 

@@ -17,11 +17,16 @@ from wirelab.experiment.load_record import LoadRecord
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert, written
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.wire_record import WireRecord
 
 Json = dict[str, Any]
 Status = Literal["measured", "failed"]
 Outcome = Literal["ok", "marked", "not-measurable"]
+
+
+PROXIED = "through a proxy"
+"""Semantic class of stacks with the axis ``via``."""
 
 
 def now() -> str:
@@ -64,9 +69,12 @@ class Point:
 
     @property
     def semantic_class(self) -> str:
-        """When a call is complete for its caller: ``two-way``, when the reply is read, or
-        ``one-way``, when the service reports that it has processed it. Hops, delivery and order are
-        always those of one connection; streams are separate operations."""
+        """When a call is complete for its caller: ``two-way``, when the reply is read; ``one-way``,
+        when the service reports that it has processed it; ``through a proxy``, when the reply of a
+        proxy is read. Otherwise hops, delivery and order are always those of one connection;
+        streams are separate operations."""
+        if self.axes.get("via", "none") != "none":
+            return PROXIED
         return self.axes.get("reply", "two-way")
 
 
@@ -507,7 +515,7 @@ class StoreRecord:
 
 _MAPPINGS = (
     *("point", "result", "engine", "service", "placement", "link", "captures", "wire"),
-    "store",
+    *("store", "proxy"),
 )
 """Parts of a trial that are objects in its line."""
 
@@ -544,6 +552,8 @@ class Trial:
     """Contents of the packets; None without a capture."""
     store: StoreRecord | None = None
     """None if rows are stored in the service's memory."""
+    proxy: ProxyRecord | None = None
+    """None if calls go directly to the service."""
     checks: tuple[Check, ...] = ()
 
     def client_cpu_s(self) -> float:
@@ -579,6 +589,7 @@ class Trial:
             "captures": msgspec.to_builtins(self.captures),
             "wire": self.wire.to_json() if self.wire else {},
             "store": self.store.to_json() if self.store else {},
+            "proxy": self.proxy.to_json() if self.proxy else {},
             "checks": tuple(map(asdict, self.checks)),
         }
 
@@ -599,6 +610,8 @@ class Trial:
         wire, store = known.get("wire"), known.get("store")
         known["wire"] = WireRecord.of(wire) if wire else None
         known["store"] = convert(store, StoreRecord) if store else None
+        proxy = known.get("proxy")
+        known["proxy"] = convert(proxy, ProxyRecord) if proxy else None
         known["point"] = Point.of(known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
         return cls(**known)

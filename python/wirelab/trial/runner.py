@@ -29,7 +29,7 @@ from wirelab.experiment.model import NO_CAPTURE, Experiment
 from wirelab.experiment.placement import Table
 from wirelab.identity import Admission
 from wirelab.loadtools import ToolRequest, Tools
-from wirelab.process import cgroups, metrics, usage
+from wirelab.process import cgroups, metrics, proxies, usage
 from wirelab.process.callers import Callers, ClientDrive
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import MEMORY, Store, Stores
@@ -42,15 +42,16 @@ from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
-from wirelab.trial import dissected, dissection, reconciliation, series
+from wirelab.trial import dissected, dissection, hops, reconciliation, series
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert
 from wirelab.trial.dissection import Look
-from wirelab.trial.link import AnyLink, LinkSpec, open_link
+from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
+from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.record import (
     CallerRecord,
@@ -120,6 +121,7 @@ class Measured:
     link: LinkRecord = field(default_factory=LinkRecord)
     wire: WireRecord | None = None
     store: StoreRecord | None = None
+    proxy: ProxyRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ class TrialContext:
     captures: Captures
     endpoint: Endpoint
     store: Store
+    proxy: proxies.Proxy | None = None
     client_group: Path | None = None
     """Control group of the caller, if it has a CPU quota."""
 
@@ -265,6 +268,7 @@ class TrialRunner:
         self._planned = planned
         self._cell = planned.cell
         self._axes = planned.cell.stack.axes
+        self._is_direct = self._axes["via"] == proxies.NONE
         self._folder = folder
         self._table = placement.choose(planned.cell.placement)
 
@@ -292,7 +296,9 @@ class TrialRunner:
 
     def _placement(self) -> PlacementRecord:
         shown = self._table.to_json(
-            emulator=self._cell.link != LOOPBACK, capture=self._cell.capture != NO_CAPTURE
+            emulator=self._cell.link != LOOPBACK,
+            capture=self._cell.capture != NO_CAPTURE,
+            proxy=not self._is_direct,
         )
         return convert(shown, PlacementRecord)
 
@@ -307,7 +313,12 @@ class TrialRunner:
             measured = self._over(link)
             link_record = link.finish(*window_ns(measured.called.probe))
         wire = self._dissected(measured.captures, self._call_log_left(measured.called))
-        return replace(measured, link=link_record, wire=wire)
+        measured = replace(measured, link=link_record, wire=wire)
+        if measured.proxy is None or wire is None:
+            return measured
+        sides = hops.sides(measured.captures, self._folder, self._cell.link)
+        proxy, wire = hops.compared(sides, measured.proxy, wire, self._cell.stack)
+        return replace(measured, proxy=proxy, wire=wire)
 
     def _over(self, link: AnyLink) -> Measured:
         """The trial, once its link exists."""
@@ -319,7 +330,9 @@ class TrialRunner:
         configured = settings(
             lab.experiment, self._planned, self._table, program.manifest.collector
         )
-        listen = ListenSpec.of(stack, lab.scratch, link.server.address)
+        # Behind a proxy, the service is at no end of the link.
+        host = link.server.address if self._is_direct else End().address
+        listen = ListenSpec.of(stack, lab.scratch, host)
         with lab.stores.opened(
             stack, self._folder, namespace=link.server.namespace, cores=self._table.service
         ) as store:
@@ -359,10 +372,23 @@ class TrialRunner:
             ready = {key: value for key, value in service.ready_line.items() if value is not None}
             shown = {**configuration, "store": store.without_password(configuration["store"])}
             self._write("service.json", {"configuration": shown, "ready": ready})
-            endpoint = service.endpoint(listen)
-            self._prepare(link, endpoint)
-            measured = self._captured(link, service, endpoint, store)
+            with self._through(link, service.endpoint(listen)) as (proxy, endpoint):
+                self._prepare(link, endpoint)
+                measured = self._captured(link, service, endpoint, store, proxy)
         return replace(measured, service=measured.service.announced(ready))
+
+    def _through(
+        self, link: AnyLink, endpoint: Endpoint
+    ) -> contextlib.AbstractContextManager[tuple[proxies.Proxy | None, Endpoint]]:
+        """The proxy of the trial, where it has one, and how it is called."""
+        place = proxies.Place(
+            self._folder,
+            host=link.server.address,
+            namespace=link.server.namespace,
+            cores=self._table.proxy,
+            connections=sum(self._cell.load.concurrencies),
+        )
+        return proxies.through(self._axes, endpoint, place, self._lab.interruption)
 
     def _over_external(self, link: AnyLink, declared: ExternalService) -> Measured:
         """The trial of a user-defined service."""
@@ -397,7 +423,12 @@ class TrialRunner:
             yield started
 
     def _captured(
-        self, link: AnyLink, service: Service | AnyExternal, endpoint: Endpoint, store: Store
+        self,
+        link: AnyLink,
+        service: Service | AnyExternal,
+        endpoint: Endpoint,
+        store: Store,
+        proxy: proxies.Proxy | None = None,
     ) -> Measured:
         """The calls, with packet captures."""
         with Captures(
@@ -405,10 +436,11 @@ class TrialRunner:
             link,
             self._folder,
             port=endpoint.port,
+            upstream=None if proxy is None else proxy.hop.upstream_port,
             cores=self._table.capture,
             interruption=self._lab.interruption,
         ) as taken:
-            return self._observed(TrialContext(link, service, taken, endpoint, store))
+            return self._observed(TrialContext(link, service, taken, endpoint, store, proxy))
 
     def _prepare(self, link: AnyLink, endpoint: Endpoint) -> None:
         """Prepares the service. Raises :class:`TrialFailed` unless every call succeeds."""
@@ -448,6 +480,8 @@ class TrialRunner:
         death = context.service.death() or context.store.death()
         if death:
             raise TrialFailed(f"{death} during the trial, after {called.probe.ok} good calls")
+        if context.proxy is not None:
+            context.proxy.tick()
         observer.finish()
         self._write_text("metrics-after.txt", observer.text_after)
         if self._cell.capture != NO_CAPTURE:
@@ -463,6 +497,7 @@ class TrialRunner:
             findings,
             captures=context.captures.finish(),
             store=store,
+            proxy=hops.record(context.proxy, window_ns(called.probe)),
         )
 
     def _codec(self, service: Service) -> CodecRecord:
@@ -477,6 +512,8 @@ class TrialRunner:
             observer.tick()
             context.link.tick()
             context.captures.tick()
+            if context.proxy is not None:
+                context.proxy.tick()
 
         def on_progress(progress: Progress) -> None:
             observer.progress(progress)
@@ -617,12 +654,14 @@ class TrialRunner:
         for side, captured in taken.items():
             document = dissection.dissect(
                 self._folder / captured.file,
-                Look(calls=log.path),
+                Look(calls=None if side == "upstream" else log.path),
                 log=self._folder / f"dissection-{side}.log",
                 interruption=self._lab.interruption,
             )
             self._write_text(f"dissection-{side}.json", dissected.text(document) + "\n")
-            documents.append(document)
+            # Behind a proxy are calls of the proxy, none of the caller.
+            if side != "upstream":
+                documents.append(document)
         if not documents:
             return None
         return msgspec.structs.replace(
@@ -652,6 +691,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         captures=measured.captures,
         wire=measured.wire,
         store=measured.store,
+        proxy=measured.proxy,
     )
 
 

@@ -7,6 +7,9 @@ import msgspec
 from wirelab.documents.dissection import Finding, Quantiles, Reconciliation
 from wirelab.trial.conversion import convert
 
+HELD_BY_PROXY = "held-by-proxy"
+"""The cause that is found by the captures on both sides of a proxy (:mod:`wirelab.trial.hops`)."""
+
 
 class FindingTest(msgspec.Struct, frozen=True):
     """The setting that a finding in packets blames."""

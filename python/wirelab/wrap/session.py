@@ -160,6 +160,11 @@ def _refuse(order: Order) -> None:
         raise StackError(f"{order.serve}: a Unix socket has no packets", "remove socket=unix")
     if axes["caller"] != "engine":
         raise StackError(f"{order.serve}: COMMAND is the caller", "remove caller")
+    if axes["via"] != "none":
+        raise StackError(
+            f"{order.serve}: `wirelab wrap` captures only between COMMAND and the service",
+            "remove via, or measure it with `wirelab run`",
+        )
 
 
 class _Session:

@@ -12,6 +12,7 @@ use wirelab_load::caller::CallerEvent;
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
 use wirelab_services::{CodecTimes, Ready, ServiceConfig};
+use wirelab_trace::hops::Hops;
 use wirelab_trace::output::Dissection;
 
 pub(crate) fn write(folder: &Path) -> ExitCode {
@@ -29,6 +30,7 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
         ("link-ended", schema_for!(LinkEnded)),
         ("verify", schema_for!(Document)),
         ("dissection", schema_for!(Dissection)),
+        ("hops", schema_for!(Hops)),
     ];
     let written = fs::create_dir_all(folder).and_then(|()| {
         documents.iter().try_for_each(|(name, schema)| {

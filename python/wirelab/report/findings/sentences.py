@@ -18,7 +18,7 @@ from wirelab.statistics.cell import cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
 from wirelab.trial.labels import Names
-from wirelab.trial.record import Trial
+from wirelab.trial.record import PROXIED, Trial
 
 FAILED_LEAD = 0.01
 """Share of failed calls from which on they are reported before anything else."""
@@ -44,6 +44,11 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
     if closed and opened:
         found.append(
             "This run has closed and open loads; their figures are never compared with each other."
+        )
+    if len({trial.point.semantic_class == PROXIED for trial in trials}) > 1:
+        found.append(
+            "Stacks through a proxy are a semantic class of their own, and are not ranked against "
+            "those whose calls go straight to the service."
         )
     failed = [*_failures(trials), *_failed_calls(trials)]
     return [*failed, *found] if _failed_share(trials) >= FAILED_LEAD else [*found, *failed]

@@ -30,9 +30,9 @@ _ABOUT_COSTS = (
     "CPU is in core-seconds of the processes of caller (without spinning) and service. Bytes sent "
     "and received by the caller's sockets are in gigabytes. Both are counted within the window and "
     "divided by the calls that ended in it. Connections opened and the CPU of a database are "
-    "divided by the calls of the whole run, warm-up included. The database is not part of the "
-    "service. Each figure has its 95 % interval, unless its first four digits do not show it. On "
-    "loopback, the kernel's work for the receiver may be charged to the sender."
+    "divided by the calls of the whole run, warm-up included. Database and proxy are not part of "
+    "the service. Each figure has its 95 % interval, unless its first four digits do not show it. "
+    "On loopback, the kernel's work for the receiver may be charged to the sender."
 )
 _MILLION = 1e6
 _GB = 1e9
@@ -50,11 +50,19 @@ def _database_cpu(trial: Trial) -> float | None:
     return used / calls if used is not None and calls else None
 
 
+def _proxy_cpu(trial: Trial) -> float | None:
+    """CPU seconds of the proxy within the window, over the calls that ended in it."""
+    used, calls = trial.proxy.cpu_window_s if trial.proxy else None, trial.ended()
+    return used / calls if used is not None and calls else None
+
+
 CONNECTIONS = Figure("connections", "connections opened per call", "", "lower", of=_connections)
 DATABASE_CPU = Figure("database_cpu", "database CPU per call", "s", "lower", of=_database_cpu)
+PROXY_CPU = Figure("proxy_cpu", "proxy CPU per call", "s", "lower", of=_proxy_cpu)
 _HEADS = {
     CLIENT_CPU: ("caller, core-s", _MILLION),
     SERVICE_CPU: ("service, core-s", _MILLION),
+    PROXY_CPU: ("proxy, core-s", _MILLION),
     DATABASE_CPU: ("database, core-s", _MILLION),
     BYTES_SENT: ("sent, GB", _MILLION / _GB),
     BYTES_RECEIVED: ("received, GB", _MILLION / _GB),
@@ -66,9 +74,12 @@ _HEADS = {
 def costs_section(source: Source) -> Section:
     """One table per message; none where no trial measured any of it."""
     groups: dict[str, list[list[str]]] = {}
-    heads = {of: head for of, head in _HEADS.items() if of is not DATABASE_CPU}
-    if any(cell.interval(DATABASE_CPU) for cell in source.cells):
-        heads = _HEADS
+    absent = [
+        of
+        for of in (PROXY_CPU, DATABASE_CPU)
+        if not any(cell.interval(of) for cell in source.cells)
+    ]
+    heads = {of: head for of, head in _HEADS.items() if of not in absent}
     for cell in source.cells:
         shown = [_over_limits(cell.interval(of), factor) for of, (_, factor) in heads.items()]
         if any(text != NONE for text in shown):

@@ -14,6 +14,7 @@ from wirelab.format.numbers import DASH, NONE, digits, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
+from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.record import ServiceRecord, StoreRecord, Trial
 
 _ABOUT_NOISE = (
@@ -83,6 +84,7 @@ def machine_section(source: Source) -> Section:
         _flat_table(manifest.versions, "Versions"),
         _service_table(source),
         _database_table(source),
+        _proxy_table(source),
         _flat_table(_identity(source), "Identity"),
     ]
     return Section("Machine and versions", tables=[table for table in shown if table.rows])
@@ -166,6 +168,27 @@ def _database_table(source: Source) -> Table:
     rows = [[*kind, *_used(groups[kind])] for kind in sorted(groups)]
     columns = ["stack", "database", "version", "pool", "CPU, s", "memory, MB", "connections"]
     return Table(columns, rows, "Databases; lowest and highest over the trials", (4, 5, 6))
+
+
+def _proxy_table(source: Source) -> Table:
+    """The proxies in front of the services, one row per stack, apart from the services."""
+    groups: dict[tuple[str, ...], list[ProxyRecord]] = {}
+    for trial in source.trials:
+        if proxy := trial.proxy:
+            name = source.names.stacks[trial.point.stack]
+            kind = name, proxy.kind, proxy.version or NONE, str(proxy.workers)
+            groups.setdefault(kind, []).append(proxy)
+    rows = [[*kind, *_proxy_used(groups[kind])] for kind in sorted(groups)]
+    columns = ["stack", "proxy", "version", "workers", "CPU in the window, s", "memory, MB"]
+    title = "Proxies; figures least and most over the trials, memory at its peak"
+    return Table(columns, rows, title, (4, 5))
+
+
+def _proxy_used(proxies: list[ProxyRecord]) -> tuple[str, str]:
+    return (
+        _range(proxy.cpu_window_s for proxy in proxies),
+        _range(proxy.rss_max_bytes / 1e6 for proxy in proxies if proxy.rss_max_bytes is not None),
+    )
 
 
 def _used(stores: list[StoreRecord]) -> tuple[str, str, str]:

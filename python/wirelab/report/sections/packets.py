@@ -14,6 +14,7 @@ from wirelab.report.sections import (
     packet_findings,
     packet_gaps,
     packet_waits,
+    proxies,
     tested_findings,
     time_split,
 )
@@ -59,6 +60,7 @@ def section(source: Source) -> Section:
         Section("Where the time went", (_ACCOUNT,), figures=_accounts(source, cells)),
         Section("Findings in the packets", (_FOUND,), [_findings(source, cells)]),
         time_split.section(source),
+        proxies.section(source),
         _exchanges(source, cells),
     ]
     shown = [part for part in parts if part.tables or part.figures]

@@ -10,6 +10,7 @@ from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.trial.labels import Names
+from wirelab.trial.wire_record import HELD_BY_PROXY
 
 if TYPE_CHECKING:
     from wirelab.report.source import Source
@@ -90,7 +91,8 @@ def _block(names: Names, one: Tested) -> Iterator[str]:
     yield from _wrapped("  " + _cell(names, planned.before), "  ")
     rates = one.occurrences
     left = f"; occurrences {digits(rates[0])} → {digits(rates[1])}" if rates else ""
-    change = f"{_ms(planned.ms_predicted)} less per call ({_of(planned)})"
+    less = "less to the first byte" if claim.cause == HELD_BY_PROXY else "less per call"
+    change = f"{_ms(planned.ms_predicted)} {less} ({_of(planned)})"
     yield from _wrapped(f"  predicted {change}", "    ")
     yield from _wrapped(f"  found     {_found(one.found)}{left}", "    ")
 

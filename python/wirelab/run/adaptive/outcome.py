@@ -17,6 +17,7 @@ from wirelab.run.adaptive.record import (
     Together,
     call_ns,
     captured,
+    charged_ns,
     occurrences_per_call,
 )
 from wirelab.statistics import linear_contrasts
@@ -158,7 +159,8 @@ class _Measured:
 
     @classmethod
     def of(cls, found: dict[str, Cell], test: Planned) -> _Measured:
-        before, after = _times(found, test.before), _times(found, test.after)
+        cause = test.claim.cause
+        before, after = _times(found, test.before, cause), _times(found, test.after, cause)
         if not before or not after:
             return cls()
         terms = [(1.0, before), (-1.0, after)]
@@ -173,9 +175,9 @@ def _trials(found: dict[str, Cell], spot: Spot) -> list[Trial]:
     return [trial for trial in trials if call_ns(trial) is not None]
 
 
-def _times(found: dict[str, Cell], spot: Spot) -> list[float]:
-    """Milliseconds per call, one value per trial."""
-    return [(call_ns(trial) or 0.0) / NS_PER_MS for trial in _trials(found, spot)]
+def _times(found: dict[str, Cell], spot: Spot, cause: str = "") -> list[float]:
+    """Milliseconds per call charged to ``cause``, one value per trial."""
+    return [(charged_ns(trial, cause) or 0.0) / NS_PER_MS for trial in _trials(found, spot)]
 
 
 def _rate(found: dict[str, Cell], test: Planned, spot: Spot) -> float:

@@ -16,7 +16,7 @@ from wirelab.experiment.fields import Model
 from wirelab.stack.reference import Stack
 from wirelab.statistics.cell import Cell
 from wirelab.trial.record import Point, Trial
-from wirelab.trial.wire_record import PacketFinding
+from wirelab.trial.wire_record import HELD_BY_PROXY, PacketFinding
 
 Json = dict[str, Any]
 
@@ -132,6 +132,21 @@ def call_ns(trial: Trial) -> float | None:
     return service.mean_ns + opening / service.count
 
 
+def first_byte_ns(trial: Trial) -> float | None:
+    """Mean time from a call's first byte to the first byte of its reply, nanoseconds; None where
+    it was not recorded."""
+    write, wait = (trial.result.times.get(name) for name in ("write", "wait"))
+    if write is None or wait is None or not wait.count:
+        return None
+    return write.mean_ns + wait.mean_ns
+
+
+def charged_ns(trial: Trial, cause: str) -> float | None:
+    """The time that a cause is charged to: of a reply that a proxy held back, the time to its
+    first byte, for its last one may come as late without the proxy; of all others, the call's."""
+    return first_byte_ns(trial) if cause == HELD_BY_PROXY else call_ns(trial)
+
+
 def occurrences_per_call(trial: Trial, cause: str) -> float:
     """Occurrences divided by exchanges, over everything captured."""
     finding = _finding(trial, cause)
@@ -167,7 +182,7 @@ def switch(cell: Cell, cause: str) -> Switch | None:
 
 def _claim(trials: Sequence[Trial], cause: str) -> Claim:
     ms = _mean([ms_per_call(trial, cause) for trial in trials])
-    times = [time for trial in trials if (time := call_ns(trial)) is not None]
+    times = [time for trial in trials if (time := charged_ns(trial, cause)) is not None]
     return Claim(
         cause=cause,
         ms_per_call=ms,
