@@ -53,7 +53,8 @@ def experiment(text: str, every: Sequence[Offer]) -> str:
 
 def stacks(every: Sequence[Offer]) -> Iterator[str]:
     """A table of the stacks, with what each offers besides its defaults."""
-    yield f"{len(references(every))} stacks in {len({offer.language for offer in every})} languages."
+    languages = len({offer.language for offer in every})
+    yield f"{len(references(every))} stacks in {languages} languages."
     yield from ("", "| stack | language | HTTP | compression | security |", "|---|---|---|---|---|")
     for offer in every:
         served = offer.served
@@ -101,7 +102,7 @@ def _message(cell: Cell) -> str:
 
 def _rows(found: Sequence[Cell]) -> Iterator[str]:
     """One row per stack, in the order of their names: the atlas is no ranking."""
-    by_stack: dict[str, dict[int, Cell]] = {}
+    by_stack: dict[str, dict[int | None, Cell]] = {}
     for cell in found:
         by_stack.setdefault(str(cell.point.stack), {})[cell.point.load.users] = cell
     for stack, by_users in sorted(by_stack.items()):

@@ -26,6 +26,7 @@ from tools import changelog
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 CONFIGURATION = ROOT / "site.yml"
+BUILD = (sys.executable, "-m", "zensical", "build", "--strict", "--clean", "--config-file")
 OUTSIDE = (
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -260,8 +261,7 @@ def main(build: Path) -> int:
     configuration = stage(build)
     # A page that was removed would stay in the site of an earlier build.
     shutil.rmtree(build / "site", ignore_errors=True)
-    command = (sys.executable, "-m", "zensical", "build", "--strict", "--clean")
-    return subprocess.run([*command, "-f", str(configuration)], check=False).returncode
+    return subprocess.run([*BUILD, str(configuration)], check=False).returncode
 
 
 if __name__ == "__main__":
