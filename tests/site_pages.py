@@ -1,15 +1,22 @@
-"""The built site as the tests read it: identifiers, links, resources, headings and texts."""
+"""The documentation site, built for the tests, and its pages as the tests read them."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import subprocess
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 
-VOID = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source")
-    + ("track", "wbr", "path", "circle", "rect", "use")
-)
+import pytest
+
+from tools import site
+
+ROOT = Path(__file__).resolve().parent.parent
+
+VOID = frozenset(("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta"))
+VOID |= {"source", "track", "wbr", "path", "circle", "rect", "use"}
 """Elements without an end tag, those of pictures included."""
 LOADS = {
     "script": "src",
@@ -88,3 +95,21 @@ def read(path: Path) -> Html:
     reader.feed(path.read_text(encoding="utf-8"))
     reader.close()
     return reader.page
+
+
+def build(configuration: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the builder. Skips the test where it is not installed; in CI that is a failure."""
+    if importlib.util.find_spec("zensical") is None:
+        reason = "zensical is not installed: `make setup` installs the group docs"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    command = (*site.BUILD, str(configuration))
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def built(folder: Path) -> Path:
+    """The folder of the site, after a build without a warning."""
+    done = build(site.stage(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "site"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
 
+from tests import site_pages
 from tests.site_pages import Html, read
 from tools import site
 
@@ -22,29 +20,16 @@ LEFTOVER = re.compile(r"\n[-*] \S|\n\d+\. \S|\|---|\]\(|\*\*\w|```")
 pytestmark = pytest.mark.timeout(600)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site, built for these tests."""
-    if importlib.util.find_spec("zensical") is None:
-        reason = "zensical is not installed: `make setup` installs the group docs"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    build = tmp_path_factory.mktemp("site")
-    done = _build(site.stage(build))
-    assert done.returncode == 0, done.stdout + done.stderr
-    return build / "site"
+    """The folder of the site."""
+    return site_pages.built(tmp_path_factory.mktemp("site"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def pages(built: Path) -> dict[Path, Html]:
     """Every page of the site; the page for a missing page has addresses of a server."""
     return {path: read(path) for path in built.rglob("*.html") if path.name != "404.html"}
-
-
-def _build(configuration: Path) -> subprocess.CompletedProcess[str]:
-    command = (*site.BUILD, str(configuration))
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 def test_every_markdown_page_is_a_page_of_the_site(built: Path, pages: dict[Path, Html]) -> None:
@@ -142,11 +127,11 @@ def test_llms_txt_names_pages_of_the_site(built: Path) -> None:
 
 
 @pytest.mark.parametrize("link", ["nowhere.md", "guide.md#nowhere"])
-def test_a_broken_link_fails_the_build(built: Path, tmp_path: Path, link: str) -> None:
+def test_a_broken_link_fails_the_build(tmp_path: Path, link: str) -> None:
     configuration = site.stage(tmp_path)
     page = tmp_path / "pages/start.md"
     page.write_text(page.read_text(encoding="utf-8") + f"\n[x]({link})\n", encoding="utf-8")
-    assert _build(configuration).returncode != 0, built
+    assert site_pages.build(configuration).returncode != 0
 
 
 def test_make_docs_fails_with_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

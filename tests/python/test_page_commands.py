@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "docs/start.md", *sorted((ROOT / "docs/questions").glob("*.md"))]
 BLOCK = re.compile(
     r"^<!-- (?:file: (?P<file>[\w.-]+)|(?P<run>run)(?P<root> as root)?"
