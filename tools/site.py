@@ -55,7 +55,9 @@ def stage(build: Path) -> Path:
     configuration. Raises :class:`OSError`."""
     pages = build / "pages"
     shutil.rmtree(pages, ignore_errors=True)
-    shutil.copytree(DOCS, pages, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        DOCS, pages, ignore=shutil.ignore_patterns("__pycache__", "report.html", ".lock")
+    )
     for page in _pages():
         text = page.read_text(encoding="utf-8")
         _write(pages / _place(page), nested(linked(text, page, _place(page))))
