@@ -95,6 +95,13 @@ def test_the_pages_have_commands() -> None:
     assert sum(1 for page in PAGES for _ in _commands(page)) > 10
 
 
+def test_the_first_page_is_short() -> None:
+    """One sentence, one picture, one command, one result, the table of commands, and pointers."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 120
+    assert text.count("![") == 1
+
+
 def test_the_page_of_commands_is_fresh() -> None:
     """`make generate` writes it from the commands themselves."""
     made = subprocess.run(

@@ -184,6 +184,6 @@ def _draw(document: Dissection, file: Path) -> None:
     if drawn is None:
         raise UsageError(f"--svg: {document.file} holds no whole exchange")
     try:
-        file.write_text(drawn.svg, encoding="utf-8")
+        file.write_text(packet_timeline.file_content(drawn), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--svg {file} cannot be written: {error.strerror}") from error
