@@ -527,7 +527,7 @@ def test_people_get_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
         (["rest@rust", "--work", "sleep"], "decode or frame"),
         (["127.0.0.1:80"], "neither a URL nor a stack"),
         (["https://127.0.0.1:1/", "--ca", "nothing.pem"], "is not a file"),
-        (["http://127.0.0.1:1/", "--ca", __file__], "--ca belongs to TLS"),
+        (["http://127.0.0.1:1/", "--ca", __file__], "--ca needs TLS"),
         (["https://127.0.0.1:1/", "--ca", __file__], "no certificate"),
         (["rest@rust", "--operation", "Credit", "--size", "1 kB"], "Credit has a fixed size"),
         (["rest@rust", "--sequence", "Debit"], "Did you mean 'DirectDebit'"),

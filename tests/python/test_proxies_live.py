@@ -135,7 +135,7 @@ def test_one_drive_goes_through_the_proxy_too(via: str, capsys: pytest.CaptureFi
 
 def test_a_wrapped_tool_has_no_proxy(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["wrap", "--serve", NGINX, "--", "curl", "{url}"]) == EXIT_USAGE
-    assert "leave via out" in capsys.readouterr().err
+    assert "remove via" in capsys.readouterr().err
 
 
 def test_captures_that_are_none_are_refused(real_engine: Path, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_killed_proxy_fails_its_trial_alone(
     first, second = run.trials
     assert first.status == "failed"
     assert reason in first.reason
-    assert "in mid-trial" in first.reason
+    assert "during the trial" in first.reason
     assert second.status == "measured"
     assert second.result.errors == 0
     assert len(kills.family) > 1

@@ -248,7 +248,7 @@ def _check(found: Json) -> Check:
 
 def _check_of(trial: Trial) -> Check:
     checks = verdicts.check(trial)
-    (check,) = (one for one in checks if one.name == "calls beside packets")
+    (check,) = (one for one in checks if one.name == "calls and packets")
     return check
 
 
@@ -360,7 +360,7 @@ def test_live_calls_are_explained_by_their_packets(
     """Every call of four bindings finds its exchange, multiplexed and pipelined ones too."""
     helped = subprocess.run([real_engine, "dissect", "--help"], capture_output=True, check=True)
     if b"--calls" not in helped.stdout:
-        pytest.skip(f"{real_engine} lays no calls beside packets: build it anew")
+        pytest.skip(f"{real_engine} does not compare calls and packets: build it again")
     out = tmp_path / "run"
     run = running.run(experiment_file.parse(LIVE), out, source=LIVE, unverified=True)
     assert len(run.trials) == 4
@@ -383,7 +383,7 @@ def test_live_the_ways_over_a_link_are_told_from_the_server(
     """Ten ms there and three back; a server of no work takes less than either."""
     helped = subprocess.run([real_engine, "dissect", "--help"], capture_output=True, check=True)
     if b"--calls" not in helped.stdout:
-        pytest.skip(f"{real_engine} lays no calls beside packets: build it anew")
+        pytest.skip(f"{real_engine} does not compare calls and packets: build it again")
     link = "{name: uneven, forward: {delay_ms: 10}, backward: {delay_ms: 3}}"
     text = FILE.format(
         load="closed: {users: 2}", capture="both", window="{calls: 60}", warmup="0 s"

@@ -86,7 +86,7 @@ def test_it_is_accepted_where_it_is_given_or_nothing_is_checked(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["http://127.0.0.1:1/", "--insecure"], "--insecure belongs to TLS"),
+        (["http://127.0.0.1:1/", "--insecure"], "--insecure needs TLS"),
         (["rest@rust", "--insecure"], "write ?security=tls"),
         (["https://127.0.0.1:1/", "--insecure", "--ca", __file__], "exclude each other"),
     ],

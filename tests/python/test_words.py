@@ -58,31 +58,6 @@ PATTERNS = tuple((_compiled(word), plain) for word, plain in WORDS.items())
 CLEFT = re.compile(r"\W*What (?!is\b|are\b|was\b|were\b)[^.?]+? (?:is|are|was|were) [^?]+[.:]\W*")
 """A sentence like "What decides is the window."; questions and headings are no match."""
 
-REWRITTEN = "its comments and messages are being rewritten in a change of their own"
-GENERATED = "generated from doc comments of crates, which are being rewritten likewise"
-PENDING: dict[str, str] = {
-    "docs/methodology.md": "names the check `calls beside packets` of wirelab.checks.wire",
-    "python/wirelab/documents/dissection.py": GENERATED,
-    "python/wirelab/documents/plan.py": GENERATED,
-    **dict.fromkeys(
-        (
-            "python/wirelab/checks/load.py",
-            "python/wirelab/checks/wire.py",
-            "python/wirelab/drive/advice.py",
-            "python/wirelab/report/dissection_text.py",
-            "python/wirelab/report/findings/effect.py",
-            "python/wirelab/report/sections/machine.py",
-            "python/wirelab/report/sections/packet_findings.py",
-            "python/wirelab/report/sections/time_split.py",
-            "python/wirelab/statistics/linear_contrasts.py",
-            "python/wirelab/statistics/stationarity.py",
-            "python/wirelab/study/model.py",
-        ),
-        REWRITTEN,
-    ),
-}
-"""Sources that are not clean yet, with the reason. One that is clean must leave this list."""
-
 
 class Found(NamedTuple):
     """A word, and the line of the source on which it stands."""
@@ -200,15 +175,8 @@ SOURCES: dict[str, Source] = dict(
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_words_are_plain(name: str) -> None:
     found = sorted(SOURCES[name]())
-    if name in PENDING:
-        assert found, f"{name} is clean: remove it from PENDING"
-        pytest.xfail(f"{PENDING[name]}: {len(found)} words")
     lines = [f"{name}:{one.line}: {one.text!r}: write {one.plain}" for one in found]
     assert not found, "\n".join(lines)
-
-
-def test_what_is_pending_exists() -> None:
-    assert PENDING.keys() <= SOURCES.keys()
 
 
 def test_every_kind_of_source_is_checked() -> None:

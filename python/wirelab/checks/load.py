@@ -34,7 +34,7 @@ SLOT_S = 0.1
 KEPT_UP = "kept up"
 """Name of the check that as many calls ended as arrived."""
 BOUND = "bound"
-"""Name of the check that tells which side was the limit."""
+"""Name of the check that shows which side was the limit."""
 
 
 def check(trial: Trial) -> tuple[Check, ...]:

@@ -133,7 +133,7 @@ def _whole(trial: Trial) -> Check | None:
 
 def _reconciled(trial: Trial) -> Check | None:
     """Whether each call's time is explained by its packets."""
-    name, wire = "calls beside packets", trial.wire
+    name, wire = "calls and packets", trial.wire
     if wire is not None and wire.not_reconciled:
         return Check.unmeasurable(name, wire.not_reconciled)
     found = wire.reconciliation if wire else None

@@ -142,7 +142,7 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True):
     logged: int
     """In the log."""
     matched: int
-    """Laid beside their packets: those that the figures are of."""
+    """Compared with their packets: the calls that the figures are of."""
     outside: int
     """That ended before the capture began, or began after it."""
     unanswered: int
@@ -167,7 +167,7 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
     link_types: tuple[str, ...]
     """What the packets begin with: `Ethernet`, …"""
     one_sided: str | None = None
-    """What cannot be told, and how to capture both directions, where most connections were
+    """What cannot be known, and how to capture both directions, where most connections were
     captured in one direction only; null where they were not."""
     other_packets: int
     """Packets that do not."""
@@ -350,7 +350,7 @@ class Exchanges(msgspec.Struct, frozen=True, kw_only=True):
     given_up: int
     """For which no call had come when so many others had that memory ran out."""
     matched: int
-    """Laid beside their calls."""
+    """Compared with their calls."""
     seen: int
     """In the capture, of the connections that were looked at."""
     unanswered: int
@@ -462,8 +462,8 @@ class InterarrivalOf(msgspec.Struct, frozen=True, kw_only=True):
     exchanges: int
     """Exchanges with the commonest sequence."""
     not_followed: int
-    """Exchanges that were not followed: others were under way beside them on their connection,
-    or they had too many packets."""
+    """Exchanges that were not followed: others were under way at the same time on their
+    connection, or they had too many packets."""
     of: int
     """Of so many whose sequence was followed."""
     shapes: int
@@ -583,7 +583,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of one operation."""
 
     calls: int
-    """Calls that were laid beside their packets."""
+    """Calls that were compared with their packets."""
     name: str
     """Its name in the log; empty for all together."""
     phases: tuple[Part, ...]
@@ -704,7 +704,7 @@ class Reconciliation(msgspec.Struct, frozen=True, kw_only=True):
     """Where the response times of calls went."""
 
     all: Operation | None = None
-    """All calls together; null where none was laid beside its packets."""
+    """All calls together; null where none was compared with its packets."""
     calls: Calls
     """What became of the lines of the log."""
     clock_us: ClockBounds | None = None
@@ -984,8 +984,8 @@ Cause = Literal[
     "half-open",
     "keep-alive-death",
 ]
-"""One reason. `docs/reference/diagnosis.md` tells what each is, by which packets it is
-recognised and what it cannot tell."""
+"""One reason. `docs/reference/diagnosis.md` describes each, by which packets it is
+recognised and what it cannot show."""
 
 Chosen = Literal["median", "asked"]
 """Why an exchange was chosen."""

@@ -533,7 +533,7 @@ class Warmup(
 
     max_s: float = 5.0
     """Seconds at most; when the series is not stationary by then, or the users of a closed load
-    have not ended three calls each, the result says so. 0: no warm-up (`start=cold`)."""
+    have not ended three calls each, the result states it. 0: no warm-up (`start=cold`)."""
     min_s: float = 0.2
     """Seconds at least."""
 

@@ -131,7 +131,7 @@ def _certificate(target: Stack | Server, group: GroupResult, authority: Path | N
 
 
 def _tls(target: Stack | Server, group: GroupResult) -> str | None:
-    """TLS on one side only; a server may also just close without a word."""
+    """TLS on one side only; a server may also close silently."""
     if isinstance(target, Stack) or group.ok or not group.errors:
         return None
     codes = _codes(group)

@@ -215,10 +215,10 @@ def _tls(server: Server, call: Call) -> Json:
     """The part of the group that TLS needs. Raises :class:`UsageError`."""
     if server.secure_name is None:
         if call.ca is not None:
-            raise UsageError("--ca belongs to TLS", "use https:// or grpcs://, or leave --ca out")
+            raise UsageError("--ca needs TLS", "use https:// or grpcs://, or remove --ca")
         if call.insecure:
             raise UsageError(
-                "--insecure belongs to TLS", "use https:// or grpcs://, or leave --insecure out"
+                "--insecure needs TLS", "use https:// or grpcs://, or remove --insecure"
             )
         return {}
     if call.insecure:

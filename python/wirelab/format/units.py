@@ -72,7 +72,7 @@ def _split(text: object, units: tuple[str, ...], noun: str, example: str) -> tup
     if not found[2]:
         raise UnitError(f"{text!r} has no unit: {noun} is written {example}")
     if found[2] not in units:
-        raise UnitError(f"{text!r}: unknown unit {found[2]!r}; known are {', '.join(units)}")
+        raise UnitError(f"{text!r}: unknown unit {found[2]!r}; known units: {', '.join(units)}")
     number = float(found[1])
     if isinf(number):
         raise UnitError(f"{text[:40]!r}… is too large a number")

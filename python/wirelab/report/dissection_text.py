@@ -126,7 +126,7 @@ def _nothing_to_read(capture: Capture, connections: int) -> str | None:
     if unknown and not capture.tcp_packets:
         return f"No packet could be read: {', '.join(map(sanitize, unknown))} is not known here."
     if not capture.tcp_packets:
-        return "No packet carries TCP; of others nothing is told."
+        return "No packet carries TCP. Other packets are not analysed."
     if not connections:
         return "None of its connections has the port that was asked for."
     return None

@@ -30,7 +30,7 @@ Term = tuple[float, Sequence[float]]
 def total(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
     """Sum of weight x arithmetic mean, in the unit of the figures.
 
-    Without an interval where a cell has fewer than two trials; the reason says so.
+    Without an interval where a cell has fewer than two trials; the reason states it.
     Raises :class:`NoValues`, :class:`NotFinite`.
     """
     return _sum([(weight, finite(values)) for weight, values in terms], confidence)

@@ -1,7 +1,7 @@
 """Does a series stay where it is? Trend, step and stall.
 
 A window that drifts measures the drift. Three ways to leave the place are looked
-for, each with a size below which it does not matter and a test that tells it from noise.
+for, each with a size below which it does not matter and a test that separates it from noise.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ Words = dict[str, Any]
 
 
 def _legal(make: Callable[[], T]) -> T:
-    """Tells what the lab refuses in a way that keeps its line."""
+    """Reports what wirelab refuses, with its line."""
     try:
         return make()
     except UsageError as error:

@@ -153,7 +153,7 @@ pub struct Warmup {
     /// Seconds at least.
     pub min_s: f64,
     /// Seconds at most; when the series is not stationary by then, or the users
-    /// of a closed load have not ended three calls each, the result says so. 0:
+    /// of a closed load have not ended three calls each, the result states it. 0:
     /// no warm-up (`start=cold`).
     pub max_s: f64,
 }

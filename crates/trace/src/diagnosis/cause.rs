@@ -1,7 +1,7 @@
 //! The reasons for lost time that packets can show.
 
-/// One reason. `docs/reference/diagnosis.md` tells what each is, by which
-/// packets it is recognised and what it cannot tell.
+/// One reason. `docs/reference/diagnosis.md` describes each, by which
+/// packets it is recognised and what it cannot show.
 #[derive(
     Debug,
     Clone,

@@ -41,16 +41,16 @@ def installed(axes: Axes) -> Installation | None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a proxy runs."""
+    """Place and size of a proxy."""
 
     folder: Path
-    """Gets its configuration and its log."""
+    """Folder for its configuration and its log."""
     host: str = "127.0.0.1"
     """Its address."""
     namespace: str | None = None
     cores: tuple[int, ...] = ()
     connections: int = 1024
-    """Of callers at a time, at most."""
+    """Largest number of callers at a time."""
 
 
 @contextmanager

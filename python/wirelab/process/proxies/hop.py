@@ -103,7 +103,7 @@ class Installation:
         if found is None:
             raise ToolMissing(
                 f"via={adapter.name} needs {adapter.name}, which is not installed",
-                f"install it (Debian: `apt install {adapter.package}`), or leave via out",
+                f"install it (Debian: `apt install {adapter.package}`), or remove via",
             )
         program = Path(found).resolve()
         return cls(adapter, program, _version(program, adapter))

@@ -96,7 +96,7 @@ class Proxy:
         """Takes a sample of its CPU time. Raises :class:`TrialFailed` when it has ended."""
         death = self.death()
         if death:
-            raise TrialFailed(f"{death} in mid-trial")
+            raise TrialFailed(f"{death} during the trial")
         cpu = self._tree.look()
         if cpu is not None:
             self._cpu.append(Sample(time.monotonic_ns(), cpu))
@@ -172,8 +172,8 @@ def _listens(pid: int, address: str) -> bool:
 
 
 def _began(pid: int) -> float | None:
-    """When the process began, which tells it from a later one of the same number; None: it has
-    ended."""
+    """Start time of the process, which distinguishes it from a later one with the same number.
+    None if it has ended."""
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(pid)
         if process.status() != psutil.STATUS_ZOMBIE:

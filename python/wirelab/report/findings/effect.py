@@ -16,7 +16,7 @@ LEAST_PERCENT = 0.005
 PLACES_MAX = 3
 """Decimal places of a per cent at most."""
 FACTOR_DIGITS = 2
-"""Significant digits of a factor, and of its limits where that tells them apart."""
+"""Significant digits of a factor, and of its limits where that distinguishes them."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ _NOISE_COLUMNS = (
 
 
 def noise_section(source: Source) -> Section:
-    """One row per cell; none where no record tells any of it. A column of which no trial knows
+    """One row per cell; none where no record has any of it. A column of which no trial knows
     anything is left out."""
     rows = [_noise_row(source, cell) for cell in source.cells if cell.measured]
     known = [at for at in range(len(_NOISE_COLUMNS)) if any(row[at] != NONE for row in rows)]

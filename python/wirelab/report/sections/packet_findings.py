@@ -1,4 +1,4 @@
-"""Findings in packets as they are told: what a change has tested apart from what packets only
+"""Findings in packets as they are reported: what a change has tested apart from what packets only
 suggest, in a terminal of 80 columns and on a page."""
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _COLOURS = (
     *("#D55E00", "#CC79A7", "#999999", "#000000"),
 )
 WAY_SHARE_MIN = 0.1
-"""From this share of the server's part on, a terminal tells how much of it is the way."""
+"""From this share of the server's part on, a terminal shows how much of it is the network path."""
 HANDSHAKE_SHARE_MAX = 1.1
 """A handshake may take so many times as long as the part that is said to hold it: both vary."""
 _WIDTH, _ROW, _BAR, _TOP = 880, 40, 14, 60
@@ -226,7 +226,7 @@ def _place_of_way(whole: Split, us: float) -> int:
 
 def round_trip(trial: Trial) -> tuple[float, str] | None:
     """How much of the mean response time packets were on their way to the server and back,
-    in microseconds, and how that is known; None where nothing tells it."""
+    in microseconds, and how that is known; None where nothing shows it."""
     found = _found(trial)
     own = mean_us(found.all, "server") if found else None
     if found and own is not None and found.at_server_us is not None:

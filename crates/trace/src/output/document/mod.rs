@@ -122,7 +122,7 @@ pub struct Capture {
     /// Segments that were no plain progress.
     #[serde(default)]
     pub tcp: TcpCounts,
-    /// What cannot be told, and how to capture both directions, where most
+    /// What cannot be known, and how to capture both directions, where most
     /// connections were captured in one direction only; null where they were not.
     pub one_sided: Option<String>,
 }

@@ -97,7 +97,7 @@ pub struct InterarrivalOf {
     pub exchanges: u64,
     /// Of so many whose sequence was followed.
     pub of: u64,
-    /// Exchanges that were not followed: others were under way beside them on
+    /// Exchanges that were not followed: others were under way at the same time on
     /// their connection, or they had too many packets.
     pub not_followed: u64,
     /// Different sequences among them, at most 256; those of more are not followed.

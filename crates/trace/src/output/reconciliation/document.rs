@@ -19,7 +19,7 @@ pub struct Reconciliation {
     /// By how much the engine's clock may be ahead of that of the packets; null
     /// without a call that shows it.
     pub clock_us: Option<ClockBounds>,
-    /// All calls together; null where none was laid beside its packets.
+    /// All calls together; null where none was compared with its packets.
     pub all: Option<Operation>,
     /// By operation, the commonest first, at most 32; the others are together under
     /// `(others)`.
@@ -33,7 +33,7 @@ pub struct Reconciliation {
 pub struct Calls {
     /// In the log.
     pub logged: u64,
-    /// Laid beside their packets: those that the figures are of.
+    /// Compared with their packets: the calls that the figures are of.
     pub matched: u64,
     /// Whose exchange has no whole reply, though they are no one-way calls.
     pub unanswered: u64,
@@ -58,7 +58,7 @@ pub struct Calls {
 pub struct Exchanges {
     /// In the capture, of the connections that were looked at.
     pub seen: u64,
-    /// Laid beside their calls.
+    /// Compared with their calls.
     pub matched: u64,
     /// That have a call, and no whole reply.
     pub unanswered: u64,
@@ -95,7 +95,7 @@ pub struct ClockBounds {
 pub struct Operation {
     /// Its name in the log; empty for all together.
     pub name: String,
-    /// Calls that were laid beside their packets.
+    /// Calls that were compared with their packets.
     pub calls: u64,
     /// From when they were intended to their ends.
     pub response: Spent,
