@@ -83,6 +83,14 @@ def test_only_loopback_and_allowed_hosts_are_loaded(tmp_path: Path) -> None:
             given.remote_host(other)
 
 
+def test_the_connections_of_a_stack_are_limited(tmp_path: Path) -> None:
+    given = limits(tmp_path, users=10)
+    assert given.remote_host("grpc@rust?connection=pool=10&in_flight=multiplex=10") is None
+    for above in ("rest@rust?connection=pool=11", "grpc@rust?in_flight=multiplex=11"):
+        with pytest.raises(UsageError, match="is above 10, the limit of this server"):
+            given.remote_host(above)
+
+
 def test_a_name_is_allowed_or_refused_by_what_it_resolves_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +127,7 @@ def test_every_parameter_is_described_and_bounded(tool: str, tmp_path: Path) -> 
     [
         ("drive", {"users": 10**400}, "users is above 1,000, the limit of this server"),
         ("drive", {"connections": 1_001}, "connections is above 1,000,"),
+        ("drive", {"connections": 101, "in_flight": 10}, "connections x in_flight is above 1,000"),
         ("drive", {"users": 0}, "users: Input should be greater"),
         ("drive", {"users": "3"}, "users: Input should be a valid integer"),
         ("drive", {"users": True}, "users: Input should be a valid integer"),

@@ -44,7 +44,12 @@ QUICK = {"target": "rest@rust", "duration_s": 0.2}
 pytestmark = pytest.mark.usefixtures("no_orphans")
 
 
-def talk(root: Path, conversation: Callable[[Any], Awaitable[None]], *options: str) -> None:
+def talk(
+    root: Path,
+    conversation: Callable[[Any], Awaitable[None]],
+    *options: str,
+    mode: str = "auto",
+) -> None:
     """Runs a conversation with a server of its own, by the official client."""
 
     async def connected() -> None:
@@ -53,7 +58,7 @@ def talk(root: Path, conversation: Callable[[Any], Awaitable[None]], *options: s
             args=[*COMMAND[1:], "--root", str(root), *options],
             env=dict(os.environ),
         )
-        async with mcp.Client(parameters) as client:
+        async with mcp.Client(parameters, mode=mode) as client:
             await conversation(client)
 
     anyio.run(connected)
@@ -76,7 +81,7 @@ def own_server() -> psutil.Process:
     return server
 
 
-def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -275,7 +280,7 @@ def test_hostile_calls_are_tool_errors_and_the_server_goes_on(tmp_path: Path) ->
 
     async def conversation(client: Any) -> None:
         for tool, arguments in HOSTILE:
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 result = await client.call_tool(tool, dict(arguments))
             assert result.is_error, (tool[:20], arguments)
             said = text(result)
@@ -305,7 +310,12 @@ def test_a_large_result_is_cut_and_kept_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("real_engine")
-def test_a_cancelled_call_ends_its_processes_and_the_next_one_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_cancelled_call_ends_its_processes_and_the_next_one_runs(
+    tmp_path: Path, mode: str
+) -> None:
+    """In the protocol of 2026 and in that with a handshake before it."""
+
     async def conversation(client: Any) -> None:
         started = anyio.Event()
 
@@ -321,12 +331,12 @@ def test_a_cancelled_call_ends_its_processes_and_the_next_one_runs(tmp_path: Pat
             await started.wait()
             assert len(workers(own_server())) >= 3  # worker, engine, service
             group.cancel_scope.cancel()
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while workers(own_server()):
                 await anyio.sleep(0.05)
         assert not (await client.call_tool("drive", QUICK)).is_error
 
-    talk(tmp_path, conversation)
+    talk(tmp_path, conversation, mode=mode)
 
 
 @pytest.mark.usefixtures("real_engine")
@@ -413,7 +423,7 @@ class Raw:
     def answer(self, number: int) -> dict[str, Any]:
         """Waits for the answer to a request. Every line must be a message."""
         assert self.process.stdout is not None
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             for message in self.received:
                 if message.get("id") == number:
@@ -421,8 +431,9 @@ class Raw:
             left = deadline - time.monotonic()
             assert left > 0, "no answer"
             assert select.select([self.process.stdout], [], [], left)[0], "no answer"
-            content = self._rest + (self.process.stdout.read(65_536) or b"")
-            *lines, self._rest = content.split(b"\n")
+            content = self.process.stdout.read(65_536)
+            assert content, "the server has closed its standard output"
+            *lines, self._rest = (self._rest + content).split(b"\n")
             self.received += map(json.loads, lines)
 
     def shake_hands(self) -> None:
@@ -459,13 +470,13 @@ def test_garbage_on_standard_input_does_not_end_the_server(tmp_path: Path) -> No
         memory = psutil.Process(client.process.pid).memory_info().rss
         assert memory < 200e6
         client.process.stdin.close()  # type: ignore[union-attr]
-        assert client.process.wait(10) == 0
+        assert client.process.wait(30) == 0
         assert client.process.stderr is not None
         assert len(client.process.stderr.read()) < 100_000
 
 
 @pytest.mark.usefixtures("real_engine")
-@pytest.mark.parametrize("end", ["closed standard input", "SIGTERM", "SIGINT", "SIGKILL"])
+@pytest.mark.parametrize("end", ["stdin", "SIGTERM", "SIGINT", "SIGKILL"])
 def test_the_end_of_the_server_leaves_nothing_behind(tmp_path: Path, end: str) -> None:
     with Raw(tmp_path) as client:
         client.shake_hands()
@@ -474,12 +485,21 @@ def test_the_end_of_the_server_leaves_nothing_behind(tmp_path: Path, end: str) -
             client.process.send_signal(signal.Signals[end])
         else:
             client.process.stdin.close()  # type: ignore[union-attr]
-        began = time.monotonic()
-        code = client.process.wait(10)
+        code = client.process.wait(30)
         assert code == (-signal.SIGKILL if end == "SIGKILL" else 0)
-        assert time.monotonic() - began < 4.0, "a client kills it after 4 s"
-        psutil.wait_procs(left, timeout=5)
+        psutil.wait_procs(left, timeout=30)
         assert not [process for process in left if process.is_running()]
+
+
+def test_a_client_that_no_longer_reads_ends_the_server(tmp_path: Path) -> None:
+    with Raw(tmp_path) as client:
+        client.shake_hands()
+        assert client.process.stdout is not None
+        assert client.process.stderr is not None
+        client.process.stdout.close()
+        client.send("tools/list")
+        assert client.process.wait(30) == 0
+        assert b"Traceback" not in client.process.stderr.read()
 
 
 def test_standard_input_that_is_a_file_is_read_to_its_end(tmp_path: Path) -> None:

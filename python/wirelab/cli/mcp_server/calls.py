@@ -85,7 +85,7 @@ class Calls:
         )
         try:
             with anyio.move_on_after(limits.call_s) as timed:
-                child.say(json.dumps(order).encode() + b"\n")
+                await to_thread.run_sync(child.say, json.dumps(order).encode() + b"\n")
                 return await _result(child, on_progress)
             assert timed.cancelled_caught
             raise UsageError(

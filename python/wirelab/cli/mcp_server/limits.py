@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from wirelab.drive import load_values
 from wirelab.errors import UsageError
 from wirelab.stack import targets
+from wirelab.stack.reference import Stack
 
 if TYPE_CHECKING:
     from wirelab.cli.mcp import LimitOptions, PermissionOptions
@@ -75,11 +76,12 @@ class Limits:
 
     def remote_host(self, service: str) -> str | None:
         """The host of a URL on another machine that may be loaded; None for loopback and for
-        wirelab's own services. Raises :class:`UsageError` for any other host."""
-        if "://" not in service:
-            return None
+        wirelab's own services. Raises :class:`UsageError` for any other host, and for a stack
+        with more connections than the limit."""
         server = targets.parse(service)
-        assert isinstance(server, targets.Server)  # it has a scheme
+        if isinstance(server, Stack):
+            self._accept_stack(server)
+            return None
         host = urlsplit(service).hostname or ""
         address = ipaddress.ip_address(server.address.rpartition(":")[0].strip("[]"))
         if address.is_loopback:
@@ -90,3 +92,14 @@ class Limits:
             f"{host} is not on loopback, and this server does not allow it",
             f"if you may load it, start the server with --allow-host {host}",
         )
+
+    def _accept_stack(self, stack: Stack) -> None:
+        """Raises :class:`UsageError` for ``connection=pool=N`` and ``in_flight=multiplex=N`` above
+        the limit of users."""
+        for axis in ("connection", "in_flight"):
+            number = stack.axes[axis].rpartition("=")[2]
+            if number.isdecimal() and int(number) > self.users:
+                raise UsageError(
+                    f"{axis}={stack.axes[axis]} is above {self.users:,}, the limit of this server",
+                    "give less, or start the server with another --users",
+                )

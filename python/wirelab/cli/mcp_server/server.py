@@ -28,7 +28,10 @@ ERROR_CHARACTERS_MAX = 4_000
 def serve(limits: Limits) -> None:
     """Serves until the client closes standard input, or SIGINT or SIGTERM arrives."""
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR)
-    anyio.run(_serve, limits)
+    try:
+        anyio.run(_serve, limits)
+    except* BrokenPipeError:
+        pass  # the client has closed its end of standard output
 
 
 async def _serve(limits: Limits) -> None:

@@ -96,6 +96,15 @@ class DriveParameters(Parameters):
         "calls": "calls",
     }
 
+    def accept_product(self, limits: Limits) -> None:
+        """Raises :class:`UsageError` for connections x in_flight, the default of users, above the
+        limit of users."""
+        if (self.connections or 1) * (self.in_flight or 1) > limits.users:
+            raise UsageError(
+                f"connections x in_flight is above {limits.users:,}, the limit of this server",
+                "give less, or start the server with another --users",
+            )
+
 
 class CompareParameters(Parameters):
     """Of ``compare``."""
@@ -218,6 +227,8 @@ def accept(name: str, given: Mapping[str, Any], limits: Limits) -> Parameters:
                 f"{parameter} is above {most:,.15g}, the limit of this server",
                 f"give less, or start the server with another --{option}",
             )
+    if isinstance(parameters, DriveParameters):
+        parameters.accept_product(limits)
     for parameter in parameters.PATHS:
         if (value := getattr(parameters, parameter)) is not None:
             limits.path(parameter, value)
