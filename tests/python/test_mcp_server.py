@@ -232,6 +232,8 @@ def test_a_host_is_loaded_only_if_the_user_allowed_it(tmp_path: Path) -> None:
         async def allowed(client: Any) -> None:
             result = await client.call_tool("drive", asked)
             assert not result.is_error, text(result)
+            pair = await client.call_tool("compare", {"a": target, "b": target, "users": 1})
+            assert "give `rate`" in text(pair)
 
         talk(tmp_path, refused)
         assert not seen

@@ -25,7 +25,7 @@ from wirelab.cli.mcp_server.tools import (
     ReportParameters,
     accept,
 )
-from wirelab.errors import EXIT_OK, WirelabError
+from wirelab.errors import EXIT_OK, UsageError, WirelabError
 from wirelab.process.interruption import Interruption
 from wirelab.run.progress import Silent
 
@@ -154,6 +154,11 @@ def compare(asked: CompareParameters, limits: Limits, channel: Channel) -> Made:
 
     services = (asked.a, asked.b)
     hosts = [host for host in map(limits.remote_host, services) if host]
+    if hosts and asked.rate is None:
+        raise UsageError(
+            f"{hosts[0]} is on another machine, which a comparison loads at a given rate only",
+            "give `rate`, calls per second",
+        )
     load = LoadOptions(asked.users, asked.rate, _seconds(asked.duration_s), asked.link)
     request = RequestOptions(operation=asked.operation, size=_size(asked.size_bytes))
     keys = {**named_services.load_keys("compare", load), "allow_targets": sorted(set(hosts))}
