@@ -21,7 +21,7 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
-	facts parsers ground-truth many-users soak gate-trials \
+	facts parsers ground-truth many-users soak atlas docs gate-trials \
 	known-capacities fuzz changelog clean
 
 help: ## this list
@@ -157,6 +157,15 @@ soak: setup ## half an hour of inserts at a steady rate: counts, memory (needs J
 	$(BIN)/wirelab run experiments/soak.yaml --out runs/soak
 	$(BIN)/python -m tools.soak_page runs/soak
 
+atlas: setup ## docs/atlas.md anew: every stack of every service (half an hour; needs Go and Java)
+	@.ci/need go java
+	rm -rf runs/atlas
+	$(BIN)/wirelab run experiments/atlas.yaml --out runs/atlas
+	$(BIN)/python -m tools.atlas_page runs/atlas
+
+docs: setup ## the documentation as a site in build/site; a warning fails
+	$(BIN)/python -m tools.site
+
 gate-trials: setup ## 40 real comparisons of known truth for docs/reference/compare.md (20 to 50 minutes)
 	rm -rf runs/gate-trials
 	$(BIN)/python -m tools.gate_trials runs/gate-trials
@@ -175,4 +184,4 @@ changelog: ## CHANGELOG.md from changelog.d for a release: make changelog VERSIO
 	$(PYTHON) -m tools.changelog "$(VERSION)"
 
 clean: ## remove everything that was built
-	rm -rf target .venv $(TOOLS) .cache .mypy_cache .ruff_cache .pytest_cache bench/out
+	rm -rf target build .venv $(TOOLS) .cache .mypy_cache .ruff_cache .pytest_cache bench/out

@@ -35,6 +35,8 @@ PLACEHOLDER = re.compile(r"[A-Z]{3,}|NNNN")
 """In a path: a word for something else, as in `services/LANGUAGE`."""
 COMMAND = re.compile(r"(?:\.venv/bin/)?wirelab +(\S.*)")
 
+MAKE = re.compile(r"(?:`|^\$ )make ([a-z][a-z-]*)", re.MULTILINE)
+
 
 def _name(page: Path) -> str:
     return str(page.relative_to(ROOT))
@@ -102,9 +104,20 @@ def test_the_first_page_is_short() -> None:
     assert text.count("![") == 1
 
 
-def test_the_page_of_commands_is_fresh() -> None:
-    """`make generate` writes it from the commands themselves."""
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_every_target_of_make_is_one(page: Path) -> None:
+    """In blocks, and as code in the text."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    known = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    assert "docs" in known
+    used = MAKE.findall(page.read_text(encoding="utf-8"))
+    assert set(used) <= known, _name(page)
+
+
+@pytest.mark.parametrize("name", ["commands", "experiment"])
+def test_a_generated_page_is_fresh(name: str) -> None:
+    """`make generate` writes them from the commands, and from the models of the file."""
     made = subprocess.run(
-        [sys.executable, ROOT / ".ci/commands"], capture_output=True, text=True, check=True
+        [sys.executable, ROOT / ".ci" / name], capture_output=True, text=True, check=True
     )
-    assert (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8") == made.stdout
+    assert (ROOT / f"docs/reference/{name}.md").read_text(encoding="utf-8") == made.stdout

@@ -28,8 +28,9 @@ def _number(value: float) -> str:
     return f"{value:,.{digits}f}"
 
 
-def _shown(cell: Cell, figure: Figure, factor: float, with_interval: bool) -> str:
-    interval = cell.interval(figure)
+def shown(cell: Cell | None, figure: Figure, factor: float, with_interval: bool = True) -> str:
+    """A figure of a cell times ``factor``, by default with its 95 % interval; a dash without."""
+    interval = cell.interval(figure) if cell else None
     if interval is None:
         return NOTHING
     middle = _number(interval.estimate * factor)
@@ -44,13 +45,18 @@ def _message(cell: Cell) -> str:
     return point.operation + (size.get(point.bytes, "") if point.operation == "Submit" else "")
 
 
-def _row(cell: Cell, columns: Iterable[tuple[Figure, float, bool]]) -> str:
-    figures = [_shown(cell, *column) for column in columns]
+def notes(cell: Cell) -> str:
+    """What failed or is marked in a cell; empty where nothing did."""
     marked = sum(any(c.outcome == "marked" for c in trial.checks) for trial in cell.trials)
-    notes = [f"{len(cell.failed)} failed"] if cell.failed else []
-    notes += [f"{cell.errors} calls failed"] if cell.errors else []
-    notes += [f"{marked} of {len(cell.trials)} marked"] if marked else []
-    return f"| `{cell.point.stack}` | {' | '.join(figures)} | {', '.join(notes)} |"
+    found = [f"{len(cell.failed)} failed"] if cell.failed else []
+    found += [f"{cell.errors} calls failed"] if cell.errors else []
+    found += [f"{marked} of {len(cell.trials)} marked"] if marked else []
+    return ", ".join(found)
+
+
+def _row(cell: Cell, columns: Iterable[tuple[Figure, float, bool]]) -> str:
+    figures = [shown(cell, *column) for column in columns]
+    return f"| `{cell.point.stack}` | {' | '.join(figures)} | {notes(cell)} |"
 
 
 def _tables(found: list[Cell], users: int, lead: tuple[str, Figure, float]) -> list[str]:

@@ -1,0 +1,110 @@
+"""Commands of the pages for newcomers do what the page says.
+
+A comment ``<!-- run -->`` marks a block whose commands are run here, in order, in an empty folder.
+``<!-- run, exit code 1 or 5 -->`` names other exit codes of the last command: 5 is the right one
+where a busy machine leaves a question undecided. ``<!-- run as root -->`` marks a block that needs
+root. ``<!-- file: NAME -->`` marks a block that a reader saves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "docs/start.md", *sorted((ROOT / "docs/questions").glob("*.md"))]
+BLOCK = re.compile(
+    r"^<!-- (?:file: (?P<file>[\w.-]+)|(?P<run>run)(?P<root> as root)?"
+    r"(?:, exit code (?P<codes>\d+(?: or \d+)*))?) -->\n```(?:yaml|console)\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+MARK = re.compile(r"^<!-- (?:run|file)\b", re.MULTILINE)
+PROGRAM = ".venv/bin/wirelab"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A file to write, or commands to run."""
+
+    file: str | None
+    commands: tuple[str, ...]
+    needs_root: bool
+    exit_codes: tuple[int, ...]
+    text: str
+
+
+def blocks(page: str) -> list[Block]:
+    """Every marked block of a page, in order."""
+    return [
+        Block(
+            match["file"],
+            tuple(_commands(match["text"])) if match["run"] else (),
+            match["root"] is not None,
+            tuple(map(int, (match["codes"] or "0").split(" or "))),
+            match["text"],
+        )
+        for match in BLOCK.finditer(page)
+    ]
+
+
+def _commands(text: str) -> Iterator[str]:
+    for line in re.findall(r"^\$ ((?:.*\\\n)*.*)", text, re.MULTILINE):
+        yield line.replace("\\\n", " ")
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_of_a_page_run(page: Path, real_engine: Path, tmp_path: Path) -> None:
+    found = blocks(page.read_text(encoding="utf-8"))
+    assert any(block.commands for block in found)
+    for block in found:
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        elif block.needs_root and os.geteuid() != 0:
+            pytest.skip(f"{block.commands[0]} captures packets: run the tests as root")
+        else:
+            _run(block, real_engine, tmp_path)
+
+
+def _run(block: Block, engine: Path, folder: Path) -> None:
+    environment = {**os.environ, "WIRELAB_ROOT": str(ROOT), "WIRELAB_ENGINE": str(engine)}
+    for number, command in enumerate(block.commands, start=1):
+        words = shlex.split(command)
+        assert words[0] == PROGRAM, f"{command} is not run: it does not begin with {PROGRAM}"
+        done = subprocess.run(
+            [sys.executable, ROOT / "wirelab.data/scripts/wirelab", *words[1:]],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        expected = block.exit_codes if number == len(block.commands) else (0,)
+        assert done.returncode in expected, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_mark_has_a_block(page: Path) -> None:
+    """A mark that is written wrongly would run nothing."""
+    text = page.read_text(encoding="utf-8")
+    assert len(MARK.findall(text)) == len(blocks(text))
+
+
+def test_marks_are_read() -> None:
+    page = (
+        "<!-- file: a.yaml -->\n```yaml\nname: a\n```\n\n<!-- run as root, exit code 1 or 5 -->\n"
+        "```console\n$ .venv/bin/wirelab run \\\n    a.yaml\nan output\n$ second\n```\n"
+        "```console\n$ not marked\n```\n"
+    )
+    file, run = blocks(page)
+    assert (file.file, file.text) == ("a.yaml", "name: a\n")
+    assert run.commands == (".venv/bin/wirelab run      a.yaml", "second")
+    assert (run.needs_root, run.exit_codes) == (True, (1, 5))
