@@ -97,6 +97,13 @@ def test_the_pages_have_commands() -> None:
     assert sum(1 for page in PAGES for _ in _commands(page)) > 10
 
 
+def test_the_first_page_is_short() -> None:
+    """One sentence, one picture, one command, one result, the table of commands, and pointers."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 120
+    assert text.count("![") == 1
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_every_target_of_make_is_one(page: Path) -> None:
     """In blocks, and as code in the text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,18 @@ def test_an_engine_of_another_version_is_not_taken_for_a_bad_capture(
 def _dissect(file: Path) -> None:
     with Interruption() as interruption:
         dissect(file, Look(), log=file.with_suffix(".log"), interruption=interruption)
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_a_drawing_is_readable_on_light_and_dark_backgrounds(tmp_path: Path) -> None:
+    file = tmp_path / "x.svg"
+    result = CliRunner().invoke(
+        app, ["dissect", str(SNAPPED), "--timeline", "1", "--svg", str(file)]
+    )
+    assert result.exit_code == 0
+    drawing = ElementTree.parse(file).getroot()
+    (style,) = drawing.findall("{http://www.w3.org/2000/svg}style")
+    assert "prefers-color-scheme: dark" in str(style.text)
+    lines = [one.get("fill") or one.get("stroke") for one in drawing if one is not style]
+    for colour in set(lines) - {"#999999", "#D55E00"}:  # grey and orange are legible on both
+        assert f'"{colour}"' in str(style.text), colour

@@ -89,6 +89,7 @@ COMMANDS = (
         "survey",
         "Run a usability survey on two libraries and evaluate the answers.",
     ),
+    Entry("mcp", "mcp", "Offer drive, compare, dissect and report as tools to an AI assistant."),
     Entry("schema", "schema", "Print the JSON Schema of a document, for editors and programs."),
 )
 """Every command, in the order in which they are listed."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ from wirelab.drive import load_values, request
 from wirelab.drive.advice import hints
 from wirelab.drive.amount import Amount, Spread
 from wirelab.drive.request import Data, Request
-from wirelab.drive.session import Call, drive_server, drive_stack, read_message
+from wirelab.drive.session import Call, OnProgress, drive_server, drive_stack, read_message
 from wirelab.drive.summary import summary
 from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from wirelab.process.interruption import Interruption
@@ -119,19 +119,60 @@ class Options:
         )
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Result of a drive."""
+
+    target: str
+    result: Json
+    outcome: Outcome
+    judged: Sequence[Judged]
+    """Verdicts on the thresholds."""
+
+    def document(self) -> Json:
+        """What ``--json`` prints."""
+        conditions = [one.to_json() for one in self.judged]
+        return {"target": self.target, **self.result, "conditions": conditions}
+
+    @property
+    def exit_code(self) -> int:
+        if self.outcome.interrupted:
+            return EXIT_INTERRUPTED
+        return exit_code(self.judged) if self.result["ok"] else EXIT_FAILED
+
+
+Display = Callable[[], AbstractContextManager[OnProgress]]
+"""Returns what shows the progress while the calls are made."""
+
+
 def run(options: Options) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
+    output = options.output
+    made = measured(options, lambda: _live(output))
+    if output.as_json:
+        print(json.dumps(made.document(), indent=1))
+    else:
+        drive_output.show(made.target, made.result)
+        show_verdicts(made.judged, min(out.width, drive_output.WIDTH))
+    # Written after the result is printed, so that a full disk does not lose the result.
+    if output.report is not None:
+        _write_report(made, output.report)
+    write_junit(made.target, made.judged, options.thresholds.junit)
+    return made.exit_code
+
+
+def measured(options: Options, display: Display) -> Measured:
+    """Makes the calls. Raises :class:`WirelabError`."""
     refuse_contradictions(options)
     conditions = options.thresholds.conditions()
-    output = options.output
-    if output.report is not None:
-        accept_folder("--report", output.report)
+    if options.output.report is not None:
+        accept_folder("--report", options.output.report)
     target = targets.parse(options.target)
     _refuse_foreign(target, options)
     amount, call = options.amount(), options.call(target)
     target, call, followed = _looked_ahead(target, call, options)
-    with Interruption() as interruption, _live(output) as live:
-        outcome = _drive(target, call, amount, options.connection, interruption, live)
+    with Interruption() as interruption, display() as on_progress:
+        outcome = _drive(target, call, amount, options.connection, interruption, on_progress)
     notes = hints(
         target,
         GroupResult.of(outcome.groups[0]),
@@ -145,19 +186,7 @@ def run(options: Options) -> int:
         "hints": [*followed, *notes],
     }
     judged = _judged(conditions, options.target, outcome)
-    if output.as_json:
-        result["conditions"] = [one.to_json() for one in judged]
-        print(json.dumps({"target": options.target, **result}, indent=1))
-    else:
-        drive_output.show(options.target, result)
-        show_verdicts(judged, min(out.width, drive_output.WIDTH))
-    # Written after the result is printed, so that a full disk does not lose the result.
-    if output.report is not None:
-        _write_report(options.target, result, outcome, judged, output.report)
-    write_junit(options.target, judged, options.thresholds.junit)
-    if outcome.interrupted:
-        return EXIT_INTERRUPTED
-    return exit_code(judged) if result["ok"] else EXIT_FAILED
+    return Measured(options.target, result, outcome, judged)
 
 
 def _looked_ahead(
@@ -179,20 +208,22 @@ def _looked_ahead(
     return found.server, found.call, found.notes
 
 
-def _live(output: OutputOptions) -> LiveLine | LiveChart | nullcontext[None]:
+@contextmanager
+def _live(output: OutputOptions) -> Iterator[OnProgress]:
     """The live display; does nothing if standard error is not a terminal."""
-    if output.tui:
-        return LiveChart(err)
-    return LiveLine(err) if err.is_terminal else nullcontext()
+    if not output.tui and not err.is_terminal:
+        yield None
+        return
+    with LiveChart(err) if output.tui else LiveLine(err) as live:
+        yield live.show
 
 
-def _write_report(
-    target: str, result: Json, outcome: Outcome, judged: Sequence[Judged], file: Path
-) -> None:
+def _write_report(made: Measured, file: Path) -> None:
     from wirelab.report.drive_page import drive_page
     from wirelab.run.directory import write_whole
 
-    page = drive_page(target, result, outcome.groups[0], list(map(sentence, judged)))
+    sentences = list(map(sentence, made.judged))
+    page = drive_page(made.target, made.result, made.outcome.groups[0], sentences)
     try:
         write_whole(file, page)
     except OSError as error:
@@ -224,9 +255,8 @@ def _drive(
     amount: Amount,
     connection: ConnectionOptions,
     interruption: Interruption,
-    live: LiveLine | LiveChart | None,
+    on_progress: OnProgress,
 ) -> Outcome:
-    on_progress = None if live is None else live.show
     if isinstance(target, Stack):
         return drive_stack(
             target,

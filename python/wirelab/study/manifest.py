@@ -21,7 +21,7 @@ def read(folder: Path) -> dict[str, Any]:
     :class:`UsageError`."""
     try:
         return dict(json.loads((folder / NAME).read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
             f"{folder} is not a reproduction: {NAME}: {reason}",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.diff import figure_named
-from wirelab.cli.output.named_services import of_pair
+from wirelab.cli.output.named_services import ExperimentText, of_pair
 from wirelab.comparisons import outputs
 from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
@@ -56,17 +56,10 @@ def run(
     directory.check()
     _checked(output)
     experiment = of_pair("compare", services, service, load)
-    asked = Question(
-        experiment.text,
-        experiment.name,
-        figure_named(question.figure),
-        question.threshold,
-        question.pairs_max,
-    )
     folder = directory.folder("compare")
     err.print(f"run directory: {folder}")
     answer = compare(
-        asked,
+        asked(experiment, question),
         folder,
         progress=OnConsole(err),
         any_target=accept.any_target,
@@ -74,17 +67,32 @@ def run(
         retry_failed=directory.retry_failed,
     )
     _write(answer, output)
-    page = _page(answer, folder)
+    page = write_page(answer, folder)
     if as_json:
-        document = {"directory": str(folder), "names": answer.names, **answer.gate.to_json()}
-        print(json.dumps(document, indent=1))
+        print(json.dumps(document(answer, folder), indent=1))
     else:
-        _show(answer)
-        out.print(f"report: {page}")
+        show(answer, page)
     return EXIT_BY_OUTCOME[answer.gate.outcome]
 
 
-def _show(answer: Answer) -> None:
+def asked(experiment: ExperimentText, question: QuestionOptions) -> Question:
+    """The question that the options ask. Raises :class:`UsageError`."""
+    return Question(
+        experiment.text,
+        experiment.name,
+        figure_named(question.figure),
+        question.threshold,
+        question.pairs_max,
+    )
+
+
+def document(answer: Answer, folder: Path) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    return {"directory": str(folder), "names": answer.names, **answer.gate.to_json()}
+
+
+def show(answer: Answer, page: Path) -> None:
+    """Prints the answer and the path of its report."""
     made = answer.gate
     for name, values in zip(answer.names, (made.pairs.a, made.pairs.b), strict=True):
         if values:
@@ -97,9 +105,10 @@ def _show(answer: Answer) -> None:
             out.print(folded(text, out.width), "yellow")
     for reason in dict.fromkeys(made.pairs.failed):
         out.print(folded(f"A pair could not be measured: {reason}", out.width), "red")
+    out.print(f"report: {page}")
 
 
-def _page(answer: Answer, folder: Path) -> Path:
+def write_page(answer: Answer, folder: Path) -> Path:
     """Writes the report of the run, with the verdict first."""
     made, (a, b) = answer.gate, answer.names
     rows = [

@@ -45,9 +45,7 @@ def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
     if test.test:
         return _test(source, test, as_json=view.as_json)
     _refuse_contradictions(source, view, test)
-    documents = _documents(source, view)
-    if view.timeline is not None:
-        _accept_timeline(view.timeline, documents)
+    documents = read(source, view)
     if view.svg is not None:
         _draw(documents[0], view.svg)
     is_run = source.is_dir()
@@ -55,10 +53,15 @@ def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
         _write_report(documents, view.report, source if is_run else None)
     if view.as_json:
         print(dissected.text(documents if is_run else documents[0]))
-        return EXIT_OK
-    for document in documents:
-        _show(document, source if is_run else None, many=len(documents) > 1)
+    else:
+        show(documents, source if is_run else None)
     return EXIT_OK
+
+
+def show(documents: Sequence[Dissection], run: Path | None) -> None:
+    """Prints every document for people; ``run`` is the run that they belong to."""
+    for document in documents:
+        _show(document, run, many=len(documents) > 1)
 
 
 def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -> None:
@@ -76,8 +79,8 @@ def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -
         raise UsageError("--calls belongs to a FILE: a RUN has its own logs", "leave it out")
 
 
-def _documents(source: Path, view: ViewOptions) -> list[Dissection]:
-    """The dissection of each capture."""
+def read(source: Path, view: ViewOptions) -> list[Dissection]:
+    """The dissection of a capture, or of each capture of a run. Raises :class:`WirelabError`."""
     is_run = source.is_dir()
     captures = _captures(source)
     with Interruption() as interruption, Scratch() as scratch:
@@ -87,7 +90,10 @@ def _documents(source: Path, view: ViewOptions) -> list[Dissection]:
             calls = reconciliation.log_of(file) if is_run else view.calls
             look = Look(port=view.port, timeline=view.timeline, calls=calls, keylog=view.keylog)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
-    return reconciliation.joined(documents)
+    joined = reconciliation.joined(documents)
+    if view.timeline is not None:
+        _accept_timeline(view.timeline, joined)
+    return joined
 
 
 def _test(source: Path, test: TestOptions, *, as_json: bool) -> int:
@@ -178,6 +184,6 @@ def _draw(document: Dissection, file: Path) -> None:
     if drawn is None:
         raise UsageError(f"--svg: {document.file} holds no whole exchange")
     try:
-        file.write_text(drawn.svg, encoding="utf-8")
+        file.write_text(packet_timeline.file_content(drawn), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--svg {file} cannot be written: {error.strerror}") from error

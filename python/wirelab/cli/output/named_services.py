@@ -69,7 +69,7 @@ def of_pair(
             )
         named = zip("ab", commands, strict=True)
         given = [command(f"--{key}", key, text, service) for key, text in named]
-        return of_services(name, given, service, _load(name, load))
+        return of_services(name, given, service, load_keys(name, load))
     if len(services) == 1:
         refuse_next_to_file(service, load)
         return of_file(services[0], "give two services, or an experiment file with two cells")
@@ -78,10 +78,11 @@ def of_pair(
             f"{counted(len(services), 'service')} given; {name} needs two",
             f"use `wirelab {name} A B`, `wirelab {name} FILE`, or --a COMMAND --b COMMAND",
         )
-    return of_services(name, services, service, _load(name, load))
+    return of_services(name, services, service, load_keys(name, load))
 
 
-def _load(name: str, load: LoadOptions) -> dict[str, Any]:
+def load_keys(name: str, load: LoadOptions) -> dict[str, Any]:
+    """Keys of an experiment that describe its load. Raises :class:`UsageError`."""
     if load.users is not None and load.rate is not None:
         raise UsageError("--users and --rate exclude each other", "give only one of them")
     entry: dict[str, Any]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.cli import thresholds as verdicts
 from wirelab.cli.error_handling import folded, out
-from wirelab.errors import EXIT_FAILED, UsageError
+from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.format.sanitize import sanitize
 from wirelab.run import directory as run_directory
 from wirelab.run import finished
@@ -37,24 +38,54 @@ def show(
     """Prints the results, writes the report, and writes the verdicts of ``conditions`` to
     ``junit``; returns the exit code. ``reported`` are ids of trials whose failure was already
     printed. Raises :class:`UsageError` if ``junit`` cannot be written."""
-    from wirelab.report.page import write_page
-    from wirelab.report.source import Source
-
-    page = write_page(run.folder)
-    threshold = Source(run.folder, run_directory.read_manifest(run.folder), run.trials).threshold
+    written = Written.of(run)
     judged = _judged(run, conditions)
     if as_json:
-        summary = _summary(run, page, threshold)
+        summary = written.document()
         if conditions:
             summary["conditions"] = [one.to_json() for one in judged]
         print(json.dumps(summary, indent=1))
     else:
-        _print(run, page, threshold, [trial for trial in run.failed if trial.id not in reported])
+        written.show(reported)
         verdicts.show_verdicts(judged, out.width)
     verdicts.write_junit(run.folder.name, judged, junit)
-    if run.failed or not run.trials or any(map(_answers_nothing, run.trials)):
-        return EXIT_FAILED
-    return verdicts.exit_code(judged)
+    return written.exit_code or verdicts.exit_code(judged)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A run whose report is written."""
+
+    run: Run
+    page: Path
+    threshold: float
+    """Share up to which a difference counts as equivalent."""
+
+    @classmethod
+    def of(cls, run: Run) -> Written:
+        """Writes the report. Raises :class:`WirelabError`."""
+        from wirelab.report.page import write_page
+        from wirelab.report.source import Source
+
+        page = write_page(run.folder)
+        manifest = run_directory.read_manifest(run.folder)
+        return cls(run, page, Source(run.folder, manifest, run.trials).threshold)
+
+    @property
+    def exit_code(self) -> int:
+        """1 if trials failed, or measured only errors."""
+        run = self.run
+        bad = run.failed or not run.trials or any(map(_answers_nothing, run.trials))
+        return EXIT_FAILED if bad else EXIT_OK
+
+    def document(self) -> dict[str, Any]:
+        """What ``--json`` prints."""
+        return _summary(self.run, self.page, self.threshold)
+
+    def show(self, reported: Collection[str] = ()) -> None:
+        """Prints the results; not the failures of the trials whose ids are in ``reported``."""
+        failed = [trial for trial in self.run.failed if trial.id not in reported]
+        _print(self.run, self.page, self.threshold, failed)
 
 
 def _answers_nothing(trial: Trial) -> bool:

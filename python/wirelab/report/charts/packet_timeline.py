@@ -17,6 +17,12 @@ CLIENT, SERVER, WIDTH = 84, 236, 440
 LAYERS_MAX = 30
 """Characters of what a packet carries that fit next to it."""
 _INK, _SOFT, _WAIT = "#1b1b1b", "#5a5a5a", "#D55E00"
+_ON_DARK = (
+    f'<style>@media (prefers-color-scheme: dark) {{ [fill="{_INK}"] {{ fill: #e6e6e6 }} '
+    f'[fill="{_SOFT}"] {{ fill: #a8a8a8 }} [stroke="{_INK}"] {{ stroke: #e6e6e6 }} }}</style>'
+)
+"""Colours where the reader has chosen a dark background; style sheets override attributes (SVG 2,
+section 6.6)."""
 _WAIT_SHARE = 0.2
 """A gap of more than this share of the exchange is set in colour: that is where time went."""
 EXCHANGE = "exchange"
@@ -29,6 +35,12 @@ def picture(document: Dissection, title: str) -> Picture | None:
     if not rungs:
         return None
     return Picture(_svg(rungs), caption(document, title), alt(rungs, title))
+
+
+def file_content(drawn: Picture) -> str:
+    """The drawing as a file of its own, for light and dark backgrounds."""
+    head, end, rest = drawn.svg.partition(">")
+    return f"{head}{end}{_ON_DARK}{rest}"
 
 
 def caption(document: Dissection, title: str) -> str:

@@ -1,0 +1,268 @@
+"""What `wirelab mcp` accepts, and how it bounds its output; without the SDK."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import jsonschema
+import pytest
+
+from wirelab.cli import mcp_server
+from wirelab.cli.mcp import LimitOptions, PermissionOptions
+from wirelab.cli.mcp_server import bounds, tools
+from wirelab.cli.mcp_server.bounds import Made, bounded
+from wirelab.cli.mcp_server.limits import Limits
+from wirelab.cli.mcp_server.lines import LINE_BYTES_MAX, TOO_LONG, Lines
+from wirelab.errors import UsageError
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "drive": {"target": "rest@rust"},
+    "compare": {"a": "rest@rust", "b": "grpc@rust"},
+    "dissect": {"source": "capture.pcap"},
+    "report": {"directory": "run"},
+}
+"""The fewest for each tool."""
+
+
+def limits(root: Path, *hosts: str, **other: Any) -> Limits:
+    values = {name: field.default for name, field in LimitOptions.__dataclass_fields__.items()}
+    return Limits.of(PermissionOptions(root, hosts), LimitOptions(**{**values, **other}))
+
+
+def test_limits_reach_the_worker_unchanged(tmp_path: Path) -> None:
+    given = limits(tmp_path, "Example.test", users=3)
+    assert given.hosts == ("example.test",)
+    assert Limits.from_json(json.loads(json.dumps(given.to_json()))) == given
+
+
+@pytest.mark.parametrize("options", [{"duration": "0s"}, {"time": "soon"}])
+def test_a_limit_that_is_no_time_is_refused(tmp_path: Path, options: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=r"--(duration|time)"):
+        limits(tmp_path, **options)
+
+
+def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--root"):
+        limits(tmp_path / "nothing")
+
+
+def test_paths_stay_below_the_root(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "runs").mkdir(parents=True)
+    (root / "inside").symlink_to("runs")
+    (root / "outside").symlink_to(tmp_path)
+    (root / "loop").symlink_to("loop")
+    given = limits(root)
+    assert given.path("x", "inside/a") == Path("runs/a")
+    assert given.path("x", str(root / "runs")) == Path("runs")
+    for outside in ("..", "runs/../..", "/", "outside/file", str(tmp_path), "/proc/self/root"):
+        with pytest.raises(UsageError, match="outside"):
+            given.path("x", outside)
+    for impossible in ("a\0b", "loop"):
+        with pytest.raises(UsageError, match="is not a path"):
+            given.path("x", impossible)
+
+
+def test_only_loopback_and_allowed_hosts_are_loaded(tmp_path: Path) -> None:
+    given = limits(tmp_path, "192.0.2.1", "2001:db8::1")
+    for local in ("rest@rust", "http://127.0.0.1:80/", "http://127.9.9.9/", "http://[::1]:80/"):
+        assert given.remote_host(local) is None
+    assert given.remote_host("http://192.0.2.1:8080/") == "192.0.2.1"
+    assert given.remote_host("https://[2001:db8::1]/") == "2001:db8::1"
+    for other in (
+        *("http://192.0.2.2/", "http://198.18.0.1/", "http://0.0.0.0/", "http://169.254.169.254/"),
+        *("http://[2001:db8::2]/", "http://[::ffff:192.0.2.2]/", "http://192.0.2.1.:80@10.0.0.1/"),
+    ):
+        with pytest.raises(UsageError, match=r"not on loopback|user name"):
+            given.remote_host(other)
+
+
+def test_the_connections_of_a_stack_are_limited(tmp_path: Path) -> None:
+    given = limits(tmp_path, users=10)
+    assert given.remote_host("grpc@rust?connection=pool=10&in_flight=multiplex=10") is None
+    for above in ("rest@rust?connection=pool=11", "grpc@rust?in_flight=multiplex=11"):
+        with pytest.raises(UsageError, match="is above 10, the limit of this server"):
+            given.remote_host(above)
+
+
+def test_a_name_is_allowed_or_refused_by_what_it_resolves_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def resolved(*_: object, **__: object) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolved)
+    assert limits(tmp_path, "192.0.2.7").remote_host("http://shop.test/") == "shop.test"
+    assert limits(tmp_path, "SHOP.test").remote_host("http://Shop.Test/") == "shop.test"
+    with pytest.raises(UsageError, match="--allow-host localhost"):
+        limits(tmp_path).remote_host("http://localhost/")
+
+
+@pytest.mark.parametrize("tool", tools.TOOLS)
+def test_every_parameter_is_described_and_bounded(tool: str, tmp_path: Path) -> None:
+    schema = tools.input_schema(tool, limits(tmp_path, users=7))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator.check_schema(tools.output_schema(tool))
+    jsonschema.validate(ARGUMENTS[tool], schema)
+    for name, entry in schema["properties"].items():
+        assert entry["description"], name
+        kinds = [entry, *entry.get("anyOf", ())]
+        if any(kind.get("type") in ("number", "integer") for kind in kinds):
+            assert name in ("in_flight", "port", "exchange", "size_bytes") or any(
+                "maximum" in kind for kind in kinds
+            ), name
+    if "users" in schema["properties"]:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**ARGUMENTS[tool], "users": 8}, schema)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "problem"),
+    [
+        ("drive", {"users": 10**400}, "users is above 1,000, the limit of this server"),
+        ("drive", {"connections": 1_001}, "connections is above 1,000,"),
+        ("drive", {"connections": 101, "in_flight": 10}, "connections x in_flight is above 1,000"),
+        ("drive", {"users": 0}, "users: Input should be greater"),
+        ("drive", {"users": "3"}, "users: Input should be a valid integer"),
+        ("drive", {"users": True}, "users: Input should be a valid integer"),
+        ("drive", {"rate": 1e308}, "rate is above 100,000, .*\n.*--rate"),
+        ("drive", {"rate": float("nan")}, "rate: Input should be a finite"),
+        ("drive", {"duration_s": 61}, "duration_s is above 60, .*\n.*--duration"),
+        ("drive", {"duration_s": -1.0}, "duration_s: "),
+        ("drive", {"warmup_s": 1e9}, "warmup_s is above 60"),
+        ("drive", {"timeout_s": 61.0}, "timeout_s: "),
+        ("drive", {"calls": 10**9}, "calls is above 1,000,000, .*\n.*--calls"),
+        ("drive", {"size_bytes": 2**40}, "size_bytes: "),
+        ("drive", {"target": None}, "target: "),
+        ("drive", {"target": "x" * 3_000}, "target: "),
+        ("drive", {"headers": {"a": 1}}, "headers.a: "),
+        ("drive", {"headers": dict.fromkeys(map(str, range(51)), "")}, "headers: "),
+        ("drive", {"body": "x" * 1_000_001}, "body: "),
+        ("drive", {"report": "/etc/passwd"}, "report: Extra inputs are not permitted"),
+        ("compare", {"a": "rest@rust", "link": "/etc/passwd"}, "link: Input should be 'loopback'"),
+        ("compare", {"b": {"command": ["true"]}}, "b: Input should be a valid string"),
+        ("compare", {"pairs_max": 1_001}, "pairs_max: "),
+        ("compare", {"directory": "../x"}, "directory: .* is outside"),
+        ("dissect", {"source": "/etc/passwd"}, "source: .* is outside"),
+        ("dissect", {"port": 65_536}, "port: "),
+        ("report", {"directory": "/"}, "directory: .* is outside"),
+        ("remove", {}, "there is no tool 'remove'"),
+    ],
+)
+def test_other_arguments_are_refused_by_name(
+    tool: str, arguments: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=problem) as refused:
+        tools.accept(tool, {**ARGUMENTS.get(tool, {}), **arguments}, limits(tmp_path))
+    assert len(str(refused.value)) < 2_000
+
+
+def _bytes(result: dict[str, Any]) -> int:
+    return len(json.dumps(result, ensure_ascii=False).encode())
+
+
+def test_a_small_result_is_returned_whole(tmp_path: Path) -> None:
+    made = Made("text", {"cells": [1, 2, 3]}, 5)
+    assert bounded("report", made, limits(tmp_path)) == {
+        "text": "text",
+        "structured": {
+            "document": {"cells": [1, 2, 3]},
+            "exit_code": 5,
+            "cut": [],
+            "whole": None,
+        },
+    }
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"cells": [{"id": number, "values": list(range(200))} for number in range(500)]},
+        {"text": "ä" * 100_000, "more": ["\ud800"]},
+        [[["x" * 400] * 50] * 50] * 50,
+        {f"key {number}": [number] * 101 for number in range(90)},
+        {"x" * 10_000: ["y" * 10_000] * 101},
+        {str(number): number for number in range(10_000)},
+    ],
+)
+def test_a_large_result_is_cut_stated_and_kept(document: Any, tmp_path: Path) -> None:
+    made = Made("line\n" * 5_000, document, 0)
+    result = bounded("report", made, limits(tmp_path))
+    assert _bytes(result) < 20_000
+    structured = result["structured"]
+    assert structured["cut"]
+    whole = json.loads((tmp_path / structured["whole"]).read_text())
+    assert whole == json.loads(json.dumps(document))
+    note = result["text"].splitlines()[-1]
+    assert (tmp_path / note.split()[4]).read_text() == made.text
+
+
+def test_cut_lists_are_named_with_their_lengths(tmp_path: Path) -> None:
+    document = {"cells": [{"samples": list(range(1_000))}] * 40, "name": "x"}
+    structured = bounded("report", Made("", document, 0), limits(tmp_path))["structured"]
+    assert len(structured["document"]["cells"]) == 30
+    assert structured["cut"][0] == "cells: 30 of 40"
+    assert structured["cut"][1] == "cells.0.samples: 30 of 1000"
+    assert structured["document"]["name"] == "x"
+
+
+def test_no_file_is_written_outside_the_root(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "runs").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="outside"):
+        bounded("report", Made("", ["x"] * 100_000, 0), limits(root))
+    assert [path.name for path in tmp_path.iterdir()] == ["root"]
+
+
+def _read(content: bytes) -> list[str]:
+    async def lines() -> list[str]:
+        return [line async for line in Lines(reader)]
+
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.close(reader)
+        view = memoryview(content)
+        while view:
+            view = view[os.write(writer, view) :]
+        os._exit(0)
+    os.close(writer)
+    try:
+        return anyio.run(lines)
+    finally:
+        os.close(reader)
+        os.wait()
+
+
+def test_lines_are_split_decoded_and_bounded() -> None:
+    long = b"x" * (LINE_BYTES_MAX + 100_000)
+    content = b'{"a": 1}\n\n\xff\xfe\n' + long + b"\nlast\nunfinished"
+    assert _read(content) == ['{"a": 1}\n', "\n", "\ufffd\ufffd\n", TOO_LONG, "last\n"]
+
+
+def test_without_the_sdk_the_message_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install 'wirelab\[mcp\]'"):
+        mcp_server.run(PermissionOptions(tmp_path), LimitOptions())
+
+
+def test_a_terminal_is_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    with pytest.raises(UsageError, match="is a terminal"):
+        mcp_server.run(PermissionOptions(tmp_path), LimitOptions())
+
+
+def test_the_bounds_leave_room_for_the_notes() -> None:
+    longest = bounds.NOTES_MAX * (bounds.NOTE_CHARACTERS_MAX + 40)
+    assert bounds.TEXT_BYTES_MAX + bounds.DOCUMENT_BYTES_MAX + longest <= 20_000
