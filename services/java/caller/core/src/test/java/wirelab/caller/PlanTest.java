@@ -23,7 +23,8 @@ class PlanTest {
         "'name':'m'|'name':'m','first_calls':1001|first_calls",
         "'name':'m'|'name':'m','username':'u'|username",
         "{'groups'|{{|not one JSON object",
-        "'rest'|'iiop'|stack.binding"
+        "'rest'|'raw'|stack.binding",
+        "'rest'|'iiop'|object"
     })
     void whatCannotBeCarriedOutIsRefusedByName(String old, String changed, String said) {
         ByteArrayOutputStream output = new ByteArrayOutputStream();

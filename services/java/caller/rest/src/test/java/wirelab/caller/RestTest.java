@@ -64,7 +64,8 @@ class RestTest {
         JsonNode group = carriedOut(serving(exchange -> {
             sleep(50);
             hello(exchange);
-        }), "'load':{'kind':'constant','rate':100,'in_flight_max':1},'window':{'duration_s':0.5},'drain_s':20," + COLD);
+        }), "'load':{'kind':'constant','rate':100,'in_flight_max':1},'window':{'duration_s':0.5},'drain_s':20,"
+                + COLD);
         assertEquals(50, group.get("calls").asInt());
         assertTrue(group.get("queue_max").asInt() >= 20, group::toString);
         assertTrue(group.get("times").get("response").get("max_ns").asLong() > 1_500_000_000L);

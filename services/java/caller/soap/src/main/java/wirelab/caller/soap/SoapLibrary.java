@@ -54,7 +54,8 @@ public final class SoapLibrary implements Library {
     public List<Class<?>> classes(Target target) {
         return List.of(
                 JaxWsProxyFactoryBean.class, SoapMessage.class, HTTPConduit.class,
-                target.closes() ? HttpURLConnection.class : HttpClient.class, JAXBDataBinding.class, JAXBContextImpl.class, WstxInputFactory.class);
+                target.closes() ? HttpURLConnection.class : HttpClient.class, JAXBDataBinding.class,
+                JAXBContextImpl.class, WstxInputFactory.class);
     }
 
     /**
