@@ -149,7 +149,8 @@ def test_soap_and_iiop_of_the_caller_in_java(
     """Both sides count the same calls and connections, and the libraries are recorded."""
     by_java = str(Stack.parse(stack).with_axes({"caller": "java"}))
     messages = f"[{{operation: {operation}, bytes: 1 kB}}]"
-    trial = only(run(tmp_path / "run", by_java, messages=messages, **WARMING))
+    changes = {**WARMING, "window": "{calls: 20, max: 30 s}"}
+    trial = only(run(tmp_path / "run", by_java, messages=messages, **changes))
     agree(trial)
     axes = trial.point.axes
     opened = trial.result.calls_whole_run if axes["connection"] == "close" else 2
