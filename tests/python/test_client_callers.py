@@ -126,6 +126,43 @@ def test_other_stacks_of_the_caller_in_java(tmp_path: Path, stack: str) -> None:
         assert not {"write", "wait"} & set(trial.result.times)
 
 
+CXF, AXIS, JACORB = {"cxf-rt-frontend-jaxws"}, {"axis"}, {"jacorb"}
+
+
+@pytest.mark.parametrize(
+    ("stack", "libraries"),
+    [
+        ("soap@rust", CXF | {"java.net.http"}),
+        ("soap@rust?codec=soap-rpc&soap=1.2&connection=close", CXF | {"java.net"}),
+        ("soap@rust?codec=soap-encoded", AXIS | {"commons-httpclient"}),
+        ("soap@rust?codec=soap-encoded&connection=close", AXIS | {"commons-httpclient"}),
+        ("soap@rust?codec=soap-encoded&transport=http/1.0&connection=close", AXIS),
+        ("iiop@rust?byte_order=big", JACORB),
+        ("iiop@rust?byte_order=big&connection=close", JACORB),
+    ],
+)
+@pytest.mark.parametrize("operation", ["Hello", "HelloBytes"])
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_soap_and_iiop_of_the_caller_in_java(
+    tmp_path: Path, stack: str, libraries: set[str], operation: str
+) -> None:
+    """Both sides count the same calls and connections, and the libraries are recorded."""
+    by_java = str(Stack.parse(stack).with_axes({"caller": "java"}))
+    messages = f"[{{operation: {operation}, bytes: 1 kB}}]"
+    changes = {**WARMING, "window": "{calls: 20, max: 30 s}"}
+    trial = only(run(tmp_path / "run", by_java, messages=messages, **changes))
+    agree(trial)
+    axes = trial.point.axes
+    opened = trial.result.calls_whole_run if axes["connection"] == "close" else 2
+    assert trial.service.connections_seen == opened
+    assert libraries <= set(trial.engine.libraries or ())
+    flushed = axes["binding"] == "iiop"
+    assert ((trial.engine.stamps or {})["flushed"] == "unavailable") != flushed
+    assert {"response", "service", "queueing", "write" if flushed else "read"} <= set(
+        trial.result.times
+    )
+
+
 @pytest.mark.parametrize("caller", sorted(CLIENTS))
 @pytest.mark.parametrize("kind", ["constant", "poisson"])
 @pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -148,7 +185,15 @@ def test_an_open_load_arrives_at_its_rate(tmp_path: Path, kind: str, caller: str
 
 
 @pytest.mark.parametrize(
-    "stack", ["rest@rust?caller=go", "rest@rust?caller=java", "grpc@rust?caller=java"]
+    "stack",
+    [
+        "rest@rust?caller=go",
+        "rest@rust?caller=java",
+        "grpc@rust?caller=java",
+        "soap@rust?caller=java",
+        "soap@rust?codec=soap-encoded&caller=java",
+        "iiop@rust?byte_order=big&caller=java",
+    ],
 )
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_a_wrong_reply_is_an_error(tmp_path: Path, stack: str) -> None:
@@ -286,8 +331,19 @@ def test_a_stop_ends_the_caller(tmp_path: Path) -> None:
         ("rest@rust?caller=go&socket=unix", "socket can only be tcp"),
         ("rest@rust?caller=go&work=frame", "work can only be decode"),
         ("rest@rust?caller=go&client.nagle=on", "client.nagle can only be off"),
-        ("soap@rust?caller=java", "java speaks rest and grpc only"),
+        ("raw@rust?caller=java", "java speaks rest, grpc, soap and iiop only"),
+        ("raw@rust?caller=java&reply=one-way", "java speaks rest, grpc, soap and iiop only"),
         ("rest@rust?caller=java&transport=http/2", "transport can only be http/1.1"),
+        (
+            "rest@rust?caller=java&transport=http/1.0&connection=close",
+            "transport can only be http/1.1",
+        ),
+        ("soap@rust?caller=java&transport=http/2", "transport can only be http/1.1"),
+        (
+            "soap@rust?caller=java&codec=soap-encoded&transport=http/2",
+            "transport can only be http/1.1 or http/1.0",
+        ),
+        ("iiop@rust?caller=java", "byte_order can only be big"),
         ("rest@rust?caller=java&codec=xml", "codec can only be json or protobuf or text"),
         ("rest@rust?caller=java&connection=pool=4", "connection can only be keep or close"),
         ("rest@rust?caller=ab", "transport can only be http/1.0"),

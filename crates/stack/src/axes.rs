@@ -470,8 +470,8 @@ pub const TABLE: &[Axis] = &[
     .with_number(CPU),
     axis(
         "caller",
-        "who makes the calls; go: net/http and grpc-go; java: Spring's RestClient and grpc-java; the \
-         others: load tools, windows included",
+        "who makes the calls; go: net/http and grpc-go; java: Spring's RestClient, grpc-java, CXF, \
+         Axis and JacORB; the others: load tools, windows included",
         Side::Lab,
         &[
             "engine", "go", "java", "ghz", "ab", "wrk", "h2load", "jmeter",

@@ -372,10 +372,10 @@ const CALLERS: &[Caller] = &[
     },
     Caller {
         name: "java",
-        bindings: &["rest", "grpc"],
-        codecs: Some(&["json", "protobuf", "text"]),
-        // Which of them rest has is in `of_java`.
-        transports: Some(&["http/1.1", "http/2"]),
+        bindings: &["rest", "grpc", "soap", "iiop"],
+        // `of_java` has what each of its libraries can do.
+        codecs: None,
+        transports: None,
         compression: &["none"],
         connections: &["keep", "close"],
         work: "decode",
@@ -453,23 +453,60 @@ const CALLERS: &[Caller] = &[
 
 fn of_callers() -> Vec<Rule> {
     let mut rules: Vec<Rule> = CALLERS.iter().flat_map(of_caller).collect();
-    rules.push(of_java());
+    rules.extend(of_java());
     rules
 }
 
-fn of_java() -> Rule {
-    rule(
-        [
-            is("caller", &["java"]),
-            is("binding", &["rest"]),
-            not("transport", &["http/1.1"]),
-        ],
-        // java.net.http has no prior knowledge (RFC 9113 section 3.3), only the upgrade that
-        // the same RFC took away.
-        "the JDK's HttpClient reaches HTTP/2 without TLS by an upgrade alone, which services \
-         lack: with caller=java transport can only be http/1.1",
-        ("transport", "http/1.1"),
-    )
+/// What the libraries of `caller=java` cannot do.
+fn of_java() -> Vec<Rule> {
+    let java = is("caller", &["java"]);
+    // java.net.http, which RestClient and CXF use, has no prior knowledge of HTTP/2 (RFC 9113
+    // section 3.3), only the upgrade that the same RFC took away.
+    let by_jdk = |reason: &str, transport| {
+        rule(
+            [
+                java.clone(),
+                is("binding", &["rest", "soap"]),
+                not("codec", &["soap-encoded"]),
+                is("transport", &[transport]),
+            ],
+            format!("{reason}: with caller=java transport can only be http/1.1"),
+            ("transport", "http/1.1"),
+        )
+    };
+    vec![
+        rule(
+            [
+                java.clone(),
+                is("binding", &["rest"]),
+                not("codec", &["json", "protobuf", "text"]),
+            ],
+            "java has no other codec: with caller=java codec can only be json or protobuf or text",
+            ("codec", "json"),
+        ),
+        by_jdk(
+            "the JDK's HttpClient reaches HTTP/2 without TLS by an upgrade alone, which services \
+             lack",
+            "http/2",
+        ),
+        by_jdk("the JDK's HttpClient sends no HTTP/1.0", "http/1.0"),
+        rule(
+            [
+                java.clone(),
+                is("codec", &["soap-encoded"]),
+                is("transport", &["http/2"]),
+            ],
+            "Axis 1.4 is older than HTTP/2: with caller=java and soap-encoded transport can only \
+             be http/1.1 or http/1.0",
+            ("transport", "http/1.1"),
+        ),
+        rule(
+            [java, is("binding", &["iiop"]), not("byte_order", &["big"])],
+            "JacORB sends its numbers most significant byte first: with caller=java byte_order can \
+             only be big",
+            ("byte_order", "big"),
+        ),
+    ]
 }
 
 fn of_caller(caller: &Caller) -> Vec<Rule> {
@@ -542,6 +579,9 @@ fn of_caller(caller: &Caller) -> Vec<Rule> {
 fn speaks(bindings: &[&str]) -> String {
     match bindings {
         ["grpc"] => "speaks gRPC only".to_owned(),
-        _ => format!("speaks {} only", bindings.join(" and ")),
+        [others @ .., last] if !others.is_empty() => {
+            format!("speaks {} and {last} only", others.join(", "))
+        }
+        _ => format!("speaks {} only", bindings.concat()),
     }
 }

@@ -386,8 +386,8 @@ class Stack(
     byte_order: Literal["little", "big"] | None = None
     """of the client's GIOP messages"""
     caller: Literal["engine", "go", "java", "ghz", "ab", "wrk", "h2load", "jmeter"] | None = None
-    """who makes the calls; go: net/http and grpc-go; java: Spring's RestClient and grpc-java;
-    the others: load tools, windows included"""
+    """who makes the calls; go: net/http and grpc-go; java: Spring's RestClient, grpc-java, CXF,
+    Axis and JacORB; the others: load tools, windows included"""
     client_cpu: str | None = msgspec.field(name="client.cpu", default=None)
     """share of one core that the caller gets, for slow devices; all: whatever is there"""
     client_h2_window: str | None = msgspec.field(name="client.h2_window", default=None)

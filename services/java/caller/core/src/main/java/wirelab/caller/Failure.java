@@ -45,6 +45,15 @@ public final class Failure extends Exception {
         return new Failure("closed", "connection_closed", text);
     }
 
+    /** Nobody accepted the connection. */
+    public static Failure refused(String text) {
+        return new Failure("refused", "connection_refused", text);
+    }
+
+    static Failure neverSent() {
+        return new Failure("unfinished", "unfinished", "never sent: it still waited when the drain ended");
+    }
+
     static Failure unfinished() {
         return new Failure("unfinished", "unfinished", "still under way when the drain ended");
     }

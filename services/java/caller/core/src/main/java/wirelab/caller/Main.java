@@ -74,7 +74,7 @@ public final class Main {
                         .findFirst()
                         .orElseThrow(() -> new Refusal("stack.binding: this caller has no " + group.stack()));
                 check(group, library);
-                Target target = Target.of(group, group.axis("codec", "json"));
+                Target target = Target.of(group);
                 Run run = new Run(group, library, target);
                 Main process = new Main(output, run, plan.progressMs());
                 write(output, process.outcome(library, target));

@@ -65,8 +65,8 @@ record Plan(Integer progressMs, List<Group> groups) {
 
     /** One kind of calls under one load. */
     record Group(
-            String name, String target, Map<String, String> stack, Double timeoutS, Double drainS, Workload workload,
-            Load load, Window window, Warmup warmup, int firstCalls) {
+            String name, String target, String object, String username, Map<String, String> stack, Double timeoutS,
+            Double drainS, Workload workload, Load load, Window window, Warmup warmup, int firstCalls) {
         private static final Warmup BOUNDS = new Warmup(0.2, 5);
 
         Group {
@@ -79,10 +79,6 @@ record Plan(Integer progressMs, List<Group> groups) {
         /** The value of an axis, or what it is when the plan does not name it. */
         String axis(String name, String otherwise) {
             return stack.getOrDefault(name, otherwise);
-        }
-
-        boolean closesConnections() {
-            return axis("connection", "keep").equals("close");
         }
 
         boolean isBytes() {
@@ -123,6 +119,9 @@ record Plan(Integer progressMs, List<Group> groups) {
                         && Set.of("Hello", "HelloBytes").contains(String.valueOf(work.operation))
                         && (work.data == null || work.data.isNull()),
                 "workload: this caller calls Hello and HelloBytes of contract transfer alone");
+        boolean isReferred = group.object != null || !group.axis("binding", "").equals("iiop");
+        Refusal.unless(isReferred, "object: binding iiop needs the reference that the service prints");
+        Refusal.unless(group.username == null, "username: this caller sends no UsernameToken");
         Refusal.unless(
                 group.firstCalls >= 0 && group.firstCalls <= FIRST_CALLS_MAX,
                 "first_calls: at most " + FIRST_CALLS_MAX + " can be kept");

@@ -32,14 +32,20 @@ final class Run {
     /** The window, CLOCK_MONOTONIC. */
     private volatile long start = UNKNOWN;
     private volatile long end = UNKNOWN;
-    /** The calls that a window of calls still admits. */
-    private final AtomicLong left = new AtomicLong();
-    /** The first arrival that was one too many. */
-    private final AtomicLong fullAt = new AtomicLong(UNKNOWN);
+    /** Held while the window opens. */
+    private final Object opening = new Object();
+    /** Of a window of calls; null: it has a length. */
+    private final Quota quota;
+
     private final AtomicLong lastDone = new AtomicLong();
     private volatile boolean isOver;
+    /** The drain is over as well. */
+    private boolean isAbandoned;
 
-    final AtomicLong made = new AtomicLong();
+    /** All calls that were due, and those among them that the library was called for. */
+    private final AtomicLong begun = new AtomicLong();
+
+    private final AtomicLong sent = new AtomicLong();
     final AtomicLong completed = new AtomicLong();
     final AtomicLong failed = new AtomicLong();
     final Set<Call> underWay = ConcurrentHashMap.newKeySet();
@@ -54,7 +60,7 @@ final class Run {
 
     /** One call; the end of the drain and its own race for how it ended. */
     private final class Call {
-        private final long number = made.incrementAndGet();
+        private final long number = begun.incrementAndGet();
         private final Stamps at;
         private final Recorder to;
         private final AtomicBoolean isSettled = new AtomicBoolean();
@@ -62,7 +68,6 @@ final class Run {
         Call(Recorder to, long intended) {
             this.to = to;
             at = new Stamps(intended);
-            underWay.add(this);
         }
 
         void settle(long done, Failure why) {
@@ -70,6 +75,9 @@ final class Run {
                 return;
             }
             underWay.remove(this);
+            if (at.sent != 0 || why == null) {
+                sent.incrementAndGet();
+            }
             if (why != null) {
                 failed.incrementAndGet();
             }
@@ -78,7 +86,7 @@ final class Run {
             if (number <= group.firstCalls()) {
                 first.put(number, why == null ? done - at.intended : 0);
             }
-            to.record(at, done, why, start, end);
+            to.record(at, done, why, start, windowEnd());
         }
     }
 
@@ -93,9 +101,8 @@ final class Run {
         for (int user = 0; user < ahead; user++) {
             clients.add(library.client(target, connections));
         }
-        if (group.window().calls() != null) {
-            left.set(group.window().calls().calls());
-        }
+        Plan.Calls calls = group.window().calls();
+        quota = calls == null ? null : new Quota(calls.calls());
     }
 
     /** Ends the making of calls. */
@@ -111,22 +118,43 @@ final class Run {
         return start;
     }
 
-    /** Whether a call that is intended at that moment is to be made. */
+    /** Whether a call that is intended at that moment is one of the run. */
     private boolean admits(long at) {
-        if (isOver || at >= end) {
+        if (at >= end) {
             return false;
         }
-        if (group.window().calls() == null || at < start || left.decrementAndGet() >= 0) {
-            return true;
-        }
-        fullAt.accumulateAndGet(at, Math::min);
-        return false;
+        return quota == null || isBefore(at) || quota.admit(at);
     }
 
-    /** Makes a call, and returns when it had ended. */
+    /** Whether a moment that is past lies before the window. */
+    private boolean isBefore(long at) {
+        if (start != UNKNOWN) {
+            return at < start;
+        }
+        // The window may have begun and not be known yet.
+        synchronized (opening) {
+            return at < start;
+        }
+    }
+
+    /** The end as far as it is known. */
+    private long windowEnd() {
+        return quota == null || endsWithUsers() ? end : Math.min(end, quota.closesAt());
+    }
+
+    /** Notes a call that is about to be made; false: the drain is over. */
+    private synchronized boolean enter(Call call) {
+        return !isAbandoned && underWay.add(call);
+    }
+
+    /** Makes a call, and returns when it had ended. Once the drain is over it fails without being made. */
     private long one(Client by, Recorder to, long intended) {
         Call call = new Call(to, intended);
         Failure why = null;
+        if (!enter(call)) {
+            call.settle(Stamps.now(), Failure.neverSent());
+            return call.at.intended;
+        }
         try {
             by.call(call.at);
         } catch (Exception error) {
@@ -176,7 +204,7 @@ final class Run {
         try (by) {
             // A user's next call is intended when its last has ended: what the caller itself takes in
             // between is queueing.
-            for (long at = Stamps.now(); admits(at); ) {
+            for (long at = Stamps.now(); !isOver && admits(at); ) {
                 at = one(by, to, at);
             }
         }
@@ -184,18 +212,21 @@ final class Run {
 
     /** Arrivals by the schedule, whatever became of the calls before them. */
     private void open() {
-        long origin = Stamps.now();
+        // A window that is already open begins with the first arrival.
+        long origin = start == UNKNOWN ? Stamps.now() : start;
         Schedule schedule = new Schedule(group.load());
         int places = 0;
         while (true) {
             long at = origin + schedule.next();
-            for (long now = Stamps.now(); now < at && now < end && !isOver; now = Stamps.now()) {
+            // Until the end, which an interruption moves: arrivals of the window that this thread is late
+            // for are calls all the same.
+            for (long now = Stamps.now(); now < at && now < end; now = Stamps.now()) {
                 LockSupport.parkNanos(Math.min(Math.min(at, end) - now, Schedule.SAMPLE_NS));
             }
             if (!admits(at)) {
                 break;
             }
-            if (at >= start) {
+            if (!isBefore(at)) {
                 recorders.get(0).addLag(Stamps.now() - at);
             }
             int beyond = put(at);
@@ -249,14 +280,20 @@ final class Run {
         return ended.await(ns, TimeUnit.NANOSECONDS);
     }
 
-    /** The drain is over: calls still under way are unfinished, whatever their library does. */
+    /**
+     * The drain is over: calls still under way are unfinished, whatever their library does, and so are
+     * arrivals that never found a place.
+     */
     void abandon() {
-        long now = Stamps.now();
+        List<Long> unsent;
         synchronized (this) {
-            // Arrivals that never found a place are calls that nobody made.
+            isAbandoned = true;
+            unsent = List.copyOf(waiting);
             waiting.clear();
         }
+        long now = Stamps.now();
         underWay.forEach(call -> call.settle(now, Failure.unfinished()));
+        unsent.forEach(at -> new Call(recorders.get(0), at).settle(now, Failure.neverSent()));
         workers.forEach(Thread::interrupt);
     }
 
@@ -286,9 +323,11 @@ final class Run {
     }
 
     void openWindow() {
-        long now = Stamps.now();
-        end = now + group.window().longestNs();
-        start = now;
+        synchronized (opening) {
+            long now = Stamps.now();
+            end = now + group.window().longestNs();
+            start = now;
+        }
     }
 
     /**
@@ -298,8 +337,9 @@ final class Run {
     void closeWindow() {
         long bound = start + group.window().longestNs();
         long closed = Math.min(bound, Stamps.now());
-        if (fullAt.get() != UNKNOWN) {
-            closed = endsWithUsers() ? Math.min(bound, lastDone.get() + 1) : Math.min(closed, fullAt.get());
+        if (quota != null) {
+            boolean isComplete = endsWithUsers() && completed.get() >= quota.calls;
+            closed = Math.min(closed, isComplete ? lastDone.get() + 1 : windowEnd());
         }
         end = closed;
     }
@@ -313,7 +353,7 @@ final class Run {
         if (isOver || Stamps.now() >= start + group.window().longestNs()) {
             return true;
         }
-        return !endsWithUsers() && fullAt.get() != UNKNOWN;
+        return quota != null && !endsWithUsers() && quota.isFull();
     }
 
     static double seconds(long ns) {
@@ -327,7 +367,7 @@ final class Run {
         double window = seconds(length);
         boolean isClosed = group.load().isClosed();
         List<Long> firstCalls = new ArrayList<>();
-        for (long number = 1; number <= Math.min(made.get(), group.firstCalls()); number++) {
+        for (long number = 1; number <= Math.min(begun.get(), group.firstCalls()); number++) {
             firstCalls.add(first.getOrDefault(number, 0L));
         }
         return new Outcome.Group(
@@ -336,6 +376,6 @@ final class Run {
                 isClosed ? null : group.load().rate(),
                 all.ok + all.errors, all.ok, all.errors, all.ended, all.kinds, all.codes, all.examples,
                 all.fine / window, seconds(all.inFlightNs) / window, queueMax,
-                connections.total(), connections.most(), made.get(), all.times(), all.series(length), firstCalls);
+                connections.total(), connections.most(), sent.get(), all.times(), all.series(length), firstCalls);
     }
 }

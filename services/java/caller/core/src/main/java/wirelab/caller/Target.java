@@ -2,14 +2,29 @@ package wirelab.caller;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import wirelab.service.contract.Text;
 
-/** What is called, and what it must answer. */
-public record Target(String address, String codec, boolean isBytes, boolean closes, Duration timeout, String text) {
-    static Target of(Plan.Group group, String codec) {
+/**
+ * What is called, how, and what it must answer. {@code object} is a reference of CORBA, null elsewhere;
+ * {@code axes} are those of the stack that are not at their default.
+ */
+public record Target(
+        String address, String object, Map<String, String> axes, boolean isBytes, Duration timeout, String text) {
+    static Target of(Plan.Group group) {
         return new Target(
-                group.target(), codec, group.isBytes(), group.closesConnections(),
+                group.target(), group.object(), group.stack(), group.isBytes(),
                 Duration.ofNanos(Plan.ns(group.timeoutS())), Text.text(group.workload().bytes()));
+    }
+
+    /** The value of an axis, or what it is when the plan does not name it. */
+    public String axis(String name, String otherwise) {
+        return axes.getOrDefault(name, otherwise);
+    }
+
+    /** Whether each call has a connection of its own. */
+    public boolean closes() {
+        return axis("connection", "keep").equals("close");
     }
 
     /** The check of a decoded reply against the contract's text. */

@@ -21,8 +21,10 @@ class PlanTest {
         "'users':1|'users':0|load.users",
         "'duration_s':1|'x':1|window",
         "'name':'m'|'name':'m','first_calls':1001|first_calls",
+        "'name':'m'|'name':'m','username':'u'|username",
         "{'groups'|{{|not one JSON object",
-        "'rest'|'iiop'|stack.binding"
+        "'rest'|'raw'|stack.binding",
+        "'rest'|'iiop'|object"
     })
     void whatCannotBeCarriedOutIsRefusedByName(String old, String changed, String said) {
         ByteArrayOutputStream output = new ByteArrayOutputStream();

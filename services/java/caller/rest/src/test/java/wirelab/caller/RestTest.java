@@ -2,34 +2,27 @@ package wirelab.caller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static wirelab.caller.CarriedOut.COLD;
+import static wirelab.caller.CarriedOut.TEN;
+import static wirelab.caller.CarriedOut.assertFailed;
+import static wirelab.caller.CarriedOut.sleep;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A plan as the process carries it out, against a server of the JDK. */
 class RestTest {
-    private static final String COLD = "'first_calls':1000,'warmup':{'min_s':0,'max_s':0}";
-    private static final String TEN =
-            "'load':{'kind':'closed','users':1},'window':{'calls':{'calls':10,'max_s':20}}," + COLD;
     private HttpServer server;
 
     private String serving(HttpHandler handler) throws IOException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setExecutor(Executors.newCachedThreadPool());
-        server.createContext("/transfer/hello", handler);
-        server.start();
-        return "127.0.0.1:" + server.getAddress().getPort();
+        server = CarriedOut.serving("/transfer/hello", handler);
+        return CarriedOut.target(server);
     }
 
     @AfterEach
@@ -40,10 +33,7 @@ class RestTest {
     }
 
     private static void answer(HttpExchange exchange, int status, String body) throws IOException {
-        exchange.getResponseHeaders().set("Content-Type", "application/json");
-        exchange.sendResponseHeaders(status, body.length());
-        exchange.getResponseBody().write(body.getBytes(StandardCharsets.UTF_8));
-        exchange.close();
+        CarriedOut.answer(exchange, status, "application/json", body);
     }
 
     private static void hello(HttpExchange exchange) throws IOException {
@@ -51,13 +41,7 @@ class RestTest {
     }
 
     private static JsonNode carriedOut(String target, String rest) throws IOException {
-        String plan = "{'progress_ms':0,'groups':[{'name':'main','target':'" + target
-                + "','stack':{'binding':'rest'},'workload':{'kind':'contract','contract':'transfer',"
-                + "'operation':'Hello','bytes':14}," + rest + "}]}";
-        ByteArrayOutputStream output = new ByteArrayOutputStream();
-        assertEquals(0, Main.carryOut(plan.replace('\'', '"'), output), output::toString);
-        String[] lines = output.toString(StandardCharsets.UTF_8).split("\n");
-        return Plan.JSON.readTree(lines[lines.length - 1]).get("groups").get(0);
+        return CarriedOut.group(target, "'binding':'rest'", "Hello", rest);
     }
 
     @Test
@@ -80,24 +64,11 @@ class RestTest {
         JsonNode group = carriedOut(serving(exchange -> {
             sleep(50);
             hello(exchange);
-        }), "'load':{'kind':'constant','rate':100,'in_flight_max':1},'window':{'duration_s':0.5},'drain_s':20," + COLD);
+        }), "'load':{'kind':'constant','rate':100,'in_flight_max':1},'window':{'duration_s':0.5},'drain_s':20,"
+                + COLD);
         assertEquals(50, group.get("calls").asInt());
         assertTrue(group.get("queue_max").asInt() >= 20, group::toString);
         assertTrue(group.get("times").get("response").get("max_ns").asLong() > 1_500_000_000L);
-    }
-
-    private static void sleep(int ms) {
-        try {
-            Thread.sleep(ms);
-        } catch (InterruptedException stopped) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void assertFailed(JsonNode group, String kind, String code) {
-        assertEquals(10, group.get("errors_by_kind").path(kind).asInt(), group::toString);
-        assertEquals(10, group.get("errors_by_code").path(code).asInt(), group::toString);
-        assertEquals(10, group.get("times").get("response_failed").get("count").asInt());
     }
 
     @Test
@@ -117,7 +88,7 @@ class RestTest {
 
     @Test
     void aClosedPortRefuses() throws IOException {
-        assertFailed(carriedOut("127.0.0.1:1", TEN), "refused", "connection_refused");
+        assertFailed(carriedOut(CarriedOut.nobody(), TEN), "refused", "connection_refused");
     }
 
     @Test
@@ -140,5 +111,24 @@ class RestTest {
                 serving(exchange -> sleep(3000)),
                 "'load':{'kind':'closed','users':2},'window':{'duration_s':0.1},'drain_s':0.1," + COLD);
         assertEquals(2, group.get("errors_by_kind").path("unfinished").asInt(), group::toString);
+    }
+
+    @Test
+    void arrivalsThatOutliveTheDrainInTheQueueAreUnfinished() throws IOException {
+        AtomicInteger served = new AtomicInteger();
+        String target = serving(exchange -> {
+            served.incrementAndGet();
+            sleep(3000);
+        });
+        JsonNode group = carriedOut(
+                target,
+                "'load':{'kind':'constant','rate':100,'in_flight_max':1},'window':{'duration_s':0.5},'drain_s':0.1,"
+                        + COLD);
+        assertEquals(50, group.get("errors_by_kind").path("unfinished").asInt(), group::toString);
+        assertEquals(50, group.get("calls").asInt(), group::toString);
+        assertEquals(50, group.get("first_calls_ns").size());
+        assertEquals(50, group.get("times").get("response_failed").get("count").asInt());
+        assertEquals(1, group.get("calls_whole_run").asInt());
+        assertEquals(1, served.get());
     }
 }

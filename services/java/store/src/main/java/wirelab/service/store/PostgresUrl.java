@@ -48,7 +48,8 @@ record PostgresUrl(String user, String password, String host, int port, String d
             config.addDataSourceProperty("sslmode", "disable");
         }
         config.addDataSourceProperty("gssEncMode", "disable");
-        // The server's own timer, in milliseconds; the socket's, in seconds, is for a server that is gone.
+        // The server's own timer, in milliseconds; the socket's is for a server that is gone. The driver counts
+        // it in whole seconds, and with one more the server's timer ends first wherever there is a server.
         config.addDataSourceProperty("options", "-c statement_timeout=" + timeoutMs);
         String seconds = String.valueOf((timeoutMs + 999) / 1000 + 1);
         config.addDataSourceProperty("connectTimeout", seconds);

@@ -39,7 +39,7 @@ public final class RestLibrary implements Library {
     @Override
     public List<Class<?>> classes(Target target) {
         List<Class<?>> found = new ArrayList<>(List.of(RestClient.class, HttpClient.class));
-        switch (target.codec()) {
+        switch (target.axis("codec", "json")) {
             case "json" -> found.add(ObjectMapper.class);
             case "protobuf" -> found.add(CodedInputStream.class);
             default -> { }

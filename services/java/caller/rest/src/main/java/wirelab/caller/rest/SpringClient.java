@@ -47,7 +47,7 @@ final class SpringClient implements Client {
     }
 
     private MediaType type() {
-        return switch (target.codec()) {
+        return switch (target.axis("codec", "json")) {
             case "json" -> MediaType.APPLICATION_JSON;
             case "protobuf" -> ProtobufHttpMessageConverter.PROTOBUF;
             default -> MediaType.TEXT_PLAIN;
@@ -55,7 +55,7 @@ final class SpringClient implements Client {
     }
 
     private HttpMessageConverter<?> converter() {
-        return switch (target.codec()) {
+        return switch (target.axis("codec", "json")) {
             case "json" -> new MappingJackson2HttpMessageConverter();
             case "protobuf" -> new ProtobufHttpMessageConverter();
             default -> new StringHttpMessageConverter(StandardCharsets.UTF_8);
@@ -93,7 +93,7 @@ final class SpringClient implements Client {
     }
 
     private String text(ConvertibleClientHttpResponse response) {
-        return switch (target.codec()) {
+        return switch (target.axis("codec", "json")) {
             case "json" -> response.bodyTo(TransferMessages.HelloReply.class).text;
             case "protobuf" -> response.bodyTo(wirelab.transfer.v1.HelloReply.class).getText();
             default -> response.bodyTo(String.class);
@@ -101,7 +101,7 @@ final class SpringClient implements Client {
     }
 
     private byte[] bytes(ConvertibleClientHttpResponse response) {
-        return switch (target.codec()) {
+        return switch (target.axis("codec", "json")) {
             case "json" -> response.bodyTo(TransferMessages.HelloBytesReply.class).text;
             case "protobuf" -> response.bodyTo(wirelab.transfer.v1.HelloBytesReply.class).getText().toByteArray();
             default -> response.bodyTo(String.class).getBytes(StandardCharsets.UTF_8);
