@@ -55,7 +55,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise _no_run(folder, missing) from error
     except OSError as error:
         raise _no_run(folder, f"{MANIFEST}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _no_run(folder, f"{MANIFEST}: {damage(error)}") from error
 
 
