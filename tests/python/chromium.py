@@ -8,6 +8,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,9 +55,13 @@ class Tab:
     def _message(self) -> dict[str, Any]:
         deadline = time.monotonic() + REPLY_S
         while b"\0" not in self._rest:
-            ready, _, _ = select.select([self._source], [], [], deadline - time.monotonic())
+            ready, _, _ = select.select(
+                [self._source], [], [], max(0.0, deadline - time.monotonic())
+            )
             assert ready, "the browser does not answer"
-            self._rest += os.read(self._source, 1 << 20)
+            block = os.read(self._source, 1 << 20)
+            assert block, "the browser has ended"
+            self._rest += block
         line, _, self._rest = self._rest.partition(b"\0")
         message: dict[str, Any] = json.loads(line)
         return message
@@ -141,10 +146,12 @@ def tab(profile: Path) -> Iterator[Tab]:
     source, to_write = os.pipe()
     # The browser reads commands from 3 and writes replies to 4.
     passed = [fcntl.fcntl(one, fcntl.F_DUPFD, 10) for one in (to_read, to_write)]
-    placed = f'exec "$0" "$@" 3<&{passed[0]} 4>&{passed[1]}'
+    placed = (
+        f"os.dup2({passed[0]}, 3); os.dup2({passed[1]}, 4); os.execv(sys.argv[1], sys.argv[1:])"
+    )
     options = ("--remote-debugging-pipe", f"--user-data-dir={profile}")
     with subprocess.Popen(
-        ["sh", "-c", placed, CHROMIUM, *FLAGS, *options],
+        [sys.executable, "-c", f"import os, sys; {placed}", CHROMIUM, *FLAGS, *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

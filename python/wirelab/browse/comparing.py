@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from wirelab.browse import contents
 from wirelab.browse.contents import Unreadable
-from wirelab.browse.live import cell_name
+from wirelab.browse.live import cell_name, figure_text
 from wirelab.browse.summary import started, threshold
 from wirelab.browse.tree import Entry
 from wirelab.comparisons.finished_runs import SHOWN, CellDifference, RunDifference, difference
-from wirelab.format.numbers import digits, over_limits, span
+from wirelab.format.numbers import digits, span
 from wirelab.run import finished
 from wirelab.run.finished import Run
 from wirelab.run.manifest import Manifest
@@ -37,6 +38,8 @@ class Row:
     ratio: str
     interval: str
     verdict: str
+    reason: str
+    """Why it is undecided."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ class Versus:
     """One run over the first."""
 
     entry: Entry
-    rows: tuple[Row, ...]
+    cells: tuple[tuple[str, tuple[Row, ...]], ...]
+    """Names of the cells and the figures of each."""
     hidden: int
     """Number of rows that are left out."""
     counts: tuple[tuple[str, int], ...]
@@ -115,7 +119,7 @@ def _shown(first: _Read, second: _Read, found: RunDifference) -> Versus:
     verdicts = [one.comparison.verdict for one in found.cells]
     return Versus(
         second.entry,
-        tuple(rows),
+        tuple((name, tuple(group)) for name, group in groupby(rows, key=lambda row: row.cell)),
         len(found.cells) - len(rows),
         tuple(
             (verdict, verdicts.count(verdict))
@@ -129,16 +133,16 @@ def _shown(first: _Read, second: _Read, found: RunDifference) -> Versus:
 
 
 def _row(one: CellDifference, names: Names, before: Cell, after: Cell) -> Row:
-    unit = one.figure.unit
     ratio = one.comparison.ratio
     return Row(
         cell_name(names, one.point),
         one.figure.title,
-        over_limits(before.interval(one.figure), unit),
-        over_limits(after.interval(one.figure), unit),
+        figure_text(before, one.figure),
+        figure_text(after, one.figure),
         digits(ratio.estimate),
         span(ratio),
         one.comparison.verdict,
+        one.comparison.reason if one.comparison.verdict == "undecided" else "",
     )
 
 

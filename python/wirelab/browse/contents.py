@@ -20,7 +20,8 @@ from wirelab.trial.record import Trial
 T = TypeVar("T")
 Document = TypeVar("Document", bound=msgspec.Struct)
 
-JOURNAL_BYTES_MAX = 256_000_000
+JOURNAL_BYTES_MAX = 128_000_000
+"""About 20 times the journal of a study of 910 trials."""
 DOCUMENT_BYTES_MAX = 32_000_000
 """Maximum size of a manifest, a dissection or a report."""
 TRIALS_MAX = 20_000
@@ -35,6 +36,10 @@ class Unreadable(Exception):
     """A run directory cannot be shown; the message is the reason."""
 
 
+class NotShown(Unreadable):
+    """It may be undamaged, but exceeds a limit, or is not read for safety."""
+
+
 def attempt(work: Callable[[], T]) -> T:
     """The result of ``work``. Raises :class:`Unreadable` instead of anything else: records that are
     valid JSON of the right types can still have values that no calculation accepts."""
@@ -46,7 +51,7 @@ def attempt(work: Callable[[], T]) -> T:
         raise Unreadable(shortened(error.message)) from error
     except OSError as error:
         raise Unreadable(f"it cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Unreadable(shortened(damage(error))) from error
     except Exception as error:
         print(f"wirelab browse: {type(error).__name__}: {error}", file=sys.stderr)
@@ -60,13 +65,13 @@ def shortened(text: str) -> str:
 
 
 def accept(path: Path, bytes_max: int = DOCUMENT_BYTES_MAX) -> None:
-    """Raises :class:`Unreadable` for a file that is not regular, or larger than ``bytes_max``, and
+    """Raises :class:`NotShown` for a file that is not regular, or larger than ``bytes_max``, and
     :class:`FileNotFoundError`."""
     found = path.lstat()
     if not tree.is_regular(path):
-        raise Unreadable(f"{path.name} is not a regular file")
+        raise NotShown(f"{path.name} is not a regular file")
     if found.st_size > bytes_max:
-        raise Unreadable(f"{path.name} has {found.st_size:,} bytes, more than {bytes_max:,}")
+        raise NotShown(f"{path.name} has {found.st_size:,} bytes, more than {bytes_max:,}")
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -78,7 +83,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def accept_journal(folder: Path) -> None:
-    """Raises :class:`Unreadable` for a journal that is not read. A run may have none yet."""
+    """Raises :class:`NotShown` for a journal that is not read. A run may have none yet."""
     try:
         accept(folder / journal.NAME, JOURNAL_BYTES_MAX)
     except FileNotFoundError:
@@ -89,7 +94,7 @@ def accept_trials(trials: tuple[Trial, ...]) -> None:
     """Raises :class:`Unreadable` for trials whose ids are not names of folders, or that are too
     many to compare."""
     if len(trials) > TRIALS_MAX:
-        raise Unreadable(f"it has {len(trials):,} trials, more than {TRIALS_MAX:,}")
+        raise NotShown(f"it has {len(trials):,} trials, more than {TRIALS_MAX:,}")
     for trial in trials:
         if not _is_name(trial.id):
             raise Unreadable(f"{tree.display_name(trial.id)!r} is not the id of a trial")
@@ -100,7 +105,7 @@ def accept_trials(trials: tuple[Trial, ...]) -> None:
         stacks.setdefault(setting_key(trial.point), set()).add(trial.point.stack)
     pairs = sum(len(named) * (len(named) - 1) // 2 for named in stacks.values())
     if pairs > PAIRS_MAX:
-        raise Unreadable(f"it has {pairs:,} pairs of stacks, more than {PAIRS_MAX:,}")
+        raise NotShown(f"it has {pairs:,} pairs of stacks, more than {PAIRS_MAX:,}")
 
 
 def _is_name(text: str) -> bool:

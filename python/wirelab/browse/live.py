@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.browse import contents, locks
-from wirelab.browse.contents import Unreadable
-from wirelab.browse.summary import Status, ended, is_whole
+from wirelab.browse.contents import NotShown, Unreadable
+from wirelab.browse.summary import Status, ended, is_whole, refused
 from wirelab.browse.tree import NAMES_MAX, TRIALS, Entry, display_name
 from wirelab.comparisons.finished_runs import SHOWN
 from wirelab.format.numbers import NONE, over_limits
@@ -22,7 +22,8 @@ from wirelab.run import finished, journal
 from wirelab.run.journal import Content, Follower
 from wirelab.run.manifest import Manifest
 from wirelab.run.progress import time_left
-from wirelab.statistics.cell import cells
+from wirelab.statistics.cell import Cell, cells
+from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
 from wirelab.trial.record import Point, Trial
 
@@ -78,6 +79,11 @@ def cell_name(names: Names, point: Point) -> str:
     return contents.shortened(sanitize(f"{names.stacks[point.stack]}: {names.setting(point)}"))
 
 
+def figure_text(cell: Cell, figure: Figure) -> str:
+    """The mean, and on a line of its own the 95 % interval if there is one."""
+    return over_limits(cell.interval(figure), figure.unit).removesuffix(f"\n{NONE}")
+
+
 class Watcher:
     """Follows the journals of a few runs, so that each request reads only new lines. For several
     threads."""
@@ -90,10 +96,10 @@ class Watcher:
         """Its state now; a reason why it cannot be read is part of it."""
         try:
             if entry.problem:
-                raise Unreadable(entry.problem)
+                raise NotShown(entry.problem)
             return contents.attempt(lambda: self._read(entry))
         except Unreadable as error:
-            return RunState("damaged", problem=str(error))
+            return RunState(refused(error), problem=str(error))
 
     def _read(self, entry: Entry) -> RunState:
         running = locks.is_locked(entry.folder, locks.held())
@@ -113,7 +119,7 @@ class Watcher:
                 f"{len(cell.trials)} of {repeats}"
                 if isinstance(repeats, int) and repeats >= len(cell.trials)
                 else str(len(cell.trials)),
-                tuple(over_limits(cell.interval(one), one.unit) for one in SHOWN),
+                tuple(figure_text(cell, one) for one in SHOWN),
             )
             for cell in every[:CELLS_MAX]
         )

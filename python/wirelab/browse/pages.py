@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from wirelab.browse import reports
 from wirelab.browse.comparing import Versus
 from wirelab.browse.live import RunState
-from wirelab.browse.summary import Summary, changed
+from wirelab.browse.summary import UNREADABLE, Summary, changed
 from wirelab.browse.tree import Entry, Tree
 from wirelab.comparisons.finished_runs import NOT_INTERLEAVED, SHOWN
 from wirelab.format.sanitize import sanitize
@@ -43,6 +43,11 @@ class Line:
     """True if it is inside the entry of a row above."""
 
     @property
+    def is_comparable(self) -> bool:
+        """True for a run that is not known to be unreadable."""
+        return self.entry.kind == "run" and not _is_unreadable(self.summary)
+
+    @property
     def values(self) -> dict[str, str]:
         """What can change while the page is open, as shown."""
         if self.summary is None:
@@ -63,8 +68,11 @@ def lines(tree: Tree, found: dict[str, Summary | None], beside: Path | None = No
     the page is written to, which links to reports by their paths."""
 
     def line(entry: Entry) -> Line:
+        summary = found[entry.id]
         link = _link(entry, beside) if beside else f"/report/{entry.id}"
-        return Line(entry, found[entry.id], link, bool(entry.parent))
+        if _is_unreadable(summary):
+            link = ""
+        return Line(entry, summary, link, bool(entry.parent))
 
     def age(entry: Entry) -> tuple[str, str]:
         summary = found[entry.id]
@@ -77,6 +85,10 @@ def lines(tree: Tree, found: dict[str, Summary | None], beside: Path | None = No
         made.append(line(entry))
         waiting += reversed(tree.below(entry))
     return made
+
+
+def _is_unreadable(summary: Summary | None) -> bool:
+    return summary is not None and summary.status in UNREADABLE
 
 
 def _link(entry: Entry, file: Path) -> str:
@@ -175,6 +187,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["sanitize"] = sanitize
     environment.filters["shown"] = _shown
     return environment
 

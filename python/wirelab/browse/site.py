@@ -99,7 +99,7 @@ class Site:
     def _answered(self, answer: Callable[[], Response]) -> Response:
         try:
             with self._turn():
-                made = answer()
+                made = contents.attempt(answer)
         except _Refused as error:
             return refused(error.status, str(error))
         except Unreadable as error:
@@ -187,7 +187,7 @@ class Site:
 _CHOOSE = f"Choose at least two and at most {comparing.RUNS_MAX} runs to compare."
 
 
-class _Refused(Exception):
+class _Refused(Unreadable):
     """The request has no answer."""
 
     def __init__(self, status: HTTPStatus, text: str) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from wirelab.browse import contents, locks
-from wirelab.browse.contents import Unreadable
+from wirelab.browse.contents import NotShown, Unreadable
 from wirelab.browse.locks import Held
 from wirelab.browse.tree import Entry, Tree, display_name
 from wirelab.format.counting import counted
@@ -24,7 +24,8 @@ from wirelab.run.manifest import MANIFEST, Manifest
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.study import manifest as study_manifest
 
-Status = Literal["under way", "finished", "interrupted", "damaged"]
+Status = Literal["under way", "finished", "interrupted", "damaged", "not shown"]
+UNREADABLE: tuple[Status, ...] = ("damaged", "not shown")
 OUTCOMES = ("holds", "does not hold", "undecided")
 
 
@@ -98,11 +99,11 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 def _inherited(key: str, found: dict[str, Summary | None], tree: Tree) -> Summary | None:
     """A directory of several runs is under way if one of them is, and as old as the oldest."""
     own = found[key]
-    if own is None or own.entry.kind == "run" or own.status == "damaged":
+    if own is None or own.entry.kind == "run" or own.status in UNREADABLE:
         return own
     parts = [one for each in tree.below(own.entry) if (one := found.get(each.id))]
     status: Status = "under way" if any(one.status == "under way" for one in parts) else own.status
-    started = own.started or min((one.started for one in parts if one.started), default="")
+    started = min((one.started for one in parts if one.started), default=own.started)
     return Summary(own.entry, status, own.experiment, started, own.trials, own.failed, own.result)
 
 
@@ -110,10 +111,10 @@ def summarise(entry: Entry, running: bool) -> Summary:
     """Reads a run directory; a reason why it cannot be read is part of the summary."""
     try:
         if entry.problem:
-            raise Unreadable(entry.problem)
+            raise NotShown(entry.problem)
         return contents.attempt(lambda: _SUMMARIES[entry.kind](entry, running))
     except Unreadable as error:
-        return Summary(entry, "damaged", result=str(error), started=changed(entry))
+        return Summary(entry, refused(error), result=str(error), started=changed(entry))
 
 
 def _run(entry: Entry, running: bool) -> Summary:
@@ -239,6 +240,11 @@ _SUMMARIES: dict[str, Callable[[Entry, bool], Summary]] = {
     "explanation": _explanation,
     "wrapped tool": _wrapped,
 }
+
+
+def refused(error: Unreadable) -> Status:
+    """The status of a directory that cannot be shown."""
+    return "not shown" if isinstance(error, NotShown) else "damaged"
 
 
 def is_whole(done: int, planned: int | None) -> bool:
