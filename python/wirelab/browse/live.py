@@ -6,14 +6,14 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from wirelab.browse import contents, locks
 from wirelab.browse.contents import NotShown, Unreadable
-from wirelab.browse.summary import Status, ended, is_whole, refused
+from wirelab.browse.summary import Status, ended, is_whole, refused, state_of
 from wirelab.browse.tree import NAMES_MAX, TRIALS, Entry, display_name
 from wirelab.comparisons.finished_runs import SHOWN
 from wirelab.format.numbers import NONE, over_limits
@@ -91,6 +91,7 @@ class Watcher:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._followed: OrderedDict[str, Follower] = OrderedDict()
+        self._states: OrderedDict[str, tuple[object, RunState]] = OrderedDict()
 
     def state(self, entry: Entry) -> RunState:
         """Its state now; a reason why it cannot be read is part of it."""
@@ -102,7 +103,25 @@ class Watcher:
             return RunState(refused(error), problem=str(error))
 
     def _read(self, entry: Entry) -> RunState:
+        """The state; between two trials only the current trial is looked up."""
         running = locks.is_locked(entry.folder, locks.held())
+        signature = (running, state_of(entry.marker), state_of(entry.folder / journal.NAME))
+        with self._lock:
+            kept = self._states.get(entry.id)
+        if kept is not None and kept[0] == signature:
+            made = kept[1]
+        else:
+            made = self._made(entry, running)
+            with self._lock:
+                self._states[entry.id] = signature, made
+                while len(self._states) > FOLLOWED_MAX:
+                    self._states.popitem(last=False)
+        if not running:
+            return made
+        known = {trial.id for trial in self._content(entry).records}
+        return replace(made, current=_current(entry.folder, known))
+
+    def _made(self, entry: Entry, running: bool) -> RunState:
         manifest = contents.read_manifest(entry.folder)
         contents.accept_journal(entry.folder)
         content = self._content(entry)
@@ -129,10 +148,9 @@ class Watcher:
             planned,
             sum(trial.status == "failed" for trial in trials),
             _left(trials, planned) if running else "",
-            _current(entry.folder, content) if running else "",
-            shown,
-            len(every),
-            () if running else notes,
+            cells=shown,
+            cells_all=len(every),
+            notes=() if running else notes,
         )
 
     def _content(self, entry: Entry) -> Content:
@@ -153,9 +171,8 @@ def _left(trials: Sequence[Trial], planned: int | None) -> str:
     return time_left(mean_s * max(0, planned - len(trials)))
 
 
-def _current(folder: Path, content: Content) -> str:
+def _current(folder: Path, known: set[str]) -> str:
     """The trial whose folder was made last, if the journal has no line of it yet."""
-    known = {trial.id for trial in content.records}
     try:
         with os.scandir(folder / TRIALS) as names:
             begun = [

@@ -72,7 +72,7 @@ class Reader:
 
     def _of(self, entry: Entry, held: tuple[Held, ...], deadline: float | None) -> Summary | None:
         running = locks.is_locked(entry.folder, held)
-        signature = (running, *(_state(entry.folder / name) for name in _NAMES))
+        signature = (running, *(state_of(entry.folder / name) for name in _NAMES))
         with self._lock:
             kept = self._kept.get(entry.id)
         if kept is not None and kept[0] == signature:
@@ -88,7 +88,8 @@ class Reader:
 _NAMES = (MANIFEST, journal.NAME, study_manifest.NAME, "findings.json", "limit.json", "wrap.json")
 
 
-def _state(path: Path) -> tuple[int, int, int] | None:
+def state_of(path: Path) -> tuple[int, int, int] | None:
+    """Changes if the file does; None if there is none."""
     try:
         found = path.lstat()
     except OSError:
