@@ -71,7 +71,7 @@ class Site:
         self._reports = Reports()
         self._working = threading.Lock()
         self._tree = Tree(root)
-        self._scanned_s = 0.0
+        self._scanned_s = float("-inf")
         self._routes: list[tuple[re.Pattern[str], Callable[..., Response]]] = [
             (re.compile(pattern), answer)
             for pattern, answer in (
@@ -126,6 +126,10 @@ class Site:
 
     def _entry(self, key: str) -> Entry:
         entry = self._scan().entries.get(key)
+        if entry is None:
+            # It may be newer than the last search.
+            self._scanned_s = float("-inf")
+            entry = self._scan().entries.get(key)
         if entry is None:
             raise _Refused(HTTPStatus.NOT_FOUND, "There is no such run directory any more.")
         return entry
