@@ -74,6 +74,7 @@ def test_a_damaged_journal_is_shown_as_damaged_with_the_reason(name: str, tmp_pa
     assert found.result
     key = found.entry.id
     assert json.loads(page(site, f"/state/{key}"))["problem"]
+    assert page(site, f"/run/{key}").count("Reason") == 1
     assert "This cannot be shown: " in message(site, f"/report/{key}")
     # A comparison leaves out figures that are not finite, like `wirelab diff`.
     if name != "infinite":

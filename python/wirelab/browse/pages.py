@@ -152,7 +152,7 @@ def compare(first: Entry, limit: float, versus: Sequence[Versus]) -> str:
         "compare.html.j2",
         title=f"{first.name} compared",
         first=first,
-        limit=f"{limit:.1%}",
+        limit=f"{100.0 * limit:g} %",
         versus=versus,
         warning=NOT_INTERLEAVED,
         query="&".join(f"run={one}" for one in ids),

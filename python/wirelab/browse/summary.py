@@ -54,7 +54,7 @@ class Reader:
 
     def all(self, tree: Tree, deadline: float | None = None) -> dict[str, Summary | None]:
         """By id. After ``deadline``, in seconds of :func:`time.monotonic`, only those that are
-        known; None for the others. At least one is read."""
+        known; None for the others."""
         held = locks.held()
         found: dict[str, Summary | None] = {}
         for entry in tree.entries.values():
