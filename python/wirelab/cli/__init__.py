@@ -76,6 +76,11 @@ COMMANDS = (
     Entry("limit", "limit", "Find the highest rate at which a service meets an objective."),
     Entry("diff", "diff", "Compare two finished runs, cell by cell."),
     Entry("history", "history", "Find where the figures of many runs changed."),
+    Entry(
+        "browse",
+        "browse",
+        "Show the runs below a folder in a browser, also while they run.",
+    ),
     Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
     Entry("parse", "parse", "Compare the speed of parsers for XML and other formats."),

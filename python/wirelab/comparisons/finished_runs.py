@@ -10,10 +10,16 @@ from wirelab.run.finished import Run
 from wirelab.run.manifest import Manifest
 from wirelab.statistics.cell import Cell, cells, point_key
 from wirelab.statistics.comparison import Comparison, family, ratio
-from wirelab.statistics.figure import Figure
+from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, SERVICE_CPU, Figure
 from wirelab.statistics.interval import StatisticsError
 from wirelab.trial.record import Point
 
+SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99, SERVICE_CPU)
+"""Figures that are compared unless others are requested."""
+NOT_INTERLEAVED = (
+    "The runs were not interleaved. Differences may also come from changes of the machine between "
+    "the runs, which no interval includes."
+)
 MACHINE = ("cpu", "cores", "memory_bytes", "kernel", "governor")
 """Properties of a machine that must be equal for two runs to count as from one machine."""
 

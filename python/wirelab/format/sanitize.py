@@ -30,6 +30,8 @@ def damage(error: Exception) -> str:
         return f"it is not valid JSON: {error.msg} in {line}column {error.colno}"
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
     if isinstance(error, TypeError):
         return "it has unexpected keys or types"
     return str(error)

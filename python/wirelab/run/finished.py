@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,14 +75,14 @@ def sentences(
     )
 
 
-def count(trials: Sequence[Trial], planned: int | None) -> str:
+def count(trials: Sized, planned: int | None) -> str:
     """``96``, or ``12 of 96`` if trials are missing."""
     if planned is None or len(trials) >= planned:
         return f"{len(trials):,}"
     return f"{len(trials):,} of {planned:,}"
 
 
-def trials_of(trials: Sequence[Trial], planned: int | None) -> str:
+def trials_of(trials: Sized, planned: int | None) -> str:
     """``96 trials``, ``12 of 96 trials``."""
     whole = max(len(trials), planned or 0)
     return f"{count(trials, planned)} {plural(whole, 'trial')}"

@@ -69,6 +69,40 @@ def _latest(records: Iterable[Trial]) -> list[Trial]:
     return list(found.values())
 
 
+class Follower:
+    """Reads a journal that grows: each time only the lines that were added since."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._begin(None)
+
+    def _begin(self, file: tuple[int, int] | None) -> None:
+        self._file = file
+        self._offset = 0
+        self._records: list[Trial] = []
+
+    def read(self) -> Content:
+        """Everything so far. A journal that was replaced or cut is read from its beginning. Raises
+        :class:`RunDirectoryError` like :func:`read`, and :class:`OSError`."""
+        try:
+            with self._path.open("rb") as file:
+                state = os.fstat(file.fileno())
+                found = state.st_dev, state.st_ino
+                if found != self._file or state.st_size < self._offset:
+                    self._begin(found)
+                file.seek(self._offset)
+                content = file.read()
+        except FileNotFoundError:
+            self._begin(None)
+            content = b""
+        lines, torn = _complete(content)
+        first = len(self._records) + 1
+        added = [_trial(self._path, number, line) for number, line in enumerate(lines, first)]
+        self._records += added
+        self._offset += len(content) - len(torn)
+        return Content(tuple(self._records), bool(torn))
+
+
 class Journal:
     """The journal, open for appending."""
 
@@ -122,6 +156,11 @@ def _split(path: Path) -> tuple[list[bytes], bytes]:
         content = path.read_bytes()
     except FileNotFoundError:
         return [], b""
+    return _complete(content)
+
+
+def _complete(content: bytes) -> tuple[list[bytes], bytes]:
+    """The complete lines, and the rest."""
     end = content.rfind(b"\n") + 1
     lines, torn = content[:end].splitlines(keepends=True), content[end:]
     if not torn and lines and not _is_json(lines[-1]):
@@ -134,6 +173,8 @@ def _is_json(line: bytes) -> bool:
         json.loads(line)
     except ValueError:
         return False
+    except RecursionError:
+        return True  # Its reader reports the depth.
     return True
 
 
@@ -143,7 +184,7 @@ def _trial(path: Path, number: int, line: bytes) -> Trial:
         if not isinstance(found, dict):
             raise ValueError("it is not a mapping")
         return Trial.from_json(found)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunDirectoryError(
             f"{path}:{number} is not a trial record of this version of wirelab: {damage(error)}",
             "restore the file from a copy, or run again with another --out",

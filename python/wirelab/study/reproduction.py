@@ -144,6 +144,13 @@ def reproduce(
 def read(folder: Path, where: Path | None = None) -> Reproduction:
     """Judges the reproduction in a folder, finished or not, and writes findings.json.
     Raises :class:`UsageError` where there is none."""
+    judged = judge_folder(folder, where)
+    _write(folder / FINDINGS, judged.to_json())
+    return judged
+
+
+def judge_folder(folder: Path, where: Path | None = None) -> Reproduction:
+    """The same, and writes nothing."""
     manifest = study_manifest.read(folder)
     found = studies.load(str(manifest["study"]), where)
     quick = bool(manifest.get("quick"))
@@ -152,9 +159,7 @@ def read(folder: Path, where: Path | None = None) -> Reproduction:
         for part in _parts(found, quick)
         if (folder / part / "manifest.json").exists()
     }
-    judged = judge(found, float(manifest["scale"]), folder, runs, quick=quick)
-    _write(folder / FINDINGS, judged.to_json())
-    return judged
+    return judge(found, float(manifest["scale"]), folder, runs, quick=quick)
 
 
 def judge(

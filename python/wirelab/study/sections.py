@@ -372,15 +372,21 @@ def write(made: Reproduction) -> Path:
     """The study's page stands on its first part that was run, and shows all its figures; the other
     parts have pages of their own in their run directories. Raises
     :class:`StorageError`."""
+    page = html(made)
+    for run in made.runs.values():
+        write_page(run.folder)
+    return save(made.folder, page)
+
+
+def html(made: Reproduction) -> str:
+    """The study's page as text. Raises :class:`UsageError` if no part was run."""
     if not made.runs:
         raise UsageError(
             f"{made.folder} holds no part of {made.found.study.name} yet",
             f"`wirelab reproduce {made.found.study.name} --out {made.folder}` continues it",
         )
-    for run in made.runs.values():
-        write_page(run.folder)
     main = _titled(Source.read(next(iter(made.runs.values())).folder), made)
-    return save(made.folder, render(main, first=sections(made)))
+    return render(main, first=sections(made))
 
 
 def _titled(main: Source, made: Reproduction) -> Source:

@@ -10,7 +10,13 @@ from pathlib import Path
 import msgspec
 
 from wirelab.cli.error_handling import folded, out
-from wirelab.comparisons.finished_runs import CellDifference, RunDifference, difference
+from wirelab.comparisons.finished_runs import (
+    NOT_INTERLEAVED,
+    SHOWN,
+    CellDifference,
+    RunDifference,
+    difference,
+)
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.explain.thresholds import full_name
 from wirelab.format.console import Line
@@ -24,12 +30,7 @@ from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figu
 from wirelab.trial.labels import Names
 from wirelab.trial.record import Point
 
-SHOWN = ("rate", "response_p50", "response_p99", "service_cpu")
 KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)}
-NOT_INTERLEAVED = (
-    "The runs were not interleaved. Differences may also come from changes of the machine between "
-    "the runs, which no interval includes."
-)
 STYLES = {"higher": "yellow", "lower": "yellow", "equivalent": "green", "undecided": "dim"}
 LISTED_MAX = 5
 """Maximum number of cells to list that only one run has."""
@@ -45,7 +46,7 @@ def run(
     as_json: bool,
 ) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    chosen = [figure_named(name) for name in figures or SHOWN]
+    chosen = [figure_named(name) for name in figures] or SHOWN
     manifests = directory.read_manifest(first), directory.read_manifest(second)
     if threshold is None:
         declared = manifests[0].threshold
