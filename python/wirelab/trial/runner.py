@@ -43,11 +43,14 @@ from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
 from wirelab.trial import dissected, dissection, hops, reconciliation, series
+from wirelab.trial import host as hosts
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert
 from wirelab.trial.dissection import Look
+from wirelab.trial.host import HostRecording
+from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
@@ -122,6 +125,7 @@ class Measured:
     wire: WireRecord | None = None
     store: StoreRecord | None = None
     proxy: ProxyRecord | None = None
+    host: HostRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,8 @@ class TrialContext:
     proxy: proxies.Proxy | None = None
     client_group: Path | None = None
     """Control group of the caller, if it has a CPU quota."""
+    recording: HostRecording | None = None
+    """What the service's threads do, if that is recorded."""
 
 
 def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
@@ -148,6 +154,8 @@ def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
         lab.nominal[link] = links.try_out(spec, log, lab.interruption).nominal
     if any(cell.capture != NO_CAPTURE for cell in cells):
         captures.try_out(lab.scratch.folder, lab.interruption)
+    if any(cell.records_host for cell in cells):
+        hosts.try_out(lab.scratch.folder, lab.interruption)
 
 
 def settings(
@@ -312,7 +320,7 @@ class TrialRunner:
         ) as link:
             measured = self._over(link)
             link_record = link.finish(*window_ns(measured.called.probe))
-        wire = self._dissected(measured.captures, self._call_log_left(measured.called))
+        wire = self._dissected(measured, self._call_log_left(measured.called))
         measured = replace(measured, link=link_record, wire=wire)
         if measured.proxy is None or wire is None:
             return measured
@@ -430,17 +438,23 @@ class TrialRunner:
         store: Store,
         proxy: proxies.Proxy | None = None,
     ) -> Measured:
-        """The calls, with packet captures."""
-        with Captures(
-            self._cell.capture,
-            link,
-            self._folder,
-            port=endpoint.port,
-            upstream=None if proxy is None else proxy.hop.upstream_port,
-            cores=self._table.capture,
-            interruption=self._lab.interruption,
-        ) as taken:
-            return self._observed(TrialContext(link, service, taken, endpoint, store, proxy))
+        """The calls, with packet captures and the recording of the host."""
+        cores, interruption = self._table.capture, self._lab.interruption
+        pids = service.pids() if self._cell.records_host else ()
+        with (
+            Captures(
+                self._cell.capture,
+                link,
+                self._folder,
+                port=endpoint.port,
+                upstream=None if proxy is None else proxy.hop.upstream_port,
+                cores=cores,
+                interruption=interruption,
+            ) as taken,
+            hosts.recorded(pids, self._folder, cores=cores, interruption=interruption) as recording,
+        ):
+            context = TrialContext(link, service, taken, endpoint, store, proxy)
+            return self._observed(replace(context, recording=recording))
 
     def _prepare(self, link: AnyLink, endpoint: Endpoint) -> None:
         """Prepares the service. Raises :class:`TrialFailed` unless every call succeeds."""
@@ -496,6 +510,7 @@ class TrialRunner:
             called,
             findings,
             captures=context.captures.finish(),
+            host=context.recording and context.recording.finish(),
             store=store,
             proxy=hops.record(context.proxy, window_ns(called.probe)),
         )
@@ -512,6 +527,8 @@ class TrialRunner:
             observer.tick()
             context.link.tick()
             context.captures.tick()
+            if context.recording is not None:
+                context.recording.tick()
             if context.proxy is not None:
                 context.proxy.tick()
 
@@ -648,13 +665,19 @@ class TrialRunner:
             CallLog(None, f"the log of calls ended early: {error}") if error else self._call_log()
         )
 
-    def _dissected(self, taken: Mapping[Side, CaptureRecord], log: CallLog) -> WireRecord | None:
+    def _dissected(self, measured: Measured, log: CallLog) -> WireRecord | None:
         """Dissects every capture; stores the document next to it."""
         documents = []
-        for side, captured in taken.items():
+        records = None if measured.host is None else self._folder / measured.host.file
+        for side, captured in measured.captures.items():
+            # The service has the connections behind a proxy, if there is one.
+            is_of_service = self._is_direct or side == "upstream"
             document = dissection.dissect(
                 self._folder / captured.file,
-                Look(calls=None if side == "upstream" else log.path),
+                Look(
+                    calls=None if side == "upstream" else log.path,
+                    host=records if is_of_service else None,
+                ),
                 log=self._folder / f"dissection-{side}.log",
                 interruption=self._lab.interruption,
             )
@@ -692,6 +715,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         wire=measured.wire,
         store=measured.store,
         proxy=measured.proxy,
+        host=measured.host,
     )
 
 

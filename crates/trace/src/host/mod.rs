@@ -9,6 +9,7 @@ mod part;
 mod reason;
 mod record;
 mod split;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -20,5 +21,6 @@ pub use record::{
     Transfer, header,
 };
 pub use split::Window;
+pub use tally::HostTally;
 pub use timeline::Timeline;
 pub use windows::{HostSums, HostWindows, WindowKind};

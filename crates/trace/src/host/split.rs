@@ -59,7 +59,9 @@ impl Timeline {
             return division;
         };
         // A capture at the client sees the reply later than the server wrote it.
-        let late = window.to.saturating_sub(turn.write.map_or(window.to, |one| one.at));
+        let late = window
+            .to
+            .saturating_sub(turn.write.map_or(window.to, |one| one.at));
         let late = late.min(window.path_ns);
         let (from, to) = (window.from.saturating_sub(late), window.to - late);
         let from = from.min(to);

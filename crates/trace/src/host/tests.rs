@@ -182,7 +182,11 @@ fn of_a_capture_behind_a_link_the_time_is_that_of_the_server() {
         path_ns: 500,
         ..window(1_500, 2_010)
     };
-    let expected = [(HostPart::Unread, 10), (HostPart::Running, 200), (HostPart::Timer, 300)];
+    let expected = [
+        (HostPart::Unread, 10),
+        (HostPart::Running, 200),
+        (HostPart::Timer, 300),
+    ];
     assert_eq!(parts(&timeline(&records), &behind), expected);
 }
 

@@ -5,9 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use super::record::{Connection, OffCpu, Record, Totals, Transfer};
 
 /// Older records are forgotten, ns.
-const KEPT_NS: u64 = 10_000_000_000;
-/// So many are kept at most: about 200 MB.
-const RECORDS_MAX: usize = 2_000_000;
+const KEPT_NS: u64 = 60_000_000_000;
+/// So many are kept at most: about 100 MB.
+const RECORDS_MAX: usize = 1_000_000;
 /// Records are forgotten in steps of this, ns: it costs a walk over all threads.
 const STEP_NS: u64 = 1_000_000_000;
 
@@ -37,7 +37,10 @@ impl Timeline {
             Record::OffCpu(period) => {
                 let periods = self.threads.entry(period.tid).or_default();
                 // Hostile files: one that overlaps the period before says nothing.
-                if periods.back().is_some_and(|last| last.in_at > period.out_at) {
+                if periods
+                    .back()
+                    .is_some_and(|last| last.in_at > period.out_at)
+                {
                     return;
                 }
                 periods.push_back(*period);
@@ -56,7 +59,8 @@ impl Timeline {
             }
         }
         self.records += 1;
-        if self.records > RECORDS_MAX || self.now - self.forgotten_at.min(self.now) > STEP_NS + KEPT_NS
+        if self.records > RECORDS_MAX
+            || self.now - self.forgotten_at.min(self.now) > STEP_NS + KEPT_NS
         {
             self.forget();
         }

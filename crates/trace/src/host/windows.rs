@@ -1,5 +1,6 @@
 //! The times of the server of a whole capture, laid next to the record of its host.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::net::SocketAddr;
 
@@ -7,26 +8,31 @@ use super::part::HostDivision;
 use super::record::{Connection, Reader, RecordError, Totals};
 use super::split::Window;
 use super::timeline::Timeline;
+use crate::flow::event::FlowId;
 
 /// Times that wait for their records, at most: about 120 MB.
-const WINDOWS_MAX: usize = 2_000_000;
+const WINDOWS_MAX: usize = 1_500_000;
+/// Exchanges whose times are kept one by one, at most.
+const EXCHANGES_MAX: usize = 65_536;
 
 /// What a time was found for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowKind {
-    /// The account of time: the part `server` of a connection.
+    /// The account of time: the part `server` of an exchange.
     Account,
-    /// The finding `server-think-time`.
-    ThinkTime,
+    /// The finding `server-think-time` in an exchange: its connection, and its number there.
+    ThinkTime(FlowId, u64),
 }
 
 /// Times of the server, divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostSums {
-    /// The part `server` of all connections.
+    /// The part `server` of all exchanges.
     pub account: HostDivision,
     /// The times of `server-think-time`.
     pub think_time: HostDivision,
+    /// The same for each exchange, of the first ones.
+    pub exchanges: HashMap<(FlowId, u64), HostDivision>,
     /// Times that were divided, of both.
     pub windows: u64,
     /// Times beyond the bound of memory, which were not.
@@ -65,8 +71,8 @@ impl HostWindows {
     }
 
     /// What was divided so far.
-    pub fn sums(&self) -> HostSums {
-        self.sums
+    pub fn sums(&self) -> &HostSums {
+        &self.sums
     }
 
     /// Divides the times whose records have all been taken.
@@ -129,9 +135,22 @@ impl HostSums {
         let division = timeline.split(window);
         let sum = match kind {
             WindowKind::Account => &mut self.account,
-            WindowKind::ThinkTime => &mut self.think_time,
+            WindowKind::ThinkTime(flow, ordinal) => {
+                self.keep((flow, ordinal), &division);
+                &mut self.think_time
+            }
         };
         sum.add_all(&division);
         self.windows += 1;
+    }
+
+    fn keep(&mut self, exchange: (FlowId, u64), division: &HostDivision) {
+        let is_room = self.exchanges.len() < EXCHANGES_MAX;
+        if is_room || self.exchanges.contains_key(&exchange) {
+            self.exchanges
+                .entry(exchange)
+                .or_default()
+                .add_all(division);
+        }
     }
 }

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from wirelab.documents.dissection import Dissection, Elapsed, Names, Wait, Waits
+from wirelab.documents.dissection import (
+    Dissection,
+    Elapsed,
+    HostElapsed,
+    HostWaits,
+    Names,
+    Wait,
+    Waits,
+)
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Picture, Section, Table
@@ -37,6 +45,20 @@ LABELS = {
     "unattributed": "unexplained",
 }
 """Every part as a reader knows it."""
+
+HOST_LABELS = {
+    "delivery": "on the way to the socket",
+    "unread": "not read yet",
+    "runnable": "runnable, not running",
+    "running": "running",
+    "lock": "blocked: lock or another thread",
+    "disk": "blocked: disk",
+    "network": "blocked: another connection",
+    "timer": "blocked: timer",
+    "other": "blocked: something else",
+    "unknown": "not recorded",
+}
+"""Every part of the server's time as a reader knows it."""
 
 COLOURS = {
     "name-resolution": "#8B5A2B",
@@ -134,8 +156,35 @@ def account(waits: Waits) -> Iterator[str]:
     fills = {one.part: FILLS[place % len(FILLS)] for place, one in enumerate(shown)}
     yield _bar(shown, fills)
     yield from _rows(waits, fills)
+    yield from host_rows(waits.host)
     yield from _long(waits)
     yield from unexplained(waits)
+
+
+def host_rows(host: HostWaits | None) -> Iterator[str]:
+    """What the server's processes did in its time, where that was recorded."""
+    if host is None or not host.server.elapsed_ms:
+        return
+    yield f"    {'server, by its threads':<37}{'of its time':>18}"
+    for part, ms in _host_parts(host.server):
+        row = Share(part, ms, ms / host.server.elapsed_ms)
+        if row.share >= SHOWN_MIN:
+            yield f"    {HOST_LABELS.get(part, part):<37}{_cell(row)}"
+    yield from (f"    {note}" for note in _host_notes(host))
+
+
+def _host_parts(elapsed: HostElapsed) -> list[tuple[str, float]]:
+    return sorted(elapsed.parts_ms.items(), key=lambda one: -one[1])
+
+
+def _host_notes(host: HostWaits) -> Iterator[str]:
+    """What the record lacks."""
+    if host.drops is None:
+        yield "The record of the host breaks off before its end."
+    elif host.drops:
+        yield f"The kernel dropped {counted(host.drops, 'record')} of the host: parts may be wrong."
+    if host.left_out:
+        yield f"{counted(host.left_out, 'time')} of the server were too many to be divided."
 
 
 def lookups(names: Names) -> Iterator[str]:
@@ -277,7 +326,8 @@ def section(waits: Waits) -> Section | None:
         "their first packet to their last.",
         (1, 2, 3, 4),
     )
-    notes = [words, *unexplained(waits)]
+    tables = (table, *_host_table(waits.host))
+    notes = [words, *unexplained(waits), *(_host_notes(waits.host) if waits.host else ())]
     pictures = [
         stacked_bar(title, elapsed)
         for title, elapsed in (
@@ -286,7 +336,32 @@ def section(waits: Waits) -> Section | None:
         )
         if elapsed.elapsed_ms > 0
     ]
-    return Section("Where the time went", notes, (table,), pictures)
+    return Section("Where the time went", notes, tables, pictures)
+
+
+def _host_table(host: HostWaits | None) -> Iterator[Table]:
+    if host is None or not host.server.elapsed_ms:
+        return
+    think = host.think_time
+    rows = [
+        (
+            HOST_LABELS.get(part, part),
+            _time(ms),
+            _percent(ms / host.server.elapsed_ms),
+            _time(think.parts_ms.get(part, 0.0)) if think.elapsed_ms else NONE,
+            _percent(think.parts_ms.get(part, 0.0) / think.elapsed_ms)
+            if think.elapsed_ms
+            else NONE,
+        )
+        for part, ms in _host_parts(host.server)
+    ]
+    yield Table(
+        ("Server's threads", "time", "of server", "in server-think-time", "of it"),
+        rows,
+        "What the server's threads did in its time in exchanges, and in the part of it that is "
+        "the finding server-think-time; recorded by the kernel's tracepoints.",
+        (1, 2, 3, 4),
+    )
 
 
 _BAR_WIDTH, _BAR_HEIGHT, _ROW = 440, 30, 19
