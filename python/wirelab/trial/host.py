@@ -6,9 +6,7 @@ explains its records and what they cost.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -99,20 +97,6 @@ def records_of(capture: Path) -> Path | None:
     file = capture.with_name(NAME)
     is_of_service = capture.name == upstream.name or not upstream.exists()
     return file if is_of_service and file.exists() else None
-
-
-@contextlib.contextmanager
-def recorded(
-    pids: tuple[int, ...], folder: Path, *, cores: tuple[int, ...], interruption: Interruption
-) -> Iterator[HostRecording | None]:
-    """Records processes during a block; None without any. Raises as :class:`HostRecording`."""
-    if not pids:
-        yield None
-        return
-    with HostRecording(
-        pids, folder / NAME, cores=cores, log=folder / "host.log", interruption=interruption
-    ) as recording:
-        yield recording
 
 
 def try_out(folder: Path, interruption: Interruption) -> None:

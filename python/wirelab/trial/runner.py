@@ -42,14 +42,12 @@ from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
-from wirelab.trial import dissected, dissection, hops, reconciliation, series
+from wirelab.trial import hops, reconciliation, series
 from wirelab.trial import host as hosts
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert
-from wirelab.trial.dissection import Look
-from wirelab.trial.host import HostRecording
 from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
@@ -65,6 +63,7 @@ from wirelab.trial.record import (
     histogram_log,
     now,
 )
+from wirelab.trial.taken_packets import TakenPackets
 from wirelab.trial.wire_record import WireRecord
 
 PROGRESS_MS = 100
@@ -140,8 +139,6 @@ class TrialContext:
     proxy: proxies.Proxy | None = None
     client_group: Path | None = None
     """Control group of the caller, if it has a CPU quota."""
-    recording: HostRecording | None = None
-    """What the service's threads do, if that is recorded."""
 
 
 def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
@@ -320,7 +317,9 @@ class TrialRunner:
         ) as link:
             measured = self._over(link)
             link_record = link.finish(*window_ns(measured.called.probe))
-        wire = self._dissected(measured, self._call_log_left(measured.called))
+        taken = TakenPackets(self._folder, measured.captures, measured.host, self._is_direct)
+        log = self._call_log_left(measured.called)
+        wire = taken.dissected(log, self._lab.interruption)
         measured = replace(measured, link=link_record, wire=wire)
         if measured.proxy is None or wire is None:
             return measured
@@ -439,22 +438,17 @@ class TrialRunner:
         proxy: proxies.Proxy | None = None,
     ) -> Measured:
         """The calls, with packet captures and the recording of the host."""
-        cores, interruption = self._table.capture, self._lab.interruption
-        pids = service.pids() if self._cell.records_host else ()
-        with (
-            Captures(
-                self._cell.capture,
-                link,
-                self._folder,
-                port=endpoint.port,
-                upstream=None if proxy is None else proxy.hop.upstream_port,
-                cores=cores,
-                interruption=interruption,
-            ) as taken,
-            hosts.recorded(pids, self._folder, cores=cores, interruption=interruption) as recording,
-        ):
-            context = TrialContext(link, service, taken, endpoint, store, proxy)
-            return self._observed(replace(context, recording=recording))
+        with Captures(
+            self._cell.capture,
+            link,
+            self._folder,
+            port=endpoint.port,
+            upstream=None if proxy is None else proxy.hop.upstream_port,
+            pids=service.pids() if self._cell.records_host else (),
+            cores=self._table.capture,
+            interruption=self._lab.interruption,
+        ) as taken:
+            return self._observed(TrialContext(link, service, taken, endpoint, store, proxy))
 
     def _prepare(self, link: AnyLink, endpoint: Endpoint) -> None:
         """Prepares the service. Raises :class:`TrialFailed` unless every call succeeds."""
@@ -510,7 +504,7 @@ class TrialRunner:
             called,
             findings,
             captures=context.captures.finish(),
-            host=context.recording and context.recording.finish(),
+            host=context.captures.finish_host(),
             store=store,
             proxy=hops.record(context.proxy, window_ns(called.probe)),
         )
@@ -527,8 +521,6 @@ class TrialRunner:
             observer.tick()
             context.link.tick()
             context.captures.tick()
-            if context.recording is not None:
-                context.recording.tick()
             if context.proxy is not None:
                 context.proxy.tick()
 
@@ -663,34 +655,6 @@ class TrialRunner:
         error = called.call_log_error
         return (
             CallLog(None, f"the log of calls ended early: {error}") if error else self._call_log()
-        )
-
-    def _dissected(self, measured: Measured, log: CallLog) -> WireRecord | None:
-        """Dissects every capture; stores the document next to it."""
-        documents = []
-        records = None if measured.host is None else self._folder / measured.host.file
-        for side, captured in measured.captures.items():
-            # The service has the connections behind a proxy, if there is one.
-            is_of_service = self._is_direct or side == "upstream"
-            document = dissection.dissect(
-                self._folder / captured.file,
-                Look(
-                    calls=None if side == "upstream" else log.path,
-                    host=records if is_of_service else None,
-                ),
-                log=self._folder / f"dissection-{side}.log",
-                interruption=self._lab.interruption,
-            )
-            self._write_text(f"dissection-{side}.json", dissected.text(document) + "\n")
-            # Behind a proxy are calls of the proxy, none of the caller.
-            if side != "upstream":
-                documents.append(document)
-        if not documents:
-            return None
-        return msgspec.structs.replace(
-            dissected.brief(documents[0]),
-            reconciliation=None if log.left_out else reconciliation.kept(documents),
-            not_reconciled=log.left_out,
         )
 
     def _write(self, name: str, content: Json) -> None:
