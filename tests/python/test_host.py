@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +38,7 @@ window: {duration: 100 ms}
 
 
 @pytest.fixture
-def may_record(tmp_path: Path, real_engine: None) -> Iterator[None]:
+def may_record(tmp_path: Path, real_engine: Path) -> None:
     """Skips where the machine cannot."""
     del real_engine
     try:
@@ -47,7 +46,6 @@ def may_record(tmp_path: Path, real_engine: None) -> Iterator[None]:
             host.try_out(tmp_path, interruption)
     except LabError as error:
         pytest.skip(error.message)
-    yield
 
 
 def test_only_trials_with_packets_are_recorded() -> None:
@@ -99,12 +97,13 @@ def _waits(drops: int | None) -> Waits:
 
 def test_the_account_shows_what_the_threads_did() -> None:
     text = "\n".join(packet_waits.account(_waits(0)))
-    assert "blocked: timer" in text and "60 %" in text
-    assert "runnable, not running" in text and "40 %" in text
+    for words in ("blocked: timer", "60 %", "runnable, not running", "40 %"):
+        assert words in text
     # Of a thousandth of the time no row is made.
     assert "blocked: lock" not in text
     section = packet_waits.section(_waits(0))
-    assert section is not None and len(section.tables) == 2
+    assert section is not None
+    assert len(section.tables) == 2
 
 
 def test_an_account_says_what_its_record_lacks() -> None:
@@ -137,7 +136,7 @@ def test_a_process_that_is_not_there_is_refused(may_record: None) -> None:
     assert "there is no process 4194304; name one that runs" in done.stderr.replace(" (", "; ")
 
 
-def test_a_file_that_is_no_record_is_refused(tmp_path: Path, real_engine: None) -> None:
+def test_a_file_that_is_no_record_is_refused(tmp_path: Path, real_engine: Path) -> None:
     del real_engine
     file = tmp_path / "x.records"
     file.write_bytes(b"pcap" * 100)

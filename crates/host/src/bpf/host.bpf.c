@@ -129,12 +129,19 @@ struct {
 	__type(value, u8);
 } ports SEC(".maps");
 
-// Sockets with unread data, by address, and since when.
+// Since when a socket has unread data. Its ports show whether it is the same socket still: the
+// kernel uses the memory of closed ones again.
+struct unread {
+	u64 since;
+	u64 ports;
+};
+
+// Sockets with unread data, by address.
 struct {
 	__uint(type, MAP_LRU_HASH);
 	__uint(max_entries, 32768);
 	__type(key, u64);
-	__type(value, u64);
+	__type(value, struct unread);
 } ready SEC(".maps");
 
 // When data was last ready on this processor, at any socket.
@@ -187,6 +194,11 @@ static inline void submit(struct record *record)
 {
 	u64 waiting = ringbuf_query(&records, RING_AVAIL_DATA);
 	ringbuf_submit(record, waiting > WAKE_READER_BYTES ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
+}
+
+static inline u64 ports_of(struct sock *sk)
+{
+	return (u64)sk->__sk_common.skc_num << 16 | sk->__sk_common.skc_dport;
 }
 
 // Negative outside of system calls.
@@ -311,14 +323,19 @@ int on_ready(u64 *ctx)
 		*last = now;
 	u16 port = sk->__sk_common.skc_num;
 	u64 key = (u64)sk;
-	if (map_lookup(&ports, &port))
-		map_update(&ready, &key, &now, NOEXIST);
+	if (!map_lookup(&ports, &port))
+		return 0;
+	struct unread unread = { now, ports_of(sk) };
+	struct unread *known = map_lookup(&ready, &key);
+	if (!known || known->ports != unread.ports)
+		map_update(&ready, &key, &unread, ANY);
 	return 0;
 }
 
 static inline void moved(struct sock *sk, int bytes, u8 kind)
 {
-	if (bytes <= 0)
+	// 0 bytes are read at the end of a connection, whose FIN made it ready.
+	if (bytes < 0 || (bytes == 0 && kind != KIND_READ))
 		return;
 	struct task_struct *task = current_task();
 	if (!is_watched(task->tgid))
@@ -329,15 +346,18 @@ static inline void moved(struct sock *sk, int bytes, u8 kind)
 	u16 port = sk->__sk_common.skc_num;
 	u64 key = (u64)sk, ready_at = 0;
 	if (kind == KIND_READ) {
-		u64 *since = map_lookup(&ready, &key);
-		if (since) {
-			ready_at = *since;
+		struct unread *unread = map_lookup(&ready, &key);
+		if (unread) {
+			if (unread->ports == ports_of(sk))
+				ready_at = unread->since;
 			map_delete(&ready, &key);
 		} else if (!map_lookup(&ports, &port)) {
 			u8 one = 1;
 			map_update(&ports, &port, &one, ANY);
 		}
 	}
+	if (bytes == 0)
+		return;
 	struct record *record = reserve();
 	if (!record)
 		return;

@@ -11,6 +11,8 @@ use super::timeline::{Timeline, Transfers};
 
 /// A write returns after its packet was captured: so much later at most, ns.
 const WRITE_LATE_NS: u64 = 10_000_000;
+/// Clocks are compared for each batch of records: so far apart may one moment be in two, ns.
+const CLOCKS_NS: u64 = 100_000;
 /// Threads that a request goes through on its way from the reader to the writer.
 const HANDS_MAX: usize = 4;
 /// Wake-ups of one thread that are looked at per time.
@@ -177,7 +179,8 @@ impl Timeline {
                 break;
             }
             // It ran since other than the record before has it: one is missing.
-            if period.ran_at > 0 && ran_at.is_some_and(|ran_at| ran_at != period.ran_at) {
+            let is_other = |ran_at: u64| period.ran_at.abs_diff(ran_at) > CLOCKS_NS;
+            if period.ran_at > 0 && ran_at.is_some_and(is_other) {
                 until(&mut at, period.ran_at, State::Unknown);
             }
             until(&mut at, period.out_at, State::Running);

@@ -203,14 +203,37 @@ fn what_was_not_recorded_is_unknown() {
 
 #[test]
 fn a_lost_record_leaves_a_gap_and_no_running_thread() {
-    let first = off(READER, [1_200, 1_300, 1_300], SLEEP);
-    // Between them it slept from 1400 to 1700, which was lost.
+    let (ms, to) = (1_000_000, 20_000_000);
+    let first = off(READER, [2 * ms, 3 * ms, 3 * ms], SLEEP);
+    // Between them it slept until 7 ms, which was lost.
     let second = OffCpu {
-        ran_at: 1_700,
-        ..off(READER, [1_800, 1_900, 1_900], SLEEP)
+        ran_at: 7 * ms,
+        ..off(READER, [8 * ms, 9 * ms, 9 * ms], SLEEP)
     };
+    let lost = one_thread(&[first, second], to);
+    assert!(lost.contains(&(HostPart::Unknown, 4 * ms)), "{lost:?}");
+    // The same moment by another comparison of the clocks.
+    let near = OffCpu {
+        ran_at: 3 * ms + 90,
+        ..second
+    };
+    let kept = one_thread(&[first, near], to);
+    assert!(
+        kept.iter().all(|(part, _)| *part != HostPart::Unknown),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn clocks_that_were_compared_twice_do_not_overlap() {
+    let first = off(READER, [1_200, 1_300, 1_400], SLEEP);
+    let second = off(READER, [1_395, 1_398, 1_500], SLEEP);
     let parts = one_thread(&[first, second], 2_000);
-    assert!(parts.contains(&(HostPart::Unknown, 400)), "{parts:?}");
+    assert!(parts.contains(&(HostPart::Timer, 100)), "{parts:?}");
+    assert!(
+        parts.contains(&(HostPart::Runnable, 60 + 100 + 100)),
+        "{parts:?}"
+    );
 }
 
 #[test]

@@ -36,14 +36,12 @@ impl Timeline {
         match record {
             Record::OffCpu(period) => {
                 let periods = self.threads.entry(period.tid).or_default();
-                // Hostile files: one that overlaps the period before says nothing.
-                if periods
-                    .back()
-                    .is_some_and(|last| last.in_at > period.out_at)
-                {
+                let last_at = periods.back().map_or(0, |last| last.in_at);
+                // Hostile files: one before the last says nothing.
+                if last_at > period.in_at {
                     return;
                 }
-                periods.push_back(*period);
+                periods.push_back(behind(period, last_at));
             }
             Record::Read(transfer) => {
                 let of = self.connections.entry(transfer.connection).or_default();
@@ -135,6 +133,21 @@ impl Timeline {
             .map(|one| one.in_at)
             .chain(transfers.flatten().map(|one| one.at));
         firsts.min().unwrap_or(self.now)
+    }
+}
+
+/// The period without what overlaps the one before: the clocks of two records differ by the error
+/// with which one clock was compared with the other.
+fn behind(period: &OffCpu, last_at: u64) -> OffCpu {
+    let out_at = period.out_at.max(last_at);
+    let woken_at = match period.woken_at {
+        0 => 0,
+        at => at.max(out_at),
+    };
+    OffCpu {
+        out_at,
+        woken_at,
+        ..*period
     }
 }
 
