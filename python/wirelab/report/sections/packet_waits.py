@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -60,6 +60,20 @@ HOST_LABELS = {
 }
 """Every part of the server's time as a reader knows it."""
 
+HOST_COLOURS = {
+    "delivery": "#56B4E9",
+    "unread": "#E69F00",
+    "runnable": "#D55E00",
+    "running": "#009E73",
+    "lock": "#CC79A7",
+    "disk": "#8B5A2B",
+    "network": "#0072B2",
+    "timer": "#F0E442",
+    "other": "#9A9A9A",
+    "unknown": "#CFCFCF",
+}
+"""Of each part of the server's time, after Okabe and Ito (2008)."""
+
 COLOURS = {
     "name-resolution": "#8B5A2B",
     "server": "#D55E00",
@@ -103,7 +117,7 @@ class Share:
     share: float
 
 
-def shares(elapsed: Elapsed) -> list[Share]:
+def shares(elapsed: Elapsed | HostElapsed) -> list[Share]:
     """The largest part first."""
     if elapsed.elapsed_ms <= 0:
         return []
@@ -336,6 +350,8 @@ def section(waits: Waits) -> Section | None:
         )
         if elapsed.elapsed_ms > 0
     ]
+    if waits.host and waits.host.server.elapsed_ms:
+        pictures.append(host_bar("Time of the server", waits.host))
     return Section("Where the time went", notes, tables, pictures)
 
 
@@ -367,7 +383,17 @@ def _host_table(host: HostWaits | None) -> Iterator[Table]:
 _BAR_WIDTH, _BAR_HEIGHT, _ROW = 440, 30, 19
 
 
-def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
+def host_bar(title: str, host: HostWaits) -> Picture:
+    """What the server's threads did in its time."""
+    return stacked_bar(title, host.server, HOST_LABELS, HOST_COLOURS)
+
+
+def stacked_bar(
+    title: str,
+    elapsed: Elapsed | HostElapsed,
+    labels: Mapping[str, str] = LABELS,
+    colours: Mapping[str, str] = COLOURS,
+) -> Picture:
     """One bar from left to right, the largest part first, with a legend below."""
     shown = [one for one in shares(elapsed) if one.share >= SHOWN_MIN]
     height = 26 + _BAR_HEIGHT + 12 + _ROW * len(shown)
@@ -384,19 +410,19 @@ def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
     left = 0.0
     for one in shown:
         width = one.share * _BAR_WIDTH
-        hint = f"{LABELS.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
+        hint = f"{labels.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
         drawn.append(
             f'<rect x="{left:.1f}" y="24" width="{width:.1f}" height="{_BAR_HEIGHT}" '
-            f'fill="{COLOURS.get(one.part, "#888888")}"><title>{escape(hint)}</title></rect>'
+            f'fill="{colours.get(one.part, "#888888")}"><title>{escape(hint)}</title></rect>'
         )
         left += width
     for place, one in enumerate(shown):
         y = 24 + _BAR_HEIGHT + 20 + place * _ROW
-        colour = COLOURS.get(one.part, "#888888")
-        label = f"{LABELS.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
+        colour = colours.get(one.part, "#888888")
+        label = f"{labels.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
         drawn.append(
             f'<rect x="0" y="{y - 11}" width="12" height="12" fill="{colour}"/>'
             f'<text x="18" y="{y}" fill="currentColor">{escape(label)}</text>'
         )
-    words = "; ".join(f"{LABELS.get(one.part, one.part)} {_percent(one.share)}" for one in shown)
+    words = "; ".join(f"{labels.get(one.part, one.part)} {_percent(one.share)}" for one in shown)
     return Picture("".join([*drawn, "</svg>"]), title, f"{title}: {words}")
