@@ -46,7 +46,6 @@ pub struct Counts {
 
 /// Programs in the kernel that watch some processes, those that these start, and all of
 /// their threads. They end with it.
-#[derive(Debug)]
 pub struct Watch {
     ring: RingBuf<MapData>,
     lost: PerCpuArray<MapData, u64>,
