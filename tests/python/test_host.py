@@ -50,7 +50,7 @@ def may_record(tmp_path: Path, real_engine: Path) -> None:
 
 def test_only_trials_with_packets_are_recorded() -> None:
     experiment = experiment_file.parse(TEXT)
-    planned = planning.plan(experiment, manifests.load())
+    planned = planning.schedule(experiment, manifests.load())
     cells = {trial.cell.capture: trial.cell for trial in planned.trials}
     assert not cells["none"].records_host
     assert cells["server"].records_host
@@ -82,7 +82,7 @@ def test_a_trial_keeps_what_was_recorded(measured_trial: Trial) -> None:
 def measured_trial() -> Trial:
     """Any trial."""
     experiment = experiment_file.parse(TEXT)
-    planned = planning.plan(experiment, manifests.load()).trials[0]
+    planned = planning.schedule(experiment, manifests.load()).trials[0]
     return Trial(planned.id, planned.cell.point, 0, 0, "measured")
 
 
