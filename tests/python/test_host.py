@@ -54,7 +54,7 @@ def test_only_trials_with_packets_are_recorded() -> None:
     cells = {trial.cell.capture: trial.cell for trial in planned.trials}
     assert not cells["none"].records_host
     assert cells["server"].records_host
-    assert cells["server"].point.options["host"] is True
+    assert cells["server"].point.options["host"] == "recorded"
     assert "host" not in cells["none"].point.options
 
 

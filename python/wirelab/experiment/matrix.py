@@ -272,7 +272,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         options={
             **_options(message, choice, at.faults),
             **_capture_option(experiment, capture),
-            **({"host": True} if records_host else {}),
+            **({"host": "recorded"} if records_host else {}),
         },
         service=external.point() if external else {},
     )
