@@ -341,7 +341,7 @@ def _misses(tallies: Iterable[tuple[str, Tally]]) -> Iterator[str]:
             yield f"{part}: {tally.occurrences} occurrences, at least {COUNT_MIN} are needed"
             continue
         for name, n in (("precision", tally.right + tally.false), ("recall", tally.occurrences)):
-            low = binomial_interval(tally.right, n).low
+            low = (binomial_interval(tally.right, n).low or 0.0) if n else 0.0
             if low < LIMIT:
                 yield f"{part}: the lower limit of {name} is {low:.3f}, below {LIMIT}"
 

@@ -195,3 +195,29 @@ fn realtime_ahead_ns() -> u64 {
     let best = (0..3).map(|_| one()).min_by_key(|(took, _)| *took);
     best.map_or(0, |(_, ahead)| ahead)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_object_has_every_program_at_its_tracepoint() {
+        let has = |text: String| {
+            OBJECT
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        };
+        for (name, tracepoint) in PROGRAMS {
+            assert!(has(format!("tp_btf/{tracepoint}\0")), "{tracepoint}");
+            assert!(has(format!("\0{name}\0")), "{name}");
+        }
+        assert!(!has("tp_btf/sys_enter\0".to_owned()));
+    }
+
+    #[test]
+    fn the_clocks_are_compared_within_a_millisecond() {
+        let all = [(); 8].map(|()| realtime_ahead_ns());
+        let spread = all.iter().max().unwrap_or(&0) - all.iter().min().unwrap_or(&0);
+        assert!(spread < 1_000_000, "{all:?}");
+    }
+}

@@ -6,7 +6,7 @@ use super::part::{HostDivision, HostPart};
 use super::reason::blocked_by;
 use super::record::{OffCpu, Record, Transfer};
 
-/// Threads that are told from each other, at most.
+/// Threads that are counted, at most.
 const THREADS_MAX: usize = 65_536;
 
 /// Counts and times of all records.

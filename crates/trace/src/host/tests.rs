@@ -91,7 +91,7 @@ fn a_server_that_computes_runs() {
 }
 
 #[test]
-fn each_reason_is_told_by_the_system_call_and_the_waker() {
+fn each_reason_follows_from_the_system_call_and_the_waker() {
     let own = |period: OffCpu, waker_syscall| OffCpu {
         waker: 99,
         is_woken_by_own: true,

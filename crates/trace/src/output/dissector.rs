@@ -128,7 +128,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
         &self.collectors.diagnosis
     }
 
-    /// The same, to be told what else happened meanwhile.
+    /// The same, for observations from elsewhere.
     pub fn diagnosis_mut(&mut self) -> &mut D {
         &mut self.collectors.diagnosis
     }
