@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -141,4 +141,6 @@ def _recorded(contender: Contender, served: Running) -> tuple[Reading, HostRecor
             interruption=Interruption(),
         )
         with recording:
-            return measure(contender, served), recording.finish()
+            reading, recorded = measure(contender, served), recording.finish()
+    others_s = reading.others_cpu_s - (0.0 if spare else recorded.cpu_s)
+    return replace(reading, others_cpu_s=others_s), recorded

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
+import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +27,12 @@ from wirelab.process.interruption import Interruption
 from wirelab.report.sections import packet_waits
 from wirelab.stack import manifests
 from wirelab.trial import host
+from wirelab.trial.capture import Captures
 from wirelab.trial.host_record import HostRecord
+from wirelab.trial.link import Loopback
+from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.record import Trial
+from wirelab.trial.taken_packets import TakenPackets
 
 TEXT = """\
 name: small
@@ -35,6 +43,24 @@ capture: [none, server]
 host: true
 window: {duration: 100 ms}
 """
+
+
+CALLS = 5
+SLEEP_S = 0.02
+
+
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Answers late."""
+
+    def do_GET(self) -> None:
+        time.sleep(SLEEP_S)
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
 
 
 @pytest.fixture
@@ -144,6 +170,42 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path, real_engine: Path) 
     done = subprocess.run(command, capture_output=True, text=True, timeout=30.0, check=False)
     assert done.returncode == 2
     assert "it is no record of a host" in done.stderr
+
+
+def test_the_captures_of_a_trial_are_divided_by_its_record(
+    may_record: None, tmp_path: Path
+) -> None:
+    with (
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server,
+        Interruption() as interruption,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = server.server_address[1]
+        with Captures(
+            "server",
+            Loopback(),
+            tmp_path,
+            port=port,
+            pids=(os.getpid(),),
+            cores=(),
+            interruption=interruption,
+        ) as captures:
+            for _ in range(CALLS):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10.0).read()
+            captures.tick()
+            time.sleep(0.3)
+            taken, recorded = captures.finish(), captures.finish_host()
+        server.shutdown()
+        assert recorded is not None
+        assert recorded.records > 0
+        packets = TakenPackets(tmp_path, taken, recorded, is_direct=True)
+        wire = packets.dissected(CallLog(None), interruption)
+    assert wire is not None
+    assert wire.exchanges == CALLS
+    document = json.loads(next(tmp_path.glob("dissection-*.json")).read_text())
+    divided = document["waits"]["host"]["server"]
+    assert divided["parts_ms"]["timer"] >= 0.9 * CALLS * SLEEP_S * 1e3
+    assert sum(divided["parts_ms"].values()) == pytest.approx(divided["elapsed_ms"])
 
 
 COUNT = 12
