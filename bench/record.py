@@ -13,6 +13,7 @@ from bench.process import Reading
 from bench.races import Raced
 from bench.rows.captures import Ablation
 from bench.rows.codecs import Timed
+from bench.rows.host import HostAblation
 from bench.rows.links import Exactness
 from bench.rows.memory import Weighed
 from bench.rows.packets import Read
@@ -123,6 +124,27 @@ def capture_row(every: list[Ablation]) -> Row:
     raw = {"ablations": [_ablation(one) for one in every]}
     ratios = [ratio for one in every for ratio in one.ratios]
     return Row("capture", table.capture_lines(every), ratios, raw)
+
+
+def host_row(every: list[HostAblation]) -> Row:
+    """Every reading of every round, and what each record holds."""
+    raw = {"ablations": [_host_ablation(one) for one in every]}
+    return Row("host", table.host_lines(every), [one.ratio for one in every], raw)
+
+
+def _host_ablation(one: HostAblation) -> dict[str, Any]:
+    return {
+        "stack": one.stack,
+        "load": one.load,
+        "rate_rps": one.rate_rps,
+        "records_per_call": one.records_per_call,
+        "record_us": one.record_us,
+        "drops": one.drops,
+        "others_share": one.others_share,
+        "recorded": msgspec.to_builtins(one.recorded),
+        "rounds": [_round(rnd) for rnd in one.rounds],
+        "ratio": _ratio(one.ratio),
+    }
 
 
 def _ablation(one: Ablation) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from bench.record import (
     Row,
     capture_row,
     codecs_row,
+    host_row,
     links_row,
     memory_row,
     packets_row,
@@ -36,6 +37,7 @@ from bench.record import (
 from bench.rows import (
     captures,
     codecs,
+    host,
     links,
     memory,
     packets,
@@ -49,7 +51,7 @@ from bench.servers import ENGINE
 OUT = Path(__file__).resolve().parent / "out"
 MEMORY_KEYS = ("connections", "calls")
 CODECS_KEY = "codecs"
-NETWORK_KEYS = ("packets", "links", "capture")
+NETWORK_KEYS = ("packets", "links", "capture", "host")
 STARTUP_KEY = "startup"
 TSHARK = "tshark"
 
@@ -136,7 +138,7 @@ def _options(races: list[str]) -> argparse.Namespace:
         "--publish",
         action="store_true",
         help="write the rows tax-* and codecs to the docs and to the data of reports; the rows "
-        "capture, links, startup, and those of other tools (see docs/reference) to the docs",
+        "capture, host, links, startup, and those of other tools (see docs/reference) to the docs",
     )
     parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
     options = parser.parse_args()
@@ -194,6 +196,8 @@ def _network_row(key: str, programs: dict[str, str], scale: Scale) -> Row:
         return packets_row(packets.run(scale.pairs, scale.packets, programs.get(TSHARK)))
     if key == "links":
         return links_row(links.run(quick=scale is QUICK))
+    if key == "host":
+        return host_row(host.run(scale.pairs, scale.capture_s))
     return capture_row(captures.run(scale.pairs, scale.capture_s))
 
 

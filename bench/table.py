@@ -10,6 +10,7 @@ from bench.process import Reading
 from bench.races import Raced
 from bench.rows.captures import Ablation
 from bench.rows.codecs import Timed
+from bench.rows.host import HostAblation
 from bench.rows.links import Exactness
 from bench.rows.memory import Weighed
 from bench.rows.packets import Pass, Read
@@ -146,6 +147,19 @@ def capture_lines(every: list[Ablation]) -> list[str]:
         lines.append(
             f"  {'captured':<24}{one.packets_per_s:>10,.0f} packets/s"
             f"{one.capture_us:>10.2f} µs CPU/packet{one.drops:>10,} drops"
+        )
+        lines += _disturbed(one.others_share, "the intervals tell how much these ratios say")
+    return lines
+
+
+def host_lines(every: list[HostAblation]) -> list[str]:
+    """What a record of the host did to each load, and what it cost itself."""
+    lines = ["", "A load under a record of the host over the same load without  [host]"]
+    for one in every:
+        lines.append(ratio_line(one.ratio))
+        lines.append(
+            f"  {'recorded':<24}{one.records_per_call:>10.1f} records/call"
+            f"{one.record_us:>10.2f} µs CPU/record{one.drops:>10,} drops"
         )
         lines += _disturbed(one.others_share, "the intervals tell how much these ratios say")
     return lines

@@ -126,6 +126,48 @@ def _capture_ratio(ratio: Json) -> str:
     return f"{again.median:.2f} [{low:.2f} … {high:.2f}]"
 
 
+HOST_PAGE = Path(__file__).resolve().parents[2] / "docs/reference/host.md"
+HOST_ROW = "host"
+
+
+def host_parts(page: str, document: Json) -> str:
+    """The page with its generated parts made anew.
+
+    Raises:
+        ValueError: the page lacks a marker.
+    """
+    ablations: list[Json] = document["rows"][HOST_ROW]["ablations"]
+    share = median(float(one["others_share"]) for one in ablations)
+    therefore = "so that the intervals are wide; trust no ratio beyond its interval."
+    head = (
+        "| stack | load | requests/s without | figure | with a record, over without | aim "
+        "| records per call | CPU of the recording process per record | drops |"
+    )
+    rule = "|" + "---|" * (head.count("|") - 1)
+    where = marked_parts.where(document, share, therefore)
+    lines = [where, "", head, rule, *map(_host_line, ablations)]
+    return marked_parts.replaced(page, "cost", lines)
+
+
+def _host_line(one: Json) -> str:
+    kept = one["ratio"]
+    ratio = Ratio(
+        kept["figure"], "", tuple(kept["values"]), kept["at_most"], kept["at_least"], aim=True
+    )
+    cells = [
+        f"`{one['stack']}`",
+        one["load"],
+        f"{one['rate_rps']:,.0f}",
+        ratio.figure,
+        _capture_ratio(kept),
+        f"{ratio.bound_text()}: {ratio.verdict}",
+        f"{one['records_per_call']:.1f}",
+        f"{one['record_us']:.2f} µs",
+        f"{one['drops']:,}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
 PEERS_PAGE = Path(__file__).resolve().parents[2] / "docs/reference/peers.md"
 PEERS_ROWS = (
     "http",

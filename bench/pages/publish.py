@@ -54,6 +54,7 @@ PAGES = (
         "capture",
         measurements.capture_parts,
     ),
+    _parts(measurements.HOST_PAGE, (measurements.HOST_ROW,), "host", measurements.host_parts),
     _parts(
         measurements.STARTUP_PAGE,
         (measurements.STARTUP_ROW,),

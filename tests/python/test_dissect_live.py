@@ -16,6 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from wirelab.errors import LabError
+from wirelab.process.interruption import Interruption
+from wirelab.trial import host
+
 PAUSE_S = 0.05
 CALLS = 8
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -121,6 +125,24 @@ def test_only_the_sockets_of_a_process_count(port: int) -> None:
     assert document["flows"]["count"] == 1
 
 
+def test_the_time_of_a_server_is_divided_by_what_its_threads_did(port: int, tmp_path: Path) -> None:
+    try:
+        with Interruption() as interruption:
+            host.try_out(tmp_path, interruption)
+    except LabError as error:
+        pytest.skip(error.message)
+    started = _live("--pid", str(os.getpid()), "--host", "--for", "3s", "--json")
+    _watching(started)
+    _calls(port)
+    out, err = started.communicate(timeout=30)
+    assert started.returncode == 0, err
+    waits = json.loads(out)["waits"]
+    divided = waits["host"]["server"]
+    assert divided["elapsed_ms"] == pytest.approx(waits["exchanges"]["parts_ms"]["server"])
+    assert sum(divided["parts_ms"].values()) == pytest.approx(divided["elapsed_ms"])
+    assert divided["parts_ms"]["timer"] >= 0.9 * CALLS * PAUSE_S * 1e3
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -128,6 +150,7 @@ def test_only_the_sockets_of_a_process_count(port: int) -> None:
         (["--pid", "4194000"], "no process 4194000"),
         (["--interface", "eth0", "--write", "x"], "--write needs one interface"),
         (["--for", "-1s"], "--for"),
+        (["--host"], "--host needs a process"),
         (["--test"], "--live takes no FILE"),
     ],
 )

@@ -10,6 +10,7 @@ use clap::Args;
 use wirelab_contract::print_error;
 use wirelab_trace::diagnosis::{Diagnosis, EXAMPLES};
 use wirelab_trace::flow::event::Observer;
+use wirelab_trace::host::{HostWindows, Reader, RecordError};
 use wirelab_trace::output::reconciliation::{CallLog, LogError, Reconciler};
 use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::protocol::exchange::ExchangeObserver;
@@ -46,6 +47,10 @@ pub(crate) struct Arguments {
     /// where SSLKEYLOGFILE names a file.
     #[arg(long, value_name = "FILE")]
     keylog: Option<PathBuf>,
+    /// The record of what the server's processes did meanwhile (wirelab-engine host), to
+    /// divide the time of the server by it.
+    #[arg(long, value_name = "RECORD")]
+    host: Option<PathBuf>,
     /// Name every occurrence of each finding, not the longest few.
     #[arg(long)]
     all_findings: bool,
@@ -75,11 +80,16 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     } else {
         EXAMPLES
     };
-    let diagnosis = Diagnosis::new(examples).listing(arguments.flows as usize);
+    let mut diagnosis = Diagnosis::new(examples).listing(arguments.flows as usize);
+    if arguments.host.is_some() {
+        diagnosis = diagnosis.with_host();
+    }
+    let mut records = arguments.host.as_deref().map(host_records).transpose()?;
     // The log is opened before the capture is read, which may take minutes.
     let Some(log) = &arguments.calls else {
         let (mut dissection, diagnosis) = run(diagnosis, arguments)?;
-        dissection.diagnosed(diagnosis);
+        let times = dissection.diagnosed(diagnosis);
+        divide(&mut dissection, times, records.as_mut())?;
         return Ok(dissection);
     };
     let calls = calls(log).map_err(|error| {
@@ -89,8 +99,40 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     let (mut dissection, reconciler) = run(Reconciler::new(calls, diagnosis), arguments)?;
     let (reconciliation, diagnosis) = reconciler.finish();
     dissection.reconciliation = Some(reconciliation);
-    dissection.diagnosed(diagnosis);
+    let times = dissection.diagnosed(diagnosis);
+    divide(&mut dissection, times, records.as_mut())?;
     Ok(dissection)
+}
+
+struct HostRecords {
+    name: String,
+    reader: Reader<BufReader<File>>,
+}
+
+const HOST_REMEDY: &str = "name the file that `wirelab-engine host` wrote meanwhile";
+
+fn host_records(file: &Path) -> Result<HostRecords, String> {
+    let name = file.display().to_string();
+    let opened = File::open(file).map_err(RecordError::from);
+    let reader = opened.and_then(|file| Reader::new(BufReader::new(file)));
+    let reader = reader.map_err(|error| format!("--host {name}: {error}; {HOST_REMEDY}"))?;
+    Ok(HostRecords { name, reader })
+}
+
+/// Divides the times of the server by the record of its host.
+fn divide(
+    dissection: &mut Dissection,
+    times: Option<HostWindows>,
+    records: Option<&mut HostRecords>,
+) -> Result<(), String> {
+    let (Some(times), Some(records)) = (times, records) else {
+        return Ok(());
+    };
+    let (sums, totals) = times
+        .read(&mut records.reader)
+        .map_err(|error| format!("--host {}: {error}; {HOST_REMEDY}", records.name))?;
+    dissection.divided_by_host(&sums, totals.map(|totals| totals.drops));
+    Ok(())
 }
 
 fn calls(log: &Path) -> Result<CallLog<File>, LogError> {

@@ -11,16 +11,21 @@ mod describe;
 mod dissect;
 mod drive;
 mod hops;
+mod host;
 mod interrupt;
 mod link;
 mod live;
+mod output_file;
 mod proto;
 mod sockets;
+mod usage;
 mod verify;
+mod waiting;
 
 /// Documents that the verbs read and write, for their JSON Schemas.
 pub mod documents {
     pub use crate::capture::{Config, Line};
+    pub use crate::host::{HostConfig, HostLine};
     pub use crate::verify::Document;
 }
 
@@ -57,6 +62,9 @@ enum Verb {
     /// Write the packets of an interface to a file (its configuration is one JSON
     /// line on standard input, or options).
     Capture(capture::Arguments),
+    /// Write what the threads of processes do while packets wait to a file (its configuration
+    /// is one JSON line on standard input, or options).
+    Host(host::Arguments),
     /// Make certificates for trials with TLS.
     Certificates(certificates::Arguments),
     /// Print the methods of a .proto, a descriptor set or a server with reflection, and an
@@ -77,6 +85,7 @@ pub fn main() -> ExitCode {
         Verb::Link(arguments) => link::link(arguments),
         Verb::Arrivals(arguments) => arrivals::print(&arguments),
         Verb::Capture(arguments) => capture::run(arguments),
+        Verb::Host(arguments) => host::run(arguments),
         Verb::Certificates(arguments) => certificates::make(&arguments),
         Verb::Describe(arguments) => describe::describe(&arguments),
     }

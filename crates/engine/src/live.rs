@@ -16,11 +16,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde::Serialize;
 use wirelab_contract::print_error;
+use wirelab_host::Watch;
 use wirelab_trace::Analyzer;
 use wirelab_trace::capture::{Capture, CaptureError, KernelTotals, Options as CaptureOptions};
 use wirelab_trace::diagnosis::Diagnosis;
 use wirelab_trace::flow::Limits;
-use wirelab_trace::output::{Dissection, Dissector, Endpoints, Options, Waits};
+use wirelab_trace::host::Timeline;
+use wirelab_trace::output::{Dissection, Dissector, Endpoints, HostWaits, Options, Waits};
 use wirelab_trace::packet::file::{InterfaceTotals, Record, Writer};
 
 use crate::interrupt;
@@ -30,6 +32,8 @@ const ANY: &str = "any";
 const WRITE_BYTES: usize = 1 << 20;
 /// The sockets of a process are looked up again after so long.
 const SOCKETS_EVERY: Duration = Duration::from_millis(100);
+/// Records of the host that are taken at a time.
+const HOST_RECORDS: usize = 1 << 16;
 const WAIT_MAX: Duration = Duration::from_millis(100);
 
 /// What to watch, and for how long.
@@ -53,6 +57,10 @@ pub(crate) struct Arguments {
     /// Also write the packets to this file (pcapng; needs one interface).
     #[arg(long)]
     write: Option<String>,
+    /// Also record what that process does meanwhile, to divide the time of the server by it
+    /// (needs --pid).
+    #[arg(long, requires = "pid")]
+    host: bool,
     /// Size of each interface's ring, MiB.
     #[arg(long, default_value_t = CaptureOptions::RING_MIB)]
     ring_mib: u32,
@@ -127,8 +135,10 @@ fn watch(arguments: &Arguments, interrupted: &AtomicBool) -> Result<(), Failure>
             "no interface can be captured; name one by --interface".to_owned(),
         ));
     }
+    let host = arguments.pid.filter(|_| arguments.host).map(Host::open);
+    let host = host.transpose()?;
     let chosen = arguments.pid.map(|_| Endpoints::default());
-    let mut live = Live::new(arguments, chosen, sources);
+    let mut live = Live::new(arguments, chosen, sources, host);
     live.writer = arguments
         .write
         .as_ref()
@@ -176,8 +186,36 @@ struct Source {
     capture: Capture,
 }
 
+/// What the process does meanwhile.
+struct Host {
+    watch: Watch,
+    timeline: Timeline,
+}
+
+impl Host {
+    fn open(pid: u32) -> Result<Host, Failure> {
+        let watch = Watch::open(&[pid])
+            .map_err(|error| Failure::Refused(format!("--host: {error}; {}", error.remedy())))?;
+        Ok(Host {
+            watch,
+            timeline: Timeline::default(),
+        })
+    }
+
+    fn drain(&mut self) {
+        let Host { watch, timeline } = self;
+        watch.drain(HOST_RECORDS, |record| timeline.take(record));
+    }
+
+    fn drops(&self) -> io::Result<u64> {
+        let counts = self.watch.counts().map_err(io::Error::other)?;
+        Ok(counts.drops)
+    }
+}
+
 struct Live {
     sources: Vec<Source>,
+    host: Option<Host>,
     analyzer: Analyzer,
     dissector: Dissector<Diagnosis>,
     chosen: Option<Endpoints>,
@@ -189,19 +227,28 @@ struct Live {
 }
 
 impl Live {
-    fn new(arguments: &Arguments, chosen: Option<Endpoints>, sources: Vec<Source>) -> Live {
+    fn new(
+        arguments: &Arguments,
+        chosen: Option<Endpoints>,
+        sources: Vec<Source>,
+        host: Option<Host>,
+    ) -> Live {
         let options = Options {
             port: arguments.port,
             timeline: None,
             flows: arguments.flows as usize,
         };
-        let diagnosis = Diagnosis::default().listing(arguments.flows as usize);
+        let mut diagnosis = Diagnosis::default().listing(arguments.flows as usize);
+        if host.is_some() {
+            diagnosis = diagnosis.with_host();
+        }
         let mut dissector = Dissector::new(options, diagnosis);
         if let Some(chosen) = &chosen {
             dissector.choose(chosen.clone());
         }
         Live {
             sources,
+            host,
             analyzer: Analyzer::new(Limits::default()),
             dissector,
             chosen,
@@ -249,6 +296,7 @@ impl Live {
                 self.look_up(pid)?;
                 looked_up = Instant::now();
             }
+            self.take_host();
             let is_more = self.take_blocks()?;
             let now = Instant::now();
             if interrupted.load(Ordering::SeqCst) || end.is_some_and(|end| now >= end) {
@@ -319,6 +367,13 @@ impl Live {
         Ok(is_more)
     }
 
+    fn take_host(&mut self) {
+        if let Some(host) = &mut self.host {
+            host.drain();
+            self.dissector.diagnosis_mut().settle_host(&host.timeline);
+        }
+    }
+
     fn wait(&self, until: Instant) -> io::Result<()> {
         let mut all: Vec<PollFd<'_>> = self
             .sources
@@ -346,13 +401,18 @@ impl Live {
 
     fn progress(&mut self) -> io::Result<Progress> {
         let drops = self.totals()?.drops;
+        let diagnosis = self.dissector.diagnosis();
+        let mut waits = Waits::from(&diagnosis.progress());
+        if let (Some(host), Some(times)) = (&self.host, diagnosis.host()) {
+            waits.host = Some(HostWaits::new(times.sums(), Some(host.drops()?)));
+        }
         Ok(Progress {
             seconds: self.began.elapsed().as_secs_f64(),
             packets: self.number,
             bytes: self.bytes,
             drops,
             exchanges: self.dissector.exchanges(),
-            waits: Waits::from(&self.dissector.diagnosis().progress()),
+            waits,
         })
     }
 
@@ -376,7 +436,12 @@ impl Live {
         let mut summary = self.analyzer.finish(&mut self.dissector);
         summary.drops = Some(totals.drops);
         let (mut dissection, diagnosis) = self.dissector.finish("live", &summary);
-        dissection.diagnosed(diagnosis);
+        let times = dissection.diagnosed(diagnosis);
+        if let (Some(mut host), Some(times)) = (self.host, times) {
+            host.drain();
+            let sums = times.finish(&host.timeline);
+            dissection.divided_by_host(&sums, Some(host.drops()?));
+        }
         print(&Line::Dissection(&dissection))?;
         Ok(())
     }

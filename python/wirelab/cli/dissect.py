@@ -37,6 +37,13 @@ class ViewOptions:
         metavar="FILE",
         help="Secrets to decrypt TLS with: what a program writes where SSLKEYLOGFILE names a file.",
     )
+    host_records: Path | None = option(
+        "--host-records",
+        type=PATH,
+        metavar="FILE",
+        help="What the server's processes did meanwhile (`wirelab-engine host`), to divide the "
+        "server's time in a FILE; a RUN has its own.",
+    )
     svg: Path | None = option(
         "--svg", type=PATH, metavar="FILE", help="Write that exchange as a drawing."
     )
@@ -66,6 +73,11 @@ class LiveOptions:
     )
     pid: int | None = option(
         "--pid", type=click.IntRange(1), help="Only connections of this process."
+    )
+    host: bool = option(
+        "--host",
+        is_flag=True,
+        help="Also record what that process does, to divide the server's time (needs --pid).",
     )
     duration: str | None = option("--for", metavar="TIME", help="End after that time, e.g. 30s.")
     write: Path | None = option(

@@ -456,6 +456,28 @@ class Handshakes(msgspec.Struct, frozen=True, kw_only=True):
     """From a SYN to its answer: to the server's kernel and back."""
 
 
+class HostElapsed(msgspec.Struct, frozen=True, kw_only=True):
+    """A time of the server, divided. The parts add up to it."""
+
+    elapsed_ms: float
+    """All of it, milliseconds."""
+    parts_ms: dict[str, float]
+    """The same by part, milliseconds; parts without any are left out."""
+
+
+class HostWaits(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server's processes did while a reply was waited for."""
+
+    drops: int | None = None
+    """Records that the kernel had no room for; null where the record has no end."""
+    left_out: int
+    """Times of the server that the memory had no room for, so that they are not divided."""
+    server: HostElapsed
+    """The part `server` of all exchanges."""
+    think_time: HostElapsed
+    """The times of the finding `server-think-time`."""
+
+
 class InterarrivalOf(msgspec.Struct, frozen=True, kw_only=True):
     """Exchanges whose packets were followed one by one."""
 
@@ -910,6 +932,8 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True):
     exchanges: Elapsed
     """All exchanges with a whole reply, each from the request's first byte to the reply's last,
     added up; the first of a connection with the opening of it."""
+    host: HostWaits | None = None
+    """What the server's processes did meanwhile; left out without a record of their host."""
     longest: tuple[Wait, ...]
     """The longest waits, the longest first."""
     unattributed: tuple[Wait, ...]
@@ -923,6 +947,9 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
     """The exchange's on that connection, from 0; None where messages cannot be read."""
     flow: int
     """The connection's number."""
+    host_ms: dict[str, float] | None = None
+    """The same by what the server's threads did, milliseconds; left out without a record of
+    their host."""
     ms: float
     """Time charged, milliseconds."""
     packets: tuple[int, ...]

@@ -80,6 +80,8 @@ class Cell:
     capture: CaptureChoice
     external: ExternalService | None = None
     """The declaration of a user-defined service; None for wirelab's services."""
+    records_host: bool = False
+    """Whether what the service's threads do is recorded."""
 
     def workload(self, seed: int) -> dict[str, Any]:
         """The object ``workload`` of the probe in the engine's plan."""
@@ -250,6 +252,10 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         _accept_link(stack, external, profiles.name(link))
     with _reported_at("capture", at.capture):
         _accept_capture(stack, capture, load)
+    records_host = experiment.host and capture != NO_CAPTURE
+    if records_host:
+        with _reported_at("host"):
+            _accept_host(stack, external)
     with _reported_at("faults"):
         _accept_faults(stack, catalogue, message.contract, at.faults)
     if experiment.codec_times:
@@ -266,10 +272,11 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         options={
             **_options(message, choice, at.faults),
             **_capture_option(experiment, capture),
+            **({"host": "recorded"} if records_host else {}),
         },
         service=external.point() if external else {},
     )
-    return Cell(point, stack, message, load, choice, link, capture, external)
+    return Cell(point, stack, message, load, choice, link, capture, external, records_host)
 
 
 def _served(
@@ -375,6 +382,14 @@ def _accept_capture(stack: Stack, capture: str, load: Load) -> None:
         )
     if capture != NO_CAPTURE and stack.axes["socket"] == "unix":
         raise StackError(f"{stack}: a Unix socket has no packets", "set `capture: none`")
+
+
+def _accept_host(stack: Stack, external: ExternalService | None) -> None:
+    if external is not None and external.command is None and not external.pid:
+        raise StackError(
+            f"{stack}: the process of this service is not known, so it cannot be recorded",
+            "declare its pid, or remove host",
+        )
 
 
 def _accept_faults(

@@ -272,6 +272,11 @@ class Experiment(Model):
         min_length=1,
         description="where to capture packets; with a list, each value is measured",
     )
+    host: bool = Field(
+        False,
+        description="in trials with a capture, also record what the service's threads do, to "
+        "divide the server's time",
+    )
     window: Window
     warmup: Warmup = Warmup()
     timeout: Time = time_default("10 s", "time limit for one call")
@@ -402,6 +407,14 @@ class Experiment(Model):
         return self
 
     @model_validator(mode="after")
+    def _packets_to_divide(self) -> Experiment:
+        if self.host and set(self.capture) == {NO_CAPTURE}:
+            raise ValueError(
+                "host divides the time that packets show: add `capture: server`, or remove it"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _packets_to_test(self) -> Experiment:
         if self.test_findings and set(self.capture) == {NO_CAPTURE}:
             raise ValueError("test_findings needs packets: add `capture: client`")
@@ -456,7 +469,7 @@ class Experiment(Model):
     def digest(self) -> str:
         """SHA-256 of everything that affects the trials; comments and layout do not."""
         excluded = {"about", "test_findings", "interventions"}
-        newer = ("only", "prepare", "allow_targets", "codec_times")
+        newer = ("only", "prepare", "allow_targets", "codec_times", "host")
         absent = {name for name in newer if not getattr(self, name)}
         content = self.model_dump(mode="json", exclude=excluded | absent)
         messages = (one for one in self.messages if isinstance(one, ExternalMessage))

@@ -57,6 +57,10 @@ class _Observed:
         """CPU time of the whole process tree so far; None if no process is known."""
         return self.tree.look() if self.tree else None
 
+    def pids(self) -> tuple[int, ...]:
+        """Its living processes; empty if none is known."""
+        return tuple(self.tree.pids()) if self.tree else ()
+
     def rss_max_bytes(self) -> int | None:
         """Largest observed sum of resident memory over the process tree; shared pages count for
         each process. None if no process is known."""

@@ -154,6 +154,10 @@ class Service(ManagedProcess[Ready]):
         """CPU time so far; None if it has ended."""
         return metrics.cpu_seconds(self.ready.pid)
 
+    def pids(self) -> tuple[int, ...]:
+        """Its processes."""
+        return (self.ready.pid,)
+
     def rss_max_bytes(self) -> int | None:
         """Peak resident memory; None if it has ended."""
         return metrics.rss_max_bytes(self.ready.pid)

@@ -25,6 +25,7 @@ from wirelab.selftest import clock_resolution
 from wirelab.stack.link_names import Driver
 from wirelab.stack.reference import Stack
 from wirelab.trial import capture as captures
+from wirelab.trial import host as hosts
 from wirelab.trial import link as links
 from wirelab.trial.link import LinkSpec
 from wirelab.trial.link_record import LinkRecord
@@ -221,6 +222,15 @@ def _capture() -> Finding:
     return Finding("capture", "yes", "loopback packets into a file")
 
 
+def _host() -> Finding:
+    try:
+        with Interruption() as interruption, Scratch() as scratch:
+            hosts.try_out(scratch.folder, interruption)
+    except WirelabError as error:
+        return Finding("host", "no", error.message, error.remedy)
+    return Finding("host", "yes", "what threads do while packets wait (eBPF)")
+
+
 def _go() -> Finding:
     return _language("Go", ["go", "version"], "install Go 1.26 or newer")
 
@@ -273,6 +283,7 @@ PROBES: tuple[Callable[[], Finding], ...] = (
     _netem,
     _emulator,
     _capture,
+    _host,
     _go,
     _java,
     _maven,

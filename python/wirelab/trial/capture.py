@@ -1,4 +1,5 @@
-"""Packet captures of a trial, into files, at one end of the link or at both.
+"""Packet captures of a trial, into files, at one end of the link or at both, and the record of what
+the service's threads do meanwhile.
 
 Each capture is a process (docs/reference/process.md, "Capture process") in the network
 namespace of its end. On loopback both ends are the same interface, which is captured once.
@@ -21,6 +22,8 @@ from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess, Refused
+from wirelab.trial.host import HostRecording
+from wirelab.trial.host_record import NAME, HostRecord
 from wirelab.trial.link import AnyLink, End, Loopback
 from wirelab.trial.link_record import CaptureRecord, Side
 
@@ -117,12 +120,15 @@ class Captures:
         *,
         port: int | None,
         upstream: int | None = None,
+        pids: tuple[int, ...] = (),
         cores: tuple[int, ...],
         interruption: Interruption,
     ) -> None:
         """``choice`` is the value in the experiment: none, client, server or both. ``upstream`` is
-        the port of a service behind a proxy; its packets are captured too if any are."""
+        the port of a service behind a proxy; its packets are captured too if any are. ``pids`` are
+        the processes whose threads are recorded meanwhile."""
         self._taken: dict[Side, Capture] = {}
+        self._host: HostRecording | None = None
         self._stack = ExitStack()
         sides = SIDES[choice][:1] if isinstance(link, Loopback) else SIDES[choice]
         ends: list[tuple[Side, End, int | None]] = [
@@ -140,6 +146,15 @@ class Captures:
                     interruption=interruption,
                 )
                 self._taken[side] = unwound.enter_context(capture)
+            if pids:
+                recording = HostRecording(
+                    pids,
+                    folder / NAME,
+                    cores=cores,
+                    log=folder / "host.log",
+                    interruption=interruption,
+                )
+                self._host = unwound.enter_context(recording)
             self._stack = unwound.pop_all()
 
     def __enter__(self) -> Self:
@@ -152,11 +167,17 @@ class Captures:
         """Raises :class:`TrialFailed` or :class:`StorageError` if one has ended."""
         for capture in self._taken.values():
             capture.tick()
+        if self._host is not None:
+            self._host.tick()
 
     def finish(self) -> dict[Side, CaptureRecord]:
         """The record of each capture, by side. Raises :class:`TrialFailed` and
         :class:`StorageError`."""
         return {side: capture.finish() for side, capture in self._taken.items()}
+
+    def finish_host(self) -> HostRecord | None:
+        """What the service's threads did, if that was recorded. Raises as :meth:`finish`."""
+        return None if self._host is None else self._host.finish()
 
 
 def try_out(folder: Path, interruption: Interruption) -> None:

@@ -36,6 +36,8 @@ class Look:
     """The engine's log of calls, to compare with the packets."""
     keylog: Path | None = None
     """Secrets of TLS connections, in the format of NSS key logs."""
+    host: Path | None = None
+    """The record of what the server's processes did meanwhile."""
 
     def options(self) -> list[str]:
         """As options of the engine."""
@@ -44,6 +46,7 @@ class Look:
             ("--timeline", self.timeline),
             ("--calls", self.calls),
             ("--keylog", self.keylog),
+            ("--host", self.host),
         )
         words = [word for name, value in given if value is not None for word in (name, str(value))]
         return [*words, "--flows", str(self.flows)]

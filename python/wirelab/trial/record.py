@@ -16,6 +16,7 @@ import msgspec
 from wirelab.experiment.load_record import LoadRecord
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert, written
+from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.wire_record import WireRecord
@@ -515,7 +516,7 @@ class StoreRecord:
 
 _MAPPINGS = (
     *("point", "result", "engine", "service", "placement", "link", "captures", "wire"),
-    *("store", "proxy"),
+    *("store", "proxy", "host"),
 )
 """Parts of a trial that are objects in its line."""
 
@@ -554,6 +555,8 @@ class Trial:
     """None if rows are stored in the service's memory."""
     proxy: ProxyRecord | None = None
     """None if calls go directly to the service."""
+    host: HostRecord | None = None
+    """What the service's threads did; None if that was not recorded."""
     checks: tuple[Check, ...] = ()
 
     def client_cpu_s(self) -> float:
@@ -590,6 +593,7 @@ class Trial:
             "wire": self.wire.to_json() if self.wire else {},
             "store": self.store.to_json() if self.store else {},
             "proxy": self.proxy.to_json() if self.proxy else {},
+            "host": msgspec.to_builtins(self.host) if self.host else {},
             "checks": tuple(map(asdict, self.checks)),
         }
 
@@ -612,6 +616,8 @@ class Trial:
         known["store"] = convert(store, StoreRecord) if store else None
         proxy = known.get("proxy")
         known["proxy"] = convert(proxy, ProxyRecord) if proxy else None
+        host = known.get("host")
+        known["host"] = convert(host, HostRecord) if host else None
         known["point"] = Point.of(known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
         return cls(**known)

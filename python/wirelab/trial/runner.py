@@ -42,12 +42,13 @@ from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
-from wirelab.trial import dissected, dissection, hops, reconciliation, series
+from wirelab.trial import hops, reconciliation, series
+from wirelab.trial import host as hosts
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert
-from wirelab.trial.dissection import Look
+from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
@@ -62,6 +63,7 @@ from wirelab.trial.record import (
     histogram_log,
     now,
 )
+from wirelab.trial.taken_packets import TakenPackets
 from wirelab.trial.wire_record import WireRecord
 
 PROGRESS_MS = 100
@@ -122,6 +124,7 @@ class Measured:
     wire: WireRecord | None = None
     store: StoreRecord | None = None
     proxy: ProxyRecord | None = None
+    host: HostRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,8 @@ def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
         lab.nominal[link] = links.try_out(spec, log, lab.interruption).nominal
     if any(cell.capture != NO_CAPTURE for cell in cells):
         captures.try_out(lab.scratch.folder, lab.interruption)
+    if any(cell.records_host for cell in cells):
+        hosts.try_out(lab.scratch.folder, lab.interruption)
 
 
 def settings(
@@ -312,7 +317,9 @@ class TrialRunner:
         ) as link:
             measured = self._over(link)
             link_record = link.finish(*window_ns(measured.called.probe))
-        wire = self._dissected(measured.captures, self._call_log_left(measured.called))
+        taken = TakenPackets(self._folder, measured.captures, measured.host, self._is_direct)
+        log = self._call_log_left(measured.called)
+        wire = taken.dissected(log, self._lab.interruption)
         measured = replace(measured, link=link_record, wire=wire)
         if measured.proxy is None or wire is None:
             return measured
@@ -430,13 +437,14 @@ class TrialRunner:
         store: Store,
         proxy: proxies.Proxy | None = None,
     ) -> Measured:
-        """The calls, with packet captures."""
+        """The calls, with packet captures and the recording of the host."""
         with Captures(
             self._cell.capture,
             link,
             self._folder,
             port=endpoint.port,
             upstream=None if proxy is None else proxy.hop.upstream_port,
+            pids=service.pids() if self._cell.records_host else (),
             cores=self._table.capture,
             interruption=self._lab.interruption,
         ) as taken:
@@ -496,6 +504,7 @@ class TrialRunner:
             called,
             findings,
             captures=context.captures.finish(),
+            host=context.captures.finish_host(),
             store=store,
             proxy=hops.record(context.proxy, window_ns(called.probe)),
         )
@@ -648,28 +657,6 @@ class TrialRunner:
             CallLog(None, f"the log of calls ended early: {error}") if error else self._call_log()
         )
 
-    def _dissected(self, taken: Mapping[Side, CaptureRecord], log: CallLog) -> WireRecord | None:
-        """Dissects every capture; stores the document next to it."""
-        documents = []
-        for side, captured in taken.items():
-            document = dissection.dissect(
-                self._folder / captured.file,
-                Look(calls=None if side == "upstream" else log.path),
-                log=self._folder / f"dissection-{side}.log",
-                interruption=self._lab.interruption,
-            )
-            self._write_text(f"dissection-{side}.json", dissected.text(document) + "\n")
-            # Behind a proxy are calls of the proxy, none of the caller.
-            if side != "upstream":
-                documents.append(document)
-        if not documents:
-            return None
-        return msgspec.structs.replace(
-            dissected.brief(documents[0]),
-            reconciliation=None if log.left_out else reconciliation.kept(documents),
-            not_reconciled=log.left_out,
-        )
-
     def _write(self, name: str, content: Json) -> None:
         self._write_text(name, json.dumps(content, indent=1, default=str) + "\n")
 
@@ -692,6 +679,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         wire=measured.wire,
         store=measured.store,
         proxy=measured.proxy,
+        host=measured.host,
     )
 
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use schemars::schema_for;
 use wirelab_contract::print_error;
-use wirelab_engine::documents::{Config, Document, Line};
+use wirelab_engine::documents::{Config, Document, HostConfig, HostLine, Line};
 use wirelab_link::{LinkConfig, LinkEnded};
 use wirelab_load::caller::CallerEvent;
 use wirelab_load::plan::Plan;
@@ -25,6 +25,8 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
         ("codec-times", schema_for!(CodecTimes)),
         ("capture", schema_for!(Config)),
         ("capture-line", schema_for!(Line)),
+        ("host", schema_for!(HostConfig)),
+        ("host-line", schema_for!(HostLine)),
         ("link", schema_for!(LinkConfig)),
         ("link-ready", schema_for!(wirelab_link::Ready)),
         ("link-ended", schema_for!(LinkEnded)),

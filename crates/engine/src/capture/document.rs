@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use wirelab_contract::refusal::Refusal;
 use wirelab_trace::capture::{Options, Recorded};
 
+use crate::usage::cpu_s;
+
 /// What is to be captured: one JSON line on standard input, which stays open.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -109,15 +111,4 @@ pub struct Failure {
     pub(crate) out_of_room: bool,
     /// What is in the file for certain.
     pub(crate) captured: Captured,
-}
-
-/// CPU time of this process so far, seconds.
-fn cpu_s() -> f64 {
-    // SAFETY: all fields are numbers, for which zeros are a value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes one rusage.
-    // Its own CPU, so that a reader can tell what the capture took from the trial.
-    unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

@@ -2,11 +2,9 @@
 //! the lab or by hand.
 
 mod document;
-mod waiting;
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -17,9 +15,10 @@ use wirelab_trace::capture::{Capture, CaptureError, Recorded, Recording};
 use wirelab_trace::text::counted;
 
 use crate::interrupt;
+use crate::output_file::{create, is_out_of_room, unwritable};
+use crate::waiting::{self, Stop, wait};
 use document::{Captured, Failure};
 pub use document::{Config, Line};
-use waiting::{Stop, wait};
 
 /// One write of the file takes so much of a block of the ring.
 // Few large writes: while one lasts, the ring fills.
@@ -146,45 +145,6 @@ fn begin(config: &Config) -> Result<Result<Recorder, Failure>, Refusal> {
     }
 }
 
-/// What was measured is never overwritten, which is refused; a pipe or a device may be
-/// there.
-fn create(path: &Path) -> Result<io::Result<File>, Refusal> {
-    // Not `exists`: /dev/null and pipes are legal targets.
-    if path.is_file() {
-        let message = format!("{} is there already", path.display());
-        return Err(Refusal::new(
-            "file",
-            message,
-            "use another name, or remove it",
-        ));
-    }
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        // A file was refused above; a device or a pipe has nothing to truncate.
-        .truncate(false)
-        // A pipe without a reader is refused, not waited for (open(2)).
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path);
-    Ok(file.and_then(blocking))
-}
-
-/// Lets writes wait for whoever reads a pipe.
-fn blocking(file: File) -> io::Result<File> {
-    rustix::io::ioctl_fionbio(&file, false)?;
-    Ok(file)
-}
-
-fn unwritable(path: &str, error: &io::Error) -> Refusal {
-    let remedy = match error.kind() {
-        ErrorKind::NotFound => "make its folder first",
-        // ENXIO of open(2): O_NONBLOCK and O_WRONLY on a pipe without a reader.
-        _ if error.raw_os_error() == Some(libc::ENXIO) => "begin to read the pipe first",
-        _ => "use a file that can be written",
-    };
-    Refusal::new("file", format!("{path}: {error}"), remedy)
-}
-
 fn record(
     mut recording: Recorder,
     config: &Config,
@@ -213,13 +173,6 @@ fn record(
         Ok(recorded) => Ok(Captured::new(&recorded)),
         Err(error) => Err(failure(&config.file, &error, recording.recorded())),
     }
-}
-
-fn is_out_of_room(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
-    )
 }
 
 fn failure(file: &str, error: &io::Error, recorded: &Recorded) -> Failure {

@@ -1,9 +1,12 @@
 //! Occurrences of one cause, counted over a whole capture and put into sentences.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 
 use crate::diagnosis::cause::Cause;
 use crate::flow::event::{Direction, FlowId};
+use crate::host::HostPart;
 use crate::text::{counted, duration};
 
 /// One cause, all its occurrences together.
@@ -42,6 +45,10 @@ pub struct Where {
     pub packets: Vec<u64>,
     /// Time charged, milliseconds.
     pub ms: f64,
+    /// The same by what the server's threads did, milliseconds; left out without a record of
+    /// their host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_ms: Option<BTreeMap<HostPart, f64>>,
 }
 
 /// What to flip, and what should follow if the finding is right.
@@ -197,6 +204,7 @@ fn example(occurrence: Occurrence) -> Where {
         exchange: occurrence.exchange,
         packets: occurrence.packets,
         ms: ms(occurrence.ns),
+        host_ms: None,
     }
 }
 

@@ -11,8 +11,9 @@ use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::Sender;
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::diagnosis::waits::{FlowAccount, Gap, Sink, Turns, WaitSums};
+use crate::diagnosis::waits::{FlowAccount, Gap, Part, Sink, Turns, WaitSums};
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
+use crate::host::{HostWindows, WindowKind};
 use crate::packet::Flags;
 use crate::protocol::exchange::{Ending, Exchange, Protocol};
 
@@ -261,15 +262,49 @@ impl Flow {
     /// Divides the time of an exchange, with the opening of the connection in the first one.
     pub(crate) fn divide(&mut self, exchange: &Exchange, sums: &mut WaitSums) {
         self.settle(exchange.flow, sums);
-        let Some(latency) = exchange.latency_ns() else {
-            return;
-        };
+        if let Some((from, to)) = self.times(exchange) {
+            sums.exchange(self.turns.ring.within(from, to), to.saturating_sub(from));
+        }
+    }
+
+    /// From when to when an exchange with a whole reply was, the first with the opening.
+    fn times(&self, exchange: &Exchange) -> Option<(u64, u64)> {
+        let latency = exchange.latency_ns()?;
         let from = match self.handshake.started_at() {
             Some(started) if exchange.ordinal == 0 => started,
             _ => exchange.request.first_at_ns,
         };
-        let to = exchange.request.first_at_ns.saturating_add(latency);
-        sums.exchange(self.turns.ring.within(from, to), to.saturating_sub(from));
+        Some((from, exchange.request.first_at_ns.saturating_add(latency)))
+    }
+
+    /// Adds the times of the server in an exchange that was divided.
+    pub(crate) fn add_server_times(&self, exchange: &Exchange, host: &mut HostWindows) {
+        let Some((from, to)) = self.times(exchange) else {
+            return;
+        };
+        let waits = self.turns.ring.within(from, to);
+        for wait in waits.filter(|wait| wait.part == Part::Server) {
+            let times = (wait.from, wait.to);
+            self.add_to_host(WindowKind::Account, exchange, times, host);
+        }
+    }
+
+    /// Adds a time of the server in an exchange.
+    pub(crate) fn add_to_host(
+        &self,
+        kind: WindowKind,
+        exchange: &Exchange,
+        times: (u64, u64),
+        host: &mut HostWindows,
+    ) {
+        let Opening { client, server, .. } = self.opening;
+        let ends = match exchange.caller {
+            Direction::Request => (client, server),
+            // The capture began behind the connection, which was taken the wrong way round.
+            Direction::Reply => (server, client),
+        };
+        let path_ns = self.path.sender_rtt(exchange.caller.opposite());
+        host.add(kind, ends, times, path_ns);
     }
 
     fn settle(&mut self, id: FlowId, sums: &mut WaitSums) {

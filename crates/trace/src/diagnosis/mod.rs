@@ -34,6 +34,7 @@ pub use finding::{Finding, Occurrence, Test, Where};
 
 use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
+use crate::host::{HostWindows, Timeline, WindowKind};
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
@@ -71,6 +72,8 @@ pub struct Results {
     pub waits: WaitSums,
     /// Lookups of names.
     pub names: NameSums,
+    /// Times of the server for the record of its host, where these were asked for.
+    pub host: Option<HostWindows>,
 }
 
 /// Listens to flows and exchanges, and finds what cost time.
@@ -86,6 +89,7 @@ pub struct Diagnosis {
     attributed: Vec<Attribution>,
     waits: WaitSums,
     names: Names,
+    host: Option<HostWindows>,
 }
 
 impl Default for Diagnosis {
@@ -111,7 +115,26 @@ impl Diagnosis {
                 ..WaitSums::default()
             },
             names: Names::default(),
+            host: None,
         }
+    }
+
+    /// Keeps the times of the server, to lay them next to the record of its host.
+    pub fn with_host(mut self) -> Diagnosis {
+        self.host = Some(HostWindows::default());
+        self
+    }
+
+    /// Divides the times of the server whose records have all been taken.
+    pub fn settle_host(&mut self, timeline: &Timeline) {
+        if let Some(host) = &mut self.host {
+            host.settle(timeline);
+        }
+    }
+
+    /// Times of the server that are laid next to the record of its host.
+    pub fn host(&self) -> Option<&HostWindows> {
+        self.host.as_ref()
     }
 
     /// Lists the times of the first `flows` connections.
@@ -145,6 +168,7 @@ impl Diagnosis {
             findings,
             waits: self.waits,
             names: self.names.sums(),
+            host: self.host,
         }
     }
 
@@ -318,11 +342,22 @@ impl ExchangeObserver for Diagnosis {
         };
         self.exchanges += 1;
         flow.divide(exchange, &mut self.waits);
+        if let Some(host) = &mut self.host {
+            flow.add_server_times(exchange, host);
+        }
         if !flow.record(exchange) {
             return;
         }
         let occurrences =
             attribution::occurrences(exchange.flow, flow, exchange, &mut self.attributed);
+        if let Some(host) = &mut self.host {
+            let of_server = |one: &&Attribution| one.cause == Cause::ServerThinkTime;
+            for one in self.attributed.iter().filter(of_server) {
+                let times = (one.from_ns, one.to_ns);
+                let kind = WindowKind::ThinkTime(exchange.flow, exchange.ordinal);
+                flow.add_to_host(kind, exchange, times, host);
+            }
+        }
         self.latency_ns = self
             .latency_ns
             .saturating_add(attribution::latency_ns(flow, exchange));

@@ -128,6 +128,11 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
         &self.collectors.diagnosis
     }
 
+    /// The same, for observations from elsewhere.
+    pub fn diagnosis_mut(&mut self) -> &mut D {
+        &mut self.collectors.diagnosis
+    }
+
     /// The end of the capture: returns the document, without findings, and the diagnosis.
     pub fn finish(self, file: &str, summary: &Summary) -> (Dissection, D) {
         let collectors = self.collectors;

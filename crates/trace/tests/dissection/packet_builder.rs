@@ -220,7 +220,7 @@ impl PacketBuilder {
     pub fn diagnose(&self) -> Dissection {
         let (mut dissection, diagnosis) =
             self.dissect_for(Options::default(), Diagnosis::default());
-        dissection.diagnosed(diagnosis);
+        let _times = dissection.diagnosed(diagnosis);
         dissection
     }
 

@@ -14,7 +14,7 @@ from wirelab.format.counting import counted
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.run import directory as run_directory
-from wirelab.trial import dissected, dissection, reconciliation
+from wirelab.trial import dissected, dissection, host, reconciliation
 from wirelab.trial.dissection import Look
 
 
@@ -77,6 +77,8 @@ def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -
             raise UsageError(f"{option} belongs to --test", "add --test, or leave it out")
     if view.calls is not None and source.is_dir():
         raise UsageError("--calls belongs to a FILE: a RUN has its own logs", "leave it out")
+    if view.host_records is not None and source.is_dir():
+        raise UsageError("--host-records belongs to a FILE: a RUN has its own", "leave it out")
 
 
 def read(source: Path, view: ViewOptions) -> list[Dissection]:
@@ -88,7 +90,13 @@ def read(source: Path, view: ViewOptions) -> list[Dissection]:
         documents = []
         for file in captures:
             calls = reconciliation.log_of(file) if is_run else view.calls
-            look = Look(port=view.port, timeline=view.timeline, calls=calls, keylog=view.keylog)
+            look = Look(
+                port=view.port,
+                timeline=view.timeline,
+                calls=calls,
+                keylog=view.keylog,
+                host=host.records_of(file) if is_run else view.host_records,
+            )
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     joined = reconciliation.joined(documents)
     if view.timeline is not None:

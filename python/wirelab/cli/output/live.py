@@ -77,6 +77,10 @@ def _options(live: LiveOptions, view: ViewOptions) -> Iterator[str]:
     ):
         if value is not None:
             yield from (option, str(value))
+    if live.host:
+        if live.pid is None:
+            raise UsageError("--host needs a process", "name it by --pid")
+        yield "--host"
 
 
 def _followed(child: Child, interruption: Interruption, *, is_json: bool) -> Dissection:

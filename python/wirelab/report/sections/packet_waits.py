@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from wirelab.documents.dissection import Dissection, Elapsed, Names, Wait, Waits
+from wirelab.documents.dissection import (
+    Dissection,
+    Elapsed,
+    HostElapsed,
+    HostWaits,
+    Names,
+    Wait,
+    Waits,
+)
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Picture, Section, Table
@@ -37,6 +45,34 @@ LABELS = {
     "unattributed": "unexplained",
 }
 """Every part as a reader knows it."""
+
+HOST_LABELS = {
+    "delivery": "on the way to the socket",
+    "unread": "not read yet",
+    "runnable": "runnable, not running",
+    "running": "running",
+    "lock": "blocked: lock or another thread",
+    "disk": "blocked: disk",
+    "network": "blocked: another connection",
+    "timer": "blocked: timer",
+    "other": "blocked: something else",
+    "unknown": "not recorded",
+}
+"""Every part of the server's time as a reader knows it."""
+
+HOST_COLOURS = {
+    "delivery": "#56B4E9",
+    "unread": "#E69F00",
+    "runnable": "#D55E00",
+    "running": "#009E73",
+    "lock": "#CC79A7",
+    "disk": "#8B5A2B",
+    "network": "#0072B2",
+    "timer": "#F0E442",
+    "other": "#9A9A9A",
+    "unknown": "#CFCFCF",
+}
+"""Of each part of the server's time, after Okabe and Ito (2008)."""
 
 COLOURS = {
     "name-resolution": "#8B5A2B",
@@ -81,7 +117,7 @@ class Share:
     share: float
 
 
-def shares(elapsed: Elapsed) -> list[Share]:
+def shares(elapsed: Elapsed | HostElapsed) -> list[Share]:
     """The largest part first."""
     if elapsed.elapsed_ms <= 0:
         return []
@@ -134,8 +170,35 @@ def account(waits: Waits) -> Iterator[str]:
     fills = {one.part: FILLS[place % len(FILLS)] for place, one in enumerate(shown)}
     yield _bar(shown, fills)
     yield from _rows(waits, fills)
+    yield from host_rows(waits.host)
     yield from _long(waits)
     yield from unexplained(waits)
+
+
+def host_rows(host: HostWaits | None) -> Iterator[str]:
+    """What the server's processes did in its time, where that was recorded."""
+    if host is None or not host.server.elapsed_ms:
+        return
+    yield f"    {'server, by its threads':<37}{'of its time':>18}"
+    for part, ms in _host_parts(host.server):
+        row = Share(part, ms, ms / host.server.elapsed_ms)
+        if row.share >= SHOWN_MIN:
+            yield f"    {HOST_LABELS.get(part, part):<37}{_cell(row)}"
+    yield from (f"    {note}" for note in _host_notes(host))
+
+
+def _host_parts(elapsed: HostElapsed) -> list[tuple[str, float]]:
+    return sorted(elapsed.parts_ms.items(), key=lambda one: -one[1])
+
+
+def _host_notes(host: HostWaits) -> Iterator[str]:
+    """What the record lacks."""
+    if host.drops is None:
+        yield "The record of the host breaks off before its end."
+    elif host.drops:
+        yield f"The kernel dropped {counted(host.drops, 'record')} of the host: parts may be wrong."
+    if host.left_out:
+        yield f"{counted(host.left_out, 'time')} of the server were too many to be divided."
 
 
 def lookups(names: Names) -> Iterator[str]:
@@ -277,7 +340,8 @@ def section(waits: Waits) -> Section | None:
         "their first packet to their last.",
         (1, 2, 3, 4),
     )
-    notes = [words, *unexplained(waits)]
+    tables = (table, *_host_table(waits.host))
+    notes = [words, *unexplained(waits), *(_host_notes(waits.host) if waits.host else ())]
     pictures = [
         stacked_bar(title, elapsed)
         for title, elapsed in (
@@ -286,13 +350,50 @@ def section(waits: Waits) -> Section | None:
         )
         if elapsed.elapsed_ms > 0
     ]
-    return Section("Where the time went", notes, (table,), pictures)
+    if waits.host and waits.host.server.elapsed_ms:
+        pictures.append(host_bar("Time of the server", waits.host))
+    return Section("Where the time went", notes, tables, pictures)
+
+
+def _host_table(host: HostWaits | None) -> Iterator[Table]:
+    if host is None or not host.server.elapsed_ms:
+        return
+    think = host.think_time
+    rows = [
+        (
+            HOST_LABELS.get(part, part),
+            _time(ms),
+            _percent(ms / host.server.elapsed_ms),
+            _time(think.parts_ms.get(part, 0.0)) if think.elapsed_ms else NONE,
+            _percent(think.parts_ms.get(part, 0.0) / think.elapsed_ms)
+            if think.elapsed_ms
+            else NONE,
+        )
+        for part, ms in _host_parts(host.server)
+    ]
+    yield Table(
+        ("Server's threads", "time", "of server", "in server-think-time", "of it"),
+        rows,
+        "What the server's threads did in its time in exchanges, and in the part of it that is "
+        "the finding server-think-time; recorded by the kernel's tracepoints.",
+        (1, 2, 3, 4),
+    )
 
 
 _BAR_WIDTH, _BAR_HEIGHT, _ROW = 440, 30, 19
 
 
-def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
+def host_bar(title: str, host: HostWaits) -> Picture:
+    """What the server's threads did in its time."""
+    return stacked_bar(title, host.server, HOST_LABELS, HOST_COLOURS)
+
+
+def stacked_bar(
+    title: str,
+    elapsed: Elapsed | HostElapsed,
+    labels: Mapping[str, str] = LABELS,
+    colours: Mapping[str, str] = COLOURS,
+) -> Picture:
     """One bar from left to right, the largest part first, with a legend below."""
     shown = [one for one in shares(elapsed) if one.share >= SHOWN_MIN]
     height = 26 + _BAR_HEIGHT + 12 + _ROW * len(shown)
@@ -309,19 +410,19 @@ def stacked_bar(title: str, elapsed: Elapsed) -> Picture:
     left = 0.0
     for one in shown:
         width = one.share * _BAR_WIDTH
-        hint = f"{LABELS.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
+        hint = f"{labels.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
         drawn.append(
             f'<rect x="{left:.1f}" y="24" width="{width:.1f}" height="{_BAR_HEIGHT}" '
-            f'fill="{COLOURS.get(one.part, "#888888")}"><title>{escape(hint)}</title></rect>'
+            f'fill="{colours.get(one.part, "#888888")}"><title>{escape(hint)}</title></rect>'
         )
         left += width
     for place, one in enumerate(shown):
         y = 24 + _BAR_HEIGHT + 20 + place * _ROW
-        colour = COLOURS.get(one.part, "#888888")
-        label = f"{LABELS.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
+        colour = colours.get(one.part, "#888888")
+        label = f"{labels.get(one.part, one.part)}: {_time(one.ms)}, {_percent(one.share)}"
         drawn.append(
             f'<rect x="0" y="{y - 11}" width="12" height="12" fill="{colour}"/>'
             f'<text x="18" y="{y}" fill="currentColor">{escape(label)}</text>'
         )
-    words = "; ".join(f"{LABELS.get(one.part, one.part)} {_percent(one.share)}" for one in shown)
+    words = "; ".join(f"{labels.get(one.part, one.part)} {_percent(one.share)}" for one in shown)
     return Picture("".join([*drawn, "</svg>"]), title, f"{title}: {words}")

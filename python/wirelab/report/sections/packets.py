@@ -42,6 +42,10 @@ _FOUND = (
     "trial. A test names the change that should remove the cause. Only trials with that change "
     "prove a cause (wirelab dissect RUN --test); the last column has their verdict."
 )
+_HOST = (
+    "The server's time in the exchanges of one captured trial, by what its threads did: from the "
+    "kernel's tracepoints."
+)
 SHOWN = (
     "One exchange, with the set-up and tear-down of its connection where they were captured. "
     "Packets are drawn at equal distances, each with the time since the previous packet. The time "
@@ -58,6 +62,7 @@ def section(source: Source) -> Section:
     parts = [
         Section("Bytes and packets", (_BYTES,), [_bytes(source, cells)]),
         Section("Where the time went", (_ACCOUNT,), figures=_accounts(source, cells)),
+        Section("What the servers did meanwhile", (_HOST,), figures=_hosts(source, cells)),
         Section("Findings in the packets", (_FOUND,), [_findings(source, cells)]),
         time_split.section(source),
         proxies.section(source),
@@ -130,6 +135,16 @@ def _accounts(source: Source, cells: list[Cell]) -> list[Picture]:
         packet_waits.stacked_bar(_name(source, cell), document.waits.exchanges)
         for cell, document in _documents(source, cells)
         if document.waits.exchanges.elapsed_ms > 0
+    ]
+    return bars[:PICTURES_MAX]
+
+
+def _hosts(source: Source, cells: list[Cell]) -> list[Picture]:
+    """A bar for each stack whose host was recorded."""
+    bars = [
+        packet_waits.host_bar(_name(source, cell), document.waits.host)
+        for cell, document in _documents(source, cells)
+        if document.waits.host and document.waits.host.server.elapsed_ms > 0
     ]
     return bars[:PICTURES_MAX]
 

@@ -19,8 +19,9 @@ pub use traffic::*;
 pub use waits::*;
 
 use crate::diagnosis::waits::WaitSums;
-use crate::diagnosis::{Diagnosis, Finding};
+use crate::diagnosis::{Cause, Diagnosis, Finding};
 use crate::flow::Counts;
+use crate::host::{HostSums, HostWindows};
 use crate::output::account::{Account, Classes, Packets};
 use crate::output::reconciliation::document::Reconciliation;
 use crate::protocol::layer::Kind;
@@ -75,13 +76,32 @@ pub struct Dissection {
 }
 
 impl Dissection {
-    /// Adds what the diagnosis has found.
-    pub fn diagnosed(&mut self, diagnosis: Diagnosis) {
+    /// Adds what the diagnosis has found; returns the times of the server for the record of its
+    /// host, where the diagnosis has kept them.
+    pub fn diagnosed(&mut self, diagnosis: Diagnosis) -> Option<HostWindows> {
         let found = diagnosis.results();
         self.findings = found.findings;
         self.waits = Waits::from(&found.waits);
         self.names = Names::from(found.names);
         self.divide_flows(&found.waits);
+        found.host
+    }
+
+    /// Adds what the server's processes did. `drops`: of the record, as far as it says.
+    pub fn divided_by_host(&mut self, sums: &HostSums, drops: Option<u64>) {
+        let host = HostWaits::new(sums, drops);
+        let of_server = |finding: &&mut Finding| finding.cause == Cause::ServerThinkTime;
+        if let Some(finding) = self.findings.iter_mut().find(of_server) {
+            if let Some(text) = host.think_time.text() {
+                finding.words.push_str(&format!(" The server was: {text}."));
+            }
+            for one in &mut finding.examples {
+                let exchange = (one.flow, one.exchange.unwrap_or_default());
+                let divided = sums.exchanges.get(&exchange);
+                one.host_ms = divided.map(|division| HostElapsed::from(division).parts_ms);
+            }
+        }
+        self.waits.host = Some(host);
     }
 
     fn divide_flows(&mut self, waits: &WaitSums) {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::names::NameSums;
 use crate::diagnosis::waits::{Division, LongWait, Part, WaitSums};
+use crate::host::{HostDivision, HostPart, HostSums};
 
 /// Where all of the time went. The parts of each sum add up to its `elapsed_ms`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +21,31 @@ pub struct Waits {
     pub longest: Vec<Wait>,
     /// The longest waits that cannot be attributed.
     pub unattributed: Vec<Wait>,
+    /// What the server's processes did meanwhile; left out without a record of their host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostWaits>,
+}
+
+/// What the server's processes did while a reply was waited for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct HostWaits {
+    /// The part `server` of all exchanges.
+    pub server: HostElapsed,
+    /// The times of the finding `server-think-time`.
+    pub think_time: HostElapsed,
+    /// Times of the server that the memory had no room for, so that they are not divided.
+    pub left_out: u64,
+    /// Records that the kernel had no room for; null where the record has no end.
+    pub drops: Option<u64>,
+}
+
+/// A time of the server, divided. The parts add up to it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct HostElapsed {
+    /// All of it, milliseconds.
+    pub elapsed_ms: f64,
+    /// The same by part, milliseconds; parts without any are left out.
+    pub parts_ms: BTreeMap<HostPart, f64>,
 }
 
 /// A time, divided.
@@ -47,6 +73,50 @@ pub struct Wait {
 }
 
 const NS_PER_MS: f64 = 1e6;
+
+impl From<&HostDivision> for HostElapsed {
+    fn from(division: &HostDivision) -> HostElapsed {
+        HostElapsed {
+            elapsed_ms: division.total() as f64 / NS_PER_MS,
+            parts_ms: division
+                .parts()
+                .map(|(part, ns)| (part, ns as f64 / NS_PER_MS))
+                .collect(),
+        }
+    }
+}
+
+impl HostWaits {
+    /// `drops`: of the record, as far as it says.
+    pub fn new(sums: &HostSums, drops: Option<u64>) -> HostWaits {
+        HostWaits {
+            server: HostElapsed::from(&sums.account),
+            think_time: HostElapsed::from(&sums.think_time),
+            left_out: sums.left_out,
+            drops,
+        }
+    }
+}
+
+impl HostElapsed {
+    /// `running 61 %, blocked by a timer 30 %, …`: the parts with at least 1 %, the longest
+    /// first; None without any time.
+    pub fn text(&self) -> Option<String> {
+        let share = |ms: f64| 100.0 * ms / self.elapsed_ms;
+        let mut parts: Vec<(HostPart, f64)> = self
+            .parts_ms
+            .iter()
+            .map(|(part, ms)| (*part, share(*ms)))
+            .filter(|(_, share)| *share >= 1.0)
+            .collect();
+        parts.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let texts = parts
+            .iter()
+            .map(|(part, share)| format!("{} {share:.0} %", part.text()));
+        let text = texts.collect::<Vec<_>>().join(", ");
+        (!text.is_empty()).then_some(text)
+    }
+}
 
 impl Elapsed {
     /// Of `count` connections or exchanges.
@@ -95,6 +165,7 @@ impl From<&WaitSums> for Waits {
             exchanges: Elapsed::new(sums.exchange_count, sums.exchanges_ns, &sums.exchanges),
             longest: sums.longest.iter().map(Wait::from).collect(),
             unattributed: sums.unattributed.iter().map(Wait::from).collect(),
+            host: None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for packets, and for the request to stop.
+//! Waiting for what a process records, and for the request to stop.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -9,8 +9,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// What ends a capture; a signal always does.
-pub(super) enum Stop {
+/// What ends a recording; a signal always does.
+pub(crate) enum Stop {
     /// The end of standard input.
     AtEndOfInput,
     /// A time.
@@ -24,7 +24,7 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 
 /// Waits until there is something to read, at most for a moment. True when it
 /// is time to stop.
-pub(super) fn wait(source: &impl AsFd, stop: &Stop, interrupted: &AtomicBool) -> io::Result<bool> {
+pub(crate) fn wait(source: &impl AsFd, stop: &Stop, interrupted: &AtomicBool) -> io::Result<bool> {
     // The handler only raises the flag; poll(2) returns EINTR if it was waiting.
     if interrupted.load(Ordering::SeqCst) {
         return Ok(true);
@@ -60,7 +60,7 @@ pub(super) fn wait(source: &impl AsFd, stop: &Stop, interrupted: &AtomicBool) ->
         .revents()
         .intersects(PollFlags::ERR | PollFlags::NVAL)
     {
-        return Err(io::Error::other("the interface went away or down"));
+        return Err(io::Error::other("what is recorded went away or down"));
     }
     Ok(!input.revents().is_empty() && input_ended()?)
 }
@@ -77,7 +77,7 @@ fn input_ended() -> io::Result<bool> {
 }
 
 /// Runs on these cores only; on all when there are none.
-pub(super) fn pin(cores: &[usize]) -> io::Result<()> {
+pub(crate) fn pin(cores: &[usize]) -> io::Result<()> {
     if cores.is_empty() {
         return Ok(());
     }

@@ -1,0 +1,1 @@
+"""Ground truth of a server's time: a service that knows of each call why it was late."""
