@@ -125,13 +125,15 @@ class Companion:
 
 
 def _companion(language: str, tools: Path, scratch: Path, out: Path) -> None:
-    service = manifests.load().by_language[language]
-    caller, _ = manifests.callers()[language]
-    made = Companion(service.package, version(), language, TAGS[language])
+    catalogue = manifests.load()
+    folder = catalogue.folders[language]
+    made = Companion(services.package_name(folder), version(), language, TAGS[language])
     module = made.name.replace("-", "_")
     tree = scratch / f"{module}-{made.version}"
-    for manifest in (service, caller):
-        built = _built(manifest, language, scratch, made.version)
+    programs: list[Manifest | CallerManifest] = [catalogue.by_language[language]]
+    programs += [caller for caller, home in manifests.callers().values() if home == folder]
+    for manifest in programs:
+        built = _built(manifest, folder, scratch, made.version)
         shutil.copytree(built, tree / module / manifest.cache_name)
     summary = f"The services of wirelab in {language.title()}; `wirelab` finds them here."
     (tree / module / "__init__.py").write_text(f'"""{summary}"""\n', encoding="utf-8")
@@ -142,7 +144,7 @@ def _companion(language: str, tools: Path, scratch: Path, out: Path) -> None:
     _run(tools / "wheel", "pack", "--dest-dir", out, tree)
 
 
-def _built(manifest: Manifest | CallerManifest, language: str, scratch: Path, version: str) -> Path:
+def _built(manifest: Manifest | CallerManifest, folder: Path, scratch: Path, version: str) -> Path:
     """Builds with the version of the sources, which may be newer than the installed one."""
     # Go programs: static, and without their symbol tables.
     os.environ["CGO_ENABLED"] = "0"
@@ -152,7 +154,6 @@ def _built(manifest: Manifest | CallerManifest, language: str, scratch: Path, ve
     built = scratch / "built" / manifest.cache_name
     built.parent.mkdir(exist_ok=True)
     with Interruption() as interruption:
-        folder = installation.folder("services") / language
         services.build_into(built, manifest, folder, interruption, version=version)
     return built / services.OUT
 

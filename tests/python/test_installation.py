@@ -97,9 +97,10 @@ def test_an_experiment_that_comes_with_wirelab_is_found_by_its_name(
 @pytest.mark.usefixtures("packaged")
 def test_a_service_that_is_not_installed_names_its_package() -> None:
     wanted = metadata.version("wirelab")
-    for manifest in (manifests.load().by_language["go"], manifests.callers()["go"][0]):
+    service, (caller, folder) = manifests.load().by_language["go"], manifests.callers()["go"]
+    for manifest in (service, caller):
         with pytest.raises(NotInstalled, match=f"install wirelab-services-go=={wanted}"):
-            services.installed(manifest)
+            services.installed(manifest, folder)
 
 
 @pytest.fixture
@@ -125,19 +126,19 @@ def test_a_companion_is_used_if_it_has_the_version_of_wirelab(
 ) -> None:
     go, java = companion("go"), companion("java")
     catalogue, callers = manifests.load(), manifests.callers()
-    assert services.installed(catalogue.by_language["go"]) == go / "go"
-    assert services.installed(callers["go"][0]) == go / "go-caller"
+    assert services.installed(catalogue.by_language["go"], catalogue.folders["go"]) == go / "go"
+    assert services.installed(*callers["go"]) == go / "go-caller"
     monkeypatch.setattr(shutil, "which", lambda program: f"/usr/bin/{program}")
-    assert services.installed(callers["java"][0]) == java / "java-caller"
+    assert services.installed(*callers["java"]) == java / "java-caller"
     monkeypatch.setattr(shutil, "which", lambda program: None)
     with pytest.raises(NotInstalled, match="needs java, which is not in PATH"):
-        services.installed(catalogue.by_language["java"])
+        services.installed(catalogue.by_language["java"], catalogue.folders["java"])
 
 
 def test_a_companion_of_another_version_is_refused(companion: Callable[..., Path]) -> None:
     companion("go", "0.0.1")
     with pytest.raises(NotInstalled, match=r"installed in version 0\.0\.1, and wirelab in"):
-        services.installed(manifests.load().by_language["go"])
+        services.installed(*manifests.callers()["go"])
 
 
 @pytest.mark.usefixtures("packaged", "no_orphans")

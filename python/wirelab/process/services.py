@@ -107,7 +107,7 @@ class Programs:
         if not manifest.build or checkout.find() is not None:
             return None
         try:
-            installed(manifest)
+            installed(manifest, self._catalogue.folders[manifest.language])
         except NotInstalled as missing:
             return missing
         return None
@@ -237,10 +237,6 @@ class Buildable(Protocol):
         """What to do if one of them is missing."""
 
     @property
-    def package(self) -> str:
-        """Name of the Python package that has it built."""
-
-    @property
     def needs(self) -> tuple[str, ...]:
         """Programs that it needs in PATH to run."""
 
@@ -252,7 +248,7 @@ def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path
     if not manifest.build:
         return folder
     if checkout.find() is None:
-        return installed(manifest)
+        return installed(manifest, folder)
     require(manifest)
     cache = installation.cache() / "services"
     cache.mkdir(parents=True, exist_ok=True)
@@ -263,25 +259,29 @@ def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path
     return built / OUT
 
 
-def installed(manifest: Buildable) -> Path:
-    """The program in its package, which must have the version of wirelab. Raises
+def package_name(folder: Path) -> str:
+    """The Python package with the built programs of ``services/<language>``."""
+    return f"wirelab-services-{folder.name}"
+
+
+def installed(manifest: Buildable, folder: Path) -> Path:
+    """The program in the package of its folder, which must have the version of wirelab. Raises
     :class:`NotInstalled`."""
-    wanted = _version()
-    install = f"install {manifest.package}=={wanted}, or run it in a checkout of wirelab"
+    wanted, name = _version(), package_name(folder)
+    install = f"install {name}=={wanted}, or run it in a checkout of wirelab"
     try:
-        package = metadata.distribution(manifest.package)
+        package = metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        missing = f"{manifest.title} is not installed: there is no package {manifest.package}"
+        missing = f"{manifest.title} is not installed: there is no package {name}"
         raise NotInstalled(missing, install) from None
     if package.version != wanted:
-        other = f"{manifest.package} is installed in version {package.version}"
+        other = f"{name} is installed in version {package.version}"
         raise NotInstalled(f"{other}, and wirelab in version {wanted}", install)
     for program in manifest.needs:
         if shutil.which(program) is None:
             lacking = f"{manifest.title} needs {program}, which is not in PATH"
             raise NotInstalled(lacking, f"install {program}")
-    module = manifest.package.replace("-", "_")
-    return Path(str(package.locate_file(module))) / manifest.cache_name
+    return Path(str(package.locate_file(name.replace("-", "_")))) / manifest.cache_name
 
 
 def digest(folder: Path, manifest: Buildable) -> str:

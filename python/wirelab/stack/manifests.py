@@ -94,11 +94,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"the service in {self.language}"
 
     @property
-    def package(self) -> str:
-        """Name of the Python package that has it built, for installations without sources."""
-        return f"wirelab-services-{self.language}"
-
-    @property
     def cache_name(self) -> str:
         """Name of its builds in the cache."""
         return self.language
@@ -152,11 +147,6 @@ class CallerManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def title(self) -> str:
         """Name of the program in messages."""
         return f"the caller in {self.caller}"
-
-    @property
-    def package(self) -> str:
-        """Same as :attr:`Manifest.package`."""
-        return f"wirelab-services-{self.caller}"
 
     @property
     def cache_name(self) -> str:
