@@ -56,10 +56,12 @@ class Installation:
     folder: Path
     environment: dict[str, str]
 
-    def run(self, *words: str | Path, code: int = 0, seconds_max: float = 300.0) -> str:
-        """Standard output of a command that must end with that code."""
+    def run(
+        self, *words: str | Path, codes: Sequence[int] = (0,), seconds_max: float = 300.0
+    ) -> str:
+        """Standard output of a command that must end with one of those codes."""
         done = self._run(words, seconds_max)
-        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode in codes, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
     def refusal(self, *words: str, seconds_max: float = 60.0) -> str:
@@ -180,17 +182,22 @@ def test_an_experiment_inside_is_run_and_reported(installed: Installation) -> No
 
 
 def test_services_are_compared(installed: Installation) -> None:
+    """A busy machine may leave it undecided, but every pair is measured."""
     words = ("rest@rust", "rest@rust?connection=close", "--users", "2", "--duration", "500ms")
-    installed.run("wirelab", "compare", *words, "--pairs", "20", "--out", "pairs", code=1)
+    limits = ("--pairs", "20", "--out", "pairs", "--json")
+    found = json.loads(installed.run("wirelab", "compare", *words, *limits, codes=(1, 5)))
+    assert found["outcome"] in ("worse", "undecided")
+    assert found["pairs"] == len(found["a"]) == len(found["b"]) >= 2
+    assert found["failed"] == []
 
 
 def test_a_capture_is_dissected_and_a_command_wrapped(installed: Installation) -> None:
     capture = ROOT / "crates" / "trace" / "corpus" / "capture" / "micro.pcap"
-    assert "packets" in installed.run("wirelab", "dissect", capture)
+    assert "connecting" in installed.run("wirelab", "dissect", capture)
     if os.geteuid() != 0:
         pytest.skip("`wirelab wrap` captures packets, which needs root")
     client = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).status)"
-    command = ("python", "-c", client, "{url}/transfer/hello")
+    command = ("python", "-c", client, "http://{address}/transfer/hello")
     words = ("--json", "--serve", "rest@rust?codec=text", "--", *command)
     printed = installed.run("wirelab", "wrap", *words)
     assert json.loads(printed[printed.index("{\n") :])["wire"]["exchanges"] == 1
