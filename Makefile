@@ -1,6 +1,8 @@
 # Every command that the project has. `make help` lists them; CI calls the same ones.
 
 UV_VERSION := 0.13.8
+# What wheels are built with. zig links the engine against an old glibc.
+WHEEL_TOOLS := maturin==1.16.0 ziglang==0.17.1 wheel==0.48.0
 PYTHON     ?= python3
 TOOLS      := .tools
 UV         := $(TOOLS)/bin/uv
@@ -17,12 +19,13 @@ ENGINE_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml \
 		-name '*.rs' -o -name Cargo.toml -o -name '*.proto')
 VENV  := .venv/.up-to-date
 STAMP := $(TOOLS)/.uv-$(UV_VERSION)
+WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
 	facts parsers ground-truth many-users soak atlas docs gate-trials \
-	known-capacities fuzz changelog clean
+	known-capacities fuzz wheel test-wheel changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -178,10 +181,22 @@ fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (
 	@.ci/need rust
 	WIRELAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p wirelab-wire -p wirelab-trace --locked --release --test fuzz
 
+$(WHEEL_STAMP): $(STAMP) Makefile
+	$(UV) venv --quiet --clear --python $(TOOLS)/bin/python $(TOOLS)/wheel
+	$(UV) pip install --quiet --python $(TOOLS)/wheel/bin/python $(WHEEL_TOOLS)
+	@touch $@
+
+wheel: setup $(WHEEL_STAMP) ## wheels in dist that need no compiler: wirelab, its services in Go and Java
+	@.ci/need rust go java
+	$(BIN)/python -m tools.wheel $(TOOLS)/wheel/bin dist
+
+test-wheel: setup ## install the wheels of dist into an empty environment and use them (5 minutes, root)
+	WIRELAB_WHEELS=$(CURDIR)/dist $(BIN)/python -m pytest -rA tests/python/test_wheel.py
+
 # Standard library only, so that a release needs no build.
 changelog: ## CHANGELOG.md from changelog.d for a release: make changelog VERSION=0.2.0
 	@test -n "$(VERSION)" || { echo "name the version: make changelog VERSION=0.2.0" >&2; exit 2; }
 	$(PYTHON) -m tools.changelog "$(VERSION)"
 
 clean: ## remove everything that was built
-	rm -rf target build .venv $(TOOLS) .cache .mypy_cache .ruff_cache .pytest_cache bench/out
+	rm -rf target build dist .venv $(TOOLS) .cache .mypy_cache .ruff_cache .pytest_cache bench/out

@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _version() -> str:
-    """From the name of the folder that the installer made, ``wirelab-0.1.0.dist-info`` (Recording
+    """From the name of the folder that the installer made, ``wirelab-0.2.0.dist-info`` (Recording
     installed projects, packaging.python.org): ``importlib.metadata`` finds it the same way, but
     loads a parser of e-mail first, which takes longer than all the rest of ``--version``."""
     import os

@@ -12,6 +12,7 @@
     │   ├── EngineMissing                no engine binary
     │   ├── EngineRefused                the engine refused a plan, or violated its contract
     │   ├── BuildError                   a service could not be built
+    │   │   └── NotInstalled             its companion package is missing
     │   └── ToolMissing                  a third-party load tool is not available
     ├── StorageError            exit 4   output cannot be written (full disk)
     └── Interrupted             exit 130 Ctrl-C or SIGTERM
@@ -103,6 +104,10 @@ class EngineRefused(LabError):
 
 class BuildError(LabError):
     """A service could not be built, or a program that it needs is not installed."""
+
+
+class NotInstalled(BuildError):
+    """Without a checkout, a service comes from a package that is not installed or does not fit."""
 
 
 class ToolMissing(LabError):

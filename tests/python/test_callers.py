@@ -505,7 +505,10 @@ def test_a_tool_that_cannot_be_had_leaves_the_rest_of_the_run(tmp_path: Path) ->
     assert len(found.trials) == len(by_caller(found, ENGINE)) == 2
     assert found.failed == ()
     (reason,) = found.unavailable
-    assert reason == "not measured: ghz could not be installed: Go is not in PATH"
+    assert reason == (
+        "not measured: ghz could not be installed: Go is not in PATH; install Go, or put ghz into "
+        "PATH"
+    )
     assert running.read(tmp_path / "run") == found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import identity
+from wirelab import identity, installation
 from wirelab.checks import load as verdicts
 from wirelab.errors import BuildError, ExperimentError, StackError, UsageError
 from wirelab.experiment import loading as experiment_file
@@ -307,7 +307,7 @@ def test_an_unverified_service_is_not_measured(
     tmp_path: Path, stand_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless it is forced; then every trial says so."""
-    monkeypatch.setattr(identity.verifying, "checkout", _Elsewhere(tmp_path))
+    monkeypatch.setattr(installation, "cache", lambda: tmp_path / "cache")
     stand_in("service-wrong")
     refused = _run(tmp_path / "refused")
     assert [trial.status for trial in refused.trials] == ["failed"]
@@ -324,7 +324,7 @@ def test_the_proof_travels_with_the_trial(
     tmp_path: Path, stand_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the journal, with the hash of what was examined."""
-    monkeypatch.setattr(identity.verifying, "checkout", _Elsewhere(tmp_path))
+    monkeypatch.setattr(installation, "cache", lambda: tmp_path / "cache")
     stand_in()
     (trial,) = _run(tmp_path / "run").trials
     assert trial.service.identity is not None
@@ -333,13 +333,3 @@ def test_the_proof_travels_with_the_trial(
     unverified = replace(trial.service, identity=IdentityRecord(unverified="forced"))
     without = replace(trial, service=unverified)
     assert "identity" in {check.name for check in verdicts.marked(replace(without, checks=()))}
-
-
-class _Elsewhere:
-    """A checkout whose cache is the test's own."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def root(self) -> Path:
-        return self._folder

@@ -96,3 +96,11 @@ def test_the_development_container_names_a_stage() -> None:
     stages = re.findall(r"^FROM \S+ AS (\S+)", read("Containerfile"), re.MULTILINE)
     assert container["build"]["target"] in stages
     assert (ROOT / ".devcontainer" / container["build"]["dockerfile"]).is_file()
+
+
+def test_wheels_are_built_with_the_maturin_of_the_sources() -> None:
+    (required,) = tomllib.loads(read("pyproject.toml"))["build-system"]["requires"]
+    tools = re.search(r"^WHEEL_TOOLS := (.*)$", read("Makefile"), re.MULTILINE)
+    assert tools is not None
+    assert required in tools[1].split()
+    assert all(re.fullmatch(r"[a-z]+==[\d.]+", tool) for tool in tools[1].split())

@@ -74,7 +74,9 @@ class RunOptions:
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("file", type=PATH, help="Experiment file.")
+@click.argument(
+    "file", type=PATH, help="Experiment file, or the name of one that comes with wirelab."
+)
 @DIRECTORY
 @option_group("options", RunOptions, OPTIONS)
 @option_group("thresholds", ThresholdOptions, THRESHOLDS)
@@ -179,10 +181,12 @@ def _run(
 ) -> int:
     directory.check()
     conditions = thresholds.conditions()
+    from wirelab import installation
     from wirelab.cli.output import run as results
 
     for target in export:
         results.accept_export(target)
+    file = installation.experiment(file)
     from wirelab.experiment import loading as experiment_file
     from wirelab.experiment.capture_ends import NO_CAPTURE
 

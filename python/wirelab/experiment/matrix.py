@@ -111,7 +111,7 @@ class Schedule:
     skipped: tuple[str, ...]
     """Impossible combinations."""
     unavailable: tuple[str, ...] = ()
-    """Callers that are not available on this machine."""
+    """Programs that are not available on this machine."""
     cells: tuple[Cell, ...] = ()
     """Cells to measure, in the order of the experiment file."""
 

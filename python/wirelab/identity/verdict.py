@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from wirelab import checkout
+from wirelab import installation
 from wirelab.errors import StackError
 from wirelab.experiment import yaml_model as typed_documents
 from wirelab.identity.finding import Exam, Examination, Finding
@@ -72,7 +72,7 @@ def _cell(exam: Exam, gaps: tuple[Gap, ...]) -> Cell:
     ]
     closed = [
         f"{gap.finding}: passes, although it is listed as a known gap ({gap.reason}); "
-        f"remove the gap from {FILE}"
+        f"remove the gap from services/{FILE}"
         for gap in closed_gaps(gaps, exam.findings)
     ]
     problems = tuple(found + closed)
@@ -89,8 +89,8 @@ def _outcome(exam: Exam, gaps: tuple[Gap, ...], problems: tuple[str, ...]) -> Ou
     return "pass" if exam.calls else "none"
 
 
-FILE = "services/gaps.yaml"
-"""Path in the checkout."""
+FILE = "gaps.yaml"
+"""Name in the folder of the services."""
 
 
 @cache
@@ -149,7 +149,7 @@ class Gaps:
 
 def load(path: Path | None = None) -> Gaps:
     """Reads the file. Raises :class:`ExperimentError` with all its problems."""
-    file = path if path is not None else checkout.root() / FILE
+    file = path if path is not None else installation.folder("services") / FILE
     return Gaps(typed_documents.load(file, _File, "a list of known gaps").gaps)
 
 

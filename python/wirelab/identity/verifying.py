@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab import checkout
+from wirelab import installation
 from wirelab.errors import TrialFailed, UsageError
 from wirelab.identity import verdict as known
 from wirelab.identity.examining import examine
@@ -122,7 +122,7 @@ class Proofs:
     def __init__(self, engine_sha256: str, folder: Path | None = None) -> None:
         """``engine_sha256``: another engine examines differently, so its proofs do not count."""
         self.engine_sha256 = engine_sha256
-        self._folder = folder if folder is not None else checkout.root() / ".cache" / "proofs"
+        self._folder = folder if folder is not None else installation.cache() / "proofs"
 
     def find(self, program: Program, stack: Stack, contract: str) -> IdentityRecord | None:
         """The proof that this binary passed at this identity point; None if there is none."""

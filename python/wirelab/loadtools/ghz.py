@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab import checkout
+from wirelab import installation
 from wirelab.documents.event import Progress
 from wirelab.documents.plan import Window
 from wirelab.errors import TrialFailed
@@ -128,7 +128,7 @@ def command(tool: Tool, request: ToolRequest, window: Window, report: Path) -> l
     compression = ["--enable-compression"] if request.axes["compression"] == "gzip" else []
     return [
         *(str(tool.path), "--insecure"),
-        *("--proto", str(checkout.root() / checkout.MARK)),
+        *("--proto", str(installation.folder("contracts") / "transfer.proto")),
         *("--call", f"{SERVICE}.{request.operation}", "-d", EMPTY_REQUEST),
         *("-c", str(request.users), "--connections", str(request.users)),
         *(*length, "--duration-stop", "wait", "-t", _duration(request.timeout_s)),

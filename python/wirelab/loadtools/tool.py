@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from wirelab import checkout
+from wirelab import installation
 from wirelab.errors import ToolMissing
 from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.engine_binary import binary_digest
@@ -181,7 +181,7 @@ def _pom(tool: Artifacts) -> Traversable:
 def _maven_home(tool: Artifacts) -> Path:
     """Folder name that depends on the pom.xml."""
     content = hashlib.sha256(_pom(tool).read_bytes()).hexdigest()
-    return checkout.root() / ".cache" / f"{tool.name}-{tool.version}-{content[:16]}"
+    return installation.cache() / f"{tool.name}-{tool.version}-{content[:16]}"
 
 
 def _maven_install(tool: Artifacts, home: Path, interruption: Interruption) -> None:
@@ -228,7 +228,7 @@ def find(recipe: Recipe) -> Path | None:
 
 
 def install(recipe: Recipe, interruption: Interruption) -> Path:
-    """Builds the pinned version in the checkout's cache. Raises :class:`ToolMissing`."""
+    """Builds the pinned version in the cache. Raises :class:`ToolMissing`."""
     if shutil.which("go") is None:
         raise ToolMissing(
             f"{recipe.program} could not be installed: Go is not in PATH",
@@ -256,7 +256,7 @@ def identify(recipe: Recipe, path: Path) -> Tool:
 
 
 def _bin() -> Path:
-    return checkout.root() / ".cache" / "bin"
+    return installation.cache() / "bin"
 
 
 def _go_install(recipe: Recipe, fresh: Path, log: Path, interruption: Interruption) -> None:

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from wirelab import checkout
+from wirelab import checkout, installation
 from wirelab.documents.codec_times import CodecTimes
 from wirelab.documents.service_ready import Ready
-from wirelab.errors import BuildError, TrialFailed
+from wirelab.errors import BuildError, NotInstalled, TrialFailed
 from wirelab.process import engine_binary, metrics
 from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.endpoint import ANY_PORT, Endpoint, ListenSpec
@@ -99,6 +99,18 @@ class Programs:
             out = build(manifest, folder, interruption)
             self._built[manifest.language] = _program(manifest, out)
         return self._built[manifest.language]
+
+    def missing(self, stack: Stack, contract: str = "transfer") -> NotInstalled | None:
+        """Why the service for a stack can be neither built nor found in this installation. Raises
+        :class:`StackError`."""
+        manifest = self._catalogue.manifest(stack, contract)
+        if not manifest.build or checkout.find() is not None:
+            return None
+        try:
+            installed(manifest, self._catalogue.folders[manifest.language])
+        except NotInstalled as missing:
+            return missing
+        return None
 
 
 def _program(manifest: Manifest, out: Path) -> Program:
@@ -228,45 +240,81 @@ class Buildable(Protocol):
     def remedy(self) -> str:
         """What to do if one of them is missing."""
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Programs that it needs in PATH to run."""
+
 
 def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path:
-    """Builds the program in ``folder`` unless these sources were built before. Returns the path
-    that the manifest calls ``{out}``. Raises :class:`BuildError`."""
+    """Builds the program in ``folder`` unless these sources were built before; without a checkout,
+    finds it in its package. Returns the path that the manifest calls ``{out}``. Raises
+    :class:`BuildError`, :class:`NotInstalled`."""
     if not manifest.build:
         return folder
+    if checkout.find() is None:
+        return installed(manifest, folder)
     require(manifest)
-    cache = checkout.root() / ".cache" / "services"
+    cache = installation.cache() / "services"
     cache.mkdir(parents=True, exist_ok=True)
     built = cache / f"{manifest.cache_name}-{digest(folder, manifest)[:16]}"
     with _locked(cache / f"{manifest.cache_name}.lock"):
         if not built.is_dir():
-            _build_into(built, manifest, folder, interruption)
+            build_into(built, manifest, folder, interruption, version=_version())
     return built / OUT
+
+
+def package_name(folder: Path) -> str:
+    """The Python package with the built programs of ``services/<language>``."""
+    return f"wirelab-services-{folder.name}"
+
+
+def installed(manifest: Buildable, folder: Path) -> Path:
+    """The program in the package of its folder, which must have the version of wirelab. Raises
+    :class:`NotInstalled`."""
+    wanted, name = _version(), package_name(folder)
+    install = f"install {name}=={wanted}, or run it in a checkout of wirelab"
+    try:
+        package = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        missing = f"{manifest.title} is not installed: there is no package {name}"
+        raise NotInstalled(missing, install) from None
+    if package.version != wanted:
+        other = f"{name} is installed in version {package.version}"
+        raise NotInstalled(f"{other}, and wirelab in version {wanted}", install)
+    for program in manifest.needs:
+        if shutil.which(program) is None:
+            lacking = f"{manifest.title} needs {program}, which is not in PATH"
+            raise NotInstalled(lacking, f"install {program}")
+    return Path(str(package.locate_file(name.replace("-", "_")))) / manifest.cache_name
 
 
 def digest(folder: Path, manifest: Buildable) -> str:
     """SHA-256 over names and contents of all sources, including the contracts, and the build
     command."""
-    total = hashlib.sha256(repr(_command(manifest)).encode())
-    for base in (folder, checkout.root() / "contracts"):
+    total = hashlib.sha256(repr(_command(manifest, _version())).encode())
+    for base in (folder, installation.folder("contracts")):
         for path in _files(base):
             total.update(f"{path.relative_to(base)}\0{path.stat().st_size}\0".encode())
             total.update(path.read_bytes())
     return total.hexdigest()
 
 
-def _command(manifest: Buildable) -> tuple[str, ...]:
+def _command(manifest: Buildable, version: str) -> tuple[str, ...]:
     """The build command with wirelab's version filled in, which ready lines contain for wirelab's
-    own code. Raises :class:`BuildError`."""
+    own code."""
+    return tuple(part.replace("{version}", version) for part in manifest.build)
+
+
+def _version() -> str:
+    """Of wirelab. Raises :class:`BuildError` if it is not installed."""
     try:
-        version = metadata.version("wirelab")
+        return metadata.version("wirelab")
     except metadata.PackageNotFoundError as error:
         raise BuildError(
             "building a service needs the version of wirelab, and the package wirelab is not "
             "installed",
             "run `make setup` and use .venv/bin/wirelab",
         ) from error
-    return tuple(part.replace("{version}", version) for part in manifest.build)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -293,11 +341,15 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _build_into(built: Path, manifest: Buildable, folder: Path, interruption: Interruption) -> None:
+def build_into(
+    built: Path, manifest: Buildable, folder: Path, interruption: Interruption, *, version: str
+) -> None:
+    """Builds the program in ``folder`` as ``built / OUT``, which is complete or does not exist.
+    Raises :class:`BuildError`."""
     unfinished = built.with_name(f"{built.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
-    command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest)]
+    command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest, version)]
     # Some build tools print errors on standard output.
     aside = ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder)]
     run_builder(manifest.title, [*aside, *command], built.with_suffix(".log"), interruption)

@@ -7,7 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from wirelab.errors import ExperimentError, Interrupted, LabError, ToolMissing, UsageError
+from wirelab.errors import (
+    ExperimentError,
+    Interrupted,
+    LabError,
+    NotInstalled,
+    ToolMissing,
+    UsageError,
+)
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
 from wirelab.experiment.matrix import PlannedTrial, Schedule
@@ -168,40 +175,63 @@ def _done(journalled: Journal, retry_failed: bool) -> set[str]:
 
 
 def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -> Schedule:
-    """The schedule without trials of third-party tools that are not available. They are not
-    recorded: the same command measures them once the tool is available."""
+    """The schedule without trials of programs that are not installed. They are not recorded: the
+    same command measures them once the program is installed. Raises :class:`NotInstalled` or
+    :class:`ToolMissing` where no others are left."""
     for name in sorted({_caller(trial) for trial in planned.trials if trial.id not in done}):
         if name == ENGINE:
             continue
-        if name in CLIENTS:
-            progress.note(f"preparing the caller in {name}")
-            lab.callers.caller(name, lab.interruption)
-            continue
         try:
-            lab.tools.tool(name, lab.interruption, progress.note)
-        except ToolMissing as missing:
-            kept = tuple(t for t in planned.trials if t.id in done or _caller(t) != name)
-            if not kept:
-                raise
-            reason = f"not measured: {missing.message}"
-            planned = replace(planned, trials=kept, unavailable=(*planned.unavailable, reason))
-    return _reachable(planned, done)
+            if name in CLIENTS:
+                progress.note(f"preparing the caller in {name}")
+                lab.callers.caller(name, lab.interruption)
+            else:
+                lab.tools.tool(name, lab.interruption, progress.note)
+        except (NotInstalled, ToolMissing) as missing:
+            planned = _without(planned, done, _caller, name, missing)
+    return _reachable(_present(lab, planned, done), done)
+
+
+def _present(lab: Lab, planned: Schedule, done: set[str]) -> Schedule:
+    """The schedule without the trials of services that are not installed."""
+    todo = {_language(t): t for t in planned.trials if t.id not in done and t.cell.external is None}
+    for trial in todo.values():
+        missing = lab.programs.missing(trial.cell.stack, trial.cell.message.contract)
+        if missing is not None:
+            planned = _without(planned, done, _language, _language(trial), missing)
+    return planned
 
 
 def _reachable(planned: Schedule, done: set[str]) -> Schedule:
-    """The schedule without the trials of a proxy that is not installed, in the same manner.
-    Raises :class:`ToolMissing` where no others are left."""
+    """The schedule without the trials of a proxy that is not installed."""
     todo = {_via(trial): trial for trial in planned.trials if trial.id not in done}
     for name, trial in sorted(todo.items()):
         try:
             proxies.installed(trial.cell.stack.axes)
         except ToolMissing as missing:
-            kept = tuple(t for t in planned.trials if t.id in done or _via(t) != name)
-            if not kept:
-                raise
-            reason = f"not measured: {missing.message}; {missing.remedy}"
-            planned = replace(planned, trials=kept, unavailable=(*planned.unavailable, reason))
+            planned = _without(planned, done, _via, name, missing)
     return planned
+
+
+def _without(
+    planned: Schedule,
+    done: set[str],
+    key: Callable[[PlannedTrial], str],
+    value: str,
+    missing: NotInstalled | ToolMissing,
+) -> Schedule:
+    """The schedule without trials of that key that are not done. Raises ``missing`` if no others
+    are left."""
+    kept = tuple(t for t in planned.trials if t.id in done or key(t) != value)
+    if not kept:
+        raise missing
+    reason = f"not measured: {missing.message}; {missing.remedy}"
+    return replace(planned, trials=kept, unavailable=(*planned.unavailable, reason))
+
+
+def _language(trial: PlannedTrial) -> str:
+    """External services have none."""
+    return trial.cell.stack.axes["language"] if trial.cell.external is None else ""
 
 
 def _via(trial: PlannedTrial) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from wirelab import checkout
+from wirelab import installation
 from wirelab.errors import LabError, StackError
 from wirelab.stack.axes import BY_NAME
 from wirelab.stack.reference import Stack
@@ -83,6 +83,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Fault switches; ``*`` means all of them."""
     remedy: str = ""
     """What to do if a program in ``requires`` is missing."""
+    needs: tuple[str, ...] = ()
+    """Programs that it needs in PATH to run."""
     collector: dict[str, Any] = msgspec.field(default_factory=dict)
     """Garbage collector settings if the experiment has none."""
 
@@ -138,6 +140,8 @@ class CallerManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Same as :attr:`Manifest.build`."""
     remedy: str = ""
     """What to do if a program in ``requires`` is missing."""
+    needs: tuple[str, ...] = ()
+    """Same as :attr:`Manifest.needs`."""
 
     @property
     def title(self) -> str:
@@ -153,7 +157,7 @@ class CallerManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def callers(folder: Path | None = None) -> dict[str, tuple[CallerManifest, Path]]:
     """Every ``services/*/caller.json`` with its folder, by value of the axis ``caller``. Raises
     :class:`LabError` for an invalid file."""
-    services = folder if folder is not None else checkout.root() / "services"
+    services = folder if folder is not None else installation.folder("services")
     found = {}
     for path in sorted(services.glob("*/caller.json")):
         try:
@@ -167,7 +171,7 @@ def callers(folder: Path | None = None) -> dict[str, tuple[CallerManifest, Path]
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All manifests of the checkout."""
+    """All manifests of the installation."""
 
     by_language: Mapping[str, Manifest]
     folders: Mapping[str, Path]
@@ -206,11 +210,11 @@ class Catalogue:
 
 def load(folder: Path | None = None) -> Catalogue:
     """Reads every ``services/*/service.json``. Raises :class:`LabError` for an invalid file."""
-    services = folder if folder is not None else checkout.root() / "services"
+    services = folder if folder is not None else installation.folder("services")
     manifests = {path.parent: _read(path) for path in sorted(services.glob("*/service.json"))}
     if not manifests:
         raise LabError(
-            f"no services/*/service.json in {services}", "check that the checkout is complete"
+            f"no services/*/service.json in {services}", "check that the installation is complete"
         )
     return Catalogue(
         {manifest.language: manifest for manifest in manifests.values()},

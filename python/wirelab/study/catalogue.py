@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wirelab import checkout
+from wirelab import installation
 from wirelab.errors import UsageError
 from wirelab.stack.suggestions import did_you_mean
 
@@ -47,8 +47,8 @@ class Found:
 
 
 def folder() -> Path:
-    """The folder of all studies. Raises :class:`LabError` outside of a checkout."""
-    return checkout.root() / "studies"
+    """The folder of all studies. Raises :class:`LabError` if this installation has none."""
+    return installation.folder("studies")
 
 
 def names(where: Path | None = None) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab.errors import UsageError
+from wirelab.errors import NotInstalled, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.scaling import replaced, scaled
 from wirelab.explain.cell_selector import CellSelector, level_words
@@ -110,7 +110,8 @@ def reproduce(
     what the study names for a first look, at no scale. ``postgres`` is the URL of a server that
     already runs. Raises :class:`UsageError` for a name that is no study, a scale that is no share
     or a first look that the study does not have, and what
-    :func:`wirelab.run.runner.run` raises.
+    :func:`wirelab.run.runner.run` raises. A part whose services are not installed is left out,
+    unless no other part is left.
     """
     found = studies.load(name, where)
     study = found.study
@@ -127,17 +128,24 @@ def reproduce(
         part: _text(found, part, shares.get(part, share), quick) for part in _parts(found, quick)
     }
     _begin(found, out, share, quick)
+    absent: dict[str, NotInstalled] = {}
     for number, (part, text) in enumerate(parts.items(), 1):
         heard.note(f"part {number} of {len(parts)}: {part}")
         experiment = experiment_file.parse(text, str(found.part(part)))
-        running.run(
-            experiment,
-            out / part,
-            source=text,
-            progress=heard,
-            retry_failed=retry_failed,
-            postgres=postgres if experiment.uses_postgres else "",
-        )
+        try:
+            running.run(
+                experiment,
+                out / part,
+                source=text,
+                progress=heard,
+                retry_failed=retry_failed,
+                postgres=postgres if experiment.uses_postgres else "",
+            )
+        except NotInstalled as missing:
+            absent[part] = missing
+            heard.note(f"part {part} is not measured: {missing.message}; {missing.remedy}")
+    if len(absent) == len(parts):
+        raise next(iter(absent.values()))
     return read(out, where)
 
 

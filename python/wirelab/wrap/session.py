@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import psutil
 
-from wirelab import checkout
+from wirelab import installation
 from wirelab.documents.dissection import Dissection
 from wirelab.documents.link import Measure
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
@@ -330,9 +330,8 @@ def _service_address(order: Order, address: str) -> ServiceAddress:
 def _program(name: str) -> str:
     """The program in PATH, otherwise one that wirelab has built."""
     found = shutil.which(name)
-    folder = checkout.find()
-    if found is None and "/" not in name and folder is not None:
-        found = shutil.which(name, path=str(folder / ".cache" / "bin"))
+    if found is None and "/" not in name:
+        found = shutil.which(name, path=str(installation.cache() / "bin"))
     return found or name
 
 
