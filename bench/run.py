@@ -25,6 +25,7 @@ from bench.record import (
     capture_row,
     codecs_row,
     links_row,
+    live_row,
     memory_row,
     packets_row,
     race_row,
@@ -37,6 +38,7 @@ from bench.rows import (
     captures,
     codecs,
     links,
+    live,
     memory,
     packets,
     peer_races,
@@ -49,7 +51,7 @@ from bench.servers import ENGINE
 OUT = Path(__file__).resolve().parent / "out"
 MEMORY_KEYS = ("connections", "calls")
 CODECS_KEY = "codecs"
-NETWORK_KEYS = ("packets", "links", "capture")
+NETWORK_KEYS = ("packets", "links", "capture", "live")
 STARTUP_KEY = "startup"
 TSHARK = "tshark"
 
@@ -194,6 +196,8 @@ def _network_row(key: str, programs: dict[str, str], scale: Scale) -> Row:
         return packets_row(packets.run(scale.pairs, scale.packets, programs.get(TSHARK)))
     if key == "links":
         return links_row(links.run(quick=scale is QUICK))
+    if key == "live":
+        return live_row(live.run(scale.pairs, scale.capture_s))
     return capture_row(captures.run(scale.pairs, scale.capture_s))
 
 
