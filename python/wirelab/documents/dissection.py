@@ -957,7 +957,9 @@ the others leave."""
 
 Cause = Literal[
     "syn-retransmission",
+    "tail-loss",
     "data-retransmission",
+    "reordering",
     "client-not-reading",
     "tcp-window-exhausted",
     "h2-window-exhausted",
@@ -968,6 +970,7 @@ Cause = Literal[
     "server-think-time",
     "connection-per-call",
     "split-writes",
+    "uneven-stream",
     "dribbled-writes",
     "sender-stalled",
     "long-path",
@@ -983,6 +986,10 @@ Cause = Literal[
     "mtu-black-hole",
     "half-open",
     "keep-alive-death",
+    "spurious-retransmission",
+    "h2-settings-wait",
+    "h2-ping-wait",
+    "h2-stream-limit",
 ]
 """One reason. `docs/reference/diagnosis.md` tells what each is, by which packets it is
 recognised and what it cannot tell."""

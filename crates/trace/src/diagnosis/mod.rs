@@ -369,12 +369,16 @@ impl ExchangeObserver for Diagnosis {
                 stream,
                 length,
                 window,
+                flags,
+                streams_max,
             } => {
                 let frame = Frame {
                     kind,
                     stream,
                     length,
                     window,
+                    flags,
+                    streams_max,
                 };
                 flow.frame(frame, segment);
             }
