@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from bench.ground_truth.scripted.relay import mark
+from bench.ground_truth.scripted.relay import Act, mark
 from bench.ground_truth.scripted.script import (
     CONTENT,
     HEAD,
@@ -30,6 +30,15 @@ def _token(script: Script) -> int:
 
 def reorder(connection: socket.socket, script: Script) -> None:
     """Answers; of the second reply one packet is overtaken by the one behind it."""
+    _answer_twice(connection, script, "hold", "reordering")
+
+
+def split(connection: socket.socket, script: Script) -> None:
+    """Answers; of the second reply one packet comes in two fragments of IP."""
+    _answer_twice(connection, script, "split", "ip-fragments")
+
+
+def _answer_twice(connection: socket.socket, script: Script, act: Act, cause: str) -> None:
     if read_head(connection):
         connection.sendall(REPLY + CONTENT)
     if not read_head(connection):
@@ -38,9 +47,9 @@ def reorder(connection: socket.socket, script: Script) -> None:
     head = REPLY.replace(b"600", str(_LARGE).encode())
     # In the third packet of five: one more follows that is full.
     before = b"x" * (2 * SEGMENT_BYTES + 500 - len(head))
-    body = (before + mark("hold", _token(script), ms)).ljust(_LARGE, b"x")
+    body = (before + mark(act, _token(script), ms)).ljust(_LARGE, b"x")
     connection.sendall(head + body)
-    script.note("reordering", ms)
+    script.note(cause, ms)
     read_head(connection)
 
 

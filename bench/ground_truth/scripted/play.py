@@ -170,7 +170,9 @@ def _played(
         held.callback(server.kill)
         server.say(json.dumps({**config, "certificate": str(certificate)}).encode() + b"\n")
         port = _line(server, interruption)["port"]
-        spec = CaptureSpec("client", place.client, folder / CAPTURE, port=port)
+        # Fragments behind the first have no port.
+        kept = None if scenario.relayed else port
+        spec = CaptureSpec("client", place.client, folder / CAPTURE, port=kept)
         capture = held.enter_context(
             Capture(spec, cores=(), log=folder / "capture.log", interruption=interruption)
         )

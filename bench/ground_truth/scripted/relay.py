@@ -33,17 +33,20 @@ INTERFACE = "wl0"
 ADDRESSES = ("198.18.0.1", "198.18.0.2")
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 PACKET_BYTES_MAX = 65_535
+MORE = 0x2000
+"""The flag of a fragment that others follow."""
 HELD_MAX = 100_000
 COMMAND_S_MAX = 10.0
-_MARK = re.compile(rb"~(hold|drop|mute)=(\d{1,5}):(\d{1,20})~")
+_MARK = re.compile(rb"~(hold|drop|mute|split)=(\d{1,5}):(\d{1,20})~")
 
-Act = Literal["hold", "drop", "mute"]
+Act = Literal["hold", "drop", "mute", "split"]
 Ports = tuple[int, int]
 
 
 def mark(act: Act, token: int, ms: int = 0) -> bytes:
     """Payload that has its packet held for ``ms``, or dropped; or the packets of the other
-    direction of its connection held (``mute``). ``token`` distinguishes marks."""
+    direction of its connection held (``mute``); or the packet cut into two fragments of IP, the
+    second of which is held (``split``). ``token`` distinguishes marks."""
     return f"~{act}={ms}:{token}~".encode()
 
 
@@ -67,12 +70,18 @@ class Relay:
             if asked[1] == b"drop":
                 return
             until = now + int(asked[2]) * 1_000_000
-            if asked[1] == b"hold":
-                due = until + self.delay_ns
-            else:
+            if asked[1] == b"mute":
                 self._muted[1 - side, ports[::-1]] = until
+            elif asked[1] == b"split":
+                first, packet = _fragments(packet)
+                self._push(due, 1 - side, first)
+            if asked[1] != b"mute":
+                due = until + self.delay_ns
+        self._push(due, 1 - side, packet)
+
+    def _push(self, due: int, side: int, packet: bytes) -> None:
         if len(self._queue) < HELD_MAX:
-            heapq.heappush(self._queue, (due, next(self._numbers), 1 - side, packet))
+            heapq.heappush(self._queue, (due, next(self._numbers), side, packet))
 
     def due(self, now: int) -> Iterator[tuple[int, bytes]]:
         """The packets that are due, and the sides that they go to."""
@@ -92,6 +101,24 @@ def _ports(packet: bytes) -> Ports:
     start = 4 * (packet[0] & 15)
     source, destination = struct.unpack_from("!HH", packet, start)
     return (source, destination)
+
+
+def _fragments(packet: bytes) -> tuple[bytes, bytes]:
+    """Two of IPv4 (RFC 791 section 2.3), whatever the packet says of fragments."""
+    header, payload = packet[: 4 * (packet[0] & 15)], packet[4 * (packet[0] & 15) :]
+    cut = len(payload) // 16 * 8
+    return _fragment(header, payload[:cut], MORE), _fragment(header, payload[cut:], cut // 8)
+
+
+def _fragment(header: bytes, part: bytes, place: int) -> bytes:
+    """``place``: its flags and offset, as in the header."""
+    whole = len(header) + len(part)
+    head = header[:2] + whole.to_bytes(2, "big") + header[4:6] + place.to_bytes(2, "big")
+    head += header[8:10] + b"\0\0" + header[12:]
+    total: int = sum(struct.unpack(f"!{len(head) // 2}H", head))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return head[:10] + (total ^ 0xFFFF).to_bytes(2, "big") + head[12:] + part
 
 
 def main() -> None:

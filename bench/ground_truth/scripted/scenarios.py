@@ -241,6 +241,7 @@ SCENARIOS = (
     Scenario("even-stream", streams.follow, streams.even, ("dribbled-writes",)),
     Scenario("uneven-stream", streams.follow, streams.uneven, ("uneven-stream", "dribbled-writes")),
     Scenario("reordered", _follow, packets.reorder, ("reordering",), relayed=True),
+    Scenario("fragmented", _follow, packets.split, ("ip-fragments",), relayed=True),
     Scenario("tail-lost", packets.lose_tail, packets.take, ("tail-loss",), relayed=True),
     Scenario("repeated", _follow, packets.hold_answers, ("spurious-retransmission",), relayed=True),
 )

@@ -990,6 +990,7 @@ Cause = Literal[
     "h2-settings-wait",
     "h2-ping-wait",
     "h2-stream-limit",
+    "ip-fragments",
 ]
 """One reason. `docs/reference/diagnosis.md` tells what each is, by which packets it is
 recognised and what it cannot tell."""

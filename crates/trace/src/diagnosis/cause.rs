@@ -88,12 +88,15 @@ pub enum Cause {
     /// Requests waited because as many streams were open as the server allows (RFC 9113
     /// section 5.1.2).
     H2StreamLimit,
+    /// A segment came in fragments of IP, and was whole with the last of them (RFC 791 section
+    /// 2.3, RFC 8200 section 4.5).
+    IpFragments,
 }
 
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 34] = [
+    pub const ALL: [Cause; 35] = [
         Cause::SynRetransmission,
         Cause::TailLoss,
         Cause::DataRetransmission,
@@ -128,6 +131,7 @@ impl Cause {
         Cause::H2SettingsWait,
         Cause::H2PingWait,
         Cause::H2StreamLimit,
+        Cause::IpFragments,
     ];
 
     /// Payload that did not arrive the first time.
@@ -214,7 +218,8 @@ mod tests {
                 "spurious-retransmission",
                 "h2-settings-wait",
                 "h2-ping-wait",
-                "h2-stream-limit"
+                "h2-stream-limit",
+                "ip-fragments"
             ])
         );
     }

@@ -240,6 +240,7 @@ fn sentence(figures: &Figures) -> String {
         Cause::MtuBlackHole => format!("large segments of the {sender} never arrived although the {receiver} was heard: a link with a smaller MTU drops them"),
         Cause::HalfOpen => format!("the {sender} sent the same payload again and again, and heard nothing of the {receiver}"),
         Cause::KeepAliveDeath => format!("the {receiver} did not answer keep-alive probes of the {sender}"),
+        Cause::IpFragments => format!("segments of the {sender} came in IP fragments: they were larger than a link on the path carries"),
         Cause::SpuriousRetransmission => format!("payload of the {sender} was sent again although it had arrived"),
         Cause::H2SettingsWait => "the client sent its first request only after the SETTINGS of the server had come".to_string(),
         Cause::H2PingWait => "the client sent its request only after the answer to its PING had come".to_string(),
