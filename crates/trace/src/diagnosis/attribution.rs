@@ -161,11 +161,17 @@ fn waits_of(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
         return Vec::new();
     };
     let from = exchange.request.first_at_ns;
-    let waits: Vec<Wait> = flow
-        .turns
-        .ring
-        .within(from, from.saturating_add(latency))
-        .collect();
+    let all = || flow.turns.ring.within(from, from.saturating_add(latency));
+    // Too short together, they are no finding: most exchanges end here, without an allocation.
+    let [paths, pauses] = all().fold([0, 0], |[paths, pauses], wait| match wait.part {
+        Part::Path => [paths + wait.ns(), pauses],
+        Part::ClientStall | Part::ServerStall => [paths, pauses + wait.ns()],
+        _ => [paths, pauses],
+    });
+    if paths < LONG_PATH_MIN_NS && pauses < PAUSE_MIN_NS {
+        return Vec::new();
+    }
+    let waits: Vec<Wait> = all().collect();
     let pauses = |part: Part| waits.iter().filter(move |wait| wait.part == part).count();
     let pieces = [Part::ClientStall, Part::ServerStall].map(pauses);
     let usual = usual_pause(exchange, &waits).unwrap_or(u64::MAX);

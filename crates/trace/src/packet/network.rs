@@ -141,7 +141,8 @@ pub(crate) fn fragment(captured: &[u8], wire_bytes: u32) -> Option<Fragment> {
         )
     } else {
         let flags = word(IPV6_HEADER + 2)?;
-        let number = u32::from(word(IPV6_HEADER + 4)?) << 16 | u32::from(word(IPV6_HEADER + 6)?);
+        let [high, low] = [word(IPV6_HEADER + 4)?, word(IPV6_HEADER + 6)?];
+        let number = (u32::from(high) << 16) | u32::from(low);
         let protocol = match captured.get(6)? {
             &FRAGMENT => *captured.get(IPV6_HEADER)?,
             _ => return None,
