@@ -90,7 +90,11 @@ impl Stalls {
         let is_newest = |stall: &Stall| {
             stall.cause.is_loss() && stall.direction == direction && stall.to >= since
         };
-        self.ring.pop_back_if(|newest| is_newest(newest))
+        if self.ring.back().is_some_and(is_newest) {
+            self.ring.pop_back()
+        } else {
+            None
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
