@@ -15,6 +15,7 @@ from bench.rows.captures import Ablation
 from bench.rows.codecs import Timed
 from bench.rows.host import HostAblation
 from bench.rows.links import Exactness
+from bench.rows.live import Followed
 from bench.rows.memory import Weighed
 from bench.rows.packets import Read
 from bench.rows.startup import Started
@@ -117,6 +118,22 @@ def startup_row(started: Started) -> Row:
         "ratios": [_ratio(figure) for figure in started.figures],
     }
     return Row("startup", table.startup_lines(started), started.figures, raw)
+
+
+def live_row(followed: Followed) -> Row:
+    """Every reading of every round."""
+    raw = {
+        "others_share": followed.others_share,
+        "rounds": [
+            {
+                name: {"packets_per_s": one.packets_per_s, "drops": one.drops}
+                for name, one in rnd.items()
+            }
+            for rnd in followed.rounds
+        ],
+        "ratios": [_ratio(figure) for figure in followed.figures],
+    }
+    return Row("live", table.live_lines(followed), followed.figures, raw)
 
 
 def capture_row(every: list[Ablation]) -> Row:

@@ -26,6 +26,7 @@ from bench.record import (
     codecs_row,
     host_row,
     links_row,
+    live_row,
     memory_row,
     packets_row,
     race_row,
@@ -39,6 +40,7 @@ from bench.rows import (
     codecs,
     host,
     links,
+    live,
     memory,
     packets,
     peer_races,
@@ -51,7 +53,7 @@ from bench.servers import ENGINE
 OUT = Path(__file__).resolve().parent / "out"
 MEMORY_KEYS = ("connections", "calls")
 CODECS_KEY = "codecs"
-NETWORK_KEYS = ("packets", "links", "capture", "host")
+NETWORK_KEYS = ("packets", "links", "capture", "live", "host")
 STARTUP_KEY = "startup"
 TSHARK = "tshark"
 
@@ -198,6 +200,8 @@ def _network_row(key: str, programs: dict[str, str], scale: Scale) -> Row:
         return links_row(links.run(quick=scale is QUICK))
     if key == "host":
         return host_row(host.run(scale.pairs, scale.capture_s))
+    if key == "live":
+        return live_row(live.run(scale.pairs, scale.capture_s))
     return capture_row(captures.run(scale.pairs, scale.capture_s))
 
 

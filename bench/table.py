@@ -12,6 +12,7 @@ from bench.rows.captures import Ablation
 from bench.rows.codecs import Timed
 from bench.rows.host import HostAblation
 from bench.rows.links import Exactness
+from bench.rows.live import Followed
 from bench.rows.memory import Weighed
 from bench.rows.packets import Pass, Read
 from bench.rows.startup import Started
@@ -163,6 +164,18 @@ def host_lines(every: list[HostAblation]) -> list[str]:
         )
         lines += _disturbed(one.others_share, "the intervals tell how much these ratios say")
     return lines
+
+
+def live_lines(followed: Followed) -> list[str]:
+    """What was taken from the kernel under both, then the ratio."""
+    lines = ["", "A load dissected live, over the same load captured  [live]"]
+    for name in followed.rounds[0]:
+        drops = followed.drops(name)
+        lines.append(
+            f"  {name:<24}{followed.median_per_s(name):>10,.0f} packets/s{drops:>10,} drops"
+        )
+    lines += [ratio_line(figure) for figure in followed.figures]
+    return lines + _disturbed(followed.others_share, "both share the two cores with the load")
 
 
 def ratio_line(ratio: Ratio) -> str:

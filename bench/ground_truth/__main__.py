@@ -20,7 +20,8 @@ from bench.ground_truth.captures import capturing, corpus
 from bench.ground_truth.captures.capturing import Maker
 from bench.ground_truth.captures.making import Making, is_impossible
 from bench.ground_truth.captures.places import LOOPBACK, PROFILES
-from bench.ground_truth.captures.recipes import MAKERS
+from bench.ground_truth.captures.recipes import CLEAN, MAKERS
+from bench.ground_truth.labels import occurrence as causes
 from bench.ground_truth.scoring import findings
 from wirelab.errors import Interrupted, LabError
 from wirelab.process.interruption import Interruption
@@ -28,7 +29,16 @@ from wirelab.process.services import Programs
 from wirelab.stack import manifests
 
 CAPTURES = 60
-"""Per cause, and of clean ones."""
+"""Per cause, where each has several occurrences."""
+CAPTURES_OF = {
+    CLEAN: 400,
+    causes.SYN: 90,
+    causes.DATA: 120,
+    causes.TCP_WINDOW: 80,
+    causes.SLOW_START: 100,
+    causes.IDLE_RESTART: 80,
+}
+"""Of the others, so that each cause has 150 occurrences."""
 ABOUT = "corpus.json"
 
 
@@ -56,7 +66,10 @@ def _options() -> argparse.Namespace:
     aims = list(MAKERS)
     parser = argparse.ArgumentParser(prog="bench.ground_truth", description=__doc__)
     parser.add_argument(
-        "--captures", type=int, default=CAPTURES, help=f"per cause (default {CAPTURES})"
+        "--captures",
+        type=int,
+        help=f"per cause, and of clean ones (default {CAPTURES}; of some more: "
+        f"{', '.join(f'{aim} {count}' for aim, count in CAPTURES_OF.items())})",
     )
     parser.add_argument("--causes", default=",".join(aims), help="of these (default: all)")
     parser.add_argument(
@@ -76,7 +89,7 @@ def _options() -> argparse.Namespace:
         parser.error(f"--causes: there is no {', '.join(unknown)}; there are {', '.join(aims)}")
     if unknown := sorted(options.places - {LOOPBACK, *PROFILES}):
         parser.error(f"--places: there is no {', '.join(unknown)}")
-    if options.captures < 1:
+    if options.captures is not None and options.captures < 1:
         parser.error("--captures: at least 1")
     if options.publish and (lacking := page.lacking(options)):
         parser.error(f"--publish: {lacking}")
@@ -97,7 +110,8 @@ def _make(options: argparse.Namespace, out: Path, interruption: Interruption) ->
             if is_impossible(aim, options.places):
                 _say(f"{aim}: nothing to capture at {', '.join(sorted(options.places))}")
                 continue
-            good = making.make(aim, options.captures, options.places)
+            count = options.captures or CAPTURES_OF.get(aim, CAPTURES)
+            good = making.make(aim, count, options.places)
             _say(f"{aim}: {good} captures bear it, {time.monotonic() - started:.0f} s so far")
     _say(f"captures and labels: {out}")
 

@@ -29,7 +29,7 @@ def lacking(options: argparse.Namespace) -> str | None:
         return "nothing is compared; leave --capture-only out"
     if set(options.causes) != set(MAKERS) or options.places:
         return "some causes or places are left out; leave --causes and --places out"
-    if options.captures < CAPTURES_MIN:
+    if options.captures is not None and options.captures < CAPTURES_MIN:
         return f"at least {CAPTURES_MIN} captures per cause are needed"
     return None
 
@@ -96,6 +96,8 @@ def _capital(words: str) -> str:
 
 AIM = 0.95
 """Least precision and recall of each cause."""
+OCCURRENCES_MIN = 150
+"""From here on the lower end of the interval must reach the aim, and not only the share."""
 ALARMS_MAX = 0.01
 """Most false alarms per exchange of clean captures."""
 
@@ -163,15 +165,21 @@ def _clean(total: Score) -> str:
 def short_of_aim(total: Score) -> list[str]:
     """What is below its aim, in words."""
     found = [
-        f"{cause}: {name} {interval.estimate:.3f}, at least {AIM} is asked for"
+        f"{cause}: {name} {_share(interval)}, at least {AIM} is asked for"
         for cause, tally in total.tallies.items()
         for name, interval in _shares(tally)
-        if interval is not None and interval.estimate < AIM
+        if interval is not None and _reached(tally, interval) < AIM
     ]
     found += [f"{cause}: no occurrence" for cause, one in total.tallies.items() if not one.captures]
     if total.alarms is not None and total.alarms.estimate > ALARMS_MAX:
         found.append(f"false alarms on clean captures: {total.alarms.estimate:.3f}")
     return found
+
+
+def _reached(tally: Tally, interval: Interval) -> float:
+    """What counts of a share: a few occurrences cannot bound it."""
+    is_enough = tally.right + tally.missed >= OCCURRENCES_MIN
+    return interval.low if is_enough and interval.low is not None else interval.estimate
 
 
 def _shares(tally: Tally) -> Iterator[tuple[str, Interval | None]]:

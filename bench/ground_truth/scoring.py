@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bench.ground_truth.captures.corpus import Case
-from bench.ground_truth.labels.occurrence import CAUSES, Key, Occurrence
+from bench.ground_truth.labels.occurrence import CAUSES, DATA, Key, Occurrence
 from wirelab.errors import TrialFailed
 from wirelab.process import engine_binary
 from wirelab.statistics.distributions import binomial_interval
@@ -134,6 +134,7 @@ def _false(case: Case, finding: Finding) -> Disagreement:
 
 
 SECONDS_MAX = 120.0
+TAIL = "tail-loss"
 FLOWS_MAX = 1_000
 
 Json = dict[str, Any]
@@ -160,7 +161,7 @@ def findings(capture: Path, port: int) -> list[Finding]:
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip()
         raise TrialFailed(f"dissect ended with {done.returncode}: {said}")
-    return read(json.loads(done.stdout))
+    return losses_as_one(read(json.loads(done.stdout)))
 
 
 def read(document: Json) -> list[Finding]:
@@ -180,3 +181,8 @@ def read(document: Json) -> list[Finding]:
             key = (ports[one["flow"]], one["exchange"] or 0)
             found.append(Finding(finding["cause"], key, one["ms"], tuple(one["packets"])))
     return found
+
+
+def losses_as_one(found: list[Finding]) -> list[Finding]:
+    """System calls do not show whether the last packet of a flight was lost, or another."""
+    return [replace(one, cause=DATA) if one.cause == TAIL else one for one in found]

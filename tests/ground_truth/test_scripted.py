@@ -9,6 +9,7 @@ import pytest
 
 from bench.ground_truth.captures.places import LOOPBACK
 from bench.ground_truth.scripted.play import Total, at_place, table
+from bench.ground_truth.scripted.relayed import RELAY
 from bench.ground_truth.scripted.scenarios import SCENARIOS
 from wirelab.process import engine_binary
 from wirelab.process.interruption import Interruption
@@ -25,7 +26,8 @@ def test_every_wait_is_found_and_all_time_is_accounted_for(tmp_path: Path) -> No
     engine_binary.find()
     total = Total()
     with Interruption() as interruption:
-        at_place(LOOPBACK, list(SCENARIOS), COUNT, tmp_path, total, interruption)
+        for place in (LOOPBACK, RELAY):
+            at_place(place, list(SCENARIOS), COUNT, tmp_path, total, interruption)
     print(*table(total), sep="\n")
     assert total.captures == len(SCENARIOS) - 1
     assert total.sums_off == 0

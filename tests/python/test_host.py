@@ -198,7 +198,7 @@ def test_the_captures_of_a_trial_are_divided_by_its_record(
         server.shutdown()
         assert recorded is not None
         assert recorded.records > 0
-        packets = TakenPackets(tmp_path, taken, recorded, is_direct=True)
+        packets = TakenPackets(tmp_path, taken, recorded, tmp_path / "keys", is_direct=True)
         wire = packets.dissected(CallLog(None), interruption)
     assert wire is not None
     assert wire.exchanges == CALLS

@@ -49,8 +49,8 @@ from wirelab.run.adaptive.record import Interventions, Spot
 from wirelab.run.adaptive.recorded import FOLDER
 from wirelab.stack import manifests
 from wirelab.statistics.cell import point_key
+from wirelab.trial.plans import settings
 from wirelab.trial.record import Trial
-from wirelab.trial.runner import settings
 
 # -- what is proposed ------------------------------------------------------
 

@@ -22,7 +22,7 @@ from wirelab.process.endpoint import Endpoint
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.trial import labels
-from wirelab.trial.runner import plan
+from wirelab.trial.plans import plan
 
 Json = dict[str, Any]
 

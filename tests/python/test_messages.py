@@ -21,7 +21,7 @@ from wirelab.report.page import write_page
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.trial import labels
-from wirelab.trial.runner import plan
+from wirelab.trial.plans import plan
 
 MIX = """\
   - name: browsing

@@ -32,7 +32,7 @@ from wirelab.stack import manifests
 from wirelab.stack.axes import number_max
 from wirelab.stack.reference import Stack
 from wirelab.trial import link as links
-from wirelab.trial.runner import plan, settings
+from wirelab.trial.plans import plan, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = ROOT / "contracts" / "process"

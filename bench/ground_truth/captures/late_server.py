@@ -42,6 +42,7 @@ def _ready(address: str) -> dict[str, object]:
         "address": address,
         "metrics": address,
         "pid": os.getpid(),
+        "set": {},
         "language": "python",
         "runtime": f"cpython{platform.python_version()}",
         "libraries": [

@@ -176,12 +176,14 @@ def _syn(index: int, dice: Dice) -> Json:
             "calls": 2,
         }
     direction = ("forward", "backward")[index % 2]
+    first = dice.choice((1, 2))
     return {
         "place": _turn(index, WLAN, ROUTED, LAN),
         "stack": f"{_turn(index // 2, *BINDINGS)}?connection=close",
         "bytes": 200,
-        "calls": 3,
-        "drops": ({"direction": direction, "match": "syn", "nth": dice.choice((1, 2))},),
+        "calls": 4,
+        # The repetition of the first is the next one, so this is another connection's.
+        "drops": _drops(direction, "syn", first, first + 2),
         # Of a SYN that was lost on its way, the server's end sees nothing.
         "vantage": "client" if direction == "forward" else "",
     }
@@ -191,13 +193,19 @@ def _data(index: int, dice: Dice) -> Json:
     place, stack, direction = _every(index, (WLAN, ROUTED, FAR), BINDINGS, ("backward", "forward"))
     large = direction == "backward" and dice.random() < 0.4
     nth = dice.randint(3, 20) if large else dice.randint(2, 5)
+    # Of small messages each call has one packet, so the second one is lost in another call.
+    lost = (nth,) if large else (nth, nth + 4)
     return {
         "place": place,
         "stack": stack,
         "bytes": dice.choice((40_000, 90_000)) if large else dice.choice((14, 900)),
-        "calls": 3 if large else 8,
-        "drops": ({"direction": direction, "match": "data", "nth": nth},),
+        "calls": 3 if large else 12,
+        "drops": _drops(direction, "data", *lost),
     }
+
+
+def _drops(direction: str, kind: str, *nth: int) -> tuple[Json, ...]:
+    return tuple({"direction": direction, "match": kind, "nth": each} for each in nth)
 
 
 def _tcp_window(index: int, dice: Dice) -> Json:

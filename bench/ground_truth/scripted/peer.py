@@ -17,7 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from bench.ground_truth.scripted import scenarios
-from bench.ground_truth.scripted.scenarios import Scenario, Script
+from bench.ground_truth.scripted.scenarios import Scenario
+from bench.ground_truth.scripted.script import Script
 
 PARALLEL = 8
 CONNECT_S_MAX = 10.0

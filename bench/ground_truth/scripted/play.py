@@ -1,7 +1,7 @@
 """Plays scripted conversations, captures them, and compares what the diagnosis says.
 
 ``.venv/bin/python -m bench.ground_truth.scripted`` prints the table; ``--publish`` writes it
-into docs/reference/diagnosis-truth.md. As root, about six minutes.
+into docs/reference/diagnosis-truth.md. As root, about fifteen minutes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from bench.ground_truth.captures import places
 from bench.ground_truth.captures.places import FAR, LOOPBACK, WLAN, NetworkPath
 from bench.ground_truth.page import PAGE
 from bench.ground_truth.scoring import Finding, read
+from bench.ground_truth.scripted import relayed
+from bench.ground_truth.scripted.relayed import RELAY
 from bench.ground_truth.scripted.scenarios import BY_NAME, FAR_ONLY, SCENARIOS, Scenario
 from bench.pages import marked_parts
 from wirelab.errors import LabError, TrialFailed
@@ -33,7 +35,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.trial.capture import Capture, CaptureSpec
 
-PLACES = (LOOPBACK, WLAN, FAR)
+PLACES = (LOOPBACK, WLAN, FAR, RELAY)
 COUNT = 60
 """Connections of each scenario at each place."""
 SECONDS_MAX = 180.0
@@ -112,10 +114,16 @@ def at_place(
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
         log = out / f"link-{name}.log"
-        place = held.enter_context(places.opened(name, (), log, interruption))
+        place = held.enter_context(
+            relayed.opened(log, interruption)
+            if name == RELAY
+            else places.opened(name, (), log, interruption)
+        )
         certificate = _certificate(out)
         for scenario in chosen:
             if scenario.name in FAR_ONLY and name != FAR:
+                continue
+            if scenario.relayed != (name == RELAY):
                 continue
             if name == FAR and scenario.name.startswith("clean"):
                 continue  # the path itself is long there
@@ -162,7 +170,9 @@ def _played(
         held.callback(server.kill)
         server.say(json.dumps({**config, "certificate": str(certificate)}).encode() + b"\n")
         port = _line(server, interruption)["port"]
-        spec = CaptureSpec("client", place.client, folder / CAPTURE, port=port)
+        # Fragments behind the first have no port.
+        kept = None if scenario.relayed else port
+        spec = CaptureSpec("client", place.client, folder / CAPTURE, port=kept)
         capture = held.enter_context(
             Capture(spec, cores=(), log=folder / "capture.log", interruption=interruption)
         )

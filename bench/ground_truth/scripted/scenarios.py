@@ -6,47 +6,29 @@ once. HTTP/1.1 is written by hand, so that every write is one send.
 
 from __future__ import annotations
 
-import random
 import socket
 import ssl
 import struct
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-CONTENT = b"x" * 600
-HEAD = b"Content-Type: text/plain\r\n"
-REQUEST = b"GET /item HTTP/1.1\r\nHost: service\r\n\r\n"
-UPLOAD = b"POST /item HTTP/1.1\r\nHost: service\r\n" + HEAD + b"Content-Length: 600\r\n\r\n"
-REPLY = b"HTTP/1.1 200 OK\r\n" + HEAD + b"Content-Length: 600\r\n\r\n"
-FOUND = b"HTTP/1.1 302 Found\r\nLocation: /item\r\nContent-Length: 0\r\n\r\n"
-LARGE_REPLY, ENDLESS_REPLY = (
-    REPLY.replace(b"600", str(size).encode()) + b"x" * size for size in (1 << 18, 1 << 23)
+from bench.ground_truth.scripted import http2, packets, streams
+from bench.ground_truth.scripted.script import (
+    CONTENT,
+    ENDLESS_REPLY,
+    FOUND,
+    IDLE_S,
+    LARGE_REPLY,
+    REPLY,
+    REQUEST,
+    UPLOAD,
+    Script,
+    read_head,
+    read_reply,
 )
+
 ANSWER_S_MAX = 10.0
-PAUSE_S = (0.15, 0.4)
-IDLE_S = (1.1, 1.5)
-
-
-@dataclass
-class Script:
-    """What one side of one connection does by plan."""
-
-    random: random.Random
-    waits: list[tuple[str, float]] = field(default_factory=list)
-    """Cause and milliseconds; 0 where the cause has no length of its own."""
-
-    def pause(self, cause: str, bounds: tuple[float, float] = PAUSE_S) -> None:
-        """Sleeps for a random time, as an occurrence of ``cause``."""
-        began = time.monotonic()
-        time.sleep(self.random.uniform(*bounds))
-        self.note(cause, 1e3 * (time.monotonic() - began))
-
-    def note(self, cause: str, ms: float = 0.0) -> None:
-        """An occurrence."""
-        self.waits.append((cause, ms))
-
-
 Side = Callable[[socket.socket, Script], None]
 
 
@@ -61,6 +43,8 @@ class Scenario:
     tls: bool = False
     refused: bool = False
     """Nobody listens."""
+    relayed: bool = False
+    """Its payload tells a relay what to do to packets (:mod:`.relay`)."""
     handshake: tuple[float, float] | None = None
     """The server waits that long before it answers the ClientHello."""
 
@@ -75,29 +59,6 @@ def answer(connection: socket.socket, script: Script) -> None:
     """Answers until the client closes."""
     while read_head(connection):
         connection.sendall(REPLY + CONTENT)
-
-
-def read_head(connection: socket.socket) -> bytes:
-    """Up to the empty line; empty at the end of the connection."""
-    head = b""
-    while b"\r\n\r\n" not in head:
-        got = connection.recv(65_536)
-        if not got:
-            return b""
-        head += got
-    return head
-
-
-def read_reply(connection: socket.socket) -> None:
-    """A whole reply with a length."""
-    got = read_head(connection)
-    head, _, body = got.partition(b"\r\n\r\n")
-    length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-    while len(body) < length:
-        more = connection.recv(65_536)
-        if not more:
-            return
-        body += more
 
 
 def _several(connection: socket.socket, script: Script) -> None:
@@ -268,6 +229,21 @@ SCENARIOS = (
     Scenario("think-unknown", _unknown_turns, _think, ("server-think-time",)),
     Scenario("think-tls", ask, _think_tls, ("server-think-time",), tls=True),
     Scenario("long-path", _several, answer, ("long-path",)),
+    Scenario("clean-http2", http2.several, http2.answer),
+    Scenario("settings-wait", http2.wait_for_settings, http2.late_settings, ("h2-settings-wait",)),
+    Scenario("ping-wait", http2.wait_for_ping, http2.late_pong, ("h2-ping-wait",)),
+    Scenario(
+        "stream-limit",
+        http2.three_at_a_time,
+        http2.two_at_a_time,
+        ("h2-stream-limit", "server-think-time"),
+    ),
+    Scenario("even-stream", streams.follow, streams.even, ("dribbled-writes",)),
+    Scenario("uneven-stream", streams.follow, streams.uneven, ("uneven-stream", "dribbled-writes")),
+    Scenario("reordered", _follow, packets.reorder, ("reordering",), relayed=True),
+    Scenario("fragmented", _follow, packets.split, ("ip-fragments",), relayed=True),
+    Scenario("tail-lost", packets.lose_tail, packets.take, ("tail-loss",), relayed=True),
+    Scenario("repeated", _follow, packets.hold_answers, ("spurious-retransmission",), relayed=True),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 FAR_ONLY = frozenset({"long-path"})

@@ -42,6 +42,10 @@ impl Analyzer {
                     observer.datagram(&datagram);
                 }
             }
+            Decoded::Fragment(fragment) => {
+                self.summary.count_other(Other::Fragment);
+                observer.fragment(&fragment);
+            }
             Decoded::Other(other) => self.summary.count_other(other),
         }
     }

@@ -63,6 +63,8 @@ pub enum ContentType {
     SoapXml,
     /// `application/grpc`, also with `+proto`.
     Grpc,
+    /// `text/event-stream`: server-sent events.
+    EventStream,
     /// Anything else.
     Other,
 }
@@ -72,11 +74,12 @@ impl ContentType {
     #[must_use]
     pub fn named(name: &[u8]) -> ContentType {
         // Media types are compared without regard to case (RFC 9110 section 8.3.1).
-        const OTHERS: [(&[u8], ContentType); 4] = [
+        const OTHERS: [(&[u8], ContentType); 5] = [
             (b"application/grpc", ContentType::Grpc),
             (b"application/grpc+proto", ContentType::Grpc),
             (b"text/xml", ContentType::Body(Codec::Xml)),
             (b"application/soap+xml", ContentType::SoapXml),
+            (b"text/event-stream", ContentType::EventStream),
         ];
         if let Some(codec) = Codec::of_media_type(name) {
             return ContentType::Body(codec);
@@ -95,6 +98,7 @@ impl fmt::Display for ContentType {
             ContentType::Body(codec) => codec.media_type(),
             ContentType::SoapXml => "application/soap+xml",
             ContentType::Grpc => "application/grpc",
+            ContentType::EventStream => "text/event-stream",
             ContentType::Other => "unknown",
         })
     }

@@ -51,6 +51,11 @@ class CaptureOptions:
         help="TCP port of the server. [default: as in COMMAND]",
     )
     timeout: str | None = option("--timeout", help="Stop COMMAND after this time, e.g. 30s.")
+    no_keylog: bool = option(
+        "--no-keylog",
+        is_flag=True,
+        help="Do not ask COMMAND for its secrets of TLS (SSLKEYLOGFILE).",
+    )
 
 
 @dataclass(frozen=True)

@@ -984,7 +984,9 @@ the others leave."""
 
 Cause = Literal[
     "syn-retransmission",
+    "tail-loss",
     "data-retransmission",
+    "reordering",
     "client-not-reading",
     "tcp-window-exhausted",
     "h2-window-exhausted",
@@ -995,6 +997,7 @@ Cause = Literal[
     "server-think-time",
     "connection-per-call",
     "split-writes",
+    "uneven-stream",
     "dribbled-writes",
     "sender-stalled",
     "long-path",
@@ -1010,6 +1013,11 @@ Cause = Literal[
     "mtu-black-hole",
     "half-open",
     "keep-alive-death",
+    "spurious-retransmission",
+    "h2-settings-wait",
+    "h2-ping-wait",
+    "h2-stream-limit",
+    "ip-fragments",
 ]
 """One reason. `docs/reference/diagnosis.md` describes each, by which packets it is
 recognised and what it cannot show."""

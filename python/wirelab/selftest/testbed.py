@@ -25,8 +25,8 @@ from wirelab.selftest import clock_resolution
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.trial.observer import Observer, window_ns
+from wirelab.trial.plans import PROGRESS_MS
 from wirelab.trial.record import GroupResult, ServiceRecord
-from wirelab.trial.runner import PROGRESS_MS
 
 Json = dict[str, Any]
 

@@ -21,12 +21,10 @@ from wirelab.documents.link_ready import Nominal
 from wirelab.documents.plan import Plan, Window
 from wirelab.errors import TrialFailed
 from wirelab.experiment import placement
-from wirelab.experiment.external import ExternalService, hidden
+from wirelab.experiment.external import ExternalService
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.matrix import PlannedTrial
-from wirelab.experiment.messages import Preparation
 from wirelab.experiment.model import NO_CAPTURE, Experiment
-from wirelab.experiment.placement import Table
 from wirelab.identity import Admission
 from wirelab.loadtools import ToolRequest, Tools
 from wirelab.process import cgroups, metrics, proxies, usage
@@ -38,11 +36,11 @@ from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.external import AnyExternal, ExternalProcess, ListenHost, RunningService
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
-from wirelab.process.services import Program, Programs, Service, Settings
+from wirelab.process.services import Program, Programs, Service
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
-from wirelab.trial import hops, reconciliation, series
+from wirelab.trial import hops, reconciliation, secrets, series
 from wirelab.trial import host as hosts
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
@@ -52,6 +50,7 @@ from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
+from wirelab.trial.plans import plan, preparation, settings, shown, store_timeout_ms
 from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.record import (
@@ -66,13 +65,8 @@ from wirelab.trial.record import (
 from wirelab.trial.taken_packets import TakenPackets
 from wirelab.trial.wire_record import WireRecord
 
-PROGRESS_MS = 100
 CODEC_S = 2.0
 """Time for which the codec of a reply is timed, seconds."""
-FIRST_CALLS = 1000
-"""Number of first calls of a fresh process whose response times are recorded individually."""
-PREPARE_S_MAX = 120.0
-"""Time limit for the calls of a preparation."""
 
 Json = dict[str, Any]
 
@@ -155,115 +149,6 @@ def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
         hosts.try_out(lab.scratch.folder, lab.interruption)
 
 
-def settings(
-    experiment: Experiment, planned: PlannedTrial, table: Table, collector: Json
-) -> Settings:
-    """Configuration of the trial's service; ``collector`` is the default of its manifest, included
-    so that results contain it, unless the experiment sets another."""
-    language = planned.cell.stack.axes["language"]
-    messages = (planned.cell.message, *(g.message for g in planned.cell.load.background))
-    hellos = (size for message in messages for size in message.hello_sizes)
-    return Settings(
-        hello_bytes=next(hellos, 14),
-        processors=experiment.processors or table.processors(),
-        collector=experiment.collector.get(language, collector),
-        faults=planned.cell.point.options.get("faults", {}),
-        codec_times=experiment.codec_times,
-    )
-
-
-def store_timeout_ms(timeout_s: float) -> int:
-    """Database timeout of a call: 10 % less than the caller's timeout, so that the caller still
-    gets the error."""
-    return max(1, round(timeout_s * 900))
-
-
-def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: Endpoint) -> Plan:
-    """The engine's plan for the trial."""
-    cell = planned.cell
-    is_cold = cell.stack.axes["start"] == "cold"
-    warmup = experiment.warmup_of(cell.load, cold=is_cold)
-    probe = {
-        **_group(experiment, planned, endpoint),
-        "workload": cell.workload(planned.seed),
-        "load": cell.load.plan(planned.seed),
-        "window": experiment.window_of(cell.message, cell.load),
-        "warmup": {"min_s": warmup.min, "max_s": warmup.max},
-        "first_calls": FIRST_CALLS if is_cold else 0,
-    }
-    # The probe decides when the window opens and closes.
-    background = [
-        {
-            **probe,
-            "name": group.name,
-            "workload": group.message.workload(planned.seed),
-            "load": group.load.point().plan((planned.seed + number) % 2**63),
-            "warmup": {"min_s": 0.0, "max_s": 0.0},
-            "first_calls": 0,
-        }
-        for number, group in enumerate(cell.load.background, 1)
-    ]
-    rationed = cgroups.share(cell.stack.axes["client.cpu"]) is not None
-    document = {
-        **table.threading(rationed=rationed),
-        "progress_ms": PROGRESS_MS,
-        "groups": [probe, *background],
-        "allow_any_target": cell.external is not None and not cell.external.is_local,
-    }
-    return msgspec.convert(document, Plan)
-
-
-def preparation(
-    experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint, step: Preparation
-) -> Plan:
-    """The engine's plan of calls that prepare the trial's service, made by one user."""
-    group = {
-        **_group(experiment, planned, endpoint),
-        "workload": step.workload(planned.seed),
-        "load": {"kind": "closed", "users": 1, "iterations": step.calls},
-        "window": {"calls": {"calls": step.calls, "max_s": PREPARE_S_MAX}},
-        "warmup": {"min_s": 0.0, "max_s": 0.0},
-    }
-    return msgspec.convert({"groups": [group]}, Plan)
-
-
-def _group(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) -> Json:
-    """Keys that all groups of a trial have in common."""
-    return {
-        "name": "main",
-        **endpoint.group(),
-        **_authority(planned.cell.external),
-        "stack": planned.cell.stack.engine_stack(),
-        "timeout_s": experiment.timeout,
-        "drain_s": experiment.drain,
-    }
-
-
-def _authority(external: ExternalService | None) -> Json:
-    """Host of a URL, if it is a name and not an address."""
-    server = external.server if external else None
-    return {"authority": server.authority} if server else {}
-
-
-def _shown(plan: Json) -> Json:
-    """The plan as recorded: values of headers and metadata, which may be credentials, are
-    hashed."""
-    for group in plan["groups"]:
-        _hide(group["workload"])
-    return plan
-
-
-def _hide(workload: Json) -> None:
-    for part in workload.get("parts", ()):
-        _hide(part["workload"])
-    for step in workload.get("steps", ()):
-        if "request" in step:
-            _hide(step["request"])
-    for key in ("headers", "metadata"):
-        if key in workload:
-            workload[key] = [list(pair) for pair in hidden(dict(workload[key])).items()]
-
-
 class TrialRunner:
     """Measures one trial into its own folder."""
 
@@ -317,7 +202,9 @@ class TrialRunner:
         ) as link:
             measured = self._over(link)
             link_record = link.finish(*window_ns(measured.called.probe))
-        taken = TakenPackets(self._folder, measured.captures, measured.host, self._is_direct)
+        taken = TakenPackets(
+            self._folder, measured.captures, measured.host, self._keylog, self._is_direct
+        )
         log = self._call_log_left(measured.called)
         wire = taken.dissected(log, self._lab.interruption)
         measured = replace(measured, link=link_record, wire=wire)
@@ -539,7 +426,7 @@ class TrialRunner:
         engine_plan = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
         if (calls := self._call_log().path) is not None:
             engine_plan = msgspec.structs.replace(engine_plan, call_log=str(calls))
-        self._write("plan.json", _shown(to_json(engine_plan)))
+        self._write("plan.json", shown(to_json(engine_plan)))
         drive = Drive(
             engine_plan,
             ProcessOptions(
@@ -547,6 +434,7 @@ class TrialRunner:
                 cores=self._table.engine,
                 namespace=context.link.client.namespace,
                 group=context.client_group,
+                environment=self._secret_environment(),
             ),
             interruption=self._lab.interruption,
             observer=observer,
@@ -563,12 +451,22 @@ class TrialRunner:
         error = outcome.call_log.error if outcome.call_log else None
         return Called(groups, caller, error or "", outcome.groups[0].response_over_time)
 
+    def _secret_environment(self) -> Json:
+        """Asks the engine for its secrets of TLS where they can be captured."""
+        if self._axes["security"] == "none" or self._cell.capture == NO_CAPTURE:
+            return {}
+        return {secrets.VARIABLE: str(secrets.create(self._keylog))}
+
+    @property
+    def _keylog(self) -> Path:
+        return self._folder / "keys.log"
+
     def _called_by_client(self, context: TrialContext, observer: RunObserver) -> Called:
         caller = self._lab.callers.caller(self._axes["caller"], self._lab.interruption)
         full = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
         # The runtime chooses its threads; wirelab pins the process.
         client_plan = Plan(groups=full.groups, progress_ms=full.progress_ms)
-        self._write("plan.json", _shown(to_json(client_plan)))
+        self._write("plan.json", shown(to_json(client_plan)))
         drive = ClientDrive(
             caller,
             client_plan,

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from wirelab.process.interruption import Interruption
-from wirelab.trial import dissected, dissection, reconciliation
+from wirelab.trial import dissected, dissection, reconciliation, secrets
 from wirelab.trial.dissection import Look
 from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link_record import CaptureRecord, Side
@@ -24,14 +24,18 @@ class TakenPackets:
     folder: Path
     captures: Mapping[Side, CaptureRecord]
     host: HostRecord | None
+    keylog: Path
+    """Secrets of TLS that the caller wrote; may be missing. Captures hold them afterwards."""
     is_direct: bool
     """Whether calls go to the service without a proxy."""
 
     def dissected(self, log: CallLog, interruption: Interruption) -> WireRecord | None:
-        """Dissects every capture, and stores the document next to it; None without captures.
+        """Dissects every capture, and stores the document next to it; None without captures. Moves
+        the secrets into the captures, so the key log is gone afterwards.
         ``log`` is that of the caller's calls. Raises as :func:`dissection.dissect`."""
         documents = []
         for side, captured in self.captures.items():
+            secrets.embed(self.folder / captured.file, self.keylog)
             document = dissection.dissect(
                 self.folder / captured.file,
                 self._look(side, log),
@@ -43,6 +47,7 @@ class TakenPackets:
             # Behind a proxy are calls of the proxy, none of the caller.
             if side != "upstream":
                 documents.append(document)
+        self.keylog.unlink(missing_ok=True)
         if not documents:
             return None
         return msgspec.structs.replace(

@@ -64,7 +64,10 @@ def html(result: Result) -> str:
         _output(result.measured),
     ]
     command = target.as_typed(result.measured.command)
-    facts = [("Command", command), *((name.capitalize(), words) for name, words in around(result))]
+    facts = [
+        ("Command", command),
+        *((name[0].upper() + name[1:], words) for name, words in around(result)),
+    ]
     return HtmlPage(
         command if len(command) <= TITLE_MAX else f"{command[: TITLE_MAX - 1]}…",
         [section for section in sections if section is not None],

@@ -10,7 +10,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -96,13 +96,15 @@ def run(
     seconds_max: float | None,
     interruption: Interruption,
     on_tick: Callable[[], None],
+    environment: Mapping[str, str] | None = None,
 ) -> Ran:
     """Runs a command to its end, or ends it: on request, after ``seconds_max``, or when ``on_tick``
-    raises :class:`Stopping`. Its output is copied to ``out`` and ``err`` as it arrives. Raises
+    raises :class:`Stopping`. Its output is copied to ``out`` and ``err`` as it arrives.
+    ``environment`` adds variables to wirelab's own. Raises
     :class:`UsageError` if the command cannot be started. None of its processes remains, whatever is
     raised."""
     with _adopting() as adopted:
-        child = _started(command, namespace, folder)
+        child = _started(command, namespace, folder, environment or {})
         try:
             with _Pipes(child, folder, out, err) as pipes:
                 return _Run(child, pipes, adopted).to_end(seconds_max, interruption, on_tick)
@@ -111,11 +113,13 @@ def run(
             adopted()
 
 
-def _started(command: Sequence[str], namespace: str | None, folder: Path) -> Child:
+def _started(
+    command: Sequence[str], namespace: str | None, folder: Path, environment: Mapping[str, str]
+) -> Child:
     try:
         return Child(
             command,
-            ProcessOptions(log=folder / "tool.log", namespace=namespace),
+            ProcessOptions(log=folder / "tool.log", namespace=namespace, environment=environment),
             stdin=_own_input(),
             stderr=subprocess.PIPE,
         )

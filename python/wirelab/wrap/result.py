@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -70,6 +71,19 @@ class Result:
         """Name for headings."""
         return self.tool.name or "the tool"
 
+    @property
+    def keylog(self) -> Literal["off", "unused", "honoured", "ignored"]:
+        """Whether the tool wrote the secrets of its TLS connections, as it was asked to.
+        ``unused``: it had no such connection."""
+        measured, tls = self.measured, self.measured.document.tls
+        if measured.keylog is None:
+            return "off"
+        if tls.connections == 0:
+            return "unused"
+        # The user's own key log may hold secrets of other connections only.
+        is_known = measured.secrets > 0 and tls.encrypted.no_secrets < tls.connections
+        return "honoured" if is_known else "ignored"
+
     def statuses(self) -> str:
         """``replies 200: 1,000``."""
         counts: dict[str, int] = {}
@@ -104,6 +118,12 @@ class Result:
                 "server_cpu_cores": self.server_cpu_cores,
                 "link": measured.link,
                 "capture": measured.capture,
+                "tls": {
+                    "connections": document.tls.connections,
+                    "decrypted": document.tls.decrypted,
+                    "keylog": self.keylog,
+                    "secrets_of": measured.secrets,
+                },
                 "tool_options": self.options,
                 "tool_report": self.report,
                 "wire": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -28,7 +29,7 @@ from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack import manifests
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.reference import Stack
-from wirelab.trial import dissection
+from wirelab.trial import dissection, secrets
 from wirelab.trial import link as links
 from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.dissection import Look
@@ -62,6 +63,8 @@ class Order:
     interface: str = "lo"
     port: int | None = None
     seconds_max: float | None = None
+    keylog: bool = True
+    """The command is asked to write its secrets of TLS."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,10 @@ class Measured:
     wall_offset_ns: int = 0
     """CLOCK_MONOTONIC minus CLOCK_REALTIME."""
     cores: int = 1
+    keylog: Path | None = None
+    """The file that the command was asked to write its secrets of TLS to."""
+    secrets: int = 0
+    """Connections of which it has secrets."""
 
     def window_ns(self) -> tuple[int, int] | None:
         """From the first request to the start of the last, CLOCK_MONOTONIC; None without
@@ -198,6 +205,7 @@ class _Session:
         command[0] = _program(command[0])
         capture = self._capture(link, number)
         pid = service.ready.pid if service else _listener(number)
+        keylog = self._keylog()
         cpu: list[Sample] = []
         began_ns = time.monotonic_ns()
         offset_ns = time.monotonic_ns() - time.time_ns()
@@ -212,11 +220,13 @@ class _Session:
                 seconds_max=order.seconds_max,
                 interruption=self._interruption,
                 on_tick=lambda: self._tick(capture, pid, cpu),
+                environment={} if keylog is None else {secrets.VARIABLE: str(keylog)},
             )
         _sample(pid, cpu)
         link.settle()
         time.sleep(SETTLE_S)
         caught = capture.finish()
+        known = 0 if keylog is None else secrets.connections(keylog)
         linked = link.finish(began_ns, time.monotonic_ns()) if order.link != LOOPBACK else None
         return Measured(
             order=order,
@@ -224,7 +234,7 @@ class _Session:
             port=number,
             ran=ran,
             capture=caught,
-            document=self._dissect(number),
+            document=self._dissect(number, keylog if known else None),
             stopped=self._stopped,
             service=service_record,
             service_cpu=cpu if pid else [],
@@ -232,7 +242,16 @@ class _Session:
             machine_busy=busy(),
             wall_offset_ns=offset_ns,
             cores=len(available_cores()),
+            keylog=keylog,
+            secrets=known,
         )
+
+    def _keylog(self) -> Path | None:
+        """The file for the command's secrets: the user's own, if the variable is set."""
+        if not self._order.keylog:
+            return None
+        own = os.environ.get(secrets.VARIABLE)
+        return Path(own) if own else secrets.create(self._folder / "keys.log")
 
     def _link(self) -> AnyLink:
         link = links.open_link(
@@ -299,12 +318,12 @@ class _Session:
         if self._stopped is not None:
             raise Stopping(self._stopped)
 
-    def _dissect(self, number: int) -> Dissection:
+    def _dissect(self, number: int, keylog: Path | None) -> Dissection:
         # An interruption has ended the command; a second one ends the dissection.
         with Interruption() as again:
             return dissection.dissect(
                 self._folder / "capture.pcapng",
-                Look(port=number),
+                Look(port=number, keylog=keylog),
                 log=self._folder / "dissect.log",
                 interruption=again,
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
-from wirelab.report.sections import packet_findings
+from wirelab.report.sections import packet_findings, packet_tls
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.wrap import target
 from wirelab.wrap.comparison import NAMES, wire_times
@@ -111,7 +111,7 @@ def _times(result: Result) -> Iterator[str]:
 
 
 def around(result: Result) -> Iterator[tuple[str, str]]:
-    """Facts besides the packets, by name: tool, service, server, link."""
+    """Facts besides the packets, by name: tool, service, server, TLS, link."""
     tool = result.tool
     busy = "" if tool.cpu_cores is None else f", {tool.cpu_cores:.2f} cores under load"
     yield (
@@ -128,6 +128,9 @@ def around(result: Result) -> Iterator[tuple[str, str]]:
         yield "service", f"{service.stack}, {proof}"
     if server is not None:
         yield "server", f"{server:.2f} cores under load"
+    tls = packet_tls.decryption(result.measured.document, result.keylog)
+    if tls:
+        yield "TLS", tls
     if link:
         rtt = link.rtt_ms()
         measured = "" if rtt is None else f", round trip {quantity(rtt * 1e6, 'ns')} measured"

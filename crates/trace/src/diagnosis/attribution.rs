@@ -116,7 +116,7 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
 fn request_complete_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u64 {
     let again = stalls
         .iter()
-        .filter(|stall| stall.cause == Cause::DataRetransmission)
+        .filter(|stall| stall.cause.is_loss())
         .filter(|stall| stall.direction == exchange.caller)
         .map(|stall| stall.to)
         .max();
@@ -150,6 +150,10 @@ fn behind_others(flow: &Flow, exchange: &Exchange) -> Option<Stall> {
 
 /// A message of so many pieces with pauses between them is dribbled.
 const DRIBBLED_MIN: usize = 3;
+/// Fewer pauses do not show which one is usual.
+const STREAM_PAUSES_MIN: usize = 4;
+/// A pause of so many usual ones is uneven.
+const UNEVEN_FACTOR: u64 = 3;
 
 /// Pauses of the senders inside messages, and the network path, by the account of time.
 fn waits_of(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
@@ -157,13 +161,22 @@ fn waits_of(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
         return Vec::new();
     };
     let from = exchange.request.first_at_ns;
-    let waits: Vec<Wait> = flow
-        .turns
-        .ring
-        .within(from, from.saturating_add(latency))
-        .collect();
+    let all = || flow.turns.ring.within(from, from.saturating_add(latency));
+    // Too short together, they are no finding: most exchanges end here, without an allocation.
+    let [paths, pauses] = all().fold([0, 0], |[paths, pauses], wait| match wait.part {
+        Part::Path => [paths + wait.ns(), pauses],
+        Part::ClientStall | Part::ServerStall => [paths, pauses + wait.ns()],
+        _ => [paths, pauses],
+    });
+    if paths < LONG_PATH_MIN_NS && pauses < PAUSE_MIN_NS {
+        return Vec::new();
+    }
+    let waits: Vec<Wait> = all().collect();
     let pauses = |part: Part| waits.iter().filter(move |wait| wait.part == part).count();
     let pieces = [Part::ClientStall, Part::ServerStall].map(pauses);
+    let usual = usual_pause(exchange, &waits).unwrap_or(u64::MAX);
+    let is_uneven =
+        |wait: &Wait| wait.part == Part::ServerStall && wait.ns() / UNEVEN_FACTOR > usual;
     let cause_of = |wait: &Wait| match wait.part {
         Part::Path => Some(Cause::LongPath),
         Part::ClientStall if pieces[0] >= DRIBBLED_MIN => Some(Cause::DribbledWrites),
@@ -171,27 +184,45 @@ fn waits_of(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
         Part::ClientStall | Part::ServerStall => Some(Cause::SenderStalled),
         _ => None,
     };
-    waits
+    // Of an interval that is longer than the others, what is more than usual.
+    let excess = waits
         .iter()
-        .filter_map(|wait| {
-            let cause = cause_of(wait)?;
-            let direction = match wait.part {
-                Part::ClientStall => Direction::Request,
-                _ => Direction::Reply,
-            };
-            Some(Stall {
-                cause,
-                direction,
-                from: wait.from,
-                released: wait.to,
-                to: wait.to,
-                ns: wait.ns(),
-                late: (0, 0),
-                stream: None,
-                packets: [wait.packets[0], 0, wait.packets[1]],
-            })
-        })
-        .collect()
+        .filter(|wait| is_uneven(wait))
+        .map(|wait| Wait {
+            from: wait.from + usual,
+            ..*wait
+        });
+    let uneven = excess.map(|wait| stall_of(Cause::UnevenStream, &wait));
+    let whole = waits
+        .iter()
+        .filter_map(|wait| Some(stall_of(cause_of(wait)?, wait)));
+    uneven.chain(whole).collect()
+}
+
+fn stall_of(cause: Cause, wait: &Wait) -> Stall {
+    Stall {
+        cause,
+        direction: match wait.part {
+            Part::ClientStall => Direction::Request,
+            _ => Direction::Reply,
+        },
+        from: wait.from,
+        released: wait.to,
+        to: wait.to,
+        ns: wait.ns(),
+        late: (0, 0),
+        stream: None,
+        packets: [wait.packets[0], 0, wait.packets[1]],
+    }
+}
+
+/// The median pause between the messages of a stream, if it has enough of them, ns.
+fn usual_pause(exchange: &Exchange, waits: &[Wait]) -> Option<u64> {
+    let pauses = waits.iter().filter(|wait| wait.part == Part::ServerStall);
+    let mut pauses: Vec<u64> = pauses.map(Wait::ns).collect();
+    pauses.sort_unstable();
+    let usual = *pauses.get(pauses.len() / 2)?;
+    (exchange.is_stream && pauses.len() >= STREAM_PAUSES_MIN).then_some(usual)
 }
 
 fn is_confirmed(flow: &Flow, stall: &Stall) -> bool {
@@ -379,9 +410,9 @@ fn is_significant(share: &Share, length: u64) -> bool {
     match share.cause {
         cause if cause.is_pattern() => true,
         // A loss is a fact however short; a wait is one only by its length.
-        Cause::SynRetransmission | Cause::DataRetransmission => share.ns > 0,
+        Cause::SynRetransmission | Cause::TailLoss | Cause::DataRetransmission => share.ns > 0,
         Cause::LongPath => share.ns >= LONG_PATH_MIN_NS && share.ns >= length / LARGE_SHARE_DIVISOR,
-        Cause::DribbledWrites | Cause::SenderStalled => {
+        Cause::UnevenStream | Cause::DribbledWrites | Cause::SenderStalled => {
             share.ns >= PAUSE_MIN_NS && share.ns >= length / SHARE_DIVISOR
         }
         Cause::ServerThinkTime => {
@@ -397,7 +428,7 @@ fn is_significant(share: &Share, length: u64) -> bool {
 /// The same without an exchange to compare with.
 fn is_significant_alone(stall: &Stall) -> bool {
     match stall.cause {
-        Cause::SynRetransmission | Cause::DataRetransmission => stall.ns > 0,
+        Cause::SynRetransmission | Cause::TailLoss | Cause::DataRetransmission => stall.ns > 0,
         _ => stall.ns >= SIGNIFICANT_NS,
     }
 }

@@ -19,8 +19,13 @@
 pub enum Cause {
     /// A SYN or its answer had to be sent again (RFC 6298 section 2, RFC 9293 section 3.8.1).
     SynRetransmission,
+    /// The last bytes of a flight were lost: only a timer could show it (RFC 6298, RFC 8985
+    /// section 7).
+    TailLoss,
     /// Payload had to be sent again (RFC 6298, RFC 5681, RFC 8985).
     DataRetransmission,
+    /// A packet was overtaken, and what overtook it had to wait (RFC 4737).
+    Reordering,
     /// The client took nothing from its socket until its window was closed.
     ClientNotReading,
     /// The sender had used up the window that its peer offered (RFC 9293 section 3.8.6).
@@ -42,6 +47,8 @@ pub enum Cause {
     ConnectionPerCall,
     /// One message began in a segment that could have carried more of it.
     SplitWrites,
+    /// The messages of a stream came at uneven intervals.
+    UnevenStream,
     /// A message came in three or more pieces with pauses of its sender between them.
     DribbledWrites,
     /// The sender paused inside a message, and nothing but itself kept it from sending.
@@ -72,14 +79,28 @@ pub enum Cause {
     HalfOpen,
     /// Probes of a live connection (RFC 9293 section 3.8.4) were not answered.
     KeepAliveDeath,
+    /// Payload was sent again that had arrived (RFC 2883, RFC 5682).
+    SpuriousRetransmission,
+    /// The first request waited for the server's SETTINGS (RFC 9113 section 3.4).
+    H2SettingsWait,
+    /// A request waited for the answer to a PING (RFC 9113 section 6.7).
+    H2PingWait,
+    /// Requests waited because as many streams were open as the server allows (RFC 9113
+    /// section 5.1.2).
+    H2StreamLimit,
+    /// A segment came in fragments of IP, and was whole with the last of them (RFC 791 section
+    /// 2.3, RFC 8200 section 4.5).
+    IpFragments,
 }
 
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 27] = [
+    pub const ALL: [Cause; 35] = [
         Cause::SynRetransmission,
+        Cause::TailLoss,
         Cause::DataRetransmission,
+        Cause::Reordering,
         Cause::ClientNotReading,
         Cause::TcpWindowExhausted,
         Cause::H2WindowExhausted,
@@ -90,6 +111,7 @@ impl Cause {
         Cause::ServerThinkTime,
         Cause::ConnectionPerCall,
         Cause::SplitWrites,
+        Cause::UnevenStream,
         Cause::DribbledWrites,
         Cause::SenderStalled,
         Cause::LongPath,
@@ -105,7 +127,17 @@ impl Cause {
         Cause::MtuBlackHole,
         Cause::HalfOpen,
         Cause::KeepAliveDeath,
+        Cause::SpuriousRetransmission,
+        Cause::H2SettingsWait,
+        Cause::H2PingWait,
+        Cause::H2StreamLimit,
+        Cause::IpFragments,
     ];
+
+    /// Payload that did not arrive the first time.
+    pub fn is_loss(self) -> bool {
+        matches!(self, Cause::TailLoss | Cause::DataRetransmission)
+    }
 
     /// The causes that are a way of using sockets: they are found where their
     /// pattern is, whatever it cost.
@@ -126,7 +158,9 @@ impl Cause {
         matches!(
             self,
             Cause::SynRetransmission
+                | Cause::TailLoss
                 | Cause::DataRetransmission
+                | Cause::Reordering
                 | Cause::ClientNotReading
                 | Cause::TcpWindowExhausted
                 | Cause::NagleDelayedAck
@@ -147,12 +181,14 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_contract() {
-        let names = serde_json::to_value(Cause::ALL).expect("causes are plain names");
+        let names = serde_json::to_value(&Cause::ALL[..]).expect("causes are plain names");
         assert_eq!(
             names,
             serde_json::json!([
                 "syn-retransmission",
+                "tail-loss",
                 "data-retransmission",
+                "reordering",
                 "client-not-reading",
                 "tcp-window-exhausted",
                 "h2-window-exhausted",
@@ -163,6 +199,7 @@ mod tests {
                 "server-think-time",
                 "connection-per-call",
                 "split-writes",
+                "uneven-stream",
                 "dribbled-writes",
                 "sender-stalled",
                 "long-path",
@@ -177,7 +214,12 @@ mod tests {
                 "slow-dns",
                 "mtu-black-hole",
                 "half-open",
-                "keep-alive-death"
+                "keep-alive-death",
+                "spurious-retransmission",
+                "h2-settings-wait",
+                "h2-ping-wait",
+                "h2-stream-limit",
+                "ip-fragments"
             ])
         );
     }

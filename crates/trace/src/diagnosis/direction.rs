@@ -2,7 +2,7 @@
 
 use crate::diagnosis::causes::congestion::Congestion;
 use crate::diagnosis::causes::loss::Identifications;
-use crate::diagnosis::causes::loss::Losses;
+use crate::diagnosis::causes::loss::{Losses, in_vain};
 use crate::diagnosis::causes::small_segments::{self, WriteBoundaries};
 use crate::diagnosis::causes::windows;
 use crate::diagnosis::path::Path;
@@ -42,16 +42,21 @@ impl DirectionState {
         // A duplicate SACK (RFC 2883) shows that this retransmission was not needed:
         // the stall that was counted for it was none.
         if spurious {
-            self.losses.mark_spurious(segment.acknowledged);
+            self.losses.mark_spurious(segment, stalls);
             let since = segment
                 .at_ns
                 .saturating_sub(path.round_trip() + path.slack(self.sender.direction));
-            stalls.retract(self.sender.direction, since);
+            let retracted = stalls.retract(self.sender.direction, since);
+            if let Some(sent) = retracted.filter(|_| segment.reports_duplicate) {
+                stalls.find(in_vain(&sent, sent.to, segment));
+            }
         }
+        self.losses.heard(segment, stalls);
         let full = self.sender.full_segment();
         self.sender.windows.take(segment, full);
         // A duplicate acknowledgment measures no round trip.
         if !self.sender.advertisements.take(segment) {
+            self.losses.asked(segment);
             return;
         }
         let newest = self.sender.take_acknowledged(segment.acknowledged);

@@ -221,6 +221,8 @@ fn sentence(figures: &Figures) -> String {
     let what = match figures.cause {
         Cause::SynRetransmission => "a connection opened late: its SYN, or the answer to it, had to be sent again".to_string(),
         Cause::DataRetransmission => format!("payload of the {sender} was lost and had to be sent again"),
+        Cause::TailLoss => format!("the last segment of the {sender} was lost: none behind it showed the loss, so a timer had to run out"),
+        Cause::Reordering => format!("packets of the {sender} overtook each other, and those that came first had to wait for the others"),
         Cause::ClientNotReading => "the client read nothing from its socket until its window was closed, and the server had to wait".to_string(),
         Cause::TcpWindowExhausted => format!("the {sender} had used up the TCP window of the {receiver} and waited for more"),
         Cause::H2WindowExhausted => format!("the {sender} had used up the HTTP/2 window of the {receiver} and waited for WINDOW_UPDATE"),
@@ -231,6 +233,7 @@ fn sentence(figures: &Figures) -> String {
         Cause::ServerThinkTime => "the server had the whole request and sent nothing, for longer than the network delay and its variation explain".to_string(),
         Cause::ConnectionPerCall => "a connection was opened for this one exchange".to_string(),
         Cause::SplitWrites => format!("the {sender} sent a message in two writes, the first of less than a segment"),
+        Cause::UnevenStream => format!("the {sender} sent the messages of a stream at uneven intervals"),
         Cause::DribbledWrites => format!("the {sender} sent a message in several pieces and paused between them"),
         Cause::SenderStalled => format!("the {sender} paused in the middle of a message, with nothing in its way"),
         Cause::LongPath => "the network needed that long for the way there and back".to_string(),
@@ -245,6 +248,11 @@ fn sentence(figures: &Figures) -> String {
         Cause::MtuBlackHole => format!("large segments of the {sender} never arrived although the {receiver} was heard: a link with a smaller MTU drops them"),
         Cause::HalfOpen => format!("the {sender} sent the same payload again and again, and heard nothing of the {receiver}"),
         Cause::KeepAliveDeath => format!("the {receiver} did not answer keep-alive probes of the {sender}"),
+        Cause::IpFragments => format!("segments of the {sender} came in IP fragments: they were larger than a link on the path carries"),
+        Cause::SpuriousRetransmission => format!("payload of the {sender} was sent again although it had arrived"),
+        Cause::H2SettingsWait => "the client sent its first request only after the SETTINGS of the server had come".to_string(),
+        Cause::H2PingWait => "the client sent its request only after the answer to its PING had come".to_string(),
+        Cause::H2StreamLimit => "as many requests were under way as the server allows on a connection (SETTINGS_MAX_CONCURRENT_STREAMS), and the next one was sent when one of them had ended".to_string(),
         Cause::SlowTls => "the TLS handshake took longer than its round trips".to_string(),
     };
     let both = if figures.both_ways {

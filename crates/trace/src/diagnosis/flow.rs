@@ -2,6 +2,7 @@
 
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::causes::connection_setup::{At, Handshake};
+use crate::diagnosis::causes::http2::Streams;
 use crate::diagnosis::causes::loss::Identifications;
 use crate::diagnosis::causes::reply::ReplyDelays;
 use crate::diagnosis::causes::small_segments;
@@ -46,7 +47,7 @@ pub(crate) struct Flow {
     pub(crate) is_encrypted: bool,
     pub(crate) reply_delays: ReplyDelays,
     pub(crate) waiting: Stalls,
-    flow_control: Option<Box<FlowControl>>,
+    http2: Option<Box<(FlowControl, Streams)>>,
     /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
     tracks_h2_windows: bool,
     last_reply_end: Option<u64>,
@@ -83,7 +84,7 @@ impl Flow {
             is_encrypted: false,
             reply_delays: ReplyDelays::default(),
             waiting: Stalls::default(),
-            flow_control: None,
+            http2: None,
             last_reply_end: None,
         }
     }
@@ -153,12 +154,15 @@ impl Flow {
         if !self.tracks_h2_windows {
             return;
         }
-        let control = self
-            .flow_control
-            .get_or_insert_with(|| Box::new(FlowControl::new()));
+        let (control, streams) = &mut **self
+            .http2
+            .get_or_insert_with(|| Box::new((FlowControl::new(), Streams::default())));
         let sender = &self.directions[segment.direction as usize].sender;
         if let Some(stall) = control.take(frame, segment, sender, &self.path) {
             self.waiting.push(stall);
+        }
+        if let Some(stall) = streams.take(frame, segment, &self.path) {
+            self.waiting.find(stall);
         }
     }
 
@@ -219,6 +223,9 @@ impl Flow {
             account: &mut self.account,
             sums,
         };
+        for found in self.waiting.take_found() {
+            sink.find_stall(&found);
+        }
         self.turns.take(segment, gap, &self.path, &mut sink);
         // Behind the segment: it ends the stalls that it shows.
         for stall in self.waiting.take_new() {
@@ -335,6 +342,9 @@ impl Flow {
             account: &mut self.account,
             sums,
         };
+        for found in self.waiting.take_found() {
+            sink.find_stall(&found);
+        }
         self.turns.finish(&self.path, closed_since, &mut sink);
         let account = std::mem::take(&mut self.account);
         sums.closed(id, self.turns.elapsed(), account);

@@ -26,18 +26,21 @@ mod tests;
 pub mod waits;
 
 use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 pub use attribution::Attribution;
 pub use cause::Cause;
 pub use finding::{Finding, Occurrence, Test, Where};
 
-use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{
+    Closing, Datagram, Direction, FlowId, Fragment, Observer, Opening, Segment,
+};
 use crate::flow::map::FlowMap;
 use crate::host::{HostWindows, Timeline, WindowKind};
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
+use causes::fragments::{Fragmented, Fragments};
 use causes::loss::Identifications;
 use causes::reply;
 use causes::windows::Frame;
@@ -90,6 +93,9 @@ pub struct Diagnosis {
     waits: WaitSums,
     names: Names,
     host: Option<HostWindows>,
+    fragments: Fragments,
+    /// Open connections by client and server, once a segment came in fragments.
+    ends: Option<HashMap<(SocketAddr, SocketAddr), FlowId>>,
 }
 
 impl Default for Diagnosis {
@@ -116,6 +122,8 @@ impl Diagnosis {
             },
             names: Names::default(),
             host: None,
+            fragments: Fragments::default(),
+            ends: None,
         }
     }
 
@@ -202,6 +210,9 @@ impl Diagnosis {
         let Some(mut flow) = self.flows.remove(id) else {
             return;
         };
+        if let Some(ends) = &mut self.ends {
+            ends.remove(&(flow.opening.client, flow.opening.server));
+        }
         flow.finish_waits(id, &mut self.waits);
         self.count_found();
         // No message could be read: what segments alone show is reported without
@@ -228,6 +239,32 @@ impl Diagnosis {
         }
     }
 
+    /// A segment that came in fragments, if its connection is known.
+    fn count_fragmented(&mut self, found: &Fragmented) {
+        let flows = &self.flows;
+        let ends = self.ends.get_or_insert_with(|| {
+            let open = flows.ids().into_iter();
+            open.filter_map(|id| Some((ends(&flows.get(id)?.opening), id)))
+                .collect()
+        });
+        let (source, destination) = (found.source, found.destination);
+        let request = ends.get(&(source, destination));
+        let reply = ends.get(&(destination, source));
+        let (flow, direction) = match (request, reply) {
+            (Some(flow), _) => (*flow, Direction::Request),
+            (None, Some(flow)) => (*flow, Direction::Reply),
+            (None, None) => return,
+        };
+        self.count(Occurrence {
+            cause: Cause::IpFragments,
+            flow,
+            exchange: None,
+            direction,
+            packets: vec![found.first.1, found.last.1],
+            ns: found.last.0.saturating_sub(found.first.0),
+        });
+    }
+
     fn remember(&mut self, pair: (IpAddr, IpAddr), common: Hosts) {
         // Beyond the limit, flows only lose the head start and learn their own round
         // trips.
@@ -246,6 +283,10 @@ impl Hosts {
             identifications: [0, 1].map(|way| flow.directions[way].identifications.shared()),
         }
     }
+}
+
+fn ends(opening: &Opening) -> (SocketAddr, SocketAddr) {
+    (opening.client, opening.server)
 }
 
 fn hosts(opening: &Opening) -> (IpAddr, IpAddr) {
@@ -281,6 +322,15 @@ impl Observer for Diagnosis {
         } = self.hosts.get(&hosts(opening)).copied().unwrap_or_default();
         self.flows
             .insert(flow, Flow::new(*opening, path, identifications));
+        if let Some(known) = &mut self.ends {
+            known.insert(ends(opening), flow);
+        }
+    }
+
+    fn fragment(&mut self, fragment: &Fragment) {
+        if let Some(found) = self.fragments.take(fragment) {
+            self.count_fragmented(&found);
+        }
     }
 
     fn datagram(&mut self, datagram: &Datagram<'_>) {
@@ -404,12 +454,16 @@ impl ExchangeObserver for Diagnosis {
                 stream,
                 length,
                 window,
+                flags,
+                streams_max,
             } => {
                 let frame = Frame {
                     kind,
                     stream,
                     length,
                     window,
+                    flags,
+                    streams_max,
                 };
                 flow.frame(frame, segment);
             }

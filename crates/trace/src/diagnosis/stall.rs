@@ -46,6 +46,8 @@ pub(crate) struct Stalls {
     ring: VecDeque<Stall>,
     /// Those that nobody has taken yet ([`Self::take_new`]).
     new: Vec<Stall>,
+    /// Of causes that belong to a connection, not to an exchange.
+    found: Vec<Stall>,
 }
 
 impl Stalls {
@@ -68,20 +70,30 @@ impl Stalls {
         self.ring.push_back(stall);
     }
 
+    /// One of a connection as such ([`Cause::is_of_connection`]).
+    pub(crate) fn find(&mut self, stall: Stall) {
+        self.found.push(stall);
+    }
+
+    /// Those found since the last time.
+    pub(crate) fn take_found(&mut self) -> impl Iterator<Item = Stall> {
+        self.found.drain(..)
+    }
+
     /// Those pushed since the last time.
     pub(crate) fn take_new(&mut self) -> impl Iterator<Item = Stall> {
         self.new.drain(..)
     }
 
     /// The newest repetition was in vain, as is known now, if it was sent after `since`.
-    pub(crate) fn retract(&mut self, direction: Direction, since: u64) {
+    pub(crate) fn retract(&mut self, direction: Direction, since: u64) -> Option<Stall> {
         let is_newest = |stall: &Stall| {
-            stall.cause == Cause::DataRetransmission
-                && stall.direction == direction
-                && stall.to >= since
+            stall.cause.is_loss() && stall.direction == direction && stall.to >= since
         };
         if self.ring.back().is_some_and(is_newest) {
-            self.ring.pop_back();
+            self.ring.pop_back()
+        } else {
+            None
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-pub use crate::packet::decode::Datagram;
+pub use crate::packet::decode::{Datagram, Fragment};
 use crate::packet::{Flags, Packet};
 
 /// Names one connection of a capture, from 0 in order of its first packet.
@@ -137,6 +137,9 @@ pub trait Observer {
     fn opened(&mut self, flow: FlowId, opening: &Opening);
     /// A datagram from or to a name server. It belongs to no connection.
     fn datagram(&mut self, _datagram: &Datagram<'_>) {}
+
+    /// A fragment of an IP packet that carries TCP. Its bytes are in no segment.
+    fn fragment(&mut self, _fragment: &Fragment) {}
     /// A packet of a connection, with all its headers; its segment follows.
     /// A listener that needs only the segment leaves this out.
     fn packet(&mut self, _flow: FlowId, _direction: Direction, _packet: &Packet<'_>) {}

@@ -14,7 +14,9 @@ use super::exchange_counts::ExchangeCounts;
 use super::ladder::Ladders;
 use super::load::LoadMeter;
 use super::series::SeriesMeter;
-use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{
+    Closing, Datagram, Direction, FlowId, Fragment, Observer, Opening, Segment,
+};
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
@@ -193,6 +195,10 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
 
     fn datagram(&mut self, datagram: &Datagram<'_>) {
         self.collectors.diagnosis.datagram(datagram);
+    }
+
+    fn fragment(&mut self, fragment: &Fragment) {
+        self.collectors.diagnosis.fragment(fragment);
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+pub use super::network::Fragment;
+
 use super::file::Record;
 use super::link_layer::{LinkPayload, link_payload};
 use super::network::{self, Ip, NoIp, protocol};
@@ -74,6 +76,8 @@ pub enum Decoded<'a> {
     Tcp(Packet<'a>),
     /// UDP over IPv4 or IPv6.
     Udp(Datagram<'a>),
+    /// A part of TCP over IPv4 or IPv6.
+    Fragment(Fragment),
     /// Anything else.
     Other(Other),
 }
@@ -85,7 +89,7 @@ pub enum Other {
     Udp,
     /// Another protocol over IP.
     Ip,
-    /// A fragment of an IP packet: fragments are not put together.
+    /// A fragment of an IP packet of another protocol: fragments are not put together.
     Fragment,
     /// No IP: ARP, LLDP, …
     Link,
@@ -100,7 +104,25 @@ pub enum Other {
 /// Reads a frame.
 #[inline]
 pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
-    find(record).unwrap_or_else(Decoded::Other)
+    find(record).unwrap_or_else(|other| match other {
+        Other::Fragment => fragment(record).map_or(Decoded::Other(other), Decoded::Fragment),
+        _ => Decoded::Other(other),
+    })
+}
+
+/// Of TCP; None of another protocol, or where too little of it was captured.
+fn fragment(record: &Record<'_>) -> Option<Fragment> {
+    let LinkPayload::Ip { header_bytes } = link_payload(record.link_type, record.data) else {
+        return None;
+    };
+    let captured = record.data.get(header_bytes..)?;
+    let wire_bytes = record.wire_bytes.saturating_sub(header_bytes as u32);
+    let part = network::fragment(captured, wire_bytes)?;
+    Some(Fragment {
+        packet: record.number,
+        at_ns: record.at_ns,
+        ..part
+    })
 }
 
 #[inline]

@@ -27,6 +27,29 @@ pub(crate) struct Ip<'a> {
     pub(crate) payload: &'a [u8],
 }
 
+/// A fragment of an IP packet that carries TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragment {
+    /// The packet's number in the capture.
+    pub packet: u64,
+    /// When it was captured, nanoseconds since the Unix epoch.
+    pub at_ns: u64,
+    /// The sender.
+    pub source: IpAddr,
+    /// The receiver.
+    pub destination: IpAddr,
+    /// The identification that the fragments of one packet share.
+    pub number: u32,
+    /// Where it begins in the payload of the packet, bytes.
+    pub offset: u32,
+    /// Of that payload, bytes.
+    pub bytes: u32,
+    /// No other lies behind it.
+    pub is_last: bool,
+    /// Source and destination, in the first one.
+    pub ports: Option<[u16; 2]>,
+}
+
 /// Why there is no such packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoIp {
@@ -95,6 +118,69 @@ fn ipv4(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
         payload_bytes: total - header_bytes as u32,
         payload: between(captured, header_bytes, total),
     })
+}
+
+/// A fragment of TCP, without the packet that has it. None of another protocol, where it is cut,
+/// and in IPv6 behind other extension headers.
+pub(crate) fn fragment(captured: &[u8], wire_bytes: u32) -> Option<Fragment> {
+    let word = |at: usize| u16_at(captured, at);
+    let is_v4 = captured.first()? >> 4 == 4;
+    // Both count units of 8 bytes: IPv4 in the low 13 bits, IPv6 in the high ones.
+    let (header, length, protocol, offset, is_last, number) = if is_v4 {
+        let flags = word(6)?;
+        let header = usize::from(captured[0] & 0x0F) * 4;
+        let (offset, is_last) = ((flags & 0x1FFF) * 8, flags & 0x2000 == 0);
+        let number = u32::from(word(4)?);
+        (
+            header,
+            word(2)?.into(),
+            *captured.get(9)?,
+            offset,
+            is_last,
+            number,
+        )
+    } else {
+        let flags = word(IPV6_HEADER + 2)?;
+        let [high, low] = [word(IPV6_HEADER + 4)?, word(IPV6_HEADER + 6)?];
+        let number = (u32::from(high) << 16) | u32::from(low);
+        let protocol = match captured.get(6)? {
+            &FRAGMENT => *captured.get(IPV6_HEADER)?,
+            _ => return None,
+        };
+        let length = u32::from(word(4)?) + IPV6_HEADER as u32;
+        let (offset, is_last) = (flags & 0xFFF8, flags & 1 == 0);
+        (IPV6_HEADER + 8, length, protocol, offset, is_last, number)
+    };
+    let ends = ip_ends(captured, is_v4)?;
+    if protocol != protocol::TCP {
+        return None;
+    }
+    let ports = || Some([word(header)?, word(header + 2)?]);
+    Some(Fragment {
+        packet: 0,
+        at_ns: 0,
+        source: ends[0],
+        destination: ends[1],
+        number,
+        offset: offset.into(),
+        bytes: length.min(wire_bytes).checked_sub(header as u32)?,
+        is_last,
+        ports: (offset == 0).then(ports).flatten(),
+    })
+}
+
+/// Source and destination.
+fn ip_ends(captured: &[u8], is_v4: bool) -> Option<[IpAddr; 2]> {
+    if is_v4 {
+        let octets: &[u8; 8] = captured.get(12..20)?.first_chunk()?;
+        let [a, b, c, d, e, f, g, h] = *octets;
+        return Some([
+            Ipv4Addr::new(a, b, c, d).into(),
+            Ipv4Addr::new(e, f, g, h).into(),
+        ]);
+    }
+    let fixed: &[u8; IPV6_HEADER] = captured.first_chunk()?;
+    Some([address(fixed, 8), address(fixed, 24)])
 }
 
 const IPV6_HEADER: usize = 40;
@@ -175,5 +261,40 @@ fn whole(captured: &[u8], at: usize) -> Result<(), NoIp> {
     match u16_at(captured, at + 2).ok_or(NoIp::Cut)? & OFFSET_AND_MORE {
         0 => Ok(()),
         _ => Err(NoIp::Fragment),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_of_both_versions_name_their_packet_and_place() {
+        let mut v4 = [0; 28];
+        v4[0] = 0x45;
+        v4[3] = 28;
+        v4[4..8].copy_from_slice(&[0x12, 0x34, 0x20, 0x00]);
+        v4[9] = protocol::TCP;
+        v4[12..20].copy_from_slice(&[10, 0, 0, 2, 10, 0, 0, 1]);
+        v4[20..24].copy_from_slice(&[0, 80, 0x9C, 0x40]);
+        let first = fragment(&v4, 28).expect("a fragment");
+        assert_eq!((first.number, first.offset, first.bytes), (0x1234, 0, 8));
+        assert_eq!((first.is_last, first.ports), (false, Some([80, 40_000])));
+        assert_eq!(first.source, IpAddr::from([10, 0, 0, 2]));
+        v4[6..8].copy_from_slice(&[0, 1]);
+        let last = fragment(&v4, 28).expect("a fragment");
+        assert_eq!((last.offset, last.is_last, last.ports), (8, true, None));
+        v4[9] = protocol::UDP;
+        assert_eq!(fragment(&v4, 28), None);
+
+        let mut v6 = [0; 56];
+        v6[0] = 0x60;
+        v6[5] = 16;
+        v6[6] = FRAGMENT;
+        v6[40..48].copy_from_slice(&[protocol::TCP, 0, 0, 0x11, 0, 0, 0, 7]);
+        let second = fragment(&v6, 56).expect("a fragment");
+        assert_eq!((second.number, second.offset, second.bytes), (7, 16, 8));
+        assert!(!second.is_last);
+        assert_eq!(fragment(&v6[..44], 56), None, "cut");
     }
 }

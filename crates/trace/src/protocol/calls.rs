@@ -27,6 +27,8 @@ pub(super) struct Call {
     pub(super) tunnel: bool,
     /// By side: what finds the messages of gRPC.
     pub(super) grpc: [Option<grpc::Deframer>; 2],
+    /// By side: messages of gRPC that have begun.
+    pub(super) messages: [u32; 2],
     /// By side: what the content is.
     pub(super) content: [Content; 2],
     /// Bytes of the other direction that the caller had received when it asked.
@@ -137,6 +139,7 @@ impl Calls {
             request: Extent::default(),
             reply: None,
             ending: Ending::Unseen,
+            is_stream: false,
             closed_by_server: false,
         };
         self.next_ordinal += 1;
@@ -148,6 +151,7 @@ impl Calls {
             head_only: false,
             tunnel: false,
             grpc: [None, None],
+            messages: [0; 2],
             content: [Content::Other; 2],
             received,
             control_bytes: [0; 2],

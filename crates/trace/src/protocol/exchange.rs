@@ -131,6 +131,8 @@ pub struct Exchange {
     pub reply: Option<Extent>,
     /// How that ended.
     pub ending: Ending,
+    /// The reply is a stream of messages: server-sent events, or several messages of gRPC.
+    pub is_stream: bool,
     /// One packet after it the server sent FIN (a connection per call).
     pub closed_by_server: bool,
 }
@@ -165,6 +167,11 @@ pub enum Pdu {
         /// WINDOW_UPDATE: the increment. SETTINGS: the new window of streams,
         /// where it announces one. Bytes.
         window: Option<u32>,
+        /// As in its head (RFC 9113 section 4.1).
+        flags: u8,
+        /// SETTINGS: the streams that its sender allows the other side (RFC 9113 section
+        /// 6.5.2), where it announces that.
+        streams_max: Option<u32>,
     },
     /// A message of GIOP.
     Giop(wirelab_wire::giop::Kind),

@@ -229,6 +229,7 @@ impl Http1 {
         let switches = match &mut call {
             Some(call) => {
                 call.exchange.status = Some((head.status, None));
+                call.exchange.is_stream = head.content_type == ContentType::EventStream;
                 // RFC 9110 sections 15.2.2 and 9.3.6.
                 head.status == 101 || call.tunnel && head.status < 300
             }
@@ -399,7 +400,7 @@ pub(super) fn content_of(named: ContentType) -> Content {
         ContentType::Body(Codec::Json) => Content::Json,
         ContentType::Body(Codec::Xml) | ContentType::SoapXml => Content::Xml,
         ContentType::Body(Codec::Protobuf) | ContentType::Grpc => Content::Protobuf,
-        ContentType::Body(Codec::Text) => Content::Text,
+        ContentType::Body(Codec::Text) | ContentType::EventStream => Content::Text,
         // No name of a content that the diagnosis distinguishes.
         ContentType::Absent | ContentType::Body(_) | ContentType::Other => Content::Other,
     }

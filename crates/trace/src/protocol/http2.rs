@@ -177,7 +177,7 @@ impl Http2 {
         cursor: &mut Cursor<'_, E>,
     ) {
         if !matches!(head.kind, kind::SETTINGS | kind::WINDOW_UPDATE) {
-            cursor.pdu(pdu(head, None));
+            cursor.pdu(pdu(head, &[]));
         }
         // Stream 0 is the connection itself (RFC 9113 section 5.1.1).
         let mut place = calls.find(head.stream).filter(|_| head.stream > 0);
@@ -272,7 +272,7 @@ impl Http2 {
         let own = &mut self.sides[side];
         own.reading = Reading::Head;
         match head.kind {
-            kind::SETTINGS | kind::WINDOW_UPDATE => cursor.pdu(pdu(head, window(head, &own.small))),
+            kind::SETTINGS | kind::WINDOW_UPDATE => cursor.pdu(pdu(head, &own.small)),
             kind::RST_STREAM => self.reset(head.stream, calls, cursor),
             kind::HEADERS | kind::CONTINUATION => {
                 if let Some(block) = own.fields.end(head) {
@@ -454,6 +454,10 @@ fn message<E: ExchangeObserver>(
                 _ => Kind::GrpcPrefixes.into(),
             };
             cursor.assign(kind, before - content.len(), call.extent(side));
+            if matches!(piece, Some(wirelab_wire::grpc::Piece::Start { .. })) {
+                call.messages[side] = call.messages[side].saturating_add(1);
+                call.exchange.is_stream |= side == 1 && call.messages[side] > 1;
+            }
             if piece.is_none() {
                 call.grpc[side] = Some(deframer);
                 return;
@@ -463,29 +467,35 @@ fn message<E: ExchangeObserver>(
     cursor.assign(layer, content.len(), call.extent(side));
 }
 
-fn pdu(head: FrameHead, window: Option<u32>) -> Pdu {
+/// `payload`: of SETTINGS and WINDOW_UPDATE.
+fn pdu(head: FrameHead, payload: &[u8]) -> Pdu {
+    let is_settings = head.kind == kind::SETTINGS;
+    let announced = |name| setting_of(payload, name).filter(|_| is_settings);
     Pdu::Http2 {
         kind: head.kind,
         stream: head.stream,
         length: head.length,
-        window,
+        window: if head.kind == kind::WINDOW_UPDATE {
+            // The highest bit is reserved (RFC 9113 section 6.9).
+            let raw = payload.first_chunk();
+            raw.map(|raw| u32::from_be_bytes(*raw) & (u32::MAX >> 1))
+        } else {
+            announced(setting::INITIAL_WINDOW_SIZE)
+        },
+        flags: head.flags,
+        streams_max: announced(setting::MAX_CONCURRENT_STREAMS),
     }
 }
 
-/// The increment of a WINDOW_UPDATE, the window that SETTINGS announces.
-fn window(head: FrameHead, payload: &[u8]) -> Option<u32> {
-    if head.kind == kind::WINDOW_UPDATE {
-        let raw = *payload.first_chunk()?;
-        // The highest bit is reserved (RFC 9113 section 6.9).
-        return Some(u32::from_be_bytes(raw) & (u32::MAX >> 1));
-    }
+/// The value that SETTINGS announce.
+fn setting_of(payload: &[u8], name: u16) -> Option<u32> {
     let (settings, _) = payload.as_chunks::<6>();
     // Settings are applied in order, so the last one holds (RFC 9113 section 6.5.3).
-    let mut windows = settings.iter().rev().filter_map(|&[a, b, c, d, e, f]| {
-        let is_window = u16::from_be_bytes([a, b]) == setting::INITIAL_WINDOW_SIZE;
-        is_window.then(|| u32::from_be_bytes([c, d, e, f]))
+    let mut values = settings.iter().rev().filter_map(|&[a, b, c, d, e, f]| {
+        let is_named = u16::from_be_bytes([a, b]) == name;
+        is_named.then(|| u32::from_be_bytes([c, d, e, f]))
     });
-    windows.next()
+    values.next()
 }
 
 fn layer_of(frame: u8) -> Kind {

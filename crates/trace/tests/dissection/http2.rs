@@ -140,6 +140,8 @@ fn pdus_report_windows_and_lengths() {
         stream: 0,
         length,
         window,
+        flags: 0,
+        streams_max: None,
     };
     let expected = [
         pdu(kind::SETTINGS, 6, Some(65_536)),

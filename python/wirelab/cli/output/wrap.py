@@ -31,6 +31,7 @@ from wirelab.stack.link_names import ProfileName
 from wirelab.stack.operations import CONTRACTS
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
+from wirelab.trial import secrets
 from wirelab.wrap import Order
 from wirelab.wrap.result import Result
 
@@ -49,6 +50,7 @@ def order(command: Sequence[str], service: ServiceOptions, capture: CaptureOptio
         interface=capture.interface,
         port=capture.port,
         seconds_max=None if capture.timeout is None else _seconds(capture.timeout),
+        keylog=not capture.no_keylog,
     )
 
 
@@ -158,6 +160,8 @@ def _keep(source: Path, folder: Path | None, result: Result, *, capture: bool) -
         where.mkdir(parents=True, exist_ok=True)
         (where / RECORD).write_text(json.dumps(result.to_json(), indent=1) + "\n", encoding="utf-8")
         write_whole(where / PAGE, page.html(result))
+        if capture and result.measured.keylog is not None:
+            secrets.embed(source / "capture.pcapng", result.measured.keylog)
         for name in names:
             shutil.move(source / name, where / name)
     except OSError as error:

@@ -34,6 +34,22 @@ def sentences(document: Dissection) -> Iterator[str]:
         yield f"TLS: {counted(left, 'connection')} not decrypted: {', '.join(reasons)}"
 
 
+def decryption(document: Dissection, keylog: str) -> str:
+    """Whether a tool's connections could be decrypted; empty without TLS. ``keylog``: whether it
+    wrote its secrets (``honoured``, ``ignored``), or was not asked to (``off``)."""
+    tls = document.tls
+    if not tls.connections:
+        return ""
+    share = of_all(tls.decrypted, tls.connections, "connection")
+    if keylog == "honoured":
+        return f"{share} decrypted: the tool wrote its secrets (SSLKEYLOGFILE){_handshakes(tls)}"
+    reason = {
+        "off": "the tool was not asked for its secrets (--no-keylog)",
+        "ignored": "the tool wrote no secrets to the file that SSLKEYLOGFILE named",
+    }[keylog]
+    return f"{share} decrypted: {reason}"
+
+
 def _handshakes(tls: Tls) -> str:
     if not tls.versions:
         return ""

@@ -34,7 +34,7 @@ OFF = "off"
 NAME_MAX = 32
 """Maximum length of a profile's name."""
 
-_LOSSES = ("syn-retransmission", "data-retransmission")
+_LOSSES = ("syn-retransmission", "tail-loss", "data-retransmission")
 _LOSS_KEYS = ("loss", "syn_loss_percent")
 
 _SWITCHES: Mapping[str, Switch] = MappingProxyType(

@@ -1,4 +1,5 @@
-//! data-retransmission: payload that had to be sent again.
+//! data-retransmission and tail-loss: payload that had to be sent again. reordering: packets
+//! that were overtaken. spurious-retransmission: payload that was sent again and had arrived.
 //!
 //! Where the capture lacks the first sending, the packet was lost before it came to the
 //! capture, and what is seen is its repetition, late. Linux and others count the packets
@@ -10,7 +11,7 @@ use crate::diagnosis::causes::connection_setup::At;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::flow::event::Segment;
+use crate::flow::event::{Segment, SegmentKind};
 use crate::packet::Flags;
 
 /// Holes, and repetitions without an answer yet, that are remembered.
@@ -27,6 +28,8 @@ struct Hole {
     end: u64,
     since: u64,
     packet: u64,
+    /// The first packet that acknowledged all before it once more; 0: none yet.
+    asked: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +43,12 @@ struct Retransmission {
 pub(crate) struct Losses {
     holes: Vec<Hole>,
     retransmissions: Vec<Retransmission>,
+    /// Sent again although it was acknowledged; the answer has not come.
+    unneeded: Option<Stall>,
+    /// When the receiver acknowledged the same bytes once more, the last time, ns.
+    asked_at: u64,
+    /// The receiver was heard: the capture has both directions.
+    has_heard: bool,
 }
 
 impl Losses {
@@ -59,7 +68,24 @@ impl Losses {
             end: after.offset,
             since: alone.map_or(after.at, |last| last.at),
             packet: after.packet,
+            asked: 0,
         });
+    }
+
+    /// A packet of the receiver that acknowledges nothing new: it asks for what is missing
+    /// (RFC 5681 section 2).
+    pub(crate) fn asked(&mut self, segment: &Segment) {
+        if segment.kind != SegmentKind::Acknowledgment {
+            return;
+        }
+        self.asked_at = segment.at_ns;
+        let missing = self
+            .holes
+            .iter_mut()
+            .find(|hole| hole.asked == 0 && hole.start == segment.acknowledged);
+        if let Some(hole) = missing {
+            hole.asked = segment.packet;
+        }
     }
 
     /// Payload below what was sent already: it fills a hole, or was sent again. True
@@ -97,19 +123,22 @@ impl Losses {
                 self.holes.push(Hole { start, end, ..hole });
             }
         }
-        if segment.at_ns.saturating_sub(hole.since) >= reordering_ns(path) {
-            stalls.push(Stall {
-                cause: Cause::DataRetransmission,
-                direction: sender.direction,
-                from: hole.since,
-                released: segment.at_ns,
-                to: segment.at_ns,
-                ns: segment.at_ns - hole.since,
-                late: (start, sender.next),
-                stream: None,
-                packets: [hole.packet, 0, segment.packet],
-            });
-        }
+        let ns = segment.at_ns.saturating_sub(hole.since);
+        stalls.push(Stall {
+            cause: if ns >= reordering_ns(path) {
+                Cause::DataRetransmission
+            } else {
+                Cause::Reordering
+            },
+            direction: sender.direction,
+            from: hole.since,
+            released: segment.at_ns,
+            to: segment.at_ns,
+            ns,
+            late: (start, sender.next),
+            stream: None,
+            packets: [hole.packet, hole.asked, segment.packet],
+        });
         true
     }
 
@@ -123,7 +152,8 @@ impl Losses {
             .unacknowledged
             .partition_point(|sent| sent.end <= segment.offset);
         let Some(first) = sender.unacknowledged.get_mut(place) else {
-            return false; // acknowledged before
+            self.sent_in_vain(sender, segment, path);
+            return false;
         };
         // Its acknowledgment no longer measures a round trip (Karn and Partridge 1987).
         first.is_retransmitted = true;
@@ -131,7 +161,7 @@ impl Losses {
         let waited = segment.at_ns.saturating_sub(from);
         // Sooner than the answer to the first sending could come, the network
         // duplicated it.
-        let is_soon = waited < (path.round_trip() * 7 / 10).max(RETRANSMISSION_MIN_NS);
+        let is_soon = waited < soonest_ns(path);
         let is_full = self.retransmissions.len() == PENDING_MAX;
         if is_soon || is_full || place > 0 || sender.windows.is_closed() {
             return false;
@@ -139,8 +169,14 @@ impl Losses {
         // A receiver without buffer space discards what is sent beyond it
         // its window; that is no loss of the network.
         let into_full_window = sender.advertisements.limit() < next + sender.full_segment();
+        // Where the receiver asked for nothing meanwhile, nothing behind the lost bytes came.
+        let is_tail = self.has_heard && self.asked_at < from;
         let stall = Stall {
-            cause: Cause::DataRetransmission,
+            cause: if is_tail {
+                Cause::TailLoss
+            } else {
+                Cause::DataRetransmission
+            },
             direction: sender.direction,
             from,
             released: segment.at_ns,
@@ -155,6 +191,39 @@ impl Losses {
             into_full_window,
         });
         true
+    }
+
+    /// Acknowledged bytes are sent again: their sender has not got the acknowledgment.
+    fn sent_in_vain(&mut self, sender: &Sender, segment: &Segment, path: &Path) {
+        let Some(last) = sender.last else {
+            return;
+        };
+        let is_soon = segment.at_ns.saturating_sub(last.at) < soonest_ns(path);
+        let acknowledged = sender.advertisements.acknowledged_at(segment.at_ns);
+        let is_whole = acknowledged.is_some_and(|below| segment.end() <= below);
+        // Probes of live and closed windows repeat a byte on purpose.
+        if segment.kind == SegmentKind::Retransmission && is_whole && !is_soon {
+            let is_of_last = segment.offset >= last.offset;
+            self.unneeded = Some(Stall {
+                cause: Cause::SpuriousRetransmission,
+                direction: sender.direction,
+                from: segment.at_ns,
+                released: segment.at_ns,
+                to: segment.at_ns,
+                ns: 0,
+                late: (segment.offset, segment.end()),
+                stream: None,
+                packets: [if is_of_last { last.packet } else { 0 }, 0, segment.packet],
+            });
+        }
+    }
+
+    /// Any packet of the receiver.
+    pub(crate) fn heard(&mut self, segment: &Segment, stalls: &mut Stalls) {
+        self.has_heard = true;
+        if let Some(unneeded) = self.unneeded.take() {
+            stalls.find(in_vain(&unneeded, unneeded.from, segment));
+        }
     }
 
     /// A packet of the receiver. An answer that comes sooner than the second sending
@@ -176,16 +245,28 @@ impl Losses {
             let answer = segment.at_ns.saturating_sub(sent.stall.to);
             let was_not_reading =
                 sent.into_full_window && answer >= receiver_rtt_ns + not_reading_ns;
-            if answer >= receiver_rtt_ns / 2 && !was_not_reading {
+            if was_not_reading {
+                return false;
+            }
+            if answer >= receiver_rtt_ns / 2 {
                 stalls.push(sent.stall);
+            } else {
+                stalls.find(in_vain(&sent.stall, sent.stall.to, segment));
             }
             false
         });
     }
 
-    /// The receiver has reported that it had everything below `end` before it was sent again.
-    pub(crate) fn mark_spurious(&mut self, end: u64) {
-        self.retransmissions.retain(|sent| sent.stall.late.0 >= end);
+    /// The receiver's `segment` shows that it had everything below what it acknowledges before
+    /// that was sent again.
+    pub(crate) fn mark_spurious(&mut self, segment: &Segment, stalls: &mut Stalls) {
+        self.retransmissions.retain(|sent| {
+            let is_needed = sent.stall.late.0 >= segment.acknowledged;
+            if !is_needed && segment.reports_duplicate {
+                stalls.find(in_vain(&sent.stall, sent.stall.to, segment));
+            }
+            is_needed
+        });
     }
 
     /// Those whose answer has not come; they count.
@@ -197,6 +278,26 @@ impl Losses {
     pub(crate) fn forget(&mut self, end: u64) {
         self.holes.retain(|hole| hole.end > end);
     }
+}
+
+/// A repetition at `from` that the receiver's `answer` shows to be in vain.
+pub(crate) fn in_vain(sent: &Stall, from: u64, answer: &Segment) -> Stall {
+    let [first, _, again] = sent.packets;
+    Stall {
+        cause: Cause::SpuriousRetransmission,
+        from,
+        released: answer.at_ns,
+        to: answer.at_ns,
+        ns: answer.at_ns.saturating_sub(from),
+        packets: [first, again, answer.packet],
+        ..*sent
+    }
+}
+
+/// What is sent again sooner than this was duplicated by the network, ns: the answer to the
+/// first sending could not have come.
+fn soonest_ns(path: &Path) -> u64 {
+    (path.round_trip() * 7 / 10).max(RETRANSMISSION_MIN_NS)
 }
 
 /// What comes later than this after its turn was not merely overtaken, ns: a sender
@@ -323,8 +424,9 @@ impl Identifications {
             1 => TIMEOUT_MIN_NS,
             _ => (path.round_trip() * 3 / 2).max(1_000_000),
         };
+        // It is in order: nothing behind what was lost had come.
         (ns >= least).then_some(Stall {
-            cause: Cause::DataRetransmission,
+            cause: Cause::TailLoss,
             direction: segment.direction,
             from,
             released: segment.at_ns,

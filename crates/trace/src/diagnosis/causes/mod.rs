@@ -2,6 +2,8 @@
 
 pub(super) mod congestion;
 pub(super) mod connection_setup;
+pub(super) mod fragments;
+pub(super) mod http2;
 pub(super) mod loss;
 pub(super) mod reply;
 pub(super) mod small_segments;

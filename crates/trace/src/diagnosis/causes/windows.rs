@@ -150,6 +150,10 @@ pub(crate) struct Frame {
     pub(crate) stream: u32,
     pub(crate) length: u32,
     pub(crate) window: Option<u32>,
+    /// As in its head (RFC 9113 section 4.1).
+    pub(crate) flags: u8,
+    /// SETTINGS: the streams that its sender allows, where it announces that.
+    pub(crate) streams_max: Option<u32>,
 }
 
 impl FlowControl {

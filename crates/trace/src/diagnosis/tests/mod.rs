@@ -1,5 +1,6 @@
 //! Conversations written by hand, and what is found in them.
 
+mod http2;
 mod openings;
 mod properties;
 mod retransmissions;

@@ -91,6 +91,8 @@ fn observe(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
                 stream: *stream,
                 length: *length,
                 window,
+                flags: *length as u8,
+                streams_max: Some(*length % 4),
             };
             diagnosis.pdu(flow, pdu, segment);
         }
@@ -114,6 +116,7 @@ fn observe(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
                 Ending::Framed
             },
             closed_by_server: false,
+            is_stream: ordinal.is_multiple_of(3),
         }),
         Event::Gap(way, end) => diagnosis.gap(flow, *way, 0, *end),
         Event::Close => diagnosis.closed(flow, 0, Closing::Orderly),

@@ -1,4 +1,4 @@
-//! data-retransmission.
+//! data-retransmission, tail-loss, reordering and spurious-retransmission.
 
 use super::timeline::{C, S, Timeline};
 use super::{causes, of};
@@ -16,10 +16,25 @@ fn captured_before_the_loss_both_transmissions_are_seen() {
         .ack(C, 10);
     timeline.exchange(mark, (50, 50), Some((228_050, 228_050)));
     let findings = timeline.findings();
-    let found = of(&findings, Cause::DataRetransmission).expect("one");
+    let found = of(&findings, Cause::TailLoss).expect("one");
     assert!((found.ms_total - 214.0).abs() < 1e-6);
     assert_eq!(found.examples[0].packets, [4, 5]);
-    assert_eq!(causes(&findings), [Cause::DataRetransmission]);
+    assert_eq!(causes(&findings), [Cause::TailLoss]);
+}
+
+#[test]
+fn a_loss_that_the_receiver_reports_is_none_of_the_tail() {
+    let mut timeline = Timeline::new();
+    timeline.open(10, 13_800);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).burst(S, 4, 50);
+    timeline
+        .ack_only(C, 1448, 13_800)
+        .ack_only(C, 1448, 10)
+        .retransmit(S, 1448, 1448, 10)
+        .ack(C, 13_800);
+    timeline.exchange(mark, (50, 50), Some((100, 130)));
+    assert_eq!(causes(&timeline.findings()), [Cause::DataRetransmission]);
 }
 
 #[test]
@@ -38,7 +53,7 @@ fn captured_behind_the_loss_there_is_a_hole() {
 }
 
 #[test]
-fn reordered_packets_are_not_lost() {
+fn reordered_packets_are_not_lost_and_hold_up_those_behind() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     let mark = timeline.mark();
@@ -46,9 +61,29 @@ fn reordered_packets_are_not_lost() {
     let hole = 2 * 1448;
     timeline
         .data(S, 1448, 20)
+        .ack_only(C, hole, 5)
+        .ack_only(C, hole, 5)
         .retransmit(S, hole, 1448, 6_900)
         .ack(C, 10);
     timeline.exchange(mark, (50, 50), Some((13_950, 20_900)));
+    let findings = timeline.findings();
+    assert_eq!(causes(&findings), [Cause::Reordering]);
+    assert!((findings[0].ms_total - 6.91).abs() < 1e-6);
+    assert_eq!(findings[0].examples[0].packets, [7, 9, 10]);
+}
+
+#[test]
+fn packets_that_are_reordered_without_cost_are_no_finding() {
+    let mut timeline = Timeline::new();
+    timeline.open(13_800, 10);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
+    let hole = 2 * 1448;
+    timeline
+        .data(S, 1448, 20)
+        .retransmit(S, hole, 1448, 80)
+        .ack(C, 10);
+    timeline.exchange(mark, (50, 50), Some((13_950, 14_060)));
     assert_eq!(causes(&timeline.findings()), []);
 }
 
@@ -74,7 +109,10 @@ fn retransmitting_acknowledged_data_is_spurious() {
     timeline.data(C, 120, 50).data(S, 320, 100).ack(C, 13_900);
     timeline.retransmit(S, 0, 320, 230_000).ack(C, 13_900);
     timeline.exchange(mark, (50, 50), Some((150, 150)));
-    assert_eq!(causes(&timeline.findings()), []);
+    let findings = timeline.findings();
+    assert_eq!(causes(&findings), [Cause::SpuriousRetransmission]);
+    assert!((findings[0].ms_total - 13.9).abs() < 1e-6);
+    assert_eq!(findings[0].examples[0].packets, [5, 7, 8]);
 }
 
 #[test]
@@ -88,7 +126,9 @@ fn an_acknowledgment_within_half_a_round_trip_is_of_the_first_transmission() {
         .retransmit(S, 0, 320, 1_050_000);
     timeline.ack(C, 90_000);
     timeline.exchange(mark, (50, 50), Some((150, 150)));
-    assert_eq!(causes(&timeline.findings()), []);
+    let findings = timeline.findings();
+    assert_eq!(causes(&findings), [Cause::SpuriousRetransmission]);
+    assert!((findings[0].ms_total - 90.0).abs() < 1e-6);
 }
 
 #[test]
@@ -102,7 +142,9 @@ fn a_duplicate_sack_marks_the_retransmission_as_spurious() {
         .retransmit(S, 0, 320, 214_000);
     timeline.reports_duplicate().ack(C, 13_900);
     timeline.exchange(mark, (50, 50), Some((150, 150)));
-    assert_eq!(causes(&timeline.findings()), []);
+    let findings = timeline.findings();
+    assert_eq!(causes(&findings), [Cause::SpuriousRetransmission]);
+    assert_eq!(findings[0].examples[0].packets, [5, 6, 7]);
 }
 
 /// Exchanges with counted packets; `skip` packets of the client are lost before the last one.
@@ -128,7 +170,7 @@ fn numbered(skip: u16, pause_us: u64) -> Vec<Cause> {
 
 #[test]
 fn a_packet_that_was_counted_and_did_not_come_was_lost_before_the_capture() {
-    assert_eq!(numbered(1, 214_000), [Cause::DataRetransmission]);
+    assert_eq!(numbered(1, 214_000), [Cause::TailLoss]);
 }
 
 #[test]

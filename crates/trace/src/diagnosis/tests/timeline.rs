@@ -50,6 +50,7 @@ pub(crate) struct Timeline {
     numbers: Option<[u16; 2]>,
     duplicate: bool,
     options_cut: bool,
+    is_stream: bool,
 }
 
 pub(crate) const C: Direction = Direction::Request;
@@ -71,7 +72,14 @@ impl Timeline {
             numbers: None,
             duplicate: false,
             options_cut: false,
+            is_stream: false,
         }
+    }
+
+    /// The replies from here on are streams of messages.
+    pub(crate) fn streams(&mut self) -> &mut Self {
+        self.is_stream = true;
+        self
     }
 
     /// Opens a connection with that time from the capture to the server and to the
@@ -333,6 +341,7 @@ impl Timeline {
             reply: reply.map(|times| extent(S, times)),
             ending,
             closed_by_server: false,
+            is_stream: self.is_stream,
         };
         self.ordinal += 1;
         self.diagnosis.exchange(&exchange);

@@ -6,6 +6,7 @@ use crate::diagnosis::Cause;
 use crate::diagnosis::waits::{Part, WaitSums};
 use crate::flow::event::Direction;
 use crate::packet::Flags;
+use crate::protocol::exchange::Pdu;
 
 const MS: u64 = 1_000;
 
@@ -164,7 +165,7 @@ fn what_one_side_alone_shows_is_not_attributed() {
 #[test]
 fn parts_always_add_up_to_the_elapsed_time() {
     use proptest::prelude::*;
-    let event = (0..9u8, any::<bool>(), 0..500_000u64, 1..3_000u32);
+    let event = (0..11u8, any::<bool>(), 0..500_000u64, 1..3_000u32);
     proptest!(|(events in proptest::collection::vec(event, 1..200), from_syn in any::<bool>())| {
         let mut timeline = Timeline::new();
         if from_syn {
@@ -180,6 +181,18 @@ fn parts_always_add_up_to_the_elapsed_time() {
                 5 => timeline.retransmit(side, 0, bytes.min(100), after),
                 6 => timeline.window(side, u64::from(bytes)).ack(side, after),
                 7 => timeline.lost(side, bytes),
+                8 => timeline.reports_duplicate().ack(side, after),
+                9 => {
+                    let pdu = Pdu::Http2 {
+                        kind: (bytes % 10) as u8,
+                        stream: bytes % 7,
+                        length: bytes,
+                        window: Some(bytes),
+                        flags: (bytes / 16) as u8,
+                        streams_max: Some(bytes % 5),
+                    };
+                    timeline.frame(side, pdu, bytes, after)
+                }
                 _ => timeline.fin(side, after),
             };
         }
@@ -257,6 +270,31 @@ fn pauses_inside_a_reply_are_found_in_its_exchange() {
         timeline.exchange(mark, (100, 100), Some((300, end)));
         assert_eq!(found(&mut timeline), [(cause, pieces * 100)]);
     }
+}
+
+/// A stream of messages, each after a pause of so many milliseconds.
+fn stream(pauses: &[u64]) -> Vec<(Cause, u64)> {
+    let mut timeline = Timeline::new();
+    timeline.open(100, 0).streams();
+    let mark = timeline.mark();
+    timeline.data(C, 100, 100).data(S, 100, 200);
+    for pause in pauses {
+        timeline.data(S, 100, pause * MS);
+    }
+    let end = 300 + pauses.iter().sum::<u64>() * MS;
+    timeline.exchange(mark, (100, 100), Some((300, end)));
+    found(&mut timeline)
+}
+
+#[test]
+fn the_uneven_intervals_of_a_stream_are_found() {
+    let even = stream(&[20, 25, 20, 22, 20]);
+    assert_eq!(even, [(Cause::DribbledWrites, 107)]);
+    let uneven = stream(&[20, 25, 300, 22, 20]);
+    assert_eq!(
+        uneven,
+        [(Cause::UnevenStream, 278), (Cause::DribbledWrites, 109)]
+    );
 }
 
 #[test]

@@ -213,6 +213,8 @@ fn data(length: u32) -> Pdu {
         stream: 1,
         length,
         window: None,
+        flags: 0,
+        streams_max: None,
     }
 }
 
@@ -222,6 +224,8 @@ fn update(stream: u32, bytes: u32) -> Pdu {
         stream,
         length: 4,
         window: Some(bytes),
+        flags: 0,
+        streams_max: None,
     }
 }
 
@@ -231,6 +235,8 @@ fn settings(window: u32) -> Pdu {
         stream: 0,
         length: 6,
         window: Some(window),
+        flags: 0,
+        streams_max: None,
     }
 }
 

@@ -4,6 +4,7 @@ use super::part::Part;
 use super::ring::Wait;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
+use crate::diagnosis::stall::Stall;
 use crate::flow::event::FlowId;
 
 /// Waits that are named, the longest.
@@ -208,6 +209,18 @@ impl Sink<'_> {
     /// Something that costs a connection time, not one of its exchanges.
     pub(crate) fn find(&mut self, occurrence: Occurrence) {
         self.sums.found.push(occurrence);
+    }
+
+    /// As [`Self::find`], of a stall.
+    pub(crate) fn find_stall(&mut self, stall: &Stall) {
+        self.find(Occurrence {
+            cause: stall.cause,
+            flow: self.flow,
+            exchange: None,
+            direction: stall.direction,
+            packets: stall.named_packets().collect(),
+            ns: stall.ns,
+        });
     }
 
     fn find_wait(&mut self, wait: &Wait) {

@@ -540,7 +540,7 @@ impl Turns {
     fn apply_evidence(&mut self) {
         for stall in std::mem::take(&mut self.evidence) {
             let part = match stall.cause {
-                Cause::DataRetransmission => Part::LossRecovery,
+                Cause::TailLoss | Cause::DataRetransmission => Part::LossRecovery,
                 Cause::ClientNotReading => Part::WindowClosed,
                 Cause::TcpWindowExhausted | Cause::H2WindowExhausted => Part::WindowLimited,
                 Cause::NagleDelayedAck => Part::NagleDelayedAck,

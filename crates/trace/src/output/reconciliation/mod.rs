@@ -25,7 +25,9 @@ pub use log::{CallLog, HEAD, LogError};
 pub use phases::Phase;
 
 use crate::diagnosis::Diagnosis;
-use crate::flow::event::{Closing, Datagram, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{
+    Closing, Datagram, Direction, FlowId, Fragment, Observer, Opening, Segment,
+};
 use crate::packet::Packet;
 use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Message, Pdu};
 use crate::protocol::layer::Layer;
@@ -89,6 +91,10 @@ impl<R: Read> Observer for Reconciler<R> {
 
     fn datagram(&mut self, datagram: &Datagram<'_>) {
         self.diagnosis.datagram(datagram);
+    }
+
+    fn fragment(&mut self, fragment: &Fragment) {
+        self.diagnosis.fragment(fragment);
     }
 
     fn packet(&mut self, flow: FlowId, direction: Direction, packet: &Packet<'_>) {

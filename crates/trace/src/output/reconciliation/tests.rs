@@ -51,6 +51,7 @@ fn exchange(flow: FlowId, ordinal: u64, begin: u64) -> Exchange {
         reply: Some(extent(105_000, 135_000)),
         ending: Ending::Framed,
         closed_by_server: false,
+        is_stream: false,
     }
 }
 

@@ -1,0 +1,97 @@
+"""Sides whose payload tells the relay what to do to its packets, and so what TCP has to repair."""
+
+from __future__ import annotations
+
+import socket
+
+from bench.ground_truth.scripted.relay import Act, mark
+from bench.ground_truth.scripted.script import (
+    CONTENT,
+    HEAD,
+    REPLY,
+    Script,
+    read_head,
+    read_reply,
+)
+
+SEGMENT_BYTES = 1448
+"""Payload of a full segment over a TUN device: its MTU less headers and timestamps."""
+SEGMENTS = 4
+HELD_MS = (7, 9)
+"""Less than a quarter of a round trip: no sender takes that for a loss (RFC 8985 section 6.2)."""
+MUTED_MS = 450
+"""Longer than a sender waits before it repeats: 200 ms and a round trip (RFC 6298)."""
+_LARGE = SEGMENTS * SEGMENT_BYTES
+
+
+def _token(script: Script) -> int:
+    return script.random.randrange(1 << 62)
+
+
+def reorder(connection: socket.socket, script: Script) -> None:
+    """Answers; of the second reply one packet is overtaken by the one behind it."""
+    _answer_twice(connection, script, "hold", "reordering")
+
+
+def split(connection: socket.socket, script: Script) -> None:
+    """Answers; of the second reply one packet comes in two fragments of IP."""
+    _answer_twice(connection, script, "split", "ip-fragments")
+
+
+def _answer_twice(connection: socket.socket, script: Script, act: Act, cause: str) -> None:
+    if read_head(connection):
+        connection.sendall(REPLY + CONTENT)
+    if not read_head(connection):
+        return
+    ms = script.random.randint(*HELD_MS)
+    head = REPLY.replace(b"600", str(_LARGE).encode())
+    # In the third packet of five: one more follows that is full.
+    before = b"x" * (2 * SEGMENT_BYTES + 500 - len(head))
+    body = (before + mark(act, _token(script), ms)).ljust(_LARGE, b"x")
+    connection.sendall(head + body)
+    script.note(cause, ms)
+    read_head(connection)
+
+
+def lose_tail(connection: socket.socket, script: Script) -> None:
+    """Asks twice; of the second request the last packet is lost."""
+    _upload(connection, CONTENT)
+    read_reply(connection)
+    size = script.random.choice((600, 3_000, 6_000))
+    body = b"x" * (size - 60) + mark("drop", _token(script))
+    _upload(connection, body.ljust(size, b"x"))
+    script.note("tail-loss")
+    read_reply(connection)
+
+
+def _upload(connection: socket.socket, body: bytes) -> None:
+    length = b"Content-Length: %d\r\n\r\n" % len(body)
+    connection.sendall(b"POST /item HTTP/1.1\r\nHost: service\r\n" + HEAD + length + body)
+
+
+def take(connection: socket.socket, script: Script) -> None:
+    """Answers requests with a body."""
+    got = b""
+    while True:
+        while b"\r\n\r\n" not in got:
+            more = connection.recv(65_536)
+            if not more:
+                return
+            got += more
+        head, _, body = got.partition(b"\r\n\r\n")
+        length = int(head.partition(b"Content-Length: ")[2].partition(b"\r\n")[0])
+        while len(body) < length:
+            body += connection.recv(65_536)
+        got = b""
+        connection.sendall(REPLY + CONTENT)
+
+
+def hold_answers(connection: socket.socket, script: Script) -> None:
+    """Answers; the acknowledgments of the second reply come late, so that it is sent again."""
+    if read_head(connection):
+        connection.sendall(REPLY + CONTENT)
+    if read_head(connection):
+        body = mark("mute", _token(script), MUTED_MS).ljust(len(CONTENT), b"x")
+        connection.sendall(REPLY + body)
+        script.note("spurious-retransmission")
+    read_head(connection)

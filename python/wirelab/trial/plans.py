@@ -1,0 +1,134 @@
+"""The engine's plans of a trial, and the configuration of its service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from wirelab.documents.plan import Plan
+from wirelab.experiment.external import ExternalService, hidden
+from wirelab.experiment.matrix import PlannedTrial
+from wirelab.experiment.messages import Preparation
+from wirelab.experiment.model import Experiment
+from wirelab.experiment.placement import Table
+from wirelab.process import cgroups
+from wirelab.process.endpoint import Endpoint
+from wirelab.process.services import Settings
+
+PROGRESS_MS = 100
+FIRST_CALLS = 1000
+"""Number of first calls of a fresh process whose response times are recorded individually."""
+PREPARE_S_MAX = 120.0
+"""Time limit for the calls of a preparation."""
+
+Json = dict[str, Any]
+
+
+def settings(
+    experiment: Experiment, planned: PlannedTrial, table: Table, collector: Json
+) -> Settings:
+    """Configuration of the trial's service; ``collector`` is the default of its manifest, included
+    so that results contain it, unless the experiment sets another."""
+    language = planned.cell.stack.axes["language"]
+    messages = (planned.cell.message, *(g.message for g in planned.cell.load.background))
+    hellos = (size for message in messages for size in message.hello_sizes)
+    return Settings(
+        hello_bytes=next(hellos, 14),
+        processors=experiment.processors or table.processors(),
+        collector=experiment.collector.get(language, collector),
+        faults=planned.cell.point.options.get("faults", {}),
+        codec_times=experiment.codec_times,
+    )
+
+
+def store_timeout_ms(timeout_s: float) -> int:
+    """Database timeout of a call: 10 % less than the caller's timeout, so that the caller still
+    gets the error."""
+    return max(1, round(timeout_s * 900))
+
+
+def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: Endpoint) -> Plan:
+    """The engine's plan for the trial."""
+    cell = planned.cell
+    is_cold = cell.stack.axes["start"] == "cold"
+    warmup = experiment.warmup_of(cell.load, cold=is_cold)
+    probe = {
+        **_group(experiment, planned, endpoint),
+        "workload": cell.workload(planned.seed),
+        "load": cell.load.plan(planned.seed),
+        "window": experiment.window_of(cell.message, cell.load),
+        "warmup": {"min_s": warmup.min, "max_s": warmup.max},
+        "first_calls": FIRST_CALLS if is_cold else 0,
+    }
+    # The probe decides when the window opens and closes.
+    background = [
+        {
+            **probe,
+            "name": group.name,
+            "workload": group.message.workload(planned.seed),
+            "load": group.load.point().plan((planned.seed + number) % 2**63),
+            "warmup": {"min_s": 0.0, "max_s": 0.0},
+            "first_calls": 0,
+        }
+        for number, group in enumerate(cell.load.background, 1)
+    ]
+    rationed = cgroups.share(cell.stack.axes["client.cpu"]) is not None
+    document = {
+        **table.threading(rationed=rationed),
+        "progress_ms": PROGRESS_MS,
+        "groups": [probe, *background],
+        "allow_any_target": cell.external is not None and not cell.external.is_local,
+    }
+    return msgspec.convert(document, Plan)
+
+
+def preparation(
+    experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint, step: Preparation
+) -> Plan:
+    """The engine's plan of calls that prepare the trial's service, made by one user."""
+    group = {
+        **_group(experiment, planned, endpoint),
+        "workload": step.workload(planned.seed),
+        "load": {"kind": "closed", "users": 1, "iterations": step.calls},
+        "window": {"calls": {"calls": step.calls, "max_s": PREPARE_S_MAX}},
+        "warmup": {"min_s": 0.0, "max_s": 0.0},
+    }
+    return msgspec.convert({"groups": [group]}, Plan)
+
+
+def _group(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) -> Json:
+    """Keys that all groups of a trial have in common."""
+    return {
+        "name": "main",
+        **endpoint.group(),
+        **_authority(planned.cell.external),
+        "stack": planned.cell.stack.engine_stack(),
+        "timeout_s": experiment.timeout,
+        "drain_s": experiment.drain,
+    }
+
+
+def _authority(external: ExternalService | None) -> Json:
+    """Host of a URL, if it is a name and not an address."""
+    server = external.server if external else None
+    return {"authority": server.authority} if server else {}
+
+
+def shown(plan: Json) -> Json:
+    """The plan as recorded: values of headers and metadata, which may be credentials, are
+    hashed."""
+    for group in plan["groups"]:
+        _hide(group["workload"])
+    return plan
+
+
+def _hide(workload: Json) -> None:
+    for part in workload.get("parts", ()):
+        _hide(part["workload"])
+    for step in workload.get("steps", ()):
+        if "request" in step:
+            _hide(step["request"])
+    for key in ("headers", "metadata"):
+        if key in workload:
+            workload[key] = [list(pair) for pair in hidden(dict(workload[key])).items()]
