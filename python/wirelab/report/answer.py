@@ -16,8 +16,6 @@ from wirelab.statistics.comparison import TRIALS_MIN
 from wirelab.statistics.figure import RATE, RESPONSE_P50, Figure
 from wirelab.trial.record import Trial
 
-PANELS_MAX = 3
-"""Static panels of the first screen; the section on rate and response time has all."""
 _NOUN = {RATE: "calls per second", RESPONSE_P50: "median response time"}
 
 
@@ -43,8 +41,9 @@ def primary(source: Source) -> Figure:
 
 
 def _pictures(source: Source) -> list[Picture]:
+    """Static ones of the main figure, which stand nowhere else on the page."""
     drawn = load_panels.panels(source, (primary(source),))
-    return list(drawn[0].figures[:PANELS_MAX]) if drawn else []
+    return list(drawn[0].figures) if drawn else []
 
 
 def _badges(source: Source) -> Iterator[Badge]:
@@ -65,13 +64,12 @@ def _badges(source: Source) -> Iterator[Badge]:
 def _repeats(source: Source) -> Badge:
     """How many trials an estimate has."""
     fewest = min((len(cell.measured) for cell in source.cells if cell.measured), default=0)
-    tone, words = "good", f"{counted(fewest, 'trial')} or more per setting"
-    if len({len(cell.measured) for cell in source.cells}) == 1:
-        words = f"{counted(fewest, 'trial')} per setting"
-    if fewest < TRIALS_MIN:
-        tone = "warn"
-        words += ": no intervals" if fewest == 1 else ": very wide intervals"
-    return Badge("warn" if tone == "warn" else "good", words, "every-cell")
+    same = len({len(cell.measured) for cell in source.cells}) == 1
+    words = f"{counted(fewest, 'trial')} {'' if same else 'or more '}per setting"
+    if fewest >= TRIALS_MIN:
+        return Badge("good", words, "every-cell")
+    lack = "no intervals" if fewest == 1 else "very wide intervals"
+    return Badge("warn", f"{words}: {lack}", "every-cell")
 
 
 def _decided(source: Source) -> Iterator[Badge]:

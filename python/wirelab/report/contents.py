@@ -66,11 +66,13 @@ The engine's CPU time excludes the time that it spent spinning with nothing to d
 
 def before(source: Source) -> list[Section]:
     """Findings and the main picture."""
+    main = answer.primary(source)
     intro = (
-        "Points are estimates over the trials; bars are their 95 % intervals. Hollow points are "
-        f"lower bounds (client-bound).{_of_all_calls(source)}"
+        f"The findings have the picture of {main.title}. Points are estimates over the trials; "
+        "bars are their 95 % intervals. Hollow points are lower bounds (client-bound)."
+        f"{_of_all_calls(source)}"
     )
-    drawn = load_panels.panels(source, load_panels.SHOWN)
+    drawn = load_panels.panels(source, [one for one in load_panels.SHOWN if one is not main])
     picture = Section("Rate and response time by load", (intro,), sections=drawn, legend=True)
     told_first = [Section("Completeness", source.incomplete)] if source.incomplete else []
     return [

@@ -21,9 +21,9 @@ from wirelab.statistics.figure import FIGURES, GOOD_CALLS, Figure, Unit
 from wirelab.trial import series
 from wirelab.trial.series import Points, UnreadableSeries
 
-POINTS_MAX = 60_000
-"""Points over time of the whole page; about eight bytes each."""
-LINE_MIN, LINE_MAX = 6, 120
+POINTS_MAX = 40_000
+"""Points over time of the whole page; about ten bytes each."""
+LINE_MIN, LINE_MAX = 5, 120
 """Points of one line; beyond the largest number neighbours are one point."""
 DIGITS = 4
 """Significant digits: a screen shows no more."""
@@ -120,7 +120,7 @@ def _cell(
     group: int,
     stacks: Sequence[str],
     figures: Sequence[Figure],
-    lines: Mapping[str, list[Json]],
+    lines: Mapping[str, Json],
 ) -> Json:
     found, _ = source.curves.of(cell.measured)
     return {
@@ -133,7 +133,7 @@ def _cell(
         "window": max(trial.result.window_s for trial in cell.measured),
         "figures": [_estimate(cell, figure) for figure in figures],
         "curves": [_curve(curve) for curve in found.values()],
-        "lines": [lines[trial.id] for trial in cell.measured if lines.get(trial.id)],
+        "lines": [lines[trial.id] for trial in cell.measured if trial.id in lines],
     }
 
 
@@ -152,7 +152,7 @@ def _curve(curve: Curve) -> list[float | None]:
     return [_rounded(values[p]) if p in values else None for p in PERCENTILES if p <= last]
 
 
-def _lines(source: Source) -> dict[str, list[Json]]:
+def _lines(source: Source) -> dict[str, Json]:
     """By trial each quantity over time, with as many points as the page has room for."""
     found = {
         trial.id: [(at, points) for at, q in enumerate(OVER_TIME) if (points := q.of(read))]
@@ -162,17 +162,24 @@ def _lines(source: Source) -> dict[str, list[Json]]:
     count = sum(map(len, found.values()))
     most = min(LINE_MAX, max(LINE_MIN, POINTS_MAX // max(1, count)))
     return {
-        one: [_line(at, thinned(points, most, peaks=OVER_TIME[at].peaks)) for at, points in lines]
+        one: _trial(
+            [(at, thinned(points, most, peaks=OVER_TIME[at].peaks)) for at, points in lines]
+        )
         for one, lines in found.items()
+        if lines
     }
 
 
-def _line(quantity: int, points: Points) -> Json:
-    return {
-        "q": quantity,
-        "t": [round(at, 2) for at, _ in points],
-        "v": [_rounded(value) for _, value in points],
-    }
+def _trial(lines: Sequence[tuple[int, Points]]) -> Json:
+    """The times once for all quantities that share them."""
+    times: list[list[float]] = []
+    values = []
+    for quantity, points in lines:
+        own = [round(at, 2) for at, _ in points]
+        if own not in times:
+            times.append(own)
+        values.append([quantity, times.index(own), *(_rounded(value) for _, value in points)])
+    return {"t": times, "v": values}
 
 
 def thinned(points: Points, most: int, *, peaks: bool) -> Points:

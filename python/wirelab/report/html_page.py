@@ -25,6 +25,9 @@ from wirelab.format.numbers import sanitize
 from wirelab.report.charts.stack_style import COLOURS, Entry
 from wirelab.report.section import WORD_MAX, Picture, Section, jointed, longest_word
 
+HEADS_MAX = 16
+"""Columns whose heads page.css repeats on a phone."""
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -63,6 +66,7 @@ class HtmlPage:
         environment.filters["sanitize"] = sanitize
         pictures = Pictures()
         environment.filters["drawn"] = pictures.drawn
+        environment.filters["heads"] = _heads
         environment.filters["unbroken"] = _unbroken
         environment.filters["jointed"] = _jointed
         return environment.get_template("page.html.j2").render(
@@ -175,6 +179,21 @@ class Pictures:
 
 def _variable(ink: re.Match[str]) -> str:
     return f"var(--{_INKS[ink[0].lower()]})"
+
+
+def _heads(columns: Sequence[str]) -> str:
+    """The heads as strings of a style, for phones, where each value stands next to its head.
+    Every character but letters and digits is escaped by its code."""
+    return "".join(
+        f"--h{at}:'{''.join(map(_style_character, sanitize(head)))}';"
+        for at, head in enumerate(columns, 1)
+        if at <= HEADS_MAX
+    )
+
+
+def _style_character(character: str) -> str:
+    plain = character.isascii() and character.isalnum()
+    return character if plain else f"\\{ord(character):06x}"
 
 
 def _unbroken(text: str) -> bool:

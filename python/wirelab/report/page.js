@@ -144,8 +144,8 @@ function equipTable(table, index) {
   let words = "";
 
   function remember() {
-    const order = sorted ? `${sorted.column}${sorted.down ? "d" : "u"}` : "";
-    choose(key, order || words ? `${order}~${words}` : "");
+    const way = sorted ? `${sorted.column}${sorted.down ? "d" : "u"}` : "";
+    choose(key, way || words ? `${way}~${words}` : "");
   }
   function sort(column, down) {
     sorted = {column, down};
@@ -164,10 +164,17 @@ function equipTable(table, index) {
       return (down ? -order : order) || a.at - b.at;
     });
     body.append(...keyed.map(one => one.row));
+    order.value = `${column}.${down ? "d" : "u"}`;
     heads.forEach((head, at) => {
       if (at === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     });
+  }
+  function unsort() {
+    sorted = null;
+    order.value = "";
+    body.append(...rows);
+    heads.forEach(head => head.removeAttribute("aria-sort"));
   }
   function filter(text) {
     words = text;
@@ -193,6 +200,15 @@ function equipTable(table, index) {
     bar.append(input);
     table.filterInput = input;
   }
+  // On a phone a long table is a list without heads to click.
+  const order = make("select", {class: "narrow", "aria-label": `Sort: ${label}`, onchange: () => {
+    const [column, way] = order.value.split(".");
+    if (order.value) sort(Number(column), way === "d"); else unsort();
+    remember();
+  }}, make("option", {value: ""}, "Sort by …"));
+  names.forEach((name, column) => order.append(
+    make("option", {value: `${column}.u`}, `${name} ↑`), make("option", {value: `${column}.d`}, `${name} ↓`)));
+  if (rows.length > 1 && table.classList.contains("long")) bar.append(order);
   for (const [name, form] of [["Markdown", asMarkdown], ["CSV", asCsv]])
     bar.append(make("button", {
       type: "button", "aria-label": `Copy as ${name}: ${label}`,
@@ -210,14 +226,10 @@ function equipTable(table, index) {
   });
 
   return () => {
-    const [order = "", ...rest] = (choices[key] ?? "").split("~");
-    const found = /^(\d+)([ud])$/.exec(order);
+    const [way = "", ...rest] = (choices[key] ?? "").split("~");
+    const found = /^(\d+)([ud])$/.exec(way);
     if (found && Number(found[1]) < heads.length) sort(Number(found[1]), found[2] === "d");
-    else if (sorted) {
-      sorted = null;
-      body.append(...rows);
-      heads.forEach(head => head.removeAttribute("aria-sort"));
-    }
+    else if (sorted) unsort();
     words = rest.join("~");
     if (table.filterInput) table.filterInput.value = words;
     filter(words);
@@ -398,6 +410,9 @@ const SHAPES = {
 };
 
 function explorer(place, data) {
+  // The lines of a trial: [number of the quantity, number of its times, value, value, ...].
+  for (const cell of data.cells)
+    cell.lines = cell.lines.map(({t, v}) => v.map(([q, times, ...values]) => ({q, t: t[times], v: values})));
   const views = [["load", "By load"], ["latency", "Latency distribution (CCDF)"],
     ["time", "Over time"], ["heat", "Heat map over time"]];
   const hasLoad = data.cells.length > 0;

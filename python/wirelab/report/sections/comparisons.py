@@ -17,6 +17,8 @@ COMPARISONS_MAX = 500
 """Pairs up to which the table has all; their number grows with the square of the stacks."""
 _GOOD = {RESPONSE_P50: GOOD_P50, RESPONSE_P99: GOOD_P99}
 UNDECIDED = "undecided"
+REASONS_MAX = 100
+"""Comparisons up to which the reasons name each pair."""
 
 
 @dataclass(frozen=True)
@@ -97,21 +99,29 @@ def _ratios(source: Source, every: Sequence[_Compared]) -> Table:
 
 
 def _undecided(source: Source, every: Sequence[_Compared]) -> Table:
-    """Settings with one reason share a row."""
-    groups: dict[tuple[str, str, str], list[Point]] = {}
+    """Settings with one reason share a row, and of many comparisons also the pairs."""
+    caption, many = "Why comparisons are undecided", len(every) > REASONS_MAX
+    groups: dict[tuple[str, str, str], list[_Compared]] = {}
     for one in every:
         if reason := one.reason:
-            groups.setdefault((one.figure, one.stacks, reason), []).append(one.point)
+            stacks = "" if many else one.stacks
+            groups.setdefault((one.figure, stacks, reason), []).append(one)
     rows = [
-        [figure, stacks, _settings(source, points), reason]
-        for (figure, stacks, reason), points in groups.items()
+        [
+            figure,
+            f"{len(group):,}" if many else stacks,
+            _settings(source, [one.point for one in group]),
+            reason,
+        ]
+        for (figure, stacks, reason), group in groups.items()
     ]
-    return _without_the_only_pair(
-        ["figure", "ratio of", "settings", "reason"], rows, "Why comparisons are undecided", 0
-    )
+    if many:
+        return Table(["figure", "comparisons", "settings", "reason"], rows, caption, (1,))
+    return _without_the_only_pair(["figure", "ratio of", "settings", "reason"], rows, caption, 0)
 
 
-def _settings(source: Source, points: Sequence[Point]) -> str:
+def _settings(source: Source, every: Sequence[Point]) -> str:
+    points = list({setting_key(point): point for point in every}.values())
     return source.names.setting(points[0]) if len(points) == 1 else source.names.settings(points)
 
 
