@@ -259,7 +259,7 @@ function themeButton() {
 
 // ---- Charts
 
-const W = 420, H = 300, LEFT = 62, RIGHT = 14, TOP = 30, BOTTOM = 46;
+const H = 300, LEFT = 62, RIGHT = 14, TOP = 30, BOTTOM = 46;
 
 function niceTicks(low, high, count = 5) {
   const rough = (high - low) / count || 1;
@@ -301,20 +301,25 @@ const tickText = value => {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 };
 
+const PANEL = 420;
+
 // A chart with axes. `marks` gather what the pointer and the arrow keys find.
 class Chart {
-  constructor(title, height = H) {
+  constructor(title, {width = PANEL, height = H} = {}) {
+    this.width = width;
+    this.right = width - RIGHT;
     this.height = height;
+    this.bottom = height - BOTTOM;
     this.marks = [];
     this.at = -1;
     this.svg = document.createElementNS(SVG, "svg");
-    this.svg.setAttribute("viewBox", `0 0 ${W} ${height}`);
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("tabindex", "0");
     this.svg.setAttribute("role", "img");
     this.svg.setAttribute("aria-label", `${title}. Arrow keys read the values.`);
     this.title = title;
     draw(this.svg, "text", {x: 4, y: 15, class: "title"}, title);
-    fit(this.svg.lastChild, W - 8);
+    fit(this.svg.lastChild, width - 8);
     this.focus = draw(this.svg, "circle", {r: 7, fill: "none", stroke: "var(--ink)", visibility: "hidden"});
     this.svg.addEventListener("pointermove", event => this.point(event));
     this.svg.addEventListener("pointerdown", event => this.point(event));
@@ -324,10 +329,10 @@ class Chart {
     this.figure = make("figure", {}, this.svg);
   }
   axes(x, y, xLabel, yLabel, xText = tickText, yText = tickText) {
-    const bottom = this.height - BOTTOM;
+    const {bottom, right} = this;
     for (const tick of y.ticks) {
       const at = y.at(tick);
-      draw(this.svg, "line", {x1: LEFT, x2: W - RIGHT, y1: at, y2: at, stroke: "var(--grid)"});
+      draw(this.svg, "line", {x1: LEFT, x2: right, y1: at, y2: at, stroke: "var(--grid)"});
       draw(this.svg, "text", {x: LEFT - 6, y: at + 4, "text-anchor": "end"}, yText(tick));
     }
     let last = -99;
@@ -338,8 +343,8 @@ class Chart {
       draw(this.svg, "line", {x1: at, x2: at, y1: bottom, y2: bottom + 4, stroke: "var(--axis)"});
       draw(this.svg, "text", {x: at, y: bottom + 17, "text-anchor": "middle"}, text);
     }
-    draw(this.svg, "line", {x1: LEFT, x2: W - RIGHT, y1: bottom, y2: bottom, stroke: "var(--axis)"});
-    draw(this.svg, "text", {x: (LEFT + W - RIGHT) / 2, y: this.height - 8, "text-anchor": "middle"}, xLabel);
+    draw(this.svg, "line", {x1: LEFT, x2: right, y1: bottom, y2: bottom, stroke: "var(--axis)"});
+    draw(this.svg, "text", {x: (LEFT + right) / 2, y: this.height - 8, "text-anchor": "middle"}, xLabel);
     draw(this.svg, "text", {x: -(TOP + bottom) / 2, y: 13, transform: "rotate(-90)", "text-anchor": "middle"}, yLabel);
   }
   mark(x, y, text) { this.marks.push({x, y, text}); }
@@ -350,8 +355,8 @@ class Chart {
   }
   point(event) {
     const box = this.svg.getBoundingClientRect();
-    const x = (event.clientX - box.left) * W / box.width;
-    const y = (event.clientY - box.top) * W / box.width;
+    const x = (event.clientX - box.left) * this.width / box.width;
+    const y = (event.clientY - box.top) * this.width / box.width;
     let best = -1, least = 60 ** 2;
     this.marks.forEach((mark, at) => {
       const away = (mark.x - x) ** 2 + (mark.y - y) ** 2;
@@ -361,7 +366,7 @@ class Chart {
   }
   show(at) {
     this.at = at;
-    const mark = this.marks[at], box = this.svg.getBoundingClientRect(), by = box.width / W;
+    const mark = this.marks[at], box = this.svg.getBoundingClientRect(), by = box.width / this.width;
     this.focus.setAttribute("cx", mark.x);
     this.focus.setAttribute("cy", mark.y);
     this.focus.setAttribute("visibility", "visible");
@@ -526,8 +531,8 @@ function explorer(place, data) {
     const axis = [title, {"/s": "per s", "k/s": "thousands per s", "M/s": "millions per s"}[name] ?? name].filter(Boolean).join(", ");
     if (loads.length < 2) return dots(group, cells, at, unit, title, divisor, axis);
     const chart = new Chart(group.title);
-    const y = scale(values.map(value => value / divisor), H - BOTTOM, TOP);
-    const x = scale(loads, LEFT + 18, W - RIGHT - 18, {log: loads[0] > 0 && loads.at(-1) / loads[0] > 3, zero: false});
+    const y = scale(values.map(value => value / divisor), chart.bottom, TOP);
+    const x = scale(loads, LEFT + 18, chart.right - 18, {log: loads[0] > 0 && loads.at(-1) / loads[0] > 3, zero: false});
     x.ticks = loads;
     chart.axes(x, y, group.axis, axis);
     const stacks = [...new Set(cells.map(cell => cell.stack))];
@@ -551,9 +556,9 @@ function explorer(place, data) {
   }
   function dots(group, cells, at, unit, title, divisor, axis) {
     const ROW = 34, height = TOP + ROW * cells.length + BOTTOM;
-    const chart = new Chart(group.title, height);
-    const x = scale(cells.flatMap(cell => cell.figures[at]).map(value => value / divisor), 20, W - RIGHT);
-    const bottom = height - BOTTOM;
+    const chart = new Chart(group.title, {height});
+    const x = scale(cells.flatMap(cell => cell.figures[at]).map(value => value / divisor), 20, chart.right);
+    const {bottom} = chart;
     let last = -99;
     for (const tick of x.ticks) {
       const px = x.at(tick), text = tickText(tick);
@@ -562,12 +567,12 @@ function explorer(place, data) {
       last = px;
       draw(chart.svg, "text", {x: px, y: bottom + 17, "text-anchor": "middle"}, text);
     }
-    draw(chart.svg, "text", {x: W / 2, y: height - 8, "text-anchor": "middle"}, axis);
+    draw(chart.svg, "text", {x: chart.width / 2, y: height - 8, "text-anchor": "middle"}, axis);
     cells.forEach((cell, row) => {
       const py = TOP + ROW * row + 23, [estimate, low, high] = cell.figures[at];
       const px = x.at(estimate / divisor);
       draw(chart.svg, "text", {x: 8, y: py - 9}, data.stacks[cell.stack].name);
-      fit(chart.svg.lastChild, W - 20);
+      fit(chart.svg.lastChild, chart.width - 20);
       if (low !== undefined) {
         const ends = [low, high].map(value => x.at(value / divisor));
         draw(chart.svg, "path", {d: `M${ends[0]} ${py}H${ends[1]}M${ends[0]} ${py - 3}v6M${ends[1]} ${py - 3}v6`, stroke: ink(cell.stack), "stroke-width": 1.3});
@@ -578,6 +583,8 @@ function explorer(place, data) {
     return chart.finish();
   }
 
+  // One chart has the width of the page, and letters as large as those of small ones.
+  const wide = height => ({width: Math.max(340, Math.min(1200, charts.clientWidth || 340)), height});
   const inSetting = () => {
     const setting = settings[choices.setting] ?? settings[0];
     return data.cells.filter(cell => cell.setting === setting && shown(cell));
@@ -594,9 +601,9 @@ function explorer(place, data) {
     const [divisor, unit] = stepOf([...every].sort((a, b) => a - b)[every.length >> 1], "ns");
     const above = data.percentiles.map(one => 100 - one);
     const longest = Math.max(...cells.flatMap(cell => cell.curves.map(one => one.length)));
-    const chart = new Chart(settingName(), 340);
-    const x = scale(every.map(value => value / divisor), LEFT + 4, W - RIGHT, {log: true});
-    const y = scale([100, above[longest - 1]], 340 - BOTTOM, TOP, {log: true});
+    const chart = new Chart(settingName(), wide(340));
+    const x = scale(every.map(value => value / divisor), LEFT + 4, chart.right, {log: true});
+    const y = scale([100, above[longest - 1]], chart.bottom, TOP, {log: true});
     y.ticks = y.ticks.filter(tick => Math.abs(Math.log10(tick) % 1) < 1e-9);
     const share = value => `${Number(value.toPrecision(6))} %`;
     chart.axes(x, y, `response time, ${unit}`, "calls that took longer", tickText, share);
@@ -625,11 +632,11 @@ function explorer(place, data) {
     const every = lines.flatMap(line => line.v);
     const [divisor, name] = stepOf(Math.max(...every), unit);
     const times = lines.flatMap(line => line.t);
-    const chart = new Chart(`${settingName()}: ${title}`, 340);
-    const x = scale([Math.min(0, ...times), ...times], LEFT, W - RIGHT, {log: false, zero: false});
-    const y = scale(every.map(value => value / divisor), 340 - BOTTOM, TOP, unit === "ns" ? {} : {log: false});
-    const [from, to] = [x.at(0), Math.min(W - RIGHT, x.at(Math.max(...lines.map(line => line.cell.window))))];
-    draw(chart.svg, "rect", {x: from, y: TOP, width: Math.max(0, to - from), height: 340 - BOTTOM - TOP, fill: "var(--window)"});
+    const chart = new Chart(`${settingName()}: ${title}`, wide(340));
+    const x = scale([Math.min(0, ...times), ...times], LEFT, chart.right, {log: false, zero: false});
+    const y = scale(every.map(value => value / divisor), chart.bottom, TOP, unit === "ns" ? {} : {log: false});
+    const [from, to] = [x.at(0), Math.min(chart.right, x.at(Math.max(...lines.map(line => line.cell.window))))];
+    draw(chart.svg, "rect", {x: from, y: TOP, width: Math.max(0, to - from), height: chart.bottom - TOP, fill: "var(--window)"});
     chart.axes(x, y, "seconds since the window opened", [title, name].filter(Boolean).join(", "));
     for (const {cell, trial, t, v} of lines) {
       curve(chart.svg, cell.stack, t.map((at, one) => [x.at(at), y.at(v[one] / divisor)]), 1.3, 0.85);
@@ -648,12 +655,12 @@ function explorer(place, data) {
     if (!lines.length) { note.textContent = "No trial of this setting has this figure over time."; return; }
     const every = lines.flatMap(line => line.v).filter(value => value > 0);
     const low = Math.min(...every), high = Math.max(...every);
-    note.textContent = `One row per trial, time to the right; the darker, the higher: from ${quantity(low, unit)} `
+    note.textContent = `One row per trial, time to the right; the stronger the colour, the higher: from ${quantity(low, unit)} `
       + `to ${quantity(high, unit)}${high / low > 20 ? ", by factors" : ""}.`;
     const ROW = Math.max(7, Math.min(22, 480 / lines.length)), height = TOP + ROW * lines.length + BOTTOM;
-    const chart = new Chart(`${settingName()}: ${title}`, height);
+    const chart = new Chart(`${settingName()}: ${title}`, wide(height));
     const times = lines.flatMap(line => line.t);
-    const x = scale([Math.min(0, ...times), ...times], LEFT, W - RIGHT, {log: false, zero: false});
+    const x = scale([Math.min(0, ...times), ...times], LEFT, chart.right, {log: false, zero: false});
     const strength = value => high === low ? 0.5 : high / low > 20
       ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
     chart.axes(x, {at: Number, ticks: []}, "seconds since the window opened", "");
@@ -663,13 +670,13 @@ function explorer(place, data) {
       if (cell.stack !== before) {
         before = cell.stack;
         draw(chart.svg, "text", {x: LEFT - 8, y: top + 11, "text-anchor": "end", "font-weight": 650}, data.stacks[cell.stack].letter);
-        draw(chart.svg, "line", {x1: LEFT - 30, x2: W - RIGHT, y1: top, y2: top, stroke: "var(--axis)"});
+        draw(chart.svg, "line", {x1: LEFT - 30, x2: chart.right, y1: top, y2: top, stroke: "var(--axis)"});
       }
       t.forEach((at, one) => {
         const from = one ? (t[one - 1] + at) / 2 : at - ((t[1] ?? at + 0.1) - at) / 2;
         const to = one + 1 < t.length ? (at + t[one + 1]) / 2 : 2 * at - from;
         const left = Math.max(LEFT, x.at(from));
-        const width = Math.max(0.6, Math.min(W - RIGHT, x.at(to)) - left);
+        const width = Math.max(0.6, Math.min(chart.right, x.at(to)) - left);
         draw(chart.svg, "rect", {x: left.toFixed(1), y: top + 0.5, width: width.toFixed(1), height: ROW - 1, fill: ink(cell.stack), "fill-opacity": (0.06 + 0.94 * strength(v[one])).toFixed(2)});
         const stack = data.stacks[cell.stack].name;
         exported.push([cell.setting, stack, String(trial), String(at), String(v[one]), unit]);
@@ -681,12 +688,18 @@ function explorer(place, data) {
 
   function show() {
     charts.replaceChildren();
+    charts.style.maxWidth = "";
     tip.hidden = true;
     showControls();
     showLegend();
     ({load: byLoad, latency, time: overTime, heat})[view()]();
-    charts.style.maxWidth = charts.children.length === 1 ? "820px" : "";
+    charts.style.maxWidth = view() === "load" && charts.children.length === 1 ? "760px" : "";
   }
+  let width = 0;
+  addEventListener("resize", () => {
+    if (view() !== "load" && charts.clientWidth !== width) show();
+    width = charts.clientWidth;
+  });
   place.append(controls, legend, charts, note);
   place.hidden = false;
   return show;

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from wirelab.format.counting import counted
-from wirelab.format.numbers import DASH, NONE, digits, quantity, sanitize
+from wirelab.format.numbers import DASH, NONE, digits, sanitize
+from wirelab.format.units import format_bytes
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
@@ -25,7 +26,7 @@ _ABOUT_NOISE = (
 )
 _BYTES = "_bytes"
 """Ends the name of a size."""
-_ROUNDED = 10_000_000
+_GB = 1_000_000_000
 """Bytes from which on a size is rounded: settings are smaller and exact, memory is not."""
 _NAMES = frozenset(("seed",))
 """Numbers that name something, and are typed again as they are."""
@@ -143,7 +144,7 @@ def _value(value: Any, name: str = "") -> str:
     if isinstance(value, list | tuple):
         return ", ".join(_value(item, name) for item in value) or NONE
     if isinstance(value, int) and name.endswith(_BYTES):
-        return quantity(value, "B") if value >= _ROUNDED else f"{value:,} B"
+        return f"{value / _GB:.1f} GB" if value >= _GB else format_bytes(value)
     if isinstance(value, int) and name not in _NAMES:
         return f"{value:,}"
     return sanitize(value)
