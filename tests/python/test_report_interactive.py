@@ -329,6 +329,7 @@ def large_run(folder: Path) -> Path:
     return run
 
 
+@pytest.mark.timeout(1200)
 def test_the_page_of_1008_trials_is_small_and_opens_fast(browser: Browser, tmp_path: Path) -> None:
     file = write_page(large_run(tmp_path / "run"))
     assert file.stat().st_size <= BYTES_MAX

@@ -56,13 +56,15 @@ class HtmlPage:
     def html(self) -> str:
         """The file's text; the same page gives the same bytes."""
         environment = Environment(
-            loader=PackageLoader("wirelab.report", "."),
+            loader=PackageLoader("wirelab.report", "assets"),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        script = _text("page.js")
+        parts = ["charts.js", "page.js"] if self.data else ["page.js"]
+        # In a scope of its own, so that no element's id is taken for one of its names.
+        script = f'(() => {{\n"use strict";\n{"".join(map(_text, parts))}}})();\n'
         environment.filters["sanitize"] = sanitize
         pictures = Pictures()
         environment.filters["drawn"] = pictures.drawn
@@ -86,8 +88,8 @@ class HtmlPage:
 
 
 def _text(name: str) -> str:
-    """A file that stands next to this module."""
-    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+    """One of the files that make the page."""
+    return (Path(__file__).parent / "assets" / name).read_text(encoding="utf-8")
 
 
 def _hash(script: str) -> str:
