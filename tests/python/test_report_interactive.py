@@ -279,6 +279,13 @@ def test_a_link_of_the_contents_opens_its_section(browser: Browser, page: str) -
     assert again.run('document.querySelector("#machine-and-versions details").open') is True
 
 
+def test_a_link_with_nonsense_shows_the_page_as_it_is(browser: Browser, page: str) -> None:
+    nonsense = "#view=constructor&setting=length&group=__proto__&figure=x&t0=99d~&off=zz&at=%3Cb%3E"
+    tab = browser.open(f"{page}{nonsense}")
+    assert labels(tab) == labels(browser.open(page))
+    assert tab.complaints() == []
+
+
 def test_print_shows_what_is_folded(browser: Browser, page: str) -> None:
     tab = browser.open(page)
     tab.run('dispatchEvent(new Event("beforeprint"))')
@@ -314,7 +321,7 @@ def large_run(folder: Path) -> Path:
             result=replace(
                 one.result,
                 rate_per_s=load * (1000.0 + 20.0 * place) * (1 + 0.01 * repeat),
-                cpu_s=one.result.cpu_s * (1 + 0.02 * ((place + repeat) % 5)),
+                cpu_s=(one.result.cpu_s or 1.0) * (1 + 0.02 * ((place + repeat) % 5)),
             ),
         )
         for place, stack in enumerate(stacks)

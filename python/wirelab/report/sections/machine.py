@@ -99,8 +99,8 @@ def machine_section(source: Source) -> Section:
 
 def _identity(source: Source) -> dict[str, object]:
     shown = ("seed", "experiment_sha256", "git_revision", "engine", "sessions")
-    written = msgspec.to_builtins(source.manifest)
-    known = {key: written[key] for key in shown if key in written}
+    manifest = msgspec.to_builtins(source.manifest)
+    known = {key: manifest[key] for key in shown if key in manifest}
     profiles = sorted({str(p) for t in source.trials if (p := t.engine.profile)})
     return {**known, "engine profile": profiles}
 
@@ -111,14 +111,14 @@ def _placement_table(source: Source) -> Table:
     found = [(msgspec.to_builtins(placement), count) for placement, count in counts.items()]
     keys = list(dict.fromkeys(key for placement, _ in found for key in placement))
     rows = [
-        [*(_value(placement.get(key)) for key in keys), f"{count:,}"] for placement, count in found
+        [*(written(placement.get(key)) for key in keys), f"{count:,}"] for placement, count in found
     ]
     return Table([*map(_label, keys), "trials"], rows)
 
 
 def _flat_table(entries: Mapping[str, Any], caption: str) -> Table:
     """Names and values, nested ones with dots between their names."""
-    rows = [[_label(name), _value(value, name)] for name, value in _flat("", entries)]
+    rows = [[_label(name), written(value, name)] for name, value in _flat("", entries)]
     return Table(["property", "value"], rows, caption)
 
 
@@ -135,14 +135,14 @@ def _label(name: str) -> str:
     return sanitize(name.removesuffix(_BYTES).replace("_", " ").replace(".", " "))
 
 
-def _value(value: Any, name: str = "") -> str:
+def written(value: Any, name: str = "") -> str:
     """As people write it: ``25.3 GB``, ``20,000``, ``no``; a dash where there is none."""
     if value is None or value == "":
         return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ", ".join(_value(item, name) for item in value) or NONE
+        return ", ".join(written(item, name) for item in value) or NONE
     if isinstance(value, int) and name.endswith(_BYTES):
         return f"{value / _GB:.1f} GB" if value >= _GB else format_bytes(value)
     if isinstance(value, int) and name not in _NAMES:
@@ -151,7 +151,7 @@ def _value(value: Any, name: str = "") -> str:
 
 
 def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(_label(name), _value(value, name)) for name, value in sorted(settings.items())]
+    return [(_label(name), written(value, name)) for name, value in sorted(settings.items())]
 
 
 @dataclass(frozen=True)
@@ -169,8 +169,8 @@ class _Kind:
         service = trial.service
         return cls(
             source.names.stacks[trial.point.stack],
-            _value(service.language),
-            _value(service.runtime),
+            written(service.language),
+            written(service.runtime),
             "\n".join(service.listed_libraries()) or NONE,
             (service.sha256 or NONE)[:12],
         )
