@@ -134,7 +134,7 @@ _INK = re.compile("|".join(_INKS), re.IGNORECASE)
 _WORDS_OF_STACK = re.compile(r'(<g style="fill: var\(--)c')
 """Outlines of letters: their colours need more contrast than those of lines."""
 _PREFIX = re.compile(r'id="(p[0-9a-f]{8})-')
-_GLYPH = re.compile(r'<path id="p[0-9a-f]{8,}-(DejaVuSans[\w-]*)" (d="[^"]*"[^>]*)/>')
+_GLYPH = re.compile(r'<path id="p[0-9a-f]{8,}-(DejaVuSans[\w-]*)"([^>]*)/>')
 _SHIFT = re.compile(r'transform="translate\(([\d.]+)(?: 0)?\)"')
 
 
@@ -160,7 +160,7 @@ class Pictures:
 
     def glyphs(self) -> Markup:
         """The outlines that the pictures drawn so far refer to."""
-        paths = (f'<path id="{name}" {shape}/>' for name, shape in self._glyphs.items())
+        paths = (f'<path id="{name}"{shape}/>' for name, shape in self._glyphs.items())
         return Markup("".join(paths))
 
     def _unique(self, svg: str) -> str:
