@@ -106,7 +106,7 @@ function equipTable(table, index) {
   const heads = [...table.querySelectorAll("thead th")];
   const body = table.tBodies[0];
   const rows = [...body.rows];
-  const names = heads.map(head => head.textContent.trim());
+  const names = heads.map(head => head.textContent.trim() || "name");
   const key = `t${index}`;
   const label = table.caption?.textContent
     || table.closest("section")?.querySelector("h2")?.textContent || "table";
