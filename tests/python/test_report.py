@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import re
@@ -30,6 +32,7 @@ from tests.python.synthetic_run import (
 )
 from wirelab.cli import main
 from wirelab.format.numbers import digits, quantity, sanitize
+from wirelab.report import explorer
 from wirelab.report.charts.canvas import spread
 from wirelab.report.charts.intervals import Row, interval_picture
 from wirelab.report.charts.stack_style import look
@@ -104,9 +107,12 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.attributes: list[tuple[str, str | None]] = []
+        self.scripts: list[dict[str, str | None]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        if tag == "script":
+            self.scripts.append(dict(attrs))
         self.attributes += attrs
         self.ids += [value for name, value in attrs if name == "id" and value]
         self.links += [value for name, value in attrs if name in ("href", "src") and value]
@@ -130,16 +136,49 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(folder, every, name=HOSTILE, about=HOSTILE)
 
 
-def test_page_runs_and_loads_nothing(hostile_run: Path) -> None:
-    """No script, no handler, no address outside the page, whatever a service says."""
+def test_page_loads_nothing_and_runs_its_own_script_alone(hostile_run: Path) -> None:
+    """No other script, no handler, no address outside the page, whatever a service returns."""
     page = parsed(write_page(hostile_run))
-    assert "script" not in page.tags
+    assert page.tags.count("script") == 2
+    assert page.scripts[0] == {"type": "application/json", "id": "data"}
+    assert page.scripts[1] == {}
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert [link for link in page.links if not link.startswith("#")] == ["data:,"]
     text = (hostile_run / "report.html").read_text(encoding="utf-8")
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert text.count("</style>") == 1 + text.count("<style type=")
+
+
+def test_the_content_policy_names_the_script_by_its_hash(hostile_run: Path) -> None:
+    text = write_page(hostile_run).read_text(encoding="utf-8")
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy.startswith("default-src 'none'; ")
+    assert f"; script-src 'sha256-{digest}'; " in policy
+
+
+def test_what_the_charts_draw_is_json_that_cannot_end_its_element(hostile_run: Path) -> None:
+    text = write_page(hostile_run).read_text(encoding="utf-8")
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    assert not set("<>&") & set(data)
+    found = json.loads(data)
+    assert [stack["name"] for stack in found["stacks"]] == ["grpc@rust", "rest@rust json"]
+    names = [figure["name"] for figure in found["figures"]]
+    assert names[:3] == ["rate", "response_p50", "response_p99"]
+    rates = [cell["figures"][0] for cell in found["cells"]]
+    assert all(low <= estimate <= high for estimate, low, high in rates)
+    assert all(len(cell["curves"]) == cell["trials"] for cell in found["cells"])
+
+
+def test_of_neighbours_over_time_the_largest_is_kept_where_a_mean_would_hide_it() -> None:
+    points = [(float(at), 1.0) for at in range(10)]
+    points[4] = (4.0, 99.0)
+    peaks = explorer.thinned(points, 5, peaks=True)
+    assert peaks == [(0.5, 1.0), (2.5, 1.0), (4.5, 99.0), (6.5, 1.0), (8.5, 1.0)]
+    assert explorer.thinned(points, 5, peaks=False)[2] == (4.5, 50.0)
+    assert explorer.thinned(points, 10, peaks=False) == points
 
 
 def test_page_is_whole(hostile_run: Path) -> None:

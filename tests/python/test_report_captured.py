@@ -15,6 +15,7 @@ from wirelab.report import dissection_text as text
 from wirelab.report.page import write_page
 from wirelab.report.sections import costs, packet_findings
 from wirelab.report.sections.packet_findings import Standing
+from wirelab.report.sections.tables import MARKS
 from wirelab.report.source import Source
 from wirelab.run import adaptive as intervention
 from wirelab.run.adaptive import outcome
@@ -151,7 +152,7 @@ def test_lost_packets_mark_the_trial_on_the_page(
     assert check not in {mark.name for mark in verdicts.marked(whole)}
     assert check in {mark.name for mark in verdicts.marked(torn)}
     page = write_page(write_run(tmp_path / "run", [whole, torn])).read_text(encoding="utf-8")
-    assert f"{check} 1" in page
+    assert f"{MARKS[check]} 1" in page
     assert "The capture or a device of the link dropped packets in 1 of 2 captured trials" in page
     (reason,) = [mark.reason for mark in verdicts.marked(torn) if mark.name == check]
     assert "7" in reason

@@ -170,7 +170,7 @@ def test_a_p50_next_to_a_much_longer_p99_does_not_lie_on_the_axis(longest: float
     picture = over_time_picture([Strip("ms", lines, by_factors=True)], "times", 1.0)
     assert picture is not None
     p99, p50 = (
-        float(re.findall(rf"M [\d.]+ ([\d.]+) \nL [^>]*stroke: {colour.lower()}", picture.svg)[0])
+        float(re.findall(rf"M [\d.]+ ([\d.]+) L [^>]*stroke: {colour.lower()}", picture.svg)[0])
         for colour in COLOURS[:2]
     )
     axis = 34.0 + STRIP

@@ -23,7 +23,7 @@ from wirelab.experiment.load_record import LoadRecord
 from wirelab.report import page, section
 from wirelab.report.export import to_json
 from wirelab.report.section import Table
-from wirelab.report.sections import tables
+from wirelab.report.sections import comparisons
 from wirelab.report.source import Source
 from wirelab.statistics import comparison
 from wirelab.trial.record import Check, Trial
@@ -99,13 +99,16 @@ def test_of_many_stacks_the_table_compares_the_best_with_the_others(
         for repeat in range(3)
     ]
     source = Source.read(write_run(tmp_path / "run", every))
-    table, count = tables.comparison_table(source)
-    assert count == 5 * 2 * STACKS * (STACKS - 1) // 2 > tables.COMPARISONS_MAX
-    assert len(table.rows) == 5 * 2 * (STACKS - 1)
+    found = comparisons.comparisons(source)
+    assert found.count == 5 * 2 * STACKS * (STACKS - 1) // 2 > comparisons.COMPARISONS_MAX
+    assert found.shown == 5 * 2 * (STACKS - 1)
+    ratios, reasons = found.tables
+    assert 2 * (STACKS - 1) <= len(ratios.rows) <= found.shown
+    assert len(reasons.rows) < found.shown / 4, "comparisons with one reason share a row"
     text = page.render(source)
-    assert f"The table has {len(table.rows)} of {count:,} comparisons: in each setting" in text
-    assert len(searched) <= 4 * len(table.rows)
-    assert len(to_json(every)["comparisons"]) == count
+    assert f"The table has {found.shown} of {found.count:,} comparisons: in each setting" in text
+    assert len(searched) <= 4 * found.shown
+    assert len(to_json(every)["comparisons"]) == found.count
 
 
 def test_a_table_is_measured_once_whatever_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
+from wirelab.report import answer
 from wirelab.report.charts import load_panels
-from wirelab.report.findings.sentences import sentences
 from wirelab.report.section import Section, Table
 from wirelab.report.sections import (
     codecs,
+    comparisons,
     costs,
     first_calls,
     groups,
@@ -64,15 +66,20 @@ The engine's CPU time excludes the time that it spent spinning with nothing to d
 
 def before(source: Source) -> list[Section]:
     """Findings and the main picture."""
+    main = answer.primary(source)
     intro = (
-        "Points are estimates over the trials; bars are their 95 % intervals. Hollow points are "
-        f"lower bounds (client-bound).{_of_all_calls(source)}"
+        f"The findings have the picture of {main.title}. Points are estimates over the trials; "
+        "bars are their 95 % intervals. Hollow points are lower bounds (client-bound)."
+        f"{_of_all_calls(source)}"
     )
-    drawn = load_panels.panels(source, load_panels.SHOWN)
+    drawn = load_panels.panels(source, [one for one in load_panels.SHOWN if one is not main])
     picture = Section("Rate and response time by load", (intro,), sections=drawn, legend=True)
-    found = Section("Findings", points=sentences(source.trials, source.threshold))
     told_first = [Section("Completeness", source.incomplete)] if source.incomplete else []
-    return [*told_first, found, *([picture] if drawn else [])]
+    return [
+        *told_first,
+        answer.section(source),
+        *([replace(picture, folded=True)] if drawn else []),
+    ]
 
 
 def _of_all_calls(source: Source) -> str:
@@ -107,7 +114,7 @@ def after(source: Source) -> list[Section]:
         Section("Definitions", points=_meanings()),
         _raw(source),
     ]
-    return [section for section in every if not _is_empty(section)]
+    return [replace(section, folded=True) for section in every if not _is_empty(section)]
 
 
 def _is_empty(section: Section) -> bool:
@@ -133,7 +140,7 @@ def _cells(source: Source) -> Section:
         "figure's digits. p50 and p99 are percentiles of the response time of all calls and, where "
         "some failed, of good calls. CPU is per call, and ≥ marks a lower bound (client-bound). "
         "Too few trials: the interval of the p99 reaches below the p50. Too few calls: a trial "
-        "with fewer than 1,000 calls has no p99. Marks count the trials that a check marked; "
+        "with fewer than 1,000 calls has no p99. Warnings count the trials that a check marked; "
         "Checks has the reasons."
     )
     return Section("Every cell", (intro,), tables.cell_tables(source))
@@ -147,23 +154,23 @@ def _costs(source: Source) -> Section:
 
 def _comparisons(source: Source) -> Section:
     """Every pair, and the engine overhead; the overhead alone where nothing is compared."""
-    table, count = tables.comparison_table(source)
+    compared = comparisons.comparisons(source)
+    tax = costs.engine_tax_table((cell.point for cell in source.cells), source.names)
+    if not compared.tables:
+        return Section("Engine overhead", tables=(tax,))
     about = (
-        f"Declared threshold: {100.0 * source.threshold:g} %. "
-        "A ratio above 1 means that the first is higher."
+        f"Declared threshold: {100.0 * source.threshold:g} %. A ratio above 1 means that the first "
+        "is higher. Below each ratio are its 95 % interval and the verdict."
     )
     paragraphs = [about]
-    if len(table.rows) < count:
+    if compared.shown < compared.count:
         folder = shlex.quote(source.folder.resolve().name)
         paragraphs.append(
-            f"The table has {len(table.rows):,} of {count:,} comparisons: in each setting and "
-            "figure, those of the stack with the best estimate with each other stack. Holm's "
+            f"The table has {compared.shown:,} of {compared.count:,} comparisons: in each setting "
+            "and figure, those of the stack with the best estimate with each other stack. Holm's "
             f"method covers all comparisons. `wirelab report {folder} --json` prints all of them."
         )
-    tax = costs.engine_tax_table((cell.point for cell in source.cells), source.names)
-    if not table.rows:
-        return Section("Engine overhead", tables=(tax,))
-    return Section("Comparisons", paragraphs, (table, tax))
+    return Section("Comparisons", paragraphs, (*compared.tables, tax))
 
 
 def _distributions(source: Source) -> Section:

@@ -1,21 +1,32 @@
-"""One HTML file that opens offline, runs nothing and loads nothing.
+"""One HTML file that opens offline, loads nothing and runs only its own script.
 
-The reports of runs, studies and wrapped tools share one template and one style. All
-text on it is escaped; pictures are what :class:`Picture` has proven harmless.
+The reports of runs, studies and wrapped tools share one template, one style and one script. All
+text on it is escaped; pictures are what :class:`Picture` has proven harmless. The content policy
+names the script by its hash, so that no other one runs. Without script the page shows all it has
+but the interactive charts, of which it has static ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from wirelab.format.numbers import sanitize
-from wirelab.report.charts.stack_style import Entry
+from wirelab.report.charts.stack_style import COLOURS, Entry
 from wirelab.report.section import WORD_MAX, Picture, Section, jointed, longest_word
+
+HEADS_MAX = 16
+"""Columns whose heads page.css repeats on a phone."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +50,34 @@ class HtmlPage:
     """Names and values at its head."""
     legend: Sequence[Entry] = ()
     """Of the stacks; shown where a section asks for it."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """What the interactive charts draw; none of them where it is empty."""
 
     def html(self) -> str:
         """The file's text; the same page gives the same bytes."""
         environment = Environment(
-            loader=PackageLoader("wirelab.report", "."),
+            loader=PackageLoader("wirelab.report", "assets"),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        parts = ["charts.js", "page.js"] if self.data else ["page.js"]
+        # In a scope of its own, so that no element's id is taken for one of its names.
+        script = f'(() => {{\n"use strict";\n{"".join(map(_text, parts))}}})();\n'
         environment.filters["sanitize"] = sanitize
-        environment.filters["drawn"] = _drawn
+        pictures = Pictures()
+        environment.filters["drawn"] = pictures.drawn
+        environment.filters["heads"] = _heads
         environment.filters["unbroken"] = _unbroken
         environment.filters["jointed"] = _jointed
         return environment.get_template("page.html.j2").render(
-            style=Markup((Path(__file__).parent / "page.css").read_text(encoding="utf-8")),
+            style=Markup(_text("page.css")),
+            glyphs=pictures.glyphs,
+            script=Markup(script),
+            script_hash=_hash(script),
+            data=_json(self.data) if self.data else "",
+            answered=any(section.lead for section in self.sections),
             kind=self.kind,
             title=self.title,
             about=self.about,
@@ -62,6 +85,25 @@ class HtmlPage:
             legend=self.legend,
             sections=_placed(self.sections),
         )
+
+
+def _text(name: str) -> str:
+    """One of the files that make the page."""
+    return (Path(__file__).parent / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    """As a content policy names a script: over the bytes of its element."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _json(data: Mapping[str, Any]) -> Markup:
+    """JSON that cannot end its element, whatever the strings in it hold."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
 
 
 def _placed(sections: Sequence[Section]) -> list[Placed]:
@@ -75,11 +117,85 @@ def _placed(sections: Sequence[Section]) -> list[Placed]:
     return placed
 
 
-def _drawn(picture: Picture) -> Markup:
-    """The SVG, which :class:`Picture` has proven harmless, hidden from screen readers in
-    favour of the words next to it."""
-    svg = picture.svg[picture.svg.index("<svg") :]
-    return Markup(svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1))
+_INKS = {
+    **{colour.lower(): f"c{at}" for at, colour in enumerate(COLOURS)},
+    "#e4e4e4": "grid",
+    "#666666": "axis",
+    "#333333": "label",
+    "#1b1b1b": "ink",
+    "#5a5a5a": "soft",
+    "#f3f3f3": "window",
+    "#999999": "grey",
+    "#bbbbbb": "open",
+    "#ffffff": "paper",
+}
+"""Colours of pictures, and the variable of page.css that has a second one for dark pages."""
+_INK = re.compile("|".join(_INKS), re.IGNORECASE)
+_WORDS_OF_STACK = re.compile(r'(<g style="fill: var\(--)c')
+"""Outlines of letters: their colours need more contrast than those of lines."""
+_PREFIX = re.compile(r'id="(p[0-9a-f]{8})-')
+_GLYPH = re.compile(r'<path id="p[0-9a-f]{8,}-(DejaVuSans[\w-]*)"([^>]*)/>')
+_SHIFT = re.compile(r'transform="translate\(([\d.]+)(?: 0)?\)"')
+
+
+class Pictures:
+    """The pictures of one page, which share the outlines of their letters."""
+
+    def __init__(self) -> None:
+        self._glyphs: dict[str, str] = {}
+        self._drawn: Counter[str] = Counter()
+
+    def drawn(self, picture: Picture) -> Markup:
+        """The SVG, which :class:`Picture` has proven harmless, hidden from screen readers in
+        favour of the words next to it, in the colours of the page."""
+        svg = picture.svg[picture.svg.index("<svg") :]
+        svg = svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+        svg = self._unique(svg)
+        svg = _GLYPH.sub(self._shared, svg).replace("<defs></defs>", "")
+        svg = re.sub(
+            r'<use xlink:href="#p[0-9a-f]{8,}-(DejaVuSans[\w-]*)"', r'<use href="#\1"', svg
+        )
+        svg = _SHIFT.sub(r'x="\1"', svg)
+        return Markup(_WORDS_OF_STACK.sub(r"\1t", _INK.sub(_variable, svg)))
+
+    def glyphs(self) -> Markup:
+        """The outlines that the pictures drawn so far refer to."""
+        paths = (f'<path id="{name}"{shape}/>' for name, shape in self._glyphs.items())
+        return Markup("".join(paths))
+
+    def _unique(self, svg: str) -> str:
+        """With ids of its own where the same picture is on the page already."""
+        found = _PREFIX.search(svg)
+        if found is None:
+            return svg
+        self._drawn[found[1]] += 1
+        number = self._drawn[found[1]]
+        return svg if number == 1 else svg.replace(found[1], f"{found[1]}{number}")
+
+    def _shared(self, glyph: re.Match[str]) -> str:
+        """Nothing, for the outline stands elsewhere; a name stands for one outline in every
+        picture, because it names font and character."""
+        self._glyphs[glyph[1]] = glyph[2]
+        return ""
+
+
+def _variable(ink: re.Match[str]) -> str:
+    return f"var(--{_INKS[ink[0].lower()]})"
+
+
+def _heads(columns: Sequence[str]) -> str:
+    """The heads as strings of a style, for phones, where each value stands next to its head.
+    Every character but letters and digits is escaped by its code."""
+    return "".join(
+        f"--h{at}:'{''.join(map(_style_character, sanitize(head)))}';"
+        for at, head in enumerate(columns, 1)
+        if at <= HEADS_MAX
+    )
+
+
+def _style_character(character: str) -> str:
+    plain = character.isascii() and character.isalnum()
+    return character if plain else f"\\{ord(character):06x}"
 
 
 def _unbroken(text: str) -> bool:

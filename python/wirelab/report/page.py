@@ -8,7 +8,7 @@ from pathlib import Path
 from wirelab.errors import StorageError
 from wirelab.format.numbers import sanitize
 from wirelab.format.units import format_seconds
-from wirelab.report import contents
+from wirelab.report import answer, contents, explorer
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Section
 from wirelab.report.source import Source
@@ -56,6 +56,7 @@ def render(
         about=source.manifest.about,
         facts=_facts(source),
         legend=list(source.legend.values()),
+        data=explorer.data(source, answer.primary(source)),
     ).html()
 
 

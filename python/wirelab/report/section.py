@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 from xml.etree import ElementTree
 
 _SVG_ELEMENTS = frozenset(
@@ -60,6 +61,22 @@ class Table:
                     f"table {self.caption!r}: a row of {len(row)} under {len(self.columns)} columns"
                 )
 
+    @classmethod
+    def of_groups(
+        cls,
+        columns: Sequence[str],
+        groups: Mapping[str, Sequence[Sequence[str]]],
+        numeric: Sequence[int],
+        head: str = "message",
+    ) -> list[Table]:
+        """The groups' rows in one table, which names the group in its second column; a single
+        group is its caption. None without a row."""
+        shown = {name: rows for name, rows in groups.items() if rows}
+        if len(shown) < 2:
+            return [cls(columns, rows, name, numeric) for name, rows in shown.items()]
+        every = [[row[0], name, *row[1:]] for name, rows in shown.items() for row in rows]
+        return [cls([columns[0], head, *columns[1:]], every, "", [at + 1 for at in numeric])]
+
     @cached_property
     def long(self) -> bool:
         """True where a row does not fit a phone; there it becomes a list of its values. Kept,
@@ -94,6 +111,17 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Badge:
+    """How sure or how valid a result is, in a few words and with a link to the details."""
+
+    tone: Literal["good", "warn", "bad"]
+    """Shown as a mark too, so that no reader depends on colour."""
+    words: str
+    anchor: str
+    """Of the section with the details."""
+
+
+@dataclass(frozen=True)
 class Section:
     """A part of the page with its own heading and anchor."""
 
@@ -109,6 +137,14 @@ class Section:
     """What a program printed, shown as it is."""
     legend: bool = False
     """True: the stacks' marks and colours are explained above the pictures."""
+    lead: str = ""
+    """The sentence that answers the question, set large before all else."""
+    badges: Sequence[Badge] = ()
+    """Shown below it."""
+    explorer: bool = False
+    """True: the interactive charts stand here; the figures are for readers without script."""
+    folded: bool = False
+    """True: only the heading is shown until the reader opens the section."""
 
     @property
     def anchor(self) -> str:

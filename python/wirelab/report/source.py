@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.report.charts.stack_style import Entry, look
+from wirelab.report.curves import TrialCurves
 from wirelab.run import adaptive as intervention
 from wirelab.run import finished, journal
 from wirelab.run.directory import read_manifest
 from wirelab.run.manifest import Manifest
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.comparison import THRESHOLD
+from wirelab.trial import series
 from wirelab.trial.labels import Names
 from wirelab.trial.record import Trial
+from wirelab.trial.series import Points, UnreadableSeries
 
 if TYPE_CHECKING:
     from wirelab.run.adaptive.outcome import Outcome
@@ -60,6 +63,27 @@ class Source:
     def cells(self) -> list[Cell]:
         """In reading order."""
         return cells(self.trials)
+
+    @property
+    def measured(self) -> list[Trial]:
+        """Trials that measured something, in reading order."""
+        return [trial for cell in self.cells for trial in cell.measured]
+
+    @cached_property
+    def curves(self) -> TrialCurves:
+        """Percentiles of the response times of each trial."""
+        return TrialCurves.read(self.folder, self.measured)
+
+    @cached_property
+    def series(self) -> dict[str, dict[str, Points] | UnreadableSeries]:
+        """By trial what it has over time, or why that cannot be read."""
+        return {trial.id: self._series(trial) for trial in self.measured}
+
+    def _series(self, trial: Trial) -> dict[str, Points] | UnreadableSeries:
+        try:
+            return series.read(self.folder / "trials" / trial.id / series.NAME)
+        except UnreadableSeries as error:
+            return error
 
     @cached_property
     def tested(self) -> Outcome | None:

@@ -84,12 +84,33 @@ def to_svg(figure: Canvas, title: str) -> str:
     drawn = text.getvalue()
     drawn = drawn[drawn.index("<svg") :]
     drawn = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
+    drawn = _compact(drawn)
     drawn = re.sub(r'^<svg ([^>]*?)(?:width|height)="[^"]*" ?', r"<svg \1", drawn)
     drawn = re.sub(r'^(<svg [^>]*?)(?:width|height)="[^"]*" ?', r"\1", drawn)
     prefix = f"p{hashlib.sha256((title + drawn).encode()).hexdigest()[:8]}-"
     drawn = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}\1"', drawn)
     drawn = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}\1"', drawn)
     return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}\1)", drawn).strip()
+
+
+def _compact(drawn: str) -> str:
+    """Without indentation, and paths to a tenth of a CSS pixel: half the bytes, and no eye sees
+    the difference."""
+    drawn = re.sub(r">\s+<", "><", drawn)
+    return re.sub(r'\b(d|x|y)="([^"]*)"', _rounded, drawn)
+
+
+def _rounded(attribute: re.Match[str]) -> str:
+    words = (_FRACTION.sub(_tenths, word) for word in attribute[2].split())
+    return f'{attribute[1]}="{" ".join(words)}"'
+
+
+_FRACTION = re.compile(r"-?\d+\.\d+")
+
+
+def _tenths(number: re.Match[str]) -> str:
+    short = f"{float(number[0]):.1f}".removesuffix(".0")
+    return "0" if short == "-0" else short
 
 
 @lru_cache(maxsize=1024)

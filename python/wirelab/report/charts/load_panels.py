@@ -8,17 +8,10 @@ import msgspec
 
 from wirelab.checks.load import client_bound
 from wirelab.format.numbers import step
-from wirelab.report.charts.distribution import (
-    Curve,
-    Curves,
-    UnreadableHistogram,
-    distribution_picture,
-    read_curve,
-)
+from wirelab.report.charts.distribution import Curves, distribution_picture
 from wirelab.report.charts.intervals import Line, Row, interval_picture, line_picture
 from wirelab.report.section import Picture, Section
 from wirelab.report.source import Source
-from wirelab.stack.axes import ENGINE
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import (
     CLIENT_CPU,
@@ -41,7 +34,7 @@ def panels(source: Source, figures: Iterable[Figure]) -> list[Section]:
     with and without a reply."""
     parts = []
     for figure in figures:
-        drawn = [_panel(source, group, figure) for group in _groups(source)]
+        drawn = [_panel(source, group, figure) for group in groups(source)]
         pictures = [picture for picture in drawn if picture is not None]
         if pictures:
             title = figure.title[0].upper() + figure.title[1:]
@@ -67,7 +60,14 @@ def distributions(source: Source) -> tuple[list[Picture], list[str]]:
     return pictures, lost
 
 
-def _groups(source: Source) -> list[list[Cell]]:
+def panel_title(source: Source, group: list[Cell]) -> str:
+    """What the cells of a panel share."""
+    point = group[0].point
+    alone = [label.load(point.load)] if len({level(cell) for cell in group}) < 2 else []
+    return ", ".join((label.message(point), *alone, *source.names.differing(point)))
+
+
+def groups(source: Source) -> list[list[Cell]]:
     """Cells that differ by stack and by level of the load alone."""
     found: dict[tuple[str, ...], list[Cell]] = {}
     for cell in source.cells:
@@ -82,7 +82,8 @@ def _panel_key(cell: Cell) -> tuple[str, ...]:
     return (message, point.link, load, options, point.semantic_class)
 
 
-def _level(cell: Cell) -> float:
+def level(cell: Cell) -> float:
+    """Users, or calls per second."""
     return float(cell.point.load.users or cell.point.load.rate or 1.0)
 
 
@@ -92,17 +93,15 @@ def _panel(source: Source, group: list[Cell], figure: Figure) -> Picture | None:
         return None
     middle = sorted(v for cell in shown for v in cell.values(figure))
     divisor, unit = step(middle[len(middle) // 2], figure.unit)
-    title = label.message(group[0].point)
-    where = ", ".join(("", *source.names.differing(group[0].point)))
-    if len({_level(cell) for cell in group}) < 2:
+    title = panel_title(source, group)
+    if len({level(cell) for cell in group}) < 2:
         rows = [_row(source, cell, figure, divisor) for cell in shown]
-        heading = f"{title}, {label.load(group[0].point.load)}{where}"
-        return interval_picture(rows, heading, _axis(figure, unit))
+        return interval_picture(rows, title, _axis(figure, unit))
     lines = [
         _line(source, reference, shown, figure, divisor)
         for reference in sorted({cell.point.stack for cell in shown})
     ]
-    return line_picture(lines, f"{title}{where}", _load_axis(group[0]), _axis(figure, unit))
+    return line_picture(lines, title, load_axis(group[0]), _axis(figure, unit))
 
 
 def _axis(figure: Figure, unit: str) -> str:
@@ -110,20 +109,21 @@ def _axis(figure: Figure, unit: str) -> str:
     return f"{figure.title}, {counted.get(unit, unit)}"
 
 
-def _load_axis(cell: Cell) -> str:
+def load_axis(cell: Cell) -> str:
+    """What the levels are."""
     kind = cell.point.load.kind
     return "users (closed load)" if kind == "closed" else f"calls per s ({kind}, open load)"
 
 
 def _line(source: Source, reference: str, shown: list[Cell], figure: Figure, by: float) -> Line:
-    own = sorted((cell for cell in shown if cell.point.stack == reference), key=_level)
+    own = sorted((cell for cell in shown if cell.point.stack == reference), key=level)
     entry = source.legend[reference]
     points = [
-        (_level(cell), interval.scaled(1.0 / by))
+        (level(cell), interval.scaled(1.0 / by))
         for cell in own
         if (interval := cell.interval(figure)) is not None
     ]
-    return Line(entry.name, entry.look, points, [_bounded(cell) for cell in own])
+    return Line(entry.name, entry.look, points, [bounded(cell) for cell in own])
 
 
 def _row(source: Source, cell: Cell, figure: Figure, by: float) -> Row:
@@ -131,26 +131,15 @@ def _row(source: Source, cell: Cell, figure: Figure, by: float) -> Row:
     interval = cell.interval(figure)
     if interval is None:
         raise ValueError(f"{cell.point.stack} has no {figure.name}")
-    return Row(entry.name, interval.scaled(1.0 / by), entry.look, _bounded(cell))
+    return Row(entry.name, interval.scaled(1.0 / by), entry.look, bounded(cell))
 
 
-def _bounded(cell: Cell) -> bool:
+def bounded(cell: Cell) -> bool:
+    """True where the rate is a lower bound."""
     return any(map(client_bound, cell.measured))
 
 
 def _curves(source: Source, cell: Cell) -> tuple[Curves, list[str]]:
     entry = source.legend[cell.point.stack]
-    curves: list[Curve] = []
-    lost = []
-    for trial in cell.measured:
-        log = source.folder / "trials" / trial.id / "histograms.hlog"
-        try:
-            curve = read_curve(log)
-        except UnreadableHistogram as error:
-            lost.append(str(error))
-            continue
-        if curve:
-            curves.append(curve)
-        elif trial.point.axes.get("caller", ENGINE) == ENGINE and trial.time_ns("response", "mean"):
-            lost.append(f"{log}: no histogram of response times")
-    return Curves(entry.name, entry.look, curves), lost
+    found, lost = source.curves.of(cell.measured)
+    return Curves(entry.name, entry.look, list(found.values())), lost

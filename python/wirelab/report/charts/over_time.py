@@ -24,6 +24,8 @@ from wirelab.report.section import Picture
 STRIP, MARGIN = 86.0, 82.0
 """Heights of a strip, and of title and axis together, in CSS pixels."""
 GAP = 14.0
+LEFT, BESIDE_TICKS = 69.0, 34.0
+"""Room left of the axes at least, and that of the unit next to the ticks, in CSS pixels."""
 POINTS_MAX = 150
 """Points of a line; of a longer one every second, third, ... is drawn."""
 FACTOR = 20.0
@@ -66,11 +68,12 @@ def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> P
     height = MARGIN + STRIP * len(shown) + GAP * (len(shown) - 1)
     labels = [quantity.label for strip in shown for quantity, _ in strip.drawn]
     right = 1.0 - (max(map(text_width, labels)) + 14.0) / WIDTH
+    left = max(LEFT, max(map(_ticks_width, shown)) + BESIDE_TICKS) / WIDTH
     with canvas(WIDTH, height) as (figure, first):
         first.remove()
         column = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
         figure.subplots_adjust(
-            left=0.165,
+            left=left,
             right=right,
             top=1.0 - 34.0 / height,
             bottom=48.0 / height,
@@ -83,6 +86,12 @@ def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> P
         column[-1].set_xlabel("seconds since the window opened")
         alt = f"{title}, over time. {'; '.join(map(_words, shown))}."
         return Picture(to_svg(figure, f"{title} over time"), "", alt)
+
+
+def _ticks_width(strip: Strip) -> float:
+    """Of its largest value, in CSS pixels."""
+    drawn = (line for quantity, _ in strip.drawn for line in quantity.lines)
+    return text_width(tick(1.1 * max(y for line in drawn for _, y in line)))
 
 
 def _draw(axes: Axes, strip: Strip, window_s: float) -> None:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 # Okabe & Ito 2008, "Color Universal Design": distinguishable with every kind of colour blindness.
 # Yellow is left out, for it is too faint on white; the order puts the strongest contrast first.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
 
@@ -27,9 +27,9 @@ class Look:
 
 def look(index: int) -> Look:
     """The look of the stack number ``index``, from 0; colours repeat with another dash."""
-    row = index // len(_COLOURS)
+    row = index // len(COLOURS)
     return Look(
-        _COLOURS[index % len(_COLOURS)],
+        COLOURS[index % len(COLOURS)],
         _MARKERS[(index + row) % len(_MARKERS)],
         _DASHES[row % len(_DASHES)],
         chr(ord("A") + index) if index < 26 else f"S{index + 1}",
@@ -56,12 +56,17 @@ class Entry:
     reference: str
 
     @property
+    def ink(self) -> str:
+        """Its colour, as a variable of the page's style."""
+        return f"var(--c{COLOURS.index(self.look.colour)})"
+
+    @property
     def mark(self) -> Markup:
         """Line and mark as they are drawn; made of constants only."""
         dash = "" if isinstance(self.look.dash, str) else ",".join(map(str, self.look.dash[1]))
         return Markup(
             '<svg class="mark" viewBox="0 0 36 16" aria-hidden="true">'
-            f'<g stroke="{self.look.colour}" fill="{self.look.colour}">'
+            f'<g stroke="{self.ink}" fill="{self.ink}">'
             f'<path d="M1 8h34" stroke-width="1.6" stroke-dasharray="{dash}"/>'
             f"{_SHAPES[self.look.marker]}</g></svg>"
         )

@@ -18,27 +18,23 @@ _ABOUT = (
 
 
 def section(source: Source) -> Section:
-    """A table per message; empty where no trial timed a codec."""
-    groups: dict[str, list[Cell]] = {}
+    """A row per cell; empty where no trial timed a codec."""
+    groups: dict[str, list[list[str]]] = {}
     for cell in source.cells:
         if any(trial.service.codec for trial in cell.measured):
-            groups.setdefault(label.message(cell.point), []).append(cell)
-    tables = [_table(source, message, cells) for message, cells in groups.items()]
+            groups.setdefault(label.message(cell.point), []).append(_row(source, cell))
+    columns = ["stack", "load", "reply", "encode", "decode", "share of encoding"]
+    tables = Table.of_groups(columns, groups, range(2, len(columns)))
     return Section("Codecs alone", [_ABOUT] if tables else [], tables)
 
 
-def _table(source: Source, message: str, cells: list[Cell]) -> Table:
-    columns = ["stack", "load", "reply", "encode", "decode", "share of encoding"]
-    rows = [
-        [
-            source.names.stacks[cell.point.stack],
-            source.names.load(cell.point),
-            _reply(cell),
-            *(over_limits(cell.interval(figure), figure.unit) for figure in CODEC),
-        ]
-        for cell in cells
+def _row(source: Source, cell: Cell) -> list[str]:
+    return [
+        source.names.stacks[cell.point.stack],
+        source.names.load(cell.point),
+        _reply(cell),
+        *(over_limits(cell.interval(figure), figure.unit) for figure in CODEC),
     ]
-    return Table(columns, rows, message, range(2, len(columns)))
 
 
 def _reply(cell: Cell) -> str:

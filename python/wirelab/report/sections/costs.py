@@ -72,7 +72,7 @@ _HEADS = {
 
 
 def costs_section(source: Source) -> Section:
-    """One table per message; none where no trial measured any of it."""
+    """One row per cell; no table where no trial measured any of it."""
     groups: dict[str, list[list[str]]] = {}
     absent = [
         of
@@ -87,8 +87,7 @@ def costs_section(source: Source) -> Section:
             row = [name, source.names.load(cell.point), *shown]
             groups.setdefault(label.message(cell.point), []).append(row)
     columns = ["stack", "load", *(head for head, _ in heads.values())]
-    numeric = range(2, len(columns))
-    tables = [Table(columns, rows, message, numeric) for message, rows in groups.items()]
+    tables = Table.of_groups(columns, groups, range(2, len(columns)))
     return Section("Cost per million calls", (_ABOUT_COSTS,) if tables else (), tables)
 
 
@@ -109,16 +108,13 @@ _ABOUT_TRAFFIC = (
 
 
 def traffic_section(source: Source) -> Section:
-    """One table per message; none where no trial counted bytes."""
-    groups: dict[str, list[Cell]] = {}
+    """One row per cell; no table where no trial counted bytes."""
+    groups: dict[str, list[list[str]]] = {}
     for cell in source.cells:
-        groups.setdefault(label.message(cell.point), []).append(cell)
+        if row := _traffic_row(source, cell):
+            groups.setdefault(label.message(cell.point), []).append(row)
     columns = ["stack", "load", "sent per call", "received per call"]
-    tables = []
-    for message, cells in groups.items():
-        rows = [row for cell in cells if (row := _traffic_row(source, cell))]
-        if rows:
-            tables.append(Table(columns, rows, message, (2, 3)))
+    tables = Table.of_groups(columns, groups, (2, 3))
     return Section("Bytes per call", (_ABOUT_TRAFFIC,) if tables else (), tables)
 
 

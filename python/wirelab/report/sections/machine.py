@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from wirelab.format.counting import counted
 from wirelab.format.numbers import DASH, NONE, digits, sanitize
+from wirelab.format.units import format_bytes
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
@@ -23,6 +24,12 @@ _ABOUT_NOISE = (
     "the time that the hypervisor took from all cores together, in per cent of one core's window. "
     "Values are the lowest and highest over the trials."
 )
+_BYTES = "_bytes"
+"""Ends the name of a size."""
+_GB = 1_000_000_000
+"""Bytes from which on a size is rounded: settings are smaller and exact, memory is not."""
+_NAMES = frozenset(("seed",))
+"""Numbers that name something, and are typed again as they are."""
 _NOISE_COLUMNS = (
     *("stack", "setting", "caller's switches, /s", "service's switches, /s", "stolen, %"),
 )
@@ -82,7 +89,7 @@ def machine_section(source: Source) -> Section:
     shown = [
         _flat_table(manifest.machine, "Machine"),
         _flat_table(manifest.versions, "Versions"),
-        _service_table(source),
+        *_service_tables(source),
         _database_table(source),
         _proxy_table(source),
         _flat_table(_identity(source), "Identity"),
@@ -92,8 +99,8 @@ def machine_section(source: Source) -> Section:
 
 def _identity(source: Source) -> dict[str, object]:
     shown = ("seed", "experiment_sha256", "git_revision", "engine", "sessions")
-    written = msgspec.to_builtins(source.manifest)
-    known = {key: written[key] for key in shown if key in written}
+    manifest = msgspec.to_builtins(source.manifest)
+    known = {key: manifest[key] for key in shown if key in manifest}
     profiles = sorted({str(p) for t in source.trials if (p := t.engine.profile)})
     return {**known, "engine profile": profiles}
 
@@ -104,52 +111,101 @@ def _placement_table(source: Source) -> Table:
     found = [(msgspec.to_builtins(placement), count) for placement, count in counts.items()]
     keys = list(dict.fromkeys(key for placement, _ in found for key in placement))
     rows = [
-        [*(_value(placement.get(key)) for key in keys), str(count)] for placement, count in found
+        [*(written(placement.get(key)) for key in keys), f"{count:,}"] for placement, count in found
     ]
-    return Table([*keys, "trials"], rows)
+    return Table([*map(_label, keys), "trials"], rows)
 
 
 def _flat_table(entries: Mapping[str, Any], caption: str) -> Table:
     """Names and values, nested ones with dots between their names."""
-    return Table(["", "value"], [[k, v] for k, v in _flat("", entries)], caption)
+    rows = [[_label(name), written(value, name)] for name, value in _flat("", entries)]
+    return Table(["property", "value"], rows, caption)
 
 
-def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
+def _flat(prefix: str, value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, Mapping):
         return [pair for key, inner in value.items() for pair in _flat(f"{prefix}{key}.", inner)]
-    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-        return [p for i, inner in enumerate(value) for p in _flat(f"{prefix}{i}.", inner)]
-    return [(prefix.removesuffix("."), _value(value))]
+    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+        return [p for i, inner in enumerate(value, 1) for p in _flat(f"{prefix}{i}.", inner)]
+    return [(prefix.removesuffix("."), value)]
 
 
-def _value(value: Any) -> str:
-    if value is None:
+def _label(name: str) -> str:
+    """A key in words: ``memory_bytes`` is ``memory``, for the value has the unit."""
+    return sanitize(name.removesuffix(_BYTES).replace("_", " ").replace(".", " "))
+
+
+def written(value: Any, name: str = "") -> str:
+    """As people write it: ``25.3 GB``, ``20,000``, ``no``; a dash where there is none."""
+    if value is None or value == "":
         return NONE
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(written(item, name) for item in value) or NONE
+    if isinstance(value, int) and name.endswith(_BYTES):
+        return f"{value / _GB:.1f} GB" if value >= _GB else format_bytes(value)
+    if isinstance(value, int) and name not in _NAMES:
+        return f"{value:,}"
     return sanitize(value)
 
 
-def _service_table(source: Source) -> Table:
-    """What served: language, runtime, libraries by role and the hash of the binary, one row
-    per kind."""
-    rows: dict[str, list[str]] = {}
-    for trial in source.trials:
+def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(_label(name), written(value, name)) for name, value in sorted(settings.items())]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Services that differ in their settings alone."""
+
+    stack: str
+    language: str
+    runtime: str
+    libraries: str
+    sha256: str
+
+    @classmethod
+    def of(cls, source: Source, trial: Trial) -> _Kind:
         service = trial.service
-        if service == ServiceRecord():
-            continue
-        settings = ", ".join(f"{k}={v}" for k, v in sorted((service.set or {}).items()))
-        row = [
+        return cls(
             source.names.stacks[trial.point.stack],
-            _value(service.language),
-            _value(service.runtime),
+            written(service.language),
+            written(service.runtime),
             "\n".join(service.listed_libraries()) or NONE,
-            settings or NONE,
             (service.sha256 or NONE)[:12],
+        )
+
+
+def _service_tables(source: Source) -> list[Table]:
+    """What served, one row per kind: language, runtime, libraries by role, the hash of the binary
+    and the settings that differ between kinds; then those that all share."""
+    found: dict[_Kind, dict[str, dict[str, None]]] = {}
+    for trial in source.trials:
+        if trial.service != ServiceRecord():
+            values = found.setdefault(_Kind.of(source, trial), {})
+            for name, value in _settings(trial.service.set or {}):
+                values.setdefault(name, {})[value] = None
+    every = list(found.values())
+    names = sorted({name for values in every for name in values})
+    same = [n for n in names if all(v.get(n) == every[0].get(n) and len(v[n]) == 1 for v in every)]
+    rows = [
+        [
+            *(kind.stack, kind.language, kind.runtime, kind.libraries),
+            *(_differing(found[kind], same), kind.sha256),
         ]
-        rows.setdefault(json.dumps(row), row)
-    columns = ["stack", "language", "runtime", "libraries", "set", "SHA-256"]
-    return Table(columns, [rows[key] for key in sorted(rows)], "Services")
+        for kind in sorted(found, key=lambda kind: (kind.stack, kind.sha256, kind.libraries))
+    ]
+    columns = ["stack", "language", "runtime", "libraries", "own settings", "SHA-256"]
+    shared = [[name, next(iter(every[0][name]))] for name in same]
+    return [
+        Table(columns, rows, "Services"),
+        Table(["setting", "value"], shared, "Settings of every service"),
+    ]
+
+
+def _differing(values: Mapping[str, Mapping[str, None]], same: Sequence[str]) -> str:
+    shown = (f"{name}: {' or '.join(each)}" for name, each in values.items() if name not in same)
+    return "\n".join(shown) or NONE
 
 
 def _database_table(source: Source) -> Table:

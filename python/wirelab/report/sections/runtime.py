@@ -56,7 +56,7 @@ _Curve = Callable[[Mapping[str, Points]], Points]
 
 
 def section(source: Source) -> Section:
-    """A table per message and a chart per cell; empty for runs of older labs."""
+    """A row and a chart per cell; empty for runs of older labs."""
     tables = _tables(source)
     pictures, lost = _pictures(source)
     paragraphs = [_ABOUT] if tables else []
@@ -73,26 +73,24 @@ def section(source: Source) -> Section:
 
 
 def _tables(source: Source) -> list[Table]:
-    groups: dict[str, list[Cell]] = {}
-    for cell in source.cells:
-        if any(_has(trial, figure) for trial in cell.measured for figure in RUNTIME):
-            groups.setdefault(label.message(cell.point), []).append(cell)
-    return [_table(source, message, cells) for message, cells in groups.items()]
-
-
-def _table(source: Source, message: str, cells: list[Cell]) -> Table:
+    cells = [
+        cell
+        for cell in source.cells
+        if any(_has(trial, figure) for trial in cell.measured for figure in RUNTIME)
+    ]
     trials = [trial for cell in cells for trial in cell.measured]
     shown = [figure for figure in RUNTIME if any(_has(trial, figure) for trial in trials)]
+    groups: dict[str, list[list[str]]] = {}
+    for cell in cells:
+        groups.setdefault(label.message(cell.point), []).append(
+            [
+                source.names.stacks[cell.point.stack],
+                source.names.load(cell.point),
+                *(_figure(cell, figure) for figure in shown),
+            ]
+        )
     columns = ["stack", "load", *(_HEADS[figure.name] for figure in shown)]
-    rows = [
-        [
-            source.names.stacks[cell.point.stack],
-            source.names.load(cell.point),
-            *(_figure(cell, figure) for figure in shown),
-        ]
-        for cell in cells
-    ]
-    return Table(columns, rows, message, range(2, len(columns)))
+    return Table.of_groups(columns, groups, range(2, len(columns)))
 
 
 def _has(trial: Trial, figure: Figure) -> bool:
@@ -120,12 +118,10 @@ def _pictures(source: Source) -> tuple[list[Picture], list[str]]:
     for cell in source.cells[:CHARTS_MAX]:
         found = []
         for trial in cell.measured:
-            try:
-                read = series.read(source.folder / "trials" / trial.id / series.NAME)
-            except UnreadableSeries as error:
-                lost.append(str(error))
-                continue
-            if read:
+            read = source.series[trial.id]
+            if isinstance(read, UnreadableSeries):
+                lost.append(str(read))
+            elif read:
                 found.append(read)
         if not found:
             continue

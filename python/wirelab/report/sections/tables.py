@@ -1,4 +1,4 @@
-"""The tables of a page: every cell, every comparison, every check, placement, machine."""
+"""The tables of cells and of checks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from wirelab.checks.load import client_bound, marked
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import NONE, digits, over_limits, span
-from wirelab.report.findings.ranking import NO_VALUE, Pair, Ranking, all_rankings
+from wirelab.format.numbers import NONE, over_limits
 from wirelab.report.section import Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell, point_key
@@ -26,9 +25,6 @@ from wirelab.statistics.figure import (
 from wirelab.trial import labels as label
 from wirelab.trial.record import Check, Point, Trial
 
-COMPARISONS_MAX = 500
-"""Pairs up to which the table of comparisons has all; their number grows with the square of the
-stacks."""
 _HEADS = {
     RATE: "calls/s",
     RESPONSE_P50: "p50",
@@ -39,27 +35,41 @@ _HEADS = {
 """Short heads of the figures of every cell."""
 _GOOD = {RESPONSE_P50: GOOD_P50, RESPONSE_P99: GOOD_P99}
 """The figures of good calls that are shown below those of all calls where some failed."""
-_MARKS = {
-    "bound": "client-bound",
-    "calls counted": "counts",
-    "engine backlog": "backlog",
-    "engine build": "build",
-    "schedule lag": "lag",
-    "steal time": "steal",
+MARKS = {
+    "achieved rate": "rate differs from the plan",
+    "background": "other load failed",
+    "bound": "client was the limit",
+    "calls counted": "call counts differ",
+    "caller": "called by another tool",
+    "capture": "packets not captured",
+    "concurrency": "too few calls at once",
+    "connections": "unplanned connections",
+    "engine backlog": "client read replies late",
+    "engine build": "client is no release build",
+    "errors": "calls failed",
+    "identity": "service not verified",
+    "interrupted": "interrupted",
+    "kept up": "calls piled up",
+    "link drops": "link lost packets",
+    "packets": "packets differ from calls",
+    "schedule lag": "calls sent late",
+    "stages and bursts": "load differs from the plan",
+    "stationarity": "rate drifted",
+    "steal time": "another machine took CPU",
+    "warm-up": "still warming up",
+    "window": "window closed early",
 }
-"""Short words for checks; the others are short by themselves."""
+"""What a mark means, by its check, for those who do not know the checks; the names of the others
+are plain by themselves."""
 
 
 def cell_tables(source: Source) -> list[Table]:
-    """One table per message: estimates with their 95 % intervals below."""
-    groups: dict[str, list[Cell]] = {}
+    """Estimates with their 95 % intervals below, one row per cell."""
+    groups: dict[str, list[list[str]]] = {}
     for cell in source.cells:
-        groups.setdefault(label.message(cell.point), []).append(cell)
-    columns = ["stack", "load", *_HEADS.values(), "errors", "trials", "marks"]
-    return [
-        Table(columns, [_cell(source, cell) for cell in group], message, range(2, 9))
-        for message, group in groups.items()
-    ]
+        groups.setdefault(label.message(cell.point), []).append(_cell(source, cell))
+    columns = ["stack", "load", *_HEADS.values(), "failed calls", "trials", "warnings"]
+    return Table.of_groups(columns, groups, range(2, 9))
 
 
 def _cell(source: Source, cell: Cell) -> list[str]:
@@ -101,41 +111,10 @@ def _trials(cell: Cell) -> str:
 
 
 def _marks(cell: Cell) -> str:
-    """``backlog 4, warm-up 1``: trials by the check that marked them."""
+    """``client read replies late 4, still warming up 1``: trials by what a check found."""
     counted = Counter(mark.name for trial in cell.measured for mark in marked(trial))
-    shown = (f"{_MARKS.get(name, name)} {count}" for name, count in counted.most_common())
+    shown = (f"{MARKS.get(name, name)} {count}" for name, count in counted.most_common())
     return ", ".join(shown) or NONE
-
-
-def comparison_table(source: Source) -> tuple[Table, int]:
-    """Every pair of stacks in every setting and figure; beyond :data:`COMPARISONS_MAX`, those
-    of the best stack of each with the others. Also returns the number of all pairs."""
-    found = list(all_rankings(source.trials, source.threshold))
-    count = sum(len(ranking.pairs) for ranking in found)
-    rows = [
-        _pair(source, ranking, pair)
-        for ranking in found
-        for pair in (ranking.pairs if count <= COMPARISONS_MAX else ranking.pairs_of_best)
-    ]
-    columns = ["figure", "setting", "ratio of", "ratio", "95 % interval", "verdict", "reason"]
-    return Table(columns, rows, "", (3, 4)), count
-
-
-def _pair(source: Source, ranking: Ranking, pair: Pair) -> list[str]:
-    found = pair.comparison
-    first, second = (source.names.stacks[c.point.stack] for c in (pair.first, pair.second))
-    of = ""
-    if ranking.figure in _GOOD and any(cell.errors for cell in ranking.cells):
-        of = " of all calls"
-    return [
-        f"{ranking.figure.title}{of}",
-        source.names.setting(ranking.point),
-        f"{first} / {second}",
-        NONE if found is None else digits(found.ratio.estimate),
-        NONE if found is None else span(found.ratio),
-        "undecided" if found is None else found.verdict,
-        NO_VALUE if found is None else found.explanation,
-    ]
 
 
 def check_summary(source: Source) -> Table:
@@ -145,8 +124,12 @@ def check_summary(source: Source) -> Table:
         for check in trial.checks:
             counts.setdefault(check.name, Counter())[check.outcome] += 1
     outcomes = ("ok", "marked", "not-measurable")
-    rows = [[name, *(str(count[o]) for o in outcomes)] for name, count in counts.items()]
-    return Table(["check", *outcomes], rows, "Trials by outcome", (1, 2, 3))
+    rows = [
+        [name, MARKS.get(name, NONE), *(f"{count[one]:,}" for one in outcomes)]
+        for name, count in counts.items()
+    ]
+    columns = ["check", "what a mark means", *outcomes]
+    return Table(columns, rows, "Trials by outcome", (2, 3, 4))
 
 
 def check_details(source: Source) -> Table:

@@ -1,0 +1,115 @@
+"""The first screen: one sentence, how sure and how valid it is, one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirelab.checks.load import BOUND, client_bound, marked
+from wirelab.format.counting import counted, of_all
+from wirelab.report.charts import load_panels
+from wirelab.report.findings.ranking import rankings
+from wirelab.report.findings.sentences import sentences
+from wirelab.report.section import Badge, Picture, Section
+from wirelab.report.source import Source
+from wirelab.statistics.comparison import TRIALS_MIN
+from wirelab.statistics.figure import RATE, RESPONSE_P50, Figure
+from wirelab.trial.record import Trial
+
+_NOUN = {RATE: "calls per second", RESPONSE_P50: "median response time"}
+
+
+def section(source: Source) -> Section:
+    """The findings, the first of them as the answer."""
+    found = sentences(source.trials, source.threshold)
+    return Section(
+        "Findings",
+        figures=_pictures(source),
+        points=found[1:],
+        lead=found[0],
+        badges=list(_badges(source)),
+        legend=bool(source.legend),
+        explorer=True,
+    )
+
+
+def primary(source: Source) -> Figure:
+    """The figure that the load leaves to be measured: the rate of a closed load, else the median
+    response time."""
+    closed = any(trial.point.load.is_closed for trial in source.trials)
+    return RATE if closed or not source.trials else RESPONSE_P50
+
+
+def _pictures(source: Source) -> list[Picture]:
+    """Static ones of the main figure, which stand nowhere else on the page."""
+    drawn = load_panels.panels(source, (primary(source),))
+    return list(drawn[0].figures) if drawn else []
+
+
+def _badges(source: Source) -> Iterator[Badge]:
+    measured = [trial for trial in source.trials if trial.status == "measured"]
+    if source.incomplete:
+        yield Badge("bad", "The run is not complete", "completeness")
+    if not measured:
+        yield Badge("bad", "No trial measured anything", "checks")
+        return
+    yield _repeats(source)
+    yield from _decided(source)
+    yield _trials(source, measured)
+    yield _calls(measured)
+    if any(check.name == BOUND for trial in measured for check in trial.checks):
+        yield _client(measured)
+    yield _checks(measured)
+
+
+def _repeats(source: Source) -> Badge:
+    """How many trials an estimate has."""
+    fewest = min((len(cell.measured) for cell in source.cells if cell.measured), default=0)
+    same = len({len(cell.measured) for cell in source.cells}) == 1
+    words = f"{counted(fewest, 'trial')} {'' if same else 'or more '}per setting"
+    if fewest >= TRIALS_MIN:
+        return Badge("good", words, "every-cell")
+    lack = "no intervals" if fewest == 1 else "very wide intervals"
+    return Badge("warn", f"{words}: {lack}", "every-cell")
+
+
+def _decided(source: Source) -> Iterator[Badge]:
+    """How many comparisons of the main figure have a verdict."""
+    figure = primary(source)
+    trials = [one for one in source.trials if one.point.load.is_closed == (figure is RATE)]
+    pairs = [p for ranking in rankings(trials, figure, source.threshold) for p in ranking.pairs]
+    if not pairs:
+        return
+    decided = sum(1 for p in pairs if p.comparison and p.comparison.verdict != "undecided")
+    words = f"{of_all(decided, len(pairs), 'comparison')} decided ({_NOUN[figure]})"
+    yield Badge("good" if decided == len(pairs) else "warn", words, "comparisons")
+
+
+def _trials(source: Source, measured: list[Trial]) -> Badge:
+    failed = sum(1 for trial in source.trials if trial.status == "failed")
+    if failed:
+        return Badge("bad", f"{of_all(failed, len(source.trials), 'trial')} failed", "checks")
+    return Badge("good", f"No trial failed (of {len(measured):,})", "checks")
+
+
+def _calls(measured: list[Trial]) -> Badge:
+    failed = sum(trial.result.errors for trial in measured)
+    calls = sum(trial.result.calls for trial in measured)
+    if failed:
+        return Badge("bad", f"{of_all(failed, calls, 'call')} failed", "every-cell")
+    return Badge("good", f"No call failed (of {calls:,})", "every-cell")
+
+
+def _client(measured: list[Trial]) -> Badge:
+    """A client that was the limit measures itself."""
+    limited = sum(1 for trial in measured if client_bound(trial))
+    if limited:
+        of = of_all(limited, len(measured), "trial")
+        return Badge("warn", f"The client was the limit in {of}", "checks")
+    return Badge("good", "The client was not the limit", "checks")
+
+
+def _checks(measured: list[Trial]) -> Badge:
+    warned = sum(1 for trial in measured if marked(trial))
+    if warned:
+        return Badge("warn", f"Warnings in {of_all(warned, len(measured), 'trial')}", "checks")
+    return Badge("good", "No check found a problem", "checks")
