@@ -164,14 +164,17 @@ def test_the_keyboard_is_enough(browser: Tab, server: BrowseServer) -> None:
     browser.wait("location.pathname === '/compare' && document.readyState === 'complete'")
 
 
-def test_a_report_opens_without_script_in_an_origin_of_its_own(
-    browser: Tab, server: BrowseServer
-) -> None:
+def test_a_report_reacts_in_an_origin_of_its_own(browser: Tab, server: BrowseServer) -> None:
     opened(browser, server.url)
     browser.click("tbody td a")
     browser.wait("location.pathname.startsWith('/report/') && document.readyState === 'complete'")
     assert browser.evaluate("document.querySelector('h1').textContent") == "synthetic"
     assert browser.evaluate("self.origin") == "null"
+    before = browser.evaluate("document.documentElement.dataset.theme ?? ''")
+    browser.evaluate(
+        "[...document.querySelectorAll('button')].find(b => /Theme/.test(b.textContent)).click()"
+    )
+    assert browser.evaluate("document.documentElement.dataset.theme ?? ''") != before
     assert browser.logged == []
 
 

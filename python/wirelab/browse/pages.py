@@ -168,7 +168,9 @@ def message(title: str, text: str) -> str:
 @cache
 def style() -> str:
     """The style of the reports and what these pages add to it."""
-    shared = resources.files("wirelab.report").joinpath("page.css").read_text(encoding="utf-8")
+    shared = (
+        resources.files("wirelab.report").joinpath("assets", "page.css").read_text(encoding="utf-8")
+    )
     return shared + resources.files(__package__).joinpath("browse.css").read_text(encoding="utf-8")
 
 

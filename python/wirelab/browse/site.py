@@ -20,6 +20,7 @@ from wirelab.browse.live import Watcher
 from wirelab.browse.reports import Reports
 from wirelab.browse.summary import Reader
 from wirelab.browse.tree import Entry, Tree
+from wirelab.report import html_page
 
 RESPONSE_BYTES_MAX = 64_000_000
 INDEX_S = 1.5
@@ -39,10 +40,11 @@ OWN_POLICY = (
 )
 FILE_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; "
-    "base-uri 'none'; frame-ancestors 'none'; sandbox"
+    "base-uri 'none'; frame-ancestors 'none'; sandbox allow-scripts; script-src "
+    + " ".join(f"'{one}'" for one in html_page.script_hashes())
 )
-"""Of a page that may be a file from a run directory, which anybody may have written: no script, an
-origin of its own."""
+"""Of a page that may be a file from a run directory, which anybody may have written: no script but
+those of reports, an origin of its own."""
 _ID = rf"[0-9a-f]{{{tree.ID_DIGITS}}}"
 _FIELDS_MAX = 2 * comparing.RUNS_MAX
 

@@ -62,9 +62,7 @@ class HtmlPage:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        parts = ["charts.js", "page.js"] if self.data else ["page.js"]
-        # In a scope of its own, so that no element's id is taken for one of its names.
-        script = f'(() => {{\n"use strict";\n{"".join(map(_text, parts))}}})();\n'
+        script = _script(_INTERACTIVE if self.data else _PLAIN)
         environment.filters["sanitize"] = sanitize
         pictures = Pictures()
         environment.filters["drawn"] = pictures.drawn
@@ -85,6 +83,20 @@ class HtmlPage:
             legend=self.legend,
             sections=_placed(self.sections),
         )
+
+
+def script_hashes() -> tuple[str, ...]:
+    """The scripts of pages of this version, as a content policy names them."""
+    return tuple(_hash(_script(parts)) for parts in (_INTERACTIVE, _PLAIN))
+
+
+_PLAIN = ("page.js",)
+_INTERACTIVE = ("charts.js", *_PLAIN)
+
+
+def _script(parts: tuple[str, ...]) -> str:
+    """In a scope of its own, so that no element's id is taken for one of its names."""
+    return f'(() => {{\n"use strict";\n{"".join(map(_text, parts))}}})();\n'
 
 
 def _text(name: str) -> str:
