@@ -142,3 +142,14 @@ def test_services_that_differ_in_settings_alone_share_a_row(tmp_path: Path) -> N
     assert {row[4] for row in services.rows} <= {"size: 0 or 1", "size: 1 or 0"}
     shared = found["Settings of every service"].rows
     assert [list(row) for row in shared] == [["level", "—"], ["nagle", "no"]]
+
+
+def test_a_setting_that_some_services_lack_is_their_own(tmp_path: Path) -> None:
+    every = trials(SMALL)
+    first = every[0].point.stack
+    for at, one in enumerate(every):
+        settings = {"nagle": False} | ({} if one.point.stack == first else {"collectors": 2})
+        every[at] = replace(one, service=replace(one.service, set=settings))
+    found = {one.caption: one for one in machine.machine_section(source(tmp_path, every)).tables}
+    assert [list(row) for row in found["Settings of every service"].rows] == [["nagle", "no"]]
+    assert sorted(row[4] for row in found["Services"].rows) == ["collectors: 2", "—"]

@@ -186,8 +186,11 @@ def _service_tables(source: Source) -> list[Table]:
             for name, value in _settings(trial.service.set or {}):
                 values.setdefault(name, {})[value] = None
     every = list(found.values())
-    names = sorted({name for values in every for name in values})
-    same = [n for n in names if all(v.get(n) == every[0].get(n) and len(v[n]) == 1 for v in every)]
+    same = [
+        name
+        for name, value in sorted(every[0].items() if every else [])
+        if len(value) == 1 and all(values.get(name) == value for values in every)
+    ]
     rows = [
         [
             *(kind.stack, kind.language, kind.runtime, kind.libraries),
