@@ -19,6 +19,7 @@ mod axis_map;
 pub mod bindings;
 mod document;
 mod proxies;
+mod rule;
 pub mod rules;
 mod stack;
 pub mod values;

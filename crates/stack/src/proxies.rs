@@ -1,7 +1,7 @@
 //! What each proxy of the axis `via` can do, and the rules that follow: a value that a proxy
 //! lacks is refused by name.
 
-use crate::rules::{Condition, Rule, belongs, is, not, rule};
+use crate::rule::{Condition, Rule, belongs, is, not, rule};
 
 /// One proxy.
 struct Proxy {
