@@ -34,6 +34,7 @@ OUTSIDE = (
     "action/README.md",
     "bench/README.md",
     "contracts/**/*.md",
+    "crates/*/README.md",
     "experiments/README.md",
     "studies/**/README.md",
 )
