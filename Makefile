@@ -16,7 +16,7 @@ export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 # What the engine is made of: when one of these is newer, .venv is brought up to date.
 ENGINE_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml \
 	$(shell find crates services/rust contracts \
-		-name '*.rs' -o -name Cargo.toml -o -name '*.proto')
+		-name '*.rs' -o -name Cargo.toml -o -name '*.proto' -o -name '*.bpf.o')
 VENV  := .venv/.up-to-date
 STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
