@@ -82,6 +82,12 @@ public final class CarriedOut {
         exchange.close();
     }
 
+    /** Reads the whole request and closes the connection: with bytes unread the kernel would reset it. */
+    public static void drop(HttpExchange exchange) throws IOException {
+        exchange.getRequestBody().readAllBytes();
+        exchange.close();
+    }
+
     /** Waits, or until the server stops. */
     public static void sleep(int ms) {
         try {

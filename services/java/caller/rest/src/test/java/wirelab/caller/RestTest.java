@@ -93,7 +93,7 @@ class RestTest {
 
     @Test
     void aDroppedConnectionIsClosed() throws IOException {
-        assertFailed(carriedOut(serving(HttpExchange::close), TEN), "closed", "connection_closed");
+        assertFailed(carriedOut(serving(CarriedOut::drop), TEN), "closed", "connection_closed");
     }
 
     @Test

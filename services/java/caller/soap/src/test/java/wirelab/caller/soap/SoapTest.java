@@ -134,7 +134,7 @@ class SoapTest {
 
     @Test
     void aDroppedConnectionIsClosed() throws IOException {
-        assertFailed(carriedOut(serving(HttpExchange::close), TEN), "closed", "connection_closed");
+        assertFailed(carriedOut(serving(CarriedOut::drop), TEN), "closed", "connection_closed");
     }
 
     @Test
