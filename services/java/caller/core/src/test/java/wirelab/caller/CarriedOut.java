@@ -3,16 +3,11 @@ package wirelab.caller;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpHandler;
-import com.sun.net.httpserver.HttpServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.Executors;
 
 /** Plans as the process carries them out, for the tests of every library. */
 public final class CarriedOut {
@@ -52,48 +47,10 @@ public final class CarriedOut {
         assertEquals(10, group.get("times").get("response_failed").get("count").asInt());
     }
 
-    /** A server of the JDK below that path. */
-    public static HttpServer serving(String path, HttpHandler handler) throws IOException {
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setExecutor(Executors.newCachedThreadPool());
-        server.createContext(path, handler);
-        server.start();
-        return server;
-    }
-
-    /** Its address as a plan has it. */
-    public static String target(HttpServer server) {
-        return "127.0.0.1:" + server.getAddress().getPort();
-    }
-
     /** An address where nobody listens. */
     public static String nobody() throws IOException {
         try (ServerSocket once = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return "127.0.0.1:" + once.getLocalPort();
-        }
-    }
-
-    /** Answers a call. */
-    public static void answer(HttpExchange exchange, int status, String type, String body) throws IOException {
-        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        exchange.getResponseHeaders().set("Content-Type", type);
-        exchange.sendResponseHeaders(status, bytes.length);
-        exchange.getResponseBody().write(bytes);
-        exchange.close();
-    }
-
-    /** Reads the whole request and closes the connection: with bytes unread the kernel would reset it. */
-    public static void drop(HttpExchange exchange) throws IOException {
-        exchange.getRequestBody().readAllBytes();
-        exchange.close();
-    }
-
-    /** Waits, or until the server stops. */
-    public static void sleep(int ms) {
-        try {
-            Thread.sleep(ms);
-        } catch (InterruptedException stopped) {
-            Thread.currentThread().interrupt();
         }
     }
 }
