@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** Plans as the process carries them out, for the tests of every library. */
 public final class CarriedOut {
@@ -51,6 +53,16 @@ public final class CarriedOut {
     public static String nobody() throws IOException {
         try (ServerSocket once = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return "127.0.0.1:" + once.getLocalPort();
+        }
+    }
+
+    /** Waits until each user has a call under way. */
+    public static void meet(CountDownLatch users) {
+        users.countDown();
+        try {
+            users.await(10, TimeUnit.SECONDS);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
         }
     }
 }

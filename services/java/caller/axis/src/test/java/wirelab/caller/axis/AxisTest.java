@@ -10,6 +10,7 @@ import com.sun.net.httpserver.HttpHandler;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,8 +44,9 @@ class AxisTest extends SoapLibraryTest {
     @Test
     void moreUsersThanTwoHaveAConnectionEach() throws IOException {
         HttpHandler noting = noting(type, reply);
+        CountDownLatch users = new CountDownLatch(5);
         String target = serving(exchange -> {
-            sleep(20);
+            CarriedOut.meet(users);
             noting.handle(exchange);
         });
         carriedOut(target, TEN.replace("'users':1", "'users':5"));
