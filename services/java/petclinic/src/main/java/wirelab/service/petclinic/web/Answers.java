@@ -11,6 +11,7 @@ import org.springframework.http.ResponseEntity;
 import wirelab.service.Calls;
 import wirelab.service.Coded;
 import wirelab.service.contract.StoreUnavailable;
+import wirelab.service.contract.message.Lexical;
 import wirelab.service.petclinic.ClinicError;
 import wirelab.service.petclinic.message.Messages;
 
@@ -79,7 +80,7 @@ final class Answers {
     /** A parameter of a path. */
     static int id(String text) {
         try {
-            return Integer.parseInt(text);
+            return Integer.parseInt(Lexical.ascii(text));
         } catch (NumberFormatException none) {
             throw new WrongParameter("\"" + text + "\" is no number of 32 bits");
         }
