@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -66,13 +67,16 @@ public final class Main {
 
     /** Carries out a plan and prints JSON lines. Returns the exit code. */
     static int carryOut(String text, OutputStream output) {
+        return carryOut(text, output, ServiceLoader.load(Library.class).findFirst());
+    }
+
+    static int carryOut(String text, OutputStream output, Optional<Library> installed) {
         try {
             try {
                 Plan plan = Plan.read(text);
                 Plan.Group group = plan.groups().get(0);
-                Library library = ServiceLoader.load(Library.class)
-                        .findFirst()
-                        .orElseThrow(() -> new Refusal("stack.binding: this caller has no " + group.stack()));
+                Library library = installed.orElseThrow(
+                        () -> new Refusal("stack.binding: this caller has no " + group.stack()));
                 check(group, library);
                 Target target = Target.of(group);
                 Run run = new Run(group, library, target);
@@ -129,7 +133,11 @@ public final class Main {
         run.closeWindow();
         run.stop();
         print("drain", Stamps.now());
-        if (!run.awaitEnd(Plan.ns(run.group.drainS()))) {
+        boolean isEnded = run.awaitEnd(Plan.ns(run.group.drainS()));
+        if (run.fault() != null) {
+            throw new IllegalStateException("a thread that makes calls ended: " + run.fault(), run.fault());
+        }
+        if (!isEnded) {
             run.abandon();
         }
         if (broken != null) {

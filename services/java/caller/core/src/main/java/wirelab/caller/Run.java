@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.ObjLongConsumer;
 
@@ -52,6 +53,7 @@ final class Run {
     volatile int queueMax;
     private final Map<Long, Long> first = new ConcurrentHashMap<>();
     private final Set<Thread> workers = ConcurrentHashMap.newKeySet();
+    private final AtomicReference<Throwable> fault = new AtomicReference<>();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final AtomicLong working = new AtomicLong(1);
     private final Deque<Long> waiting = new ArrayDeque<>();
@@ -170,6 +172,9 @@ final class Run {
         Thread thread = new Thread(() -> {
             try {
                 work.run();
+            } catch (RuntimeException | Error error) {
+                fault.compareAndSet(null, error);
+                stop();
             } finally {
                 workers.remove(Thread.currentThread());
                 ended();
@@ -273,6 +278,11 @@ final class Run {
     private synchronized void complete() {
         isComplete = true;
         notifyAll();
+    }
+
+    /** What ended a thread of this process, whose calls are missing then; null: nothing. */
+    Throwable fault() {
+        return fault.get();
     }
 
     /** Whether all calls end within that time. */

@@ -27,7 +27,7 @@ public record Target(
         return axis("connection", "keep").equals("close");
     }
 
-    /** The check of a decoded reply against the contract's text. */
+    /** The check of a decoded reply against the contract's text; null: the reply has none. */
     public void compare(String reply) throws Failure {
         int length = reply == null ? 0 : reply.length();
         if (length != text.length()) {
@@ -40,6 +40,6 @@ public record Target(
 
     /** The same of bytes. */
     public void compare(byte[] reply) throws Failure {
-        compare(new String(reply, StandardCharsets.ISO_8859_1));
+        compare(reply == null ? null : new String(reply, StandardCharsets.ISO_8859_1));
     }
 }

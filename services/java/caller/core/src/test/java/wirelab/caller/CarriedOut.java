@@ -3,16 +3,13 @@ package wirelab.caller;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpHandler;
-import com.sun.net.httpserver.HttpServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.Executors;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** Plans as the process carries them out, for the tests of every library. */
 public final class CarriedOut {
@@ -52,20 +49,6 @@ public final class CarriedOut {
         assertEquals(10, group.get("times").get("response_failed").get("count").asInt());
     }
 
-    /** A server of the JDK below that path. */
-    public static HttpServer serving(String path, HttpHandler handler) throws IOException {
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setExecutor(Executors.newCachedThreadPool());
-        server.createContext(path, handler);
-        server.start();
-        return server;
-    }
-
-    /** Its address as a plan has it. */
-    public static String target(HttpServer server) {
-        return "127.0.0.1:" + server.getAddress().getPort();
-    }
-
     /** An address where nobody listens. */
     public static String nobody() throws IOException {
         try (ServerSocket once = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -73,6 +56,7 @@ public final class CarriedOut {
         }
     }
 
+<<<<<<< HEAD
     /** Answers a call. */
     public static void answer(HttpExchange exchange, int status, String type, String body) throws IOException {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
@@ -90,8 +74,13 @@ public final class CarriedOut {
 
     /** Waits, or until the server stops. */
     public static void sleep(int ms) {
+=======
+    /** Waits until each user has a call under way. */
+    public static void meet(CountDownLatch users) {
+        users.countDown();
+>>>>>>> rv-java
         try {
-            Thread.sleep(ms);
+            users.await(10, TimeUnit.SECONDS);
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         }

@@ -74,6 +74,8 @@ public final class IiopBinding implements Binding {
         properties.setProperty("jacorb.native_char_codeset", "UTF8");
         properties.setProperty("jacorb.native_wchar_codeset", "UTF16");
         properties.setProperty("jacorb.orb.print_version", "off");
+        // ORBs of one process would exchange messages without a socket.
+        properties.setProperty("jacorb.iiop.enable_loopback", "off");
         return properties;
     }
 }

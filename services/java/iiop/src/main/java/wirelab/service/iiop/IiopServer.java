@@ -1,7 +1,6 @@
 package wirelab.service.iiop;
 
 import java.io.IOException;
-import java.net.Socket;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -28,15 +27,8 @@ record IiopServer(Configuration configuration, ORB orb, POA root, String ior, Mo
     @Override
     public Map<String, Object> set() {
         Map<String, Object> set = new LinkedHashMap<>();
-        Socket socket = ListeningSockets.accepted();
-        try {
-            // The service's call to itself is over, and its socket with it, unless it can still be asked.
-            set.put("nagle", socket == null || socket.isClosed()
-                    ? configuration.socket().nagle()
-                    : !socket.getTcpNoDelay());
-        } catch (IOException closed) {
-            set.put("nagle", configuration.socket().nagle());
-        }
+        // Of the service's call to itself.
+        set.put("nagle", ListeningSockets.nagle());
         set.put("threads_max", IiopBinding.THREADS_MAX);
         set.put("char_codeset", "UTF-8");
         return set;

@@ -21,21 +21,21 @@ public final class ListeningSockets implements ServerSocketFactory {
     private static volatile Configuration.Socket options;
     private static volatile Calls calls;
     private static volatile ServerSocket listening;
-    private static volatile Socket accepted;
+    private static volatile Boolean nagle;
 
     static void prepare(Configuration.Socket config, Calls counter) {
         options = config;
         calls = counter;
-        accepted = null;
+        nagle = null;
     }
 
     static int port() {
         return listening.getLocalPort();
     }
 
-    /** A connection that was accepted, for what the kernel says of it; null before the first. */
-    static Socket accepted() {
-        return accepted;
+    /** Whether the last connection that was accepted has Nagle's algorithm; null before the first. */
+    static Boolean nagle() {
+        return nagle;
     }
 
     @Override
@@ -70,7 +70,6 @@ public final class ListeningSockets implements ServerSocketFactory {
             Socket socket = new Accepted();
             implAccept(socket);
             calls.connected();
-            accepted = socket;
             return socket;
         }
     }
@@ -89,6 +88,7 @@ public final class ListeningSockets implements ServerSocketFactory {
         @Override
         public void setTcpNoDelay(boolean on) throws SocketException {
             super.setTcpNoDelay(!options.nagle());
+            nagle = !getTcpNoDelay();
         }
     }
 }

@@ -9,6 +9,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.omg.CORBA.ORB;
 import wirelab.calendar_v1.Calendar;
 import wirelab.calendar_v1.CalendarHelper;
@@ -49,6 +51,14 @@ class IiopTest {
             byte[] data = Text.pattern(0, 3_000_000);
             assertEquals(3_000_000, transfer.upload(data).length);
             assertEquals(1, bench.counts("Submit")[1]);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void nagleIsThatOfTheServicesCallToItself(boolean nagle) throws Exception {
+        try (Bench bench = Bench.start("transfer", STACK, "\"socket\":{\"nagle\":" + nagle + "}")) {
+            assertEquals(nagle, bench.running().set().get("nagle"));
         }
     }
 

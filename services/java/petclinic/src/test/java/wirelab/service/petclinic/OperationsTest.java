@@ -103,6 +103,8 @@ class OperationsTest {
         clinic.status(400, "POST", "/pettypes", "{\"id\":\"" + "x".repeat(100_000) + "\"}");
         clinic.status(400, "GET", "/owners/x", null);
         clinic.status(400, "GET", "/owners/2147483648", null);
+        // The digit three of Arabic.
+        clinic.status(400, "GET", "/owners/%D9%A3", null);
     }
 
     private static void pets(Clinic clinic) throws Exception {

@@ -23,8 +23,7 @@ final class AxisClient implements Client {
         stub._setProperty(AxisStubs.STAMPS, at);
         at.sent();
         if (target.isBytes()) {
-            byte[] reply = transfer.helloBytes();
-            target.compare(reply == null ? new byte[0] : reply);
+            target.compare(transfer.helloBytes());
         } else {
             target.compare(transfer.hello());
         }

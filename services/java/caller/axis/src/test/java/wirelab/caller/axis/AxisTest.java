@@ -1,48 +1,28 @@
 package wirelab.caller.axis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static wirelab.caller.CarriedOut.TEN;
-import static wirelab.caller.CarriedOut.answer;
 import static wirelab.caller.CarriedOut.assertFailed;
 import static wirelab.caller.CarriedOut.assertRight;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.net.httpserver.HttpHandler;
-import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import org.junit.jupiter.api.AfterEach;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import wirelab.caller.CarriedOut;
 import wirelab.caller.Envelopes;
+import wirelab.caller.SoapLibraryTest;
 
-/** Plans that Axis carries out against a server of the JDK. */
-class AxisTest {
-    private static final String STACK = "'binding':'soap','codec':'soap-encoded'";
-    private static final String XML = "text/xml; charset=utf-8";
-    private HttpServer server;
-
-    private String serving(HttpHandler handler) throws IOException {
-        server = CarriedOut.serving("/transfer/soap", handler);
-        return CarriedOut.target(server);
-    }
-
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.stop(0);
-        }
-    }
-
-    private static JsonNode carriedOut(String target, String rest) throws IOException {
-        return CarriedOut.group(target, STACK, "Hello", rest);
+/** Axis 1.4. */
+class AxisTest extends SoapLibraryTest {
+    AxisTest() throws IOException {
+        super("soap-encoded");
     }
 
     @ParameterizedTest
@@ -53,81 +33,53 @@ class AxisTest {
     void requestsSayWhatTheEnginesSayOverSuchConnections(
             String operation, String transport, String connection, int opened) throws IOException {
         JsonNode golden = Envelopes.of(operation, "soap-encoded", "1.1");
-        Set<String> said = ConcurrentHashMap.newKeySet();
-        Set<String> lines = ConcurrentHashMap.newKeySet();
-        Set<Integer> ports = ConcurrentHashMap.newKeySet();
-        String target = serving(exchange -> {
-            ports.add(exchange.getRemoteAddress().getPort());
-            lines.add(exchange.getProtocol() + " " + exchange.getRequestHeaders().getFirst("SOAPAction"));
-            assertTrue(exchange.getRequestHeaders().containsKey("Content-Length"));
-            said.add(Envelopes.said(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
-            answer(exchange, 200, XML, golden.get("reply_envelope").asText());
-        });
-        String stack = STACK + ",'transport':'" + transport + "','connection':'" + connection + "'";
-        JsonNode group = CarriedOut.group(target, stack, operation, TEN);
-        assertRight(group);
-        assertEquals(Set.of(Envelopes.said(golden.get("request_envelope").asText())), said);
-        String protocol = transport.toUpperCase(Locale.ROOT);
-        assertEquals(Set.of(protocol + " \"urn:wirelab:transfer:v1#" + operation + '"'), lines);
+        String target = serving(noting(XML, golden.get("reply_envelope").asText()));
+        String axes = stack + ",'transport':'" + transport + "','connection':'" + connection + "'";
+        assertGolden(golden, CarriedOut.group(target, axes, operation, TEN));
+        assertEquals(Set.of(transport.toUpperCase(Locale.ROOT)), protocols);
+        assertEquals(Set.of("\"urn:wirelab:transfer:v1#" + operation + '"'), actions);
         assertEquals(opened, ports.size());
-        Set<String> parts = Set.of("service", "queueing", "read", "response");
-        parts.forEach(part -> assertTrue(group.get("times").has(part), part));
-        assertTrue(!group.get("times").has("write") && !group.has("connections_opened"), group::toString);
     }
 
     @Test
     void moreUsersThanTwoHaveAConnectionEach() throws IOException {
-        String reply = Envelopes.of("Hello", "soap-encoded", "1.1").get("reply_envelope").asText();
-        Set<Integer> ports = ConcurrentHashMap.newKeySet();
+        HttpHandler noting = noting(type, reply);
+        CountDownLatch users = new CountDownLatch(5);
         String target = serving(exchange -> {
-            ports.add(exchange.getRemoteAddress().getPort());
-            exchange.getRequestBody().readAllBytes();
-            CarriedOut.sleep(20);
-            answer(exchange, 200, XML, reply);
+            CarriedOut.meet(users);
+            noting.handle(exchange);
         });
         carriedOut(target, TEN.replace("'users':1", "'users':5"));
         assertEquals(5, ports.size());
     }
 
-    private static HttpHandler replying(int status, String body) {
-        return exchange -> {
-            exchange.getRequestBody().readAllBytes();
-            answer(exchange, status, XML, body);
-        };
-    }
-
-    @Test
-    void anotherTextIsWrong() throws IOException {
-        String reply = Envelopes.of("Hello", "soap-encoded", "1.1").get("reply_envelope").asText();
-        String target = serving(replying(200, reply.replace("wirelab<", "wirelaB<")));
-        assertFailed(carriedOut(target, TEN), "wrong", "wrong_reply");
+    private String answering(int status, String type, String body) {
+        return serving(exchange -> answer(exchange, status, type, body));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Hello, wirelab", "", "<!DOCTYPE a><a/>"})
-    void whatIsNoEnvelopeIsWrong(String body) throws IOException {
-        assertFailed(carriedOut(serving(replying(200, body)), TEN), "wrong", "wrong_reply");
-    }
-
-    @Test
-    void aFaultIsAnErrorOfTheApplication() throws IOException {
-        String fault = Envelopes.of("Hello", "soap-encoded", "1.1").get("error_envelope").asText();
-        JsonNode group = carriedOut(serving(replying(500, fault)), TEN);
+    @CsvSource({"503,text/html,Service Unavailable", "404,text/plain,Not Found"})
+    void anotherStatusIsAnErrorOfTheApplication(int status, String type, String reason) throws IOException {
+        JsonNode group = carriedOut(answering(status, type, "no"), TEN);
         assertFailed(group, "application", "application_error");
-        assertEquals("not enough credit", group.get("error_examples").get(0).asText());
+        assertEquals("(" + status + ")" + reason, group.get("error_examples").get(0).asText());
+    }
+
+    /** Axis expects a fault of SOAP there, whatever the status is, and reads the body as an envelope. */
+    @ParameterizedTest
+    @ValueSource(strings = {"text/plain", "text/html; charset=utf-8"})
+    void anErrorPageOfAnotherTypeThanHtmlIsWrong(String type) throws IOException {
+        assertFailed(carriedOut(answering(503, type, "no"), TEN), "wrong", "wrong_reply");
     }
 
     @Test
-    void anotherStatusIsAnErrorOfTheApplication() throws IOException {
-        String target = serving(exchange -> {
-            exchange.getRequestBody().readAllBytes();
-            // Of another type Axis does not look at the status, and what comes is no envelope.
-            answer(exchange, 503, "text/html", "no");
-        });
-        assertFailed(carriedOut(target, TEN), "application", "application_error");
+    void aRightReplyOfStatus500IsGood() throws IOException {
+        assertRight(carriedOut(answering(500, XML, reply), TEN));
     }
 
+    /** Axis makes a fault of its own of it. */
     @Test
+<<<<<<< HEAD
     void aClosedPortRefuses() throws IOException {
         assertFailed(carriedOut(CarriedOut.nobody(), TEN), "refused", "connection_refused");
     }
@@ -141,5 +93,11 @@ class AxisTest {
     void aSlowReplyIsATimeout() throws IOException {
         String target = serving(exchange -> CarriedOut.sleep(2000));
         assertFailed(carriedOut(target, TEN + ",'timeout_s':0.05"), "timeout", "timeout");
+=======
+    void anEnvelopeOfAnotherNamespaceIsAnErrorOfTheApplication() throws IOException {
+        JsonNode group = carriedOut(answering(200, XML, "<Envelope/>"), TEN);
+        assertFailed(group, "application", "application_error");
+        assertEquals("Version Mismatch", group.get("error_examples").get(0).asText());
+>>>>>>> rv-java
     }
 }

@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -172,7 +173,11 @@ class IiopTest {
 
     @Test
     void everyUserHasAConnection() throws IOException {
-        String target = serving(IiopTest::hello);
+        CountDownLatch users = new CountDownLatch(3);
+        String target = serving((request, to) -> {
+            CarriedOut.meet(users);
+            hello(request, to);
+        });
         JsonNode group = carriedOut(target, "", "Hello", TEN.replace("'users':1", "'users':3"));
         assertEquals(10, group.get("ok").asInt(), group::toString);
         assertEquals(3, group.get("connections_opened").asInt(), group::toString);

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.springframework.http.converter.HttpMessageConversionException;
 import org.springframework.web.client.RestClient;
+import org.springframework.web.client.UnknownContentTypeException;
 import wirelab.caller.Client;
 import wirelab.caller.Connections;
 import wirelab.caller.Failure;
@@ -59,7 +60,7 @@ public final class RestLibrary implements Library {
     @Override
     public Failure failure(Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof HttpMessageConversionException) {
+            if (cause instanceof HttpMessageConversionException || cause instanceof UnknownContentTypeException) {
                 return Failure.wrong("the reply cannot be decoded: " + cause.getMessage());
             }
         }

@@ -1,8 +1,10 @@
 package wirelab.caller.rest;
 
+import java.io.IOException;
 import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.Function;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -75,7 +77,7 @@ final class SpringClient implements Client {
     }
 
     /** Why the reply is not the contract's; null: it is. */
-    private Failure compared(ConvertibleClientHttpResponse response) throws java.io.IOException {
+    private Failure compared(ConvertibleClientHttpResponse response) throws IOException {
         if (response.getStatusCode() != HttpStatus.OK) {
             response.getBody().readAllBytes();
             return Failure.application("status " + response.getStatusCode());
@@ -92,19 +94,26 @@ final class SpringClient implements Client {
         }
     }
 
+    /** Spring has no message for an empty body, nor for JSON's null: then there is no text either. */
+    private static <M, T> T field(M message, Function<M, T> text) {
+        return message == null ? null : text.apply(message);
+    }
+
     private String text(ConvertibleClientHttpResponse response) {
         return switch (target.axis("codec", "json")) {
-            case "json" -> response.bodyTo(TransferMessages.HelloReply.class).text;
-            case "protobuf" -> response.bodyTo(wirelab.transfer.v1.HelloReply.class).getText();
+            case "json" -> field(response.bodyTo(TransferMessages.HelloReply.class), reply -> reply.text);
+            case "protobuf" -> field(
+                    response.bodyTo(wirelab.transfer.v1.HelloReply.class), wirelab.transfer.v1.HelloReply::getText);
             default -> response.bodyTo(String.class);
         };
     }
 
     private byte[] bytes(ConvertibleClientHttpResponse response) {
         return switch (target.axis("codec", "json")) {
-            case "json" -> response.bodyTo(TransferMessages.HelloBytesReply.class).text;
-            case "protobuf" -> response.bodyTo(wirelab.transfer.v1.HelloBytesReply.class).getText().toByteArray();
-            default -> response.bodyTo(String.class).getBytes(StandardCharsets.UTF_8);
+            case "json" -> field(response.bodyTo(TransferMessages.HelloBytesReply.class), reply -> reply.text);
+            case "protobuf" -> field(
+                    response.bodyTo(wirelab.transfer.v1.HelloBytesReply.class), reply -> reply.getText().toByteArray());
+            default -> field(response.bodyTo(String.class), text -> text.getBytes(StandardCharsets.UTF_8));
         };
     }
 

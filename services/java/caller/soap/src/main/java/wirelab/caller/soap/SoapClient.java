@@ -95,19 +95,14 @@ final class SoapClient implements wirelab.caller.Client {
 
     private Call literal(wirelab.caller.soap.literal.Transfer transfer) {
         return target.isBytes()
-                ? () -> target.compare(text(transfer.helloBytes(new HelloRequest()).getText()))
+                ? () -> target.compare(transfer.helloBytes(new HelloRequest()).getText())
                 : () -> target.compare(transfer.hello(new HelloRequest()).getText());
     }
 
     private Call rpc(wirelab.caller.soap.rpc.Transfer transfer) {
         return target.isBytes()
-                ? () -> target.compare(text(transfer.helloBytes()))
+                ? () -> target.compare(transfer.helloBytes())
                 : () -> target.compare(transfer.hello());
-    }
-
-    /** An element that is missing has no bytes. */
-    private static byte[] text(byte[] reply) {
-        return reply == null ? new byte[0] : reply;
     }
 
     @Override

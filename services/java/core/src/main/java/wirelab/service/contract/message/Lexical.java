@@ -5,7 +5,8 @@ import java.util.regex.Pattern;
 
 /**
  * The lexical forms of XML Schema part 2. What SOAP libraries read by themselves lets numbers overflow,
- * takes many a word for a boolean, and skips what is no base64.
+ * takes many a word for a boolean, and skips what is no base64. White space is that of XML, whose documents
+ * hold no other characters up to the space.
  */
 public final class Lexical {
     private static final Pattern DOUBLE = Pattern.compile("[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?");
@@ -16,10 +17,10 @@ public final class Lexical {
     /** The value that {@code text} stands for; throws {@link IllegalArgumentException} when it stands for none. */
     public static Object read(Class<?> type, String text) {
         if (type == int.class) {
-            return Integer.valueOf(text.strip());
+            return Integer.valueOf(ascii(text.trim()));
         }
         if (type == long.class) {
-            return Long.valueOf(text.strip());
+            return Long.valueOf(ascii(text.trim()));
         }
         if (type == boolean.class) {
             return truth(text);
@@ -30,9 +31,19 @@ public final class Lexical {
         return type == byte[].class ? bytes(text) : text;
     }
 
+    /** The text of an integer, which Java would also read in the digits of other scripts. */
+    public static String ascii(String integer) {
+        for (int at = 0; at < integer.length(); at++) {
+            if (integer.charAt(at) > '9') {
+                throw new NumberFormatException("not an integer: " + integer);
+            }
+        }
+        return integer;
+    }
+
     /** xsd:boolean. */
     static boolean truth(String text) {
-        return switch (text.strip()) {
+        return switch (text.trim()) {
             case "true", "1" -> true;
             case "false", "0" -> false;
             default -> throw new IllegalArgumentException("not a boolean: " + text);
@@ -41,7 +52,7 @@ public final class Lexical {
 
     /** xsd:double, whose infinities are not written as Java writes them. */
     static double real(String text) {
-        String number = text.strip();
+        String number = text.trim();
         return switch (number) {
             case "INF" -> Double.POSITIVE_INFINITY;
             case "-INF" -> Double.NEGATIVE_INFINITY;

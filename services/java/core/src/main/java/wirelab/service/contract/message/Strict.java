@@ -10,7 +10,7 @@ final class Strict {
     static final class Int extends XmlAdapter<String, Integer> {
         @Override
         public Integer unmarshal(String text) {
-            return Integer.valueOf(text.strip());
+            return (Integer) Lexical.read(int.class, text);
         }
 
         @Override
@@ -22,7 +22,7 @@ final class Strict {
     static final class Whole extends XmlAdapter<String, Long> {
         @Override
         public Long unmarshal(String text) {
-            return Long.valueOf(text.strip());
+            return (Long) Lexical.read(long.class, text);
         }
 
         @Override

@@ -19,10 +19,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.springframework.http.HttpStatus;
 import wirelab.service.petclinic.message.Dtos;
+import wirelab.service.petclinic.web.Statuses;
 
 /**
- * Bodies and statuses of the operations. Controllers take bytes and give objects, because the codec reads and
+ * Bodies of the operations by status. Controllers take bytes and give objects, because the codec reads and
  * writes them: springdoc cannot see which. Schemas come from the data transfer objects and their constraints.
  */
 final class Bodies {
@@ -63,31 +65,37 @@ final class Bodies {
         }
         ApiResponses responses = new ApiResponses();
         if (name.startsWith("list")) {
-            responses.addApiResponse("200", reply("All rows.", new ArraySchema().items(reference(kind.row()))));
-        } else if (name.startsWith("get") || name.equals("addPet")) {
-            responses.addApiResponse("200", reply("The row.", reference(kind.row())));
+            add(responses, Statuses.FOUND, reply("All rows.", new ArraySchema().items(reference(kind.row()))));
+        } else if (name.startsWith("get")) {
+            add(responses, Statuses.FOUND, reply("The row.", reference(kind.row())));
+        } else if (name.equals("addPet")) {
+            add(responses, Statuses.ADDED, reply("The row.", reference(kind.row())));
         } else if (name.startsWith("add")) {
-            responses.addApiResponse("201", reply("The new row.", reference(kind.row()))
+            add(responses, Statuses.CREATED, reply("The new row.", reference(kind.row()))
                     .addHeaderObject("Location", header("Its path.", true)));
         } else {
-            responses.addApiResponse("204", new ApiResponse().description("Done."));
+            add(responses, Statuses.DONE, new ApiResponse().description("Done."));
         }
         if (hasBody || !parameters.isEmpty()) {
-            ApiResponse invalid = reply("The body or a parameter is invalid.", reference(Dtos.ErrorInfo.class));
-            responses.addApiResponse("400", hasBody
-                    ? invalid.addHeaderObject("errors", header("What is wrong with the body.", !hasId))
+            ApiResponse invalid = error("The body or a parameter is invalid.");
+            add(responses, Statuses.INVALID, hasBody
+                    ? invalid.addHeaderObject(Statuses.ERRORS, header("What is wrong with the body.", !hasId))
                     : invalid);
         }
         if (hasId || name.startsWith("list")) {
-            responses.addApiResponse("404", new ApiResponse().description("There is no such row."));
+            add(responses, Statuses.NO_ROW, new ApiResponse().description("There is no such row."));
         }
-        responses.addApiResponse("406", reply("Accept excludes JSON.", reference(Dtos.ErrorInfo.class)));
+        add(responses, Statuses.NOT_ACCEPTABLE, error("Accept excludes JSON."));
         if (hasBody) {
-            responses.addApiResponse("415", reply("The body is no JSON.", reference(Dtos.ErrorInfo.class)));
+            add(responses, Statuses.WRONG_TYPE, error("The body is no JSON."));
         }
-        responses.addApiResponse("503", reply("The database is unavailable.", reference(Dtos.ErrorInfo.class)));
+        add(responses, Statuses.STORE_UNAVAILABLE, error("The database is unavailable."));
         operation.setResponses(responses);
         return operation;
+    }
+
+    private static void add(ApiResponses to, HttpStatus status, ApiResponse response) {
+        to.addApiResponse(String.valueOf(status.value()), response);
     }
 
     private static Header header(String description, boolean required) {
@@ -96,6 +104,10 @@ final class Bodies {
 
     private static ApiResponse reply(String description, Schema<?> schema) {
         return new ApiResponse().description(description).content(content(schema));
+    }
+
+    private static ApiResponse error(String description) {
+        return reply(description, reference(Dtos.ErrorInfo.class));
     }
 
     private static Content content(Schema<?> schema) {

@@ -11,6 +11,7 @@ import org.springframework.http.ResponseEntity;
 import wirelab.service.Calls;
 import wirelab.service.Coded;
 import wirelab.service.contract.StoreUnavailable;
+import wirelab.service.contract.message.Lexical;
 import wirelab.service.petclinic.ClinicError;
 import wirelab.service.petclinic.message.Messages;
 
@@ -19,10 +20,7 @@ final class Answers {
     /** What all paths begin with. */
     static final String PREFIX = "/petclinic/api/";
 
-    /** The header field that says what is wrong with a body. */
-    private static final String ERRORS = "errors";
-
-    /** Characters of it: a server bounds the head of a reply. */
+    /** Characters of {@link Statuses#ERRORS}: a server bounds the head of a reply. */
     private static final int ERRORS_MAX = 200;
 
     private final Messages messages;
@@ -82,7 +80,7 @@ final class Answers {
     /** A parameter of a path. */
     static int id(String text) {
         try {
-            return Integer.parseInt(text);
+            return Integer.parseInt(Lexical.ascii(text));
         } catch (NumberFormatException none) {
             throw new WrongParameter("\"" + text + "\" is no number of 32 bits");
         }
@@ -111,19 +109,21 @@ final class Answers {
             return work.answer(call);
         } catch (ClinicError error) {
             call.failed();
-            return error.kind() == ClinicError.Kind.NOT_FOUND ? ResponseEntity.notFound().build() : invalid(error);
+            return error.kind() == ClinicError.Kind.NOT_FOUND
+                    ? ResponseEntity.status(Statuses.NO_ROW).build()
+                    : invalid(error);
         } catch (Messages.Malformed error) {
             return invalid(error);
         } catch (StoreUnavailable error) {
-            return failed(HttpStatus.SERVICE_UNAVAILABLE, error);
+            return failed(Statuses.STORE_UNAVAILABLE, error);
         }
     }
 
     /** The answer to a body that is no message, or breaks the contract. */
     ResponseEntity<Object> invalid(Exception error) {
         String text = String.valueOf(error.getMessage()).replaceAll("[^ -~]", "?");
-        return failed(HttpStatus.BAD_REQUEST, error, Map.of(
-                ERRORS, text.substring(0, Math.min(text.length(), ERRORS_MAX))));
+        return failed(Statuses.INVALID, error, Map.of(
+                Statuses.ERRORS, text.substring(0, Math.min(text.length(), ERRORS_MAX))));
     }
 
     /** The answer to any other exception. */
@@ -146,13 +146,13 @@ final class Answers {
 
     /** Rows that were asked for. */
     ResponseEntity<Object> found(String operation, Supplier<Reply<?>> reply) {
-        return call(operation, call -> with(ResponseEntity.ok(), call, operation, reply.get()));
+        return call(operation, call -> with(ResponseEntity.status(Statuses.FOUND), call, operation, reply.get()));
     }
 
     /** A new row without its path. */
     ResponseEntity<Object> added(String operation, byte[] body, Function<Object, Reply<?>> reply) {
-        return call(operation,
-                call -> with(ResponseEntity.ok(), call, operation, reply.apply(read(operation, body))));
+        return call(operation, call ->
+                with(ResponseEntity.status(Statuses.ADDED), call, operation, reply.apply(read(operation, body))));
     }
 
     /** A new row below {@code path}. */
@@ -160,7 +160,7 @@ final class Answers {
         return call(operation, call -> {
             Made made = reply.apply(read(operation, body));
             URI row = URI.create(PREFIX + path + "/" + made.id());
-            return with(ResponseEntity.created(row), call, operation, made.reply());
+            return with(ResponseEntity.status(Statuses.CREATED).location(row), call, operation, made.reply());
         });
     }
 
@@ -168,7 +168,7 @@ final class Answers {
     ResponseEntity<Object> changed(String operation, byte[] body, Consumer<Object> change) {
         return call(operation, call -> {
             change.accept(read(operation, body));
-            return ResponseEntity.noContent().build();
+            return ResponseEntity.status(Statuses.DONE).build();
         });
     }
 
@@ -176,7 +176,7 @@ final class Answers {
     ResponseEntity<Object> deleted(String operation, Runnable deletion) {
         return call(operation, call -> {
             deletion.run();
-            return ResponseEntity.noContent().build();
+            return ResponseEntity.status(Statuses.DONE).build();
         });
     }
 

@@ -1,6 +1,5 @@
 package wirelab.service.petclinic.web;
 
-import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.HttpMediaTypeNotAcceptableException;
@@ -20,12 +19,12 @@ final class BadRequests {
 
     @ExceptionHandler
     ResponseEntity<Object> parameter(Answers.WrongParameter error) {
-        return answers.failed(HttpStatus.BAD_REQUEST, error);
+        return answers.failed(Statuses.INVALID, error);
     }
 
     @ExceptionHandler
     ResponseEntity<Object> method(HttpRequestMethodNotSupportedException error) {
-        ResponseEntity<Object> reply = answers.failed(HttpStatus.METHOD_NOT_ALLOWED, error);
+        ResponseEntity<Object> reply = answers.failed(Statuses.WRONG_METHOD, error);
         return ResponseEntity.status(reply.getStatusCode())
                 .headers(reply.getHeaders())
                 .headers(error.getHeaders())
@@ -34,12 +33,12 @@ final class BadRequests {
 
     @ExceptionHandler
     ResponseEntity<Object> accept(HttpMediaTypeNotAcceptableException error) {
-        return answers.failed(HttpStatus.NOT_ACCEPTABLE, error);
+        return answers.failed(Statuses.NOT_ACCEPTABLE, error);
     }
 
     @ExceptionHandler
     ResponseEntity<Object> contentType(HttpMediaTypeNotSupportedException error) {
-        return answers.failed(HttpStatus.UNSUPPORTED_MEDIA_TYPE, error);
+        return answers.failed(Statuses.WRONG_TYPE, error);
     }
 
     @ExceptionHandler

@@ -1,47 +1,31 @@
-package wirelab.caller;
+package wirelab.caller.rest;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static wirelab.caller.CarriedOut.COLD;
 import static wirelab.caller.CarriedOut.TEN;
 import static wirelab.caller.CarriedOut.assertFailed;
-import static wirelab.caller.CarriedOut.sleep;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
-import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import wirelab.caller.CarriedOut;
+import wirelab.caller.HttpLibraryTest;
 
-/** A plan as the process carries it out, against a server of the JDK. */
-class RestTest {
-    private HttpServer server;
-
-    private String serving(HttpHandler handler) throws IOException {
-        server = CarriedOut.serving("/transfer/hello", handler);
-        return CarriedOut.target(server);
+/** Spring's RestClient. */
+class RestTest extends HttpLibraryTest {
+    RestTest() {
+        super("'binding':'rest'", "/transfer/hello", "application/json", "{\"text\":\"Hello, wirelab\"}");
     }
 
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.stop(0);
-        }
-    }
-
-    private static void answer(HttpExchange exchange, int status, String body) throws IOException {
-        CarriedOut.answer(exchange, status, "application/json", body);
-    }
-
-    private static void hello(HttpExchange exchange) throws IOException {
-        answer(exchange, 200, "{\"text\":\"Hello, wirelab\"}");
-    }
-
-    private static JsonNode carriedOut(String target, String rest) throws IOException {
-        return CarriedOut.group(target, "'binding':'rest'", "Hello", rest);
+    private void hello(HttpExchange exchange) throws IOException {
+        answer(exchange, 200, type, reply);
     }
 
     @Test
@@ -71,18 +55,29 @@ class RestTest {
         assertTrue(group.get("times").get("response").get("max_ns").asLong() > 1_500_000_000L);
     }
 
-    @Test
-    void anotherTextIsWrong() throws IOException {
-        assertFailed(carriedOut(serving(e -> answer(e, 200, "{\"text\":\"Hello, wirelaB\"}")), TEN), "wrong", "wrong_reply");
+    @ParameterizedTest
+    @CsvSource({
+        "json,application/json,''", "json,application/json,null", "json,application/json,{}",
+        "protobuf,application/x-protobuf,''", "text,text/plain,''"
+    })
+    void aReplyWithoutATextIsWrong(String codec, String type, String body) throws IOException {
+        HttpHandler replying = exchange -> answer(exchange, 200, type, body);
+        String target = serving(replying);
+        for (String operation : List.of("Hello", "HelloBytes")) {
+            JsonNode group = CarriedOut.group(target, stack + ",'codec':'" + codec + "'", operation, TEN);
+            assertFailed(group, "wrong", "wrong_reply");
+        }
     }
 
     @Test
-    void whatIsNoJsonIsWrong() throws IOException {
-        assertFailed(carriedOut(serving(e -> answer(e, 200, "Hello, wirelab")), TEN), "wrong", "wrong_reply");
+    void aReplyOfAnotherTypeIsWrong() throws IOException {
+        String target = serving(exchange -> answer(exchange, 200, "text/html", reply));
+        assertFailed(carriedOut(target, TEN), "wrong", "wrong_reply");
     }
 
     @Test
     void anotherStatusIsAnErrorOfTheApplication() throws IOException {
+<<<<<<< HEAD:services/java/caller/rest/src/test/java/wirelab/caller/RestTest.java
         assertFailed(carriedOut(serving(e -> answer(e, 500, "no")), TEN), "application", "application_error");
     }
 
@@ -103,6 +98,9 @@ class RestTest {
             hello(exchange);
         });
         assertFailed(carriedOut(target, TEN + ",'timeout_s':0.05"), "timeout", "timeout");
+=======
+        assertFailed(carriedOut(serving(replying(500, "no")), TEN), "application", "application_error");
+>>>>>>> rv-java:services/java/caller/rest/src/test/java/wirelab/caller/rest/RestTest.java
     }
 
     @Test
