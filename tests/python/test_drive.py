@@ -431,16 +431,18 @@ def test_a_server_with_tls_is_driven_where_its_authority_is_trusted(
         thread.start()
         url = f"https://127.0.0.1:{running.server_port}/"
         code, said = _drive(capsys, url, "--calls", "20", "--ca", made.of_client("tls")["ca"])
-        untrusted, refused = _drive(capsys, url, "--calls", "1", "--ca", _stranger(tmp_path))
+        untrusted, refused = _drive(
+            capsys, url, "--calls", "1", "--ca", _unknown_authority(tmp_path)
+        )
         running.shutdown()
         thread.join()
     assert (code, said["ok"]) == (0, 20), said["error_examples"]
     assert (untrusted, refused["ok"]) == (1, 0)
 
 
-def _stranger(folder: Path) -> str:
+def _unknown_authority(folder: Path) -> str:
     """An authority that has signed nothing."""
-    ca: str = scratch.make_certificates(folder / "stranger").of_client("tls")["ca"]
+    ca: str = scratch.make_certificates(folder / "unknown").of_client("tls")["ca"]
     return ca
 
 

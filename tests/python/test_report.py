@@ -234,7 +234,7 @@ def test_extra_sections(hostile_run: Path) -> None:
 
 
 def test_empty_run(tmp_path: Path) -> None:
-    """A run that was interrupted before its first trial has a report that says so."""
+    """A run that was interrupted before its first trial has a report that states this."""
     folder = write_run(tmp_path / "run", [])
     assert "No trial measured anything" in write_page(folder).read_text(encoding="utf-8")
 

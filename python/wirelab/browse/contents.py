@@ -1,5 +1,5 @@
-"""Reads the contents of a run directory that anybody may have written: checked, bounded, and never
-with another result than the contents or a reason."""
+"""Reads a run directory whose author is unknown. The contents are checked and bounded; the result is
+the contents or a reason why there are none."""
 
 from __future__ import annotations
 

@@ -94,7 +94,10 @@ class Handler(BaseHTTPRequestHandler):
         if self.command not in METHODS:
             self.send_error(HTTPStatus.METHOD_NOT_ALLOWED)
         elif len(hosts) != 1 or not HOST.fullmatch(hosts[0].strip()):
-            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "This server is for this machine only.")
+            self.send_error(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "This server answers requests from this machine only.",
+            )
         elif not self.path.startswith("/"):
             self.send_error(HTTPStatus.BAD_REQUEST, "The request target is not a path.")
         else:
