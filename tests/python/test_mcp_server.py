@@ -301,6 +301,36 @@ def test_hostile_calls_are_tool_errors_and_the_server_goes_on(
     talk(tmp_path, conversation)
 
 
+@pytest.mark.usefixtures("real_engine")
+def test_no_call_reads_or_writes_through_links_out_of_the_root(tmp_path: Path) -> None:
+    """A folder from elsewhere, such as a checkout, can contain links to the user's files."""
+    precious = tmp_path / "precious"
+    precious.write_text("keep")
+    (tmp_path / "outside").mkdir()
+    root = tmp_path / "root"
+    (root / "locked").mkdir(parents=True)
+    (root / "locked" / ".lock").symlink_to(precious)
+    (root / "runs").symlink_to(tmp_path / "outside")
+    write_run(root / "run", trials(World(("rest@rust",), (14,), (users(1),), repeats=2)))
+    (root / "run" / ".report.html.unfinished").symlink_to(precious)
+    pair = {"a": "rest@rust", "b": "grpc@rust", "pairs_max": 2, "duration_s": 0.1}
+
+    async def conversation(client: Any) -> None:
+        for tool, arguments in (
+            ("compare", {**pair, "directory": "locked"}),
+            ("compare", pair),
+            ("report", {"directory": "run"}),
+            ("dissect", {"source": "run"}),
+        ):
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error
+            assert "is outside" in text(result), (tool, text(result))
+
+    talk(root, conversation)
+    assert precious.read_text() == "keep"
+    assert not list((tmp_path / "outside").iterdir())
+
+
 def test_a_large_result_is_cut_and_kept_whole(tmp_path: Path) -> None:
     world = World(sizes=(14, 150, 1_500, 15_000), loads=(users(1), users(8)), repeats=2)
     write_run(tmp_path / "run", trials(world))

@@ -248,6 +248,17 @@ def test_no_run_directory(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
+    """A folder from elsewhere can contain links under any name that the report uses."""
+    folder = write_run(tmp_path / "run", [])
+    other = tmp_path / "other"
+    other.write_text("keep")
+    for name in ("report.html", ".report.html.unfinished"):
+        (folder / name).symlink_to(other)
+    assert not write_page(folder).is_symlink()
+    assert other.read_text() == "keep"
+
+
 def test_unreadable_histogram_is_said(tmp_path: Path) -> None:
     """A damaged histogram costs its picture, not the report."""
     every = trials(SMALL)

@@ -1,5 +1,5 @@
-"""Reads a run directory whose author is unknown. The contents are checked and bounded; the result is
-the contents or a reason why there are none."""
+"""Reads a run directory whose author is unknown. The contents are checked and bounded; the result
+is the contents or a reason why there are none."""
 
 from __future__ import annotations
 

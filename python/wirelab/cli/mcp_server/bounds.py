@@ -1,4 +1,4 @@
-"""Bounds the output of a call. The result names the parts that were cut and the file with the whole."""
+"""Bounds the output of a call. The result names what was cut and the file with the whole."""
 
 from __future__ import annotations
 
