@@ -213,6 +213,39 @@ def test_every_view_draws_what_the_data_hold_and_its_link_reopens_it(
     assert tab.logged == []
 
 
+@pytest.mark.parametrize(
+    ("errors", "span", "opacities"),
+    [
+        ((0.0, 0.0, 0.0), "from 0/s to 0/s.", {"0.06"}),
+        ((5.0, 5.0, 5.0), "from 5.00/s to 5.00/s.", {"0.53"}),
+        ((0.0, 5.0, 10.0), "from 0/s to 10.0/s.", {"0.06", "0.53", "1.00"}),
+        ((0.0, 1.0, 100.0), "from 0/s to 100/s, by factors.", {"0.06", "1.00"}),
+    ],
+)
+def test_zeros_and_equal_values_have_a_heat_map(
+    browser: Browser,
+    tmp_path: Path,
+    errors: tuple[float, ...],
+    span: str,
+    opacities: set[str],
+) -> None:
+    one = trial(point(REST), 0, 0, WORLD)
+    folder = write_run(tmp_path / "run", [one])
+    over_time = series.Series()
+    for second, value in enumerate(errors):
+        over_time.add(second * 1_000_000_000, {"errors_per_s": value})
+    over_time.opened(0)
+    over_time.write(folder / "trials" / one.id / series.NAME)
+    tab = browser.open(f"{write_page(folder).as_uri()}#view=heat&over=errors")
+    assert tab.evaluate('document.querySelector("#explorer .note").textContent').endswith(span)
+    drawn = tab.evaluate(
+        """[...document.querySelectorAll("[fill-opacity]")]
+        .map(one => one.getAttribute("fill-opacity"))"""
+    )
+    assert len(drawn) == 3
+    assert set(drawn) == opacities
+
+
 def _background(tab: Tab) -> int:
     """Brightness of the page, 0 to 765."""
     found = tab.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -280,8 +313,17 @@ def test_a_link_of_the_contents_opens_its_section(browser: Browser, page: str) -
     assert again.evaluate('document.querySelector("#machine-and-versions details").open') is True
 
 
-def test_a_link_with_nonsense_shows_the_page_as_it_is(browser: Browser, page: str) -> None:
-    nonsense = "#view=constructor&setting=length&group=__proto__&figure=x&t0=99d~&off=zz&at=%3Cb%3E"
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        "#view=constructor&setting=length&group=__proto__&figure=x&t0=99d~&off=zz&at=%3Cb%3E",
+        "#100%",
+        "#at=%E0%A4%A&&=",
+    ],
+)
+def test_a_link_with_nonsense_shows_the_page_as_it_is(
+    browser: Browser, page: str, nonsense: str
+) -> None:
     tab = browser.open(f"{page}{nonsense}")
     assert labels(tab) == labels(browser.open(page))
     assert tab.logged == []
