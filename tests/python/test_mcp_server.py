@@ -267,6 +267,7 @@ HOSTILE: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("dissect", {"source": "run"}),
     ("report", {"directory": "capture.pcap"}),
     ("report", {"directory": "run"}),
+    ("report", {"directory": "other"}),
     ("report", {"directory": "."}),
     (LONG_NAME, {}),
     ("drive", {"target": [[[[[[[[]]]]]]]]}),
@@ -286,6 +287,8 @@ def test_hostile_calls_are_tool_errors_and_the_server_goes_on(
     (tmp_path / "link").symlink_to("/etc/passwd")
     (tmp_path / "run" / "trials" / "x").mkdir(parents=True)
     (tmp_path / "run" / "manifest.json").write_text("[" * 10_000)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "manifest.json").write_text(r'{"format": "\u001b[2J"}')
     (tmp_path / "run" / "trials" / "x" / "capture-client.pcapng").symlink_to("/etc/passwd")
 
     async def conversation(client: Any) -> None:
@@ -296,6 +299,7 @@ def test_hostile_calls_are_tool_errors_and_the_server_goes_on(
             said = text(result)
             assert 10 < len(said) < OUTPUT_BYTES_MAX
             assert "internally" not in said, (tool[:20], arguments, said)
+            assert "\x1b" not in said
         assert not (await client.call_tool("drive", QUICK)).is_error
 
     talk(tmp_path, conversation)

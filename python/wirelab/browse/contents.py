@@ -12,7 +12,7 @@ import msgspec
 
 from wirelab.browse import tree
 from wirelab.errors import WirelabError
-from wirelab.format.sanitize import damage
+from wirelab.format.sanitize import damage, sanitize
 from wirelab.run import journal
 from wirelab.run.manifest import MANIFEST, Manifest
 from wirelab.trial.record import Trial
@@ -54,7 +54,7 @@ def attempt(work: Callable[[], T]) -> T:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Unreadable(shortened(damage(error))) from error
     except Exception as error:
-        print(f"wirelab browse: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"wirelab browse: {type(error).__name__}: {sanitize(error)}", file=sys.stderr)
         reason = f"its records have values that cannot be processed ({type(error).__name__})"
         raise Unreadable(reason) from error
 
