@@ -629,6 +629,15 @@ def test_a_proto_that_does_not_parse_is_refused(
     assert "--data is not JSON" in capsys.readouterr().err
 
 
+def test_data_may_be_nested_deeply(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is text for a URL, and not JSON for gRPC."""
+    deep = "[" * 100_000
+    assert main(["drive", "http://127.0.0.1:1/", "--calls", "1", "--data", deep]) == 1
+    assert "refused" in capsys.readouterr().out
+    assert main(["drive", "grpc://127.0.0.1:1/a.B/C", "--data", deep]) == 2
+    assert "--data is not JSON: it is nested too deeply" in capsys.readouterr().err
+
+
 def test_targets_are_resolved() -> None:
     server = targets.parse("grpc://localhost:7000/a.b.C/D")
     assert isinstance(server, Server)

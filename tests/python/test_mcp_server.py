@@ -250,6 +250,7 @@ HOSTILE: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("drive", {"target": "http://127.0.0.1:1/", "method": "GET / HTTP/1.1\r\n\r\nGET"}),
     ("drive", {"target": "http://127.0.0.1:1/\r\nx: y"}),
     ("drive", {"target": "file:///etc/passwd"}),
+    ("drive", {"target": "grpc://127.0.0.1:1/a.B/C", "body": "[" * 100_000}),
     ("drive", {"target": "rest@nowhere"}),
     ("drive", {"target": "rest@rust?codec=../../etc"}),
     ("drive", {"target": "http://127.0.0.1:1/", "rate": 5, "users": 2}),
