@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def real_engine() -> Path:
-    """The engine that was built; without it the test is skipped, and says so."""
+    """The engine that was built; without it the test is skipped with the reason."""
     try:
         return engine_binary.find()
     except EngineMissing as error:
@@ -54,7 +54,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., N
 @pytest.fixture
 def no_orphans() -> Iterator[None]:
     """Fails the test when a process that it started is still there at its end. Processes
-    of other tests or users do not count: they are told by an environment variable."""
+    of other tests or users do not count: an environment variable distinguishes them."""
     mark = f"{os.getpid()}-{time.monotonic_ns()}"
     os.environ["WIRELAB_TEST_MARK"] = mark
     yield

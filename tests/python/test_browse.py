@@ -206,7 +206,7 @@ def test_a_comparison_needs_two_runs(tmp_path: Path) -> None:
         assert "Choose at least two" in message(site, f"/compare?{query}")
     many = "&".join(f"run={number:020x}" for number in range(9))
     assert "at most 8" in message(site, f"/compare?{many}")
-    assert "no such run directory" in message(site, f"/compare?run={key}&run={'0' * 20}")
+    assert "no longer exists" in message(site, f"/compare?run={key}&run={'0' * 20}")
     assert "Only runs can be compared" in message(site, f"/compare?run={key}&run={study}")
 
 

@@ -9,17 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.chromium import Tab, tab
+from tests.python.chromium import Browser, Tab, needs_chromium
 from tests.python.hostile_runs import SLOWER, SMALL, at, write_hostile, write_run
 from tests.python.synthetic_run import World, trials, users
 from tests.python.test_browse import append, under_way
-from tests.python.test_report_browser import CHROMIUM
 from wirelab.browse.server import BrowseServer, listen
 from wirelab.browse.site import Site
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium in PATH: install Debian's chromium to run these"
-)
+pytestmark = needs_chromium
 
 CONTRAST_MIN = 4.5
 """Of text (WCAG 2.2, 1.4.3, level AA)."""
@@ -69,10 +66,18 @@ GOOD = {"over": 0, "sideways": [], "pale": [], "small": [], "outside": [], "unna
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """One browser for all tests."""
-    with tab(tmp_path_factory.mktemp("profile")) as made:
-        yield made
+    with Browser(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Tab]:
+    """A page that asks no server after the test."""
+    made = browser.open()
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -94,13 +99,11 @@ def root_of(server: BrowseServer) -> Path:
     return server.site._root
 
 
-def opened(browser: Tab, url: str, width: int = 1280, scheme: str = "light") -> None:
-    """Opens an address in a new window, with an empty log."""
-    # The page of an earlier test may still ask its server.
-    browser.open("about:blank")
-    browser.logged.clear()
-    browser.window(width, scheme=scheme)
-    browser.open(url)
+def opened(tab: Tab, url: str, width: int = 1280, scheme: str = "light") -> None:
+    """Opens an address in a window of that width."""
+    tab.resize(width)
+    tab.prefer(scheme)
+    tab.open(url)
 
 
 def box_of(name: str) -> str:
@@ -108,141 +111,141 @@ def box_of(name: str) -> str:
     return f'tr:has(a[data-name="{name}"]) input'
 
 
-def mark_rows(browser: Tab) -> None:
+def mark_rows(tab: Tab) -> None:
     """Marks the links of the rows with their texts, so that selectors can name them."""
-    browser.evaluate(
+    tab.evaluate(
         "document.querySelectorAll('tbody th a').forEach(a => a.dataset.name = a.textContent)"
     )
 
 
-def test_two_runs_are_compared_by_clicks(browser: Tab, server: BrowseServer) -> None:
-    opened(browser, server.url)
-    mark_rows(browser)
+def test_two_runs_are_compared_by_clicks(tab: Tab, server: BrowseServer) -> None:
+    opened(tab, server.url)
+    mark_rows(tab)
     for name in ("first", "second"):
-        browser.click(box_of(name))
-    browser.click("button")
-    browser.wait("location.pathname === '/compare' && document.readyState === 'complete'")
-    assert browser.evaluate("document.querySelector('h2').textContent") == "second over first"
-    verdicts = browser.evaluate(
+        tab.click(box_of(name))
+    tab.click("button")
+    tab.wait("location.pathname === '/compare' && document.readyState === 'complete'")
+    assert tab.evaluate("document.querySelector('h2').textContent") == "second over first"
+    verdicts = tab.evaluate(
         "[...document.querySelectorAll('.verdict')].map(one => one.textContent)"
     )
     assert "higher" in verdicts
-    browser.click("nav li:nth-child(2) a")
-    browser.wait("document.querySelector('h2')?.textContent === 'first over second'")
-    browser.click("header .kind a")
-    browser.wait("location.pathname === '/' && document.readyState === 'complete'")
-    assert browser.logged == []
+    tab.click("nav li:nth-child(2) a")
+    tab.wait("document.querySelector('h2')?.textContent === 'first over second'")
+    tab.click("header .kind a")
+    tab.wait("location.pathname === '/' && document.readyState === 'complete'")
+    assert tab.logged == []
 
 
-def test_the_button_without_two_runs_states_what_to_do(browser: Tab, server: BrowseServer) -> None:
-    opened(browser, server.url)
-    browser.click("button")
-    browser.wait("location.pathname === '/compare' && document.readyState === 'complete'")
-    assert "Choose at least two" in browser.evaluate("document.querySelector('main').textContent")
+def test_the_button_without_two_runs_states_what_to_do(tab: Tab, server: BrowseServer) -> None:
+    opened(tab, server.url)
+    tab.click("button")
+    tab.wait("location.pathname === '/compare' && document.readyState === 'complete'")
+    assert "Choose at least two" in tab.evaluate("document.querySelector('main').textContent")
 
 
-def test_the_keyboard_is_enough(browser: Tab, server: BrowseServer) -> None:
+def test_the_keyboard_is_enough(tab: Tab, server: BrowseServer) -> None:
     """Tab reaches the button, the boxes and the links in their order; Space and Enter use them."""
-    opened(browser, server.url)
+    opened(tab, server.url)
     focus = "document.activeElement.name || document.activeElement.textContent"
     reached = []
     chosen = 0
     for _ in range(20):
-        browser.press("Tab")
-        if browser.evaluate("document.activeElement === document.body"):
+        tab.press("Tab")
+        if tab.evaluate("document.activeElement === document.body"):
             break
-        reached.append(browser.evaluate(focus))
-        outline = browser.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        reached.append(tab.evaluate(focus))
+        outline = tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline != "none", reached
         if reached[-1] == "run":
-            browser.press("Space")
+            tab.press("Space")
             chosen += 1
     assert chosen == 2
     assert {"second", "first", "Compare the chosen runs"} <= set(reached)
-    browser.evaluate("document.querySelector('button').focus()")
-    browser.press("Enter")
-    browser.wait("location.pathname === '/compare' && document.readyState === 'complete'")
+    tab.evaluate("document.querySelector('button').focus()")
+    tab.press("Enter")
+    tab.wait("location.pathname === '/compare' && document.readyState === 'complete'")
 
 
-def test_a_report_reacts_in_an_origin_of_its_own(browser: Tab, server: BrowseServer) -> None:
-    opened(browser, server.url)
-    browser.click("tbody td a")
-    browser.wait("location.pathname.startsWith('/report/') && document.readyState === 'complete'")
-    assert browser.evaluate("document.querySelector('h1').textContent") == "synthetic"
-    assert browser.evaluate("self.origin") == "null"
-    before = browser.evaluate("document.documentElement.dataset.theme ?? ''")
-    browser.evaluate(
+def test_a_report_reacts_in_an_origin_of_its_own(tab: Tab, server: BrowseServer) -> None:
+    opened(tab, server.url)
+    tab.click("tbody td a")
+    tab.wait("location.pathname.startsWith('/report/') && document.readyState === 'complete'")
+    assert tab.evaluate("document.querySelector('h1').textContent") == "synthetic"
+    assert tab.evaluate("self.origin") == "null"
+    before = tab.evaluate("document.documentElement.dataset.theme ?? ''")
+    tab.evaluate(
         "[...document.querySelectorAll('button')].find(b => /Theme/.test(b.textContent)).click()"
     )
-    assert browser.evaluate("document.documentElement.dataset.theme ?? ''") != before
-    assert browser.logged == []
+    assert tab.evaluate("document.documentElement.dataset.theme ?? ''") != before
+    assert tab.logged == []
 
 
-def test_an_open_page_follows_a_run_to_its_report(browser: Tab, server: BrowseServer) -> None:
+def test_an_open_page_follows_a_run_to_its_report(tab: Tab, server: BrowseServer) -> None:
     """A run that starts while the list is open appears there. Its page shows each new trial, and
     becomes the report."""
     every = trials(SMALL)
-    opened(browser, server.url)
+    opened(tab, server.url)
     folder = write_run(root_of(server) / "growing", [], trials_planned=len(every), sessions=at(3))
     with under_way(folder):
         text = "document.querySelector('tbody tr')?.textContent.replace(/\\s+/g, ' ') ?? ''"
-        browser.wait(f"({text}).includes('under way')")
-        assert browser.evaluate(text).split()[:1] == ["compare"]
+        tab.wait(f"({text}).includes('under way')")
+        assert tab.evaluate(text).split()[:1] == ["compare"]
         append(folder, every[:1])
-        browser.wait(f"({text}).includes('1 of 12')")
-        browser.click("tbody th a")
-        browser.wait("document.querySelector('progress')?.value === 1")
+        tab.wait(f"({text}).includes('1 of 12')")
+        tab.click("tbody th a")
+        tab.wait("document.querySelector('progress')?.value === 1")
         (folder / "trials" / "the-next-one").mkdir(parents=True)
         for done in range(2, 6):
             append(folder, every[done - 1 : done])
-            browser.wait(f"document.querySelector('progress').value === {done}")
+            tab.wait(f"document.querySelector('progress').value === {done}")
         rows = "document.querySelectorAll('[data-field=cells] tr').length"
         points = {json.dumps(one.point.to_json(), sort_keys=True) for one in every[:5]}
-        browser.wait(f"{rows} === {len(points)}")
-        shown = browser.evaluate("document.querySelector('main').textContent")
+        tab.wait(f"{rows} === {len(points)}")
+        shown = tab.evaluate("document.querySelector('main').textContent")
         assert "5 of 12 trials" in shown
         assert "the-next-one" in shown
         assert " left" in shown
-        assert browser.evaluate(LOOK) == GOOD
+        assert tab.evaluate(LOOK) == GOOD
         append(folder, every[5:])
-        browser.wait("document.querySelector('progress').value === 12")
-    browser.wait("location.pathname.startsWith('/report/') && document.readyState === 'complete'")
-    assert browser.evaluate("document.querySelector('h1').textContent") == "synthetic"
-    assert browser.logged == []
+        tab.wait("document.querySelector('progress').value === 12")
+    tab.wait("location.pathname.startsWith('/report/') && document.readyState === 'complete'")
+    assert tab.evaluate("document.querySelector('h1').textContent") == "synthetic"
+    assert tab.logged == []
 
 
 def test_an_interrupted_run_and_a_server_that_ended_are_shown(
-    browser: Tab, server: BrowseServer
+    tab: Tab, server: BrowseServer
 ) -> None:
     every = trials(SMALL)
     folder = write_run(root_of(server) / "cut", every[:3], trials_planned=12, sessions=at(3))
     with under_way(folder):
-        opened(browser, server.url)
-        browser.click("tbody th a")
-        browser.wait("document.querySelector('main')?.dataset.status === 'under way'")
-    browser.wait("document.querySelector('main')?.dataset.status === 'interrupted'")
-    assert "3 of 12 trials are done" in browser.evaluate("document.body.textContent")
-    browser.open(server.url)
+        opened(tab, server.url)
+        tab.click("tbody th a")
+        tab.wait("document.querySelector('main')?.dataset.status === 'under way'")
+    tab.wait("document.querySelector('main')?.dataset.status === 'interrupted'")
+    assert "3 of 12 trials are done" in tab.evaluate("document.body.textContent")
+    tab.open(server.url)
     server.shutdown()
     server.server_close()
     notice = "document.querySelector('[data-field=notice]')"
-    browser.wait(f"!{notice}.hidden")
-    assert "does not answer" in browser.evaluate(f"{notice}.textContent")
+    tab.wait(f"!{notice}.hidden")
+    assert "does not answer" in tab.evaluate(f"{notice}.textContent")
 
 
-def test_a_choice_survives_a_change_of_the_list(browser: Tab, server: BrowseServer) -> None:
-    opened(browser, server.url)
-    browser.click("tbody input")
+def test_a_choice_survives_a_change_of_the_list(tab: Tab, server: BrowseServer) -> None:
+    opened(tab, server.url)
+    tab.click("tbody input")
     write_run(root_of(server) / "third", trials(SMALL)[:4], sessions=at(3))
     notice = "document.querySelector('[data-field=notice]')"
-    browser.wait(f"{notice}.textContent.includes('The list has changed')")
-    assert browser.evaluate("document.querySelector('tbody input').checked")
+    tab.wait(f"{notice}.textContent.includes('The list has changed')")
+    assert tab.evaluate("document.querySelector('tbody input').checked")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_layout_and_contrast(
-    width: int, scheme: str, browser: Tab, server: BrowseServer, tmp_path: Path
+    width: int, scheme: str, tab: Tab, server: BrowseServer, tmp_path: Path
 ) -> None:
     """Nothing scrolls sideways, text is readable, targets are large enough, also with hostile
     names and long stacks."""
@@ -252,34 +255,32 @@ def test_layout_and_contrast(
     for name, day in (("long-1", 4), ("long-2", 5)):
         write_run(root_of(server) / name, trials(world), sessions=at(day))
     write_hostile(root_of(server))
-    opened(browser, server.url, width, scheme)
-    browser.wait("!document.querySelector('.unread [data-status=\"reading…\"]')")
-    assert browser.evaluate(LOOK) == GOOD
-    mark_rows(browser)
+    opened(tab, server.url, width, scheme)
+    tab.wait("!document.querySelector('.unread [data-status=\"reading…\"]')")
+    assert tab.evaluate(LOOK) == GOOD
+    mark_rows(tab)
     for name in ("long-1", "long-2", "damaged/no-trial"):
-        keys.append(
-            browser.evaluate(f"document.querySelector('[data-name=\"{name}\"]').pathname")[5:]
-        )
+        keys.append(tab.evaluate(f"document.querySelector('[data-name=\"{name}\"]').pathname")[5:])
     for target in (
         *(f"run/{key}" for key in keys),
         f"compare?run={keys[0]}&run={keys[1]}",
         "nosuch",
     ):
-        browser.open(server.url + target)
-        assert browser.evaluate(LOOK) == GOOD, target
-    assert [one for one in browser.logged if "404" not in one] == []
+        tab.open(server.url + target)
+        assert tab.evaluate(LOOK) == GOOD, target
+    assert [one for one in tab.logged if "404" not in one] == []
 
 
-def test_the_look_can_fail(browser: Tab, server: BrowseServer) -> None:
-    opened(browser, server.url)
-    browser.evaluate(
+def test_the_look_can_fail(tab: Tab, server: BrowseServer) -> None:
+    opened(tab, server.url)
+    tab.evaluate(
         "document.querySelector('h1').style.color = '#999';"
         "document.querySelector('h1').style.width = '3000px';"
         "document.querySelector('button').style.minHeight = '8px';"
         "document.querySelector('button').style.height = '8px';"
         "document.querySelector('tbody a').textContent = '';"
     )
-    seen = browser.evaluate(LOOK)
+    seen = tab.evaluate(LOOK)
     assert seen["over"] > 0
     assert seen["pale"]
     assert seen["small"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.python.hostile_runs import DAMAGED, NAMES, SECRET, SMALL, write_hostile, write_run
-from tests.python.synthetic_run import trials
+from tests.python.synthetic_run import World, trials
 from tests.python.test_browse import entry, message, page, summaries
 from wirelab.browse import contents, tree
 from wirelab.browse.site import FILE_POLICY, Site
@@ -111,6 +111,29 @@ def test_files_that_are_too_large_are_refused_unread(
     monkeypatch.setattr(contents, "TRIALS_MAX", 2)
     write_run(tmp_path / "many", trials(SMALL)[:3])
     assert summaries(tmp_path)["many"].result == "it has 3 trials, more than 2"
+
+
+@pytest.mark.parametrize("name", ["stack", "operation", "link", "load"])
+def test_a_name_that_makes_a_report_slow_is_refused(name: str, tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", trials(SMALL)[:2])
+    journal = folder / "trials.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    for line in lines:
+        long = "x" * (contents.TEXT_MAX + 1)
+        line["point"][name] = {**line["point"]["load"], "kind": long} if name == "load" else long
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert summaries(tmp_path)["run"].result == "it has a name of 4,001 characters, more than 4,000"
+
+
+def test_a_report_of_many_settings_is_left_to_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_run(tmp_path / "run", trials(World(sizes=(14, 15), repeats=2)))
+    (key,) = tree.scan(tmp_path).entries
+    monkeypatch.setattr(contents, "SETTINGS_MAX", 1)
+    site = Site(tmp_path)
+    assert "settings, more than 1" in message(site, f"/report/{key}")
+    assert "Figures so far" in page(site, f"/run/{key}")
 
 
 def test_the_search_is_bounded_and_states_what_it_leaves_out(

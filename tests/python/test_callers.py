@@ -422,7 +422,7 @@ def ladder() -> Ladder:
 
 
 def test_a_caller_is_never_named_as_a_single_change() -> None:
-    """It brings its client library and windows, and the sentence says so."""
+    """It brings its client library and windows, and the sentence states this."""
     found = explain(both(2000, 1000), ladder())
     assert found.causes == ("load-tool",)
     said = next(c.text for c in found.conclusions if c.rung == "load-tool")
@@ -500,7 +500,7 @@ def no_ghz(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("stand_in", "no_orphans", "no_ghz")
 def test_a_tool_that_cannot_be_had_leaves_the_rest_of_the_run(tmp_path: Path) -> None:
-    """Its trials are told as not measured; nothing fails."""
+    """Its trials are reported as not measured; nothing fails."""
     found = run(tmp_path / "run")
     assert len(found.trials) == len(by_caller(found, ENGINE)) == 2
     assert found.failed == ()

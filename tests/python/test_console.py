@@ -56,6 +56,16 @@ def test_a_status_takes_no_more_columns_than_there_are(terminal: _Terminal) -> N
     assert terminal.getvalue() == "x" * 39
 
 
+def test_a_terminal_gets_no_control_characters_but_those_of_styles(terminal: _Terminal) -> None:
+    """Run directories and services of others name what is printed."""
+    console = Console()
+    console.print(f"{console.styled('fine', 'green')}\tx\x1b]0;title\x07\x9b2J\u202e\r.", "bold")
+    console.status([Line("a\x1b[2Jb")])
+    assert terminal.getvalue() == (
+        "\x1b[1m\x1b[32mfine\x1b[0m\tx\ufffd]0;title\ufffd\ufffd2J\ufffd\ufffd.\x1b[0m\na\ufffd[2Jb"
+    )
+
+
 def test_a_status_is_for_terminals(capsys: pytest.CaptureFixture[str]) -> None:
     with StatusLine(Console()) as line:
         line.show(Line("moving"))

@@ -431,16 +431,18 @@ def test_a_server_with_tls_is_driven_where_its_authority_is_trusted(
         thread.start()
         url = f"https://127.0.0.1:{running.server_port}/"
         code, said = _drive(capsys, url, "--calls", "20", "--ca", made.of_client("tls")["ca"])
-        untrusted, refused = _drive(capsys, url, "--calls", "1", "--ca", _stranger(tmp_path))
+        untrusted, refused = _drive(
+            capsys, url, "--calls", "1", "--ca", _unknown_authority(tmp_path)
+        )
         running.shutdown()
         thread.join()
     assert (code, said["ok"]) == (0, 20), said["error_examples"]
     assert (untrusted, refused["ok"]) == (1, 0)
 
 
-def _stranger(folder: Path) -> str:
+def _unknown_authority(folder: Path) -> str:
     """An authority that has signed nothing."""
-    ca: str = scratch.make_certificates(folder / "stranger").of_client("tls")["ca"]
+    ca: str = scratch.make_certificates(folder / "unknown").of_client("tls")["ca"]
     return ca
 
 
@@ -625,6 +627,15 @@ def test_a_proto_that_does_not_parse_is_refused(
     assert "bad.proto" in capsys.readouterr().err
     assert main(["drive", target, "--proto", str(proto), "--data", "{"]) == 2
     assert "--data is not JSON" in capsys.readouterr().err
+
+
+def test_data_may_be_nested_deeply(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is text for a URL, and not JSON for gRPC."""
+    deep = "[" * 100_000
+    assert main(["drive", "http://127.0.0.1:1/", "--calls", "1", "--data", deep]) == 1
+    assert "refused" in capsys.readouterr().out
+    assert main(["drive", "grpc://127.0.0.1:1/a.B/C", "--data", deep]) == 2
+    assert "--data is not JSON: it is nested too deeply" in capsys.readouterr().err
 
 
 def test_targets_are_resolved() -> None:

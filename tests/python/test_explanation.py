@@ -178,7 +178,7 @@ def test_no_gap_nothing_to_explain() -> None:
 
 
 def test_a_change_for_the_worse_is_no_cause() -> None:
-    """A rung that moves away from the goal says so."""
+    """A rung that moves away from the goal is reported as such."""
 
     def cost(selector: CellSelector) -> float:
         if selector.stack.startswith("rest"):
@@ -196,7 +196,7 @@ def test_noise_is_not_taken_for_the_absence_of_an_effect() -> None:
 
 
 def test_a_rung_that_failed_is_not_measured() -> None:
-    """The others are judged; the gap in the data is told."""
+    """The others are judged; the gap in the data is reported."""
     climbed = ladder()
     broken = START.changed(CHANGES["windows"])
     made = [*trials(climbed.cells, world("text-check"), 1)]

@@ -257,7 +257,7 @@ def test_a_carried_value_may_be_of_any_type(tmp_path: Path) -> None:
     requests = {request for request, *_ in _seen(tmp_path)}
     assert "0a056e6f2e2032" in requests  # no. 2
     assert trial.result.ok > 0
-    # A number is no text of proto3 JSON: the third call fails, and says so.
+    # A number is not a string in proto3 JSON: the third call fails with this reason.
     assert any("not a shop.Order" in text for text in trial.result.error_examples)
 
 

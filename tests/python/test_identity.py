@@ -306,7 +306,7 @@ def _run(out: Path, *, unverified: bool = False) -> running.Run:
 def test_an_unverified_service_is_not_measured(
     tmp_path: Path, stand_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unless it is forced; then every trial says so."""
+    """Unless it is forced; then every trial states it."""
     monkeypatch.setattr(installation, "cache", lambda: tmp_path / "cache")
     stand_in("service-wrong")
     refused = _run(tmp_path / "refused")

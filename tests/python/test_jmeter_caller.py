@@ -110,7 +110,7 @@ def test_a_wrapped_jmeter_is_known_and_its_last_summary_read() -> None:
 
 
 def test_an_installation_that_another_run_finished_first_is_used(tmp_path: Path) -> None:
-    """And one that cannot be put in its place says so."""
+    """One that cannot be put in its place is reported."""
     home, made = tmp_path / "home", tmp_path / "made"
     for folder in (home, made):
         folder.mkdir()

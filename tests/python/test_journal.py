@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
 from collections.abc import Iterator
@@ -66,6 +67,27 @@ def test_damage_elsewhere_is_refused_and_nothing_is_changed(path: Path) -> None:
     with pytest.raises(RunDirectoryError, match=r"trials\.jsonl:1"):
         Journal(path)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"id": {}},
+        {"repeat": "1"},
+        {"order": None},
+        {"status": "unknown"},
+        {"started": []},
+        {"seconds": "long"},
+        {"checks": {}},
+        {"checks": [{"name": 1, "outcome": "ok", "reason": ""}]},
+        {"checks": [{"name": "load", "outcome": [], "reason": ""}]},
+    ],
+    ids=str,
+)
+def test_a_value_of_another_type_is_damage(path: Path, damage: dict[str, object]) -> None:
+    path.write_text(json.dumps({**_trial(0).to_json(), **damage}) + "\n")
+    with pytest.raises(RunDirectoryError, match=r"trials\.jsonl:1 .* unexpected keys or types"):
+        journal.read(path)
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def test_terms_of_one_cell_are_gathered() -> None:
 
 
 def test_one_trial_has_no_interval() -> None:
-    """The estimate stays, the reason is told, and asking for bounds is an error."""
+    """The estimate stays, the reason is stated, and asking for bounds is an error."""
     found = linear_contrasts.product([(1.0, [2.0]), (-1.0, [1.0, 1.0])])
     assert found.estimate == pytest.approx(2.0)
     assert found.bounds is None

@@ -163,6 +163,41 @@ def test_other_arguments_are_refused_by_name(
     assert len(str(refused.value)) < 2_000
 
 
+@pytest.mark.parametrize(
+    ("tool", "options", "problem"),
+    [
+        ("drive", {"duration": "1s"}, "duration_s is above 1, the limit of this server"),
+        ("compare", {"users": 4}, "users is above 4, the limit of this server"),
+        ("compare", {"duration": "1s"}, "duration_s is above 1, the limit of this server"),
+    ],
+)
+def test_the_limits_hold_for_the_default_of_a_parameter(
+    tool: str, options: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=problem):
+        tools.accept(tool, ARGUMENTS[tool], limits(tmp_path, **options))
+
+
+def test_a_default_that_has_no_effect_is_not_limited(tmp_path: Path) -> None:
+    small = limits(tmp_path, users=4, duration="2s")
+    tools.accept("drive", {**ARGUMENTS["drive"], "calls": 10}, small)
+    tools.accept("compare", {**ARGUMENTS["compare"], "rate": 10.0}, small)
+
+
+def test_links_inside_a_folder_stay_below_the_root(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "run" / "trials" / "x").mkdir(parents=True)
+    (root / "run" / "again").symlink_to("trials")
+    given = limits(root)
+    assert given.tree("x", "run") == Path("run")
+    assert given.tree("x", "new") == Path("new")
+    link = root / "run" / "trials" / "x" / ".report.html.unfinished"
+    link.symlink_to(tmp_path / "file")
+    for folder in ("run", "."):
+        with pytest.raises(UsageError, match=r"x: '.*report.html.unfinished' is outside"):
+            given.tree("x", folder)
+
+
 def _bytes(result: dict[str, Any]) -> int:
     return len(json.dumps(result, ensure_ascii=False).encode())
 

@@ -250,6 +250,7 @@ HOSTILE: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("drive", {"target": "http://127.0.0.1:1/", "method": "GET / HTTP/1.1\r\n\r\nGET"}),
     ("drive", {"target": "http://127.0.0.1:1/\r\nx: y"}),
     ("drive", {"target": "file:///etc/passwd"}),
+    ("drive", {"target": "grpc://127.0.0.1:1/a.B/C", "body": "[" * 100_000}),
     ("drive", {"target": "rest@nowhere"}),
     ("drive", {"target": "rest@rust?codec=../../etc"}),
     ("drive", {"target": "http://127.0.0.1:1/", "rate": 5, "users": 2}),
@@ -267,6 +268,7 @@ HOSTILE: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("dissect", {"source": "run"}),
     ("report", {"directory": "capture.pcap"}),
     ("report", {"directory": "run"}),
+    ("report", {"directory": "other"}),
     ("report", {"directory": "."}),
     (LONG_NAME, {}),
     ("drive", {"target": [[[[[[[[]]]]]]]]}),
@@ -286,6 +288,8 @@ def test_hostile_calls_are_tool_errors_and_the_server_goes_on(
     (tmp_path / "link").symlink_to("/etc/passwd")
     (tmp_path / "run" / "trials" / "x").mkdir(parents=True)
     (tmp_path / "run" / "manifest.json").write_text("[" * 10_000)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "manifest.json").write_text(r'{"format": "\u001b[2J"}')
     (tmp_path / "run" / "trials" / "x" / "capture-client.pcapng").symlink_to("/etc/passwd")
 
     async def conversation(client: Any) -> None:
@@ -296,9 +300,40 @@ def test_hostile_calls_are_tool_errors_and_the_server_goes_on(
             said = text(result)
             assert 10 < len(said) < OUTPUT_BYTES_MAX
             assert "internally" not in said, (tool[:20], arguments, said)
+            assert "\x1b" not in said
         assert not (await client.call_tool("drive", QUICK)).is_error
 
     talk(tmp_path, conversation)
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_no_call_reads_or_writes_through_links_out_of_the_root(tmp_path: Path) -> None:
+    """A folder from elsewhere, such as a checkout, can contain links to the user's files."""
+    precious = tmp_path / "precious"
+    precious.write_text("keep")
+    (tmp_path / "outside").mkdir()
+    root = tmp_path / "root"
+    (root / "locked").mkdir(parents=True)
+    (root / "locked" / ".lock").symlink_to(precious)
+    (root / "runs").symlink_to(tmp_path / "outside")
+    write_run(root / "run", trials(World(("rest@rust",), (14,), (users(1),), repeats=2)))
+    (root / "run" / ".report.html.unfinished").symlink_to(precious)
+    pair = {"a": "rest@rust", "b": "grpc@rust", "pairs_max": 2, "duration_s": 0.1}
+
+    async def conversation(client: Any) -> None:
+        for tool, arguments in (
+            ("compare", {**pair, "directory": "locked"}),
+            ("compare", pair),
+            ("report", {"directory": "run"}),
+            ("dissect", {"source": "run"}),
+        ):
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error
+            assert "is outside" in text(result), (tool, text(result))
+
+    talk(root, conversation)
+    assert precious.read_text() == "keep"
+    assert not list((tmp_path / "outside").iterdir())
 
 
 def test_a_large_result_is_cut_and_kept_whole(tmp_path: Path) -> None:

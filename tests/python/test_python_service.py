@@ -94,7 +94,7 @@ def test_it_passes_the_examination(checkout: Path, real_engine: Path) -> None:
 
 @pytest.mark.usefixtures("no_orphans")
 def test_it_is_examined_by_what_it_answers(checkout: Path, real_engine: Path) -> None:
-    """A mistake in it is found: the pass above says something."""
+    """The check finds a mistake in it, so the pass above has a meaning."""
     accounts = checkout / "services" / "python" / "accounts.py"
     right = accounts.read_text()
     wrong = right.replace("self._balance[place] -= am", "self._balance[place] -= am - 1")

@@ -234,7 +234,7 @@ def test_extra_sections(hostile_run: Path) -> None:
 
 
 def test_empty_run(tmp_path: Path) -> None:
-    """A run that was interrupted before its first trial has a report that says so."""
+    """A run that was interrupted before its first trial has a report that states this."""
     folder = write_run(tmp_path / "run", [])
     assert "No trial measured anything" in write_page(folder).read_text(encoding="utf-8")
 
@@ -246,6 +246,17 @@ def test_no_run_directory(tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError, match=re.escape(str(tmp_path))):
         write_page(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
+    """A folder from elsewhere can contain links under any name that the report uses."""
+    folder = write_run(tmp_path / "run", [])
+    other = tmp_path / "other"
+    other.write_text("keep")
+    for name in ("report.html", ".report.html.unfinished"):
+        (folder / name).symlink_to(other)
+    assert not write_page(folder).is_symlink()
+    assert other.read_text() == "keep"
 
 
 def test_unreadable_histogram_is_said(tmp_path: Path) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import html
-import json
-import re
-import shutil
-import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.python import test_report_runtime as runtime
 from tests.python import test_wrap_page as wrapped
+from tests.python.chromium import Browser, Tab, needs_chromium
 from tests.python.synthetic_packets import captured, dissected
 from tests.python.synthetic_run import (
     GRPC,
@@ -32,30 +29,11 @@ from wirelab.study import sections as study_page
 from wirelab.trial import dissected as document
 from wirelab.trial.record import GroupResult
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium in PATH: install Debian's chromium to run these"
-)
+pytestmark = needs_chromium
 
 LEVELS = (1, 10, 50, 100, 400)
 
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--hide-scrollbars",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--enable-logging=stderr",
-)
-
-PROBE = r"""
-<script>
+PROBE = r"""(() => {
 for (const closed of document.querySelectorAll("details")) closed.open = true;
 const seen = {width: innerWidth, over: document.documentElement.scrollWidth - innerWidth,
               clipped: [], overlaps: [], outside: [], sideways: [], broken: []};
@@ -89,15 +67,8 @@ for (const part of document.querySelectorAll("h1, h2, h3, p, li, dd, nav a, figu
   if (!part.closest(".scroll table") && box.right > innerWidth + 0.5)
     seen.outside.push(part.tagName + " " + part.textContent.slice(0, 40));
 }
-parent.postMessage(JSON.stringify(seen), "*");
-</script>
-"""
-
-# A browser's window has a least width above that of a phone; a frame has not.
-FRAME = """<!doctype html><meta charset="utf-8"><script>
-onmessage = event => document.documentElement.setAttribute("data-seen", event.data);
-</script><iframe src="probed.html" style="border:0;width:WIDTHpx;height:2000px"></iframe>
-"""
+return seen;
+})()""".replace("WORD_MAX", str(WORD_MAX))
 
 
 def run_page(folder: Path) -> Path:
@@ -161,55 +132,34 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return made
 
 
-def browse(path: Path, width: int, profile: Path) -> tuple[str, str]:
-    """The page's elements after it was laid out, and what the browser logged."""
-    assert CHROMIUM is not None
-    done = subprocess.run(
-        [
-            CHROMIUM,
-            *FLAGS,
-            f"--user-data-dir={profile}",
-            f"--window-size={width},2000",
-            "--virtual-time-budget=10000",
-            "--dump-dom",
-            path.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    return done.stdout, done.stderr
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all tests."""
+    with Browser(tmp_path_factory.mktemp("profile")) as started:
+        yield started
 
 
-def test_console_is_silent(page: Path, tmp_path: Path) -> None:
+@contextmanager
+def opened(browser: Browser, page: Path, width: int) -> Iterator[Tab]:
+    """The page in a window of that width, to the end of the block."""
+    tab = browser.open(page.as_uri(), width, 2000)
+    yield tab
+    tab.close()
+
+
+def test_console_is_silent(browser: Browser, page: Path) -> None:
     """The page as it is written logs nothing, with its content policy in force."""
-    shown, logged = browse(page, 1280, tmp_path)
-    assert "</main>" in shown
-    assert [line for line in logged.splitlines() if "CONSOLE" in line] == []
-
-
-def seen_at(page: Path, width: int, tmp_path: Path) -> dict[str, Any]:
-    """What the probe saw; the probe needs the content policy out of its way."""
-    text = page.read_text(encoding="utf-8")
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
-    copy = tmp_path / "probed.html"
-    probe = PROBE.replace("WORD_MAX", str(WORD_MAX))
-    copy.write_text(text.replace("</body>", probe + "</body>"), encoding="utf-8")
-    frame = tmp_path / "frame.html"
-    frame.write_text(FRAME.replace("WIDTH", str(width)), encoding="utf-8")
-    shown, _ = browse(frame, 1400, tmp_path / "profile")
-    found = re.search(r'data-seen="([^"]*)"', shown)
-    assert found is not None, "the probe did not run"
-    seen: dict[str, Any] = json.loads(html.unescape(found[1]))
-    return seen
+    with opened(browser, page, 1280) as tab:
+        assert tab.evaluate("document.querySelector('main') !== null")
+        assert tab.logged == []
 
 
 @pytest.mark.parametrize("width", [1200, 400, 360])
-def test_layout(page: Path, width: int, tmp_path: Path) -> None:
+def test_layout(browser: Browser, page: Path, width: int) -> None:
     """Laptop and phone: nothing scrolls sideways, no word is broken in a table, no label is
     clipped, no text stands over text."""
-    seen = seen_at(page, width, tmp_path)
+    with opened(browser, page, width) as tab:
+        seen = tab.evaluate(PROBE)
     assert seen["width"] == width
     assert seen["over"] <= 0
     assert seen["outside"] == []
@@ -219,15 +169,26 @@ def test_layout(page: Path, width: int, tmp_path: Path) -> None:
     assert seen["overlaps"] == []
 
 
-def test_the_probe_can_fail(page: Path, tmp_path: Path) -> None:
+def test_the_probe_can_fail(browser: Browser, page: Path) -> None:
     """A page with something too wide is found out, within a table and without."""
-    broken = tmp_path / "broken.html"
-    wide = '<p style="width:3000px">wide</p></body>'
-    broken.write_text(page.read_text(encoding="utf-8").replace("</body>", wide), encoding="utf-8")
-    assert seen_at(broken, 390, tmp_path)["over"] > 0
-    text = page.read_text(encoding="utf-8")
-    broken.write_text(text.replace("</style>", "td{min-width:400px}</style>", 1), encoding="utf-8")
-    assert seen_at(broken, 1280, tmp_path)["sideways"] != []
-    narrow = "td,th{max-width:20px;overflow-wrap:anywhere}</style>"
-    broken.write_text(text.replace("</style>", narrow, 1), encoding="utf-8")
-    assert seen_at(broken, 1280, tmp_path)["broken"] != []
+    with opened(browser, page, 390) as tab:
+        tab.evaluate("document.querySelector('p').style.width = '3000px'")
+        assert tab.evaluate(PROBE)["over"] > 0
+    insert = "document.styleSheets[0].insertRule({}, document.styleSheets[0].cssRules.length)"
+    with opened(browser, page, 1280) as tab:
+        tab.evaluate(insert.format("'td { min-width: 400px }'"))
+        assert tab.evaluate(PROBE)["sideways"] != []
+    with opened(browser, page, 1280) as tab:
+        tab.evaluate(insert.format("'td, th { max-width: 20px; overflow-wrap: anywhere }'"))
+        assert tab.evaluate(PROBE)["broken"] != []
+
+
+def test_what_the_page_logs_is_seen(browser: Browser, page: Path) -> None:
+    """An error, a message, and what the content policy refuses."""
+    with opened(browser, page, 1280) as tab:
+        tab.evaluate("setTimeout(() => { throw new Error('an error') })")
+        tab.evaluate("console.log('a message')")
+        tab.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://127.0.0.1/'}))")
+        for text in ("an error", "a message", "Content Security Policy"):
+            while not any(text in one for one in tab.logged):
+                browser.wait_for_event()

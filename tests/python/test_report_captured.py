@@ -1,4 +1,4 @@
-"""Findings in packets as they are told: what a change has tested, and packets that were lost."""
+"""How the report words findings in packets: tested by a change, or limited by lost packets."""
 
 from __future__ import annotations
 

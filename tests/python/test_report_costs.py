@@ -92,7 +92,7 @@ def _databases(source: Source) -> list[list[str]]:
 
 
 def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
-    """On loopback the two sides are told apart less sharply."""
+    """On loopback the two sides cannot be separated as well."""
     text = write_page(write_run(tmp_path / "run", trials(ONE))).read_text(encoding="utf-8")
     assert "Cost per million calls" in text
     assert text.count("may be charged to the sender") == 1

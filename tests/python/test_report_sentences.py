@@ -328,7 +328,7 @@ def test_a_large_run_has_few_sentences() -> None:
 
 
 def test_closed_and_open_loads_stay_apart() -> None:
-    """Both kinds in one run: each has its own sentences, and the reader is told."""
+    """Each kind has its own sentences, and the report states that both are in the run."""
     loads = ({"kind": "closed", "users": 10}, {"kind": "constant", "rate": 2000.0})
     shown = sentences(trials(replace(SMALL, loads=loads)))
     assert any("in calls per second" in sentence or "more calls" in sentence for sentence in shown)
@@ -351,7 +351,7 @@ def test_calls_without_a_reply_are_not_ranked_with_others() -> None:
 
 
 def test_calls_through_a_proxy_are_not_ranked_with_direct_ones() -> None:
-    """A further process answers them; the reader is told."""
+    """A proxy is one more process in the path; the report states why they are not ranked."""
     grpc, proxied = "grpc@rust", f"{REST}{'&' if '?' in REST else '?'}via=nginx"
     world = replace(
         SMALL, stacks=(grpc, REST, proxied), call_us={grpc: 40.0, REST: 60.0, proxied: 5.0}
@@ -369,7 +369,7 @@ def test_calls_through_a_proxy_are_not_ranked_with_direct_ones() -> None:
 
 
 def test_calls_without_a_reply_have_pictures_of_their_own(tmp_path: Path) -> None:
-    """Under a heading that says so."""
+    """The heading names them."""
     world = replace(SMALL, stacks=("raw@rust", REST, "raw@rust?reply=one-way"))
     source = Source.read(write_run(tmp_path / "run", trials(world)))
     drawn = [

@@ -142,7 +142,7 @@ SVG = f"</svg><img src=x onerror=alert(1)>{HOSTILE}"
 
 
 @pytest.mark.parametrize("text", [HOSTILE, SVG, "{{ 7 * 7 }}{% raw %}", "x" * 5000])
-def test_nothing_that_a_stranger_says_runs(text: str) -> None:
+def test_no_text_of_a_third_party_runs_as_script(text: str) -> None:
     """Neither the command, nor what it printed, nor names in packets."""
     document = dissected(
         findings=[{**FINDING, "words": text}],

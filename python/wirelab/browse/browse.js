@@ -45,7 +45,7 @@ async function refreshIndex() {
   if (!same) {
     // A reload would clear the choice.
     if (!main.querySelector("input:checked")) return location.reload();
-    notice("The list has changed. Reload the page to see it; the choice is then cleared.");
+    notice("The list has changed. Reload the page to see it. This clears your choice.");
   }
   for (const run of runs) {
     const row = rows.find((one) => one.dataset.id === run.id);
@@ -109,7 +109,7 @@ async function loop() {
     } catch {
       pause = SLOW_MS;
       main.dataset.silent = "yes";
-      notice("The server does not answer. The page shows what was known last.");
+      notice("The server does not answer. The page shows the last known state.");
     }
   }
   setTimeout(loop, pause);

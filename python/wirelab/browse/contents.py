@@ -1,10 +1,10 @@
-"""Reads the contents of a run directory that anybody may have written: checked, bounded, and never
-with another result than the contents or a reason."""
+"""Reads a run directory whose author is unknown. The contents are checked and bounded; the result
+is the contents or a reason why there are none."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,10 +12,10 @@ import msgspec
 
 from wirelab.browse import tree
 from wirelab.errors import WirelabError
-from wirelab.format.sanitize import damage
+from wirelab.format.sanitize import damage, sanitize
 from wirelab.run import journal
 from wirelab.run.manifest import MANIFEST, Manifest
-from wirelab.trial.record import Trial
+from wirelab.trial.record import Point, Trial
 
 T = TypeVar("T")
 Document = TypeVar("Document", bound=msgspec.Struct)
@@ -27,6 +27,10 @@ DOCUMENT_BYTES_MAX = 32_000_000
 TRIALS_MAX = 20_000
 PAIRS_MAX = 20_000
 """Maximum number of pairs of stacks that are compared for one report."""
+SETTINGS_MAX = 300
+"""Maximum number of settings of a report, which takes about 0.1 s for each."""
+TEXT_MAX = 4_000
+"""Maximum number of characters of a text in a point; a report of longer ones takes seconds."""
 NAME_BYTES_MAX = 255
 REASON_MAX = 400
 """Maximum number of characters of a reason."""
@@ -54,7 +58,7 @@ def attempt(work: Callable[[], T]) -> T:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Unreadable(shortened(damage(error))) from error
     except Exception as error:
-        print(f"wirelab browse: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"wirelab browse: {type(error).__name__}: {sanitize(error)}", file=sys.stderr)
         reason = f"its records have values that cannot be processed ({type(error).__name__})"
         raise Unreadable(reason) from error
 
@@ -92,7 +96,7 @@ def accept_journal(folder: Path) -> None:
 
 def accept_trials(trials: tuple[Trial, ...]) -> None:
     """Raises :class:`Unreadable` for trials whose ids are not names of folders, or that are too
-    many to compare."""
+    many to compare, or have texts that are too long."""
     if len(trials) > TRIALS_MAX:
         raise NotShown(f"it has {len(trials):,} trials, more than {TRIALS_MAX:,}")
     for trial in trials:
@@ -102,10 +106,42 @@ def accept_trials(trials: tuple[Trial, ...]) -> None:
 
     stacks: dict[str, set[str]] = {}
     for trial in trials:
-        stacks.setdefault(setting_key(trial.point), set()).add(trial.point.stack)
+        named = stacks.setdefault(setting_key(trial.point), set())
+        if trial.point.stack not in named:
+            _accept_texts(trial.point)
+            named.add(trial.point.stack)
     pairs = sum(len(named) * (len(named) - 1) // 2 for named in stacks.values())
     if pairs > PAIRS_MAX:
         raise NotShown(f"it has {pairs:,} pairs of stacks, more than {PAIRS_MAX:,}")
+
+
+def accept_settings(trials: tuple[Trial, ...]) -> None:
+    """Raises :class:`NotShown` for trials of too many settings for one report."""
+    from wirelab.statistics.cell import setting_key
+
+    count = len({setting_key(trial.point) for trial in trials})
+    if count > SETTINGS_MAX:
+        raise NotShown(
+            f"it has {count:,} settings, more than {SETTINGS_MAX}; `wirelab report` reports them"
+        )
+
+
+def _accept_texts(point: Point) -> None:
+    longest = max(map(len, _texts(msgspec.to_builtins(point))), default=0)
+    if longest > TEXT_MAX:
+        raise NotShown(f"it has a name of {longest:,} characters, more than {TEXT_MAX:,}")
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from (name, *_texts(inner))
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def _is_name(text: str) -> bool:

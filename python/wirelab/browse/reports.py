@@ -96,6 +96,7 @@ def _made(entry: Entry) -> str:
     contents.accept_journal(entry.folder)
     source = Source.read(entry.folder)
     contents.accept_trials(source.trials)
+    contents.accept_settings(source.trials)
     return render(source)
 
 

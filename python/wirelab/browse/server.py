@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from wirelab.browse.site import Response, Site, refused
 from wirelab.errors import UsageError
+from wirelab.format.sanitize import sanitize
 from wirelab.process.interruption import Interruption
 
 LOOPBACK = "127.0.0.1"
@@ -94,7 +95,10 @@ class Handler(BaseHTTPRequestHandler):
         if self.command not in METHODS:
             self.send_error(HTTPStatus.METHOD_NOT_ALLOWED)
         elif len(hosts) != 1 or not HOST.fullmatch(hosts[0].strip()):
-            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "This server is for this machine only.")
+            self.send_error(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "This server answers requests from this machine only.",
+            )
         elif not self.path.startswith("/"):
             self.send_error(HTTPStatus.BAD_REQUEST, "The request target is not a path.")
         else:
@@ -181,7 +185,7 @@ class BrowseServer(ThreadingHTTPServer):
         """One line; none for a peer that has gone."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
-            print(f"wirelab browse: {type(error).__name__}: {error}", file=sys.stderr)
+            print(f"wirelab browse: {type(error).__name__}: {sanitize(error)}", file=sys.stderr)
 
 
 def listen(site: Site, port: int) -> BrowseServer:

@@ -43,8 +43,8 @@ FILE_POLICY = (
     "base-uri 'none'; frame-ancestors 'none'; sandbox allow-scripts; script-src "
     + " ".join(f"'{one}'" for one in html_page.script_hashes())
 )
-"""Of a page that may be a file from a run directory, which anybody may have written: no script but
-those of reports, an origin of its own."""
+"""Of a page that may be a file from a run directory, whose author is unknown: only the scripts of
+reports run, in an opaque origin."""
 _ID = rf"[0-9a-f]{{{tree.ID_DIGITS}}}"
 _FIELDS_MAX = 2 * comparing.RUNS_MAX
 
@@ -114,7 +114,9 @@ class Site:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         if not self._working.acquire(timeout=WORK_S):
-            raise _Refused(HTTPStatus.SERVICE_UNAVAILABLE, "Another page takes too long to make.")
+            raise _Refused(
+                HTTPStatus.SERVICE_UNAVAILABLE, "Another page is still being made; try again later."
+            )
         try:
             yield
         finally:
@@ -133,7 +135,7 @@ class Site:
             self._scanned_s = float("-inf")
             entry = self._scan().entries.get(key)
         if entry is None:
-            raise _Refused(HTTPStatus.NOT_FOUND, "There is no such run directory any more.")
+            raise _Refused(HTTPStatus.NOT_FOUND, "This run directory no longer exists.")
         return entry
 
     def _rows(self) -> list[pages.Line]:
@@ -202,7 +204,7 @@ class _Refused(Unreadable):
 
 
 def refused(status: HTTPStatus, text: str) -> Response:
-    """A page that states why there is no other one."""
+    """A page with the reason why the request has no answer."""
     return Response(status, HTML, pages.message(status.phrase, text).encode("utf-8", "replace"))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import AS_JSON, PATH
+from wirelab.cli.options import AS_JSON, PATH, FiniteRange
 
 
 @click.command()
@@ -23,7 +23,7 @@ from wirelab.cli.options import AS_JSON, PATH
 )
 @click.option(
     "--threshold",
-    type=click.FloatRange(0.0, 10.0),
+    type=FiniteRange(0.0, 10.0),
     metavar="SHARE",
     help="Differences up to this share are ignored, e.g. 0.05. [default: the first run's]",
 )

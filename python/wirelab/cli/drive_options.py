@@ -350,7 +350,7 @@ def _headers(message: MessageOptions, *, is_grpc: bool) -> tuple[tuple[str, str]
         return headers
     try:
         json.loads(message.data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return headers
     return (*headers, ("content-type", "application/json"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import AS_JSON, PATH
+from wirelab.cli.options import AS_JSON, PATH, FiniteRange
 
 
 @click.command()
@@ -28,7 +28,7 @@ from wirelab.cli.options import AS_JSON, PATH
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0.002, 0.5),
+    type=FiniteRange(0.002, 0.5),
     default=0.01,
     show_default=True,
     metavar="P",

@@ -9,7 +9,15 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import OPTIONS, PATH, GroupedCommand, option, option_group
+from wirelab.cli.options import (
+    OPTIONS,
+    PATH,
+    RATE,
+    USERS,
+    GroupedCommand,
+    option,
+    option_group,
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class LimitOptions:
     )
     users: int = option(
         "--users",
-        type=click.IntRange(1, 10_000),
+        type=USERS,
         default=1_000,
         show_default=True,
         help="Maximum number of users and of connections.",
@@ -59,7 +67,7 @@ class LimitOptions:
     rate: float = option(
         "--rate",
         metavar="PER_SECOND",
-        type=click.FloatRange(0.001, 1e7),
+        type=RATE,
         default=100_000.0,
         show_default=True,
         help="Maximum rate of an open load.",

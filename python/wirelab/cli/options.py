@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,8 +13,25 @@ import click
 
 from wirelab.errors import UsageError
 
+
+class FiniteRange(click.FloatRange):
+    """A finite number in a range. :class:`click.FloatRange` accepts NaN in every range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Raises :class:`click.BadParameter`."""
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{number} is not a finite number.", param, ctx)
+        return number
+
+
 PATH = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
+USERS = click.IntRange(1, 10_000)
+RATE = FiniteRange(0.001, 1e7)
+"""Calls per second."""
 
 OPTIONS = "Options"
 """Heading of options without a group."""
@@ -200,11 +218,11 @@ class LoadOptions:
 
     users: int | None = option(
         "--users",
-        type=click.IntRange(1, 10_000),
+        type=USERS,
         help="Number of users of a closed load. [default: 8]",
     )
     rate: float | None = option(
-        "--rate", type=click.FloatRange(0.001, 1e7), metavar="N", help="Calls per second (Poisson)."
+        "--rate", type=RATE, metavar="N", help="Calls per second (Poisson)."
     )
     duration: str | None = option(
         "--duration", metavar="TIME", help="Length of a window. [default: 2s; explain: 1s]"

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import AS_JSON, PATH
+from wirelab.cli.options import AS_JSON, PATH, FiniteRange
 
 
 @click.command()
@@ -39,7 +39,7 @@ from wirelab.cli.options import AS_JSON, PATH
 )
 @click.option(
     "--threshold",
-    type=click.FloatRange(0.0, 10.0),
+    type=FiniteRange(0.0, 10.0),
     default=0.05,
     show_default=True,
     metavar="SHARE",

@@ -12,6 +12,7 @@ from wirelab.cli.options import (
     POSTGRES,
     VERBOSE,
     DirectoryOptions,
+    FiniteRange,
     GroupedCommand,
 )
 from wirelab.errors import EXIT_OK
@@ -21,7 +22,7 @@ from wirelab.errors import EXIT_OK
 @click.argument("study", help="Name of the study, e.g. hamo2023.")
 @click.option(
     "--scale",
-    type=click.FloatRange(min=0.0),
+    type=FiniteRange(min=0.0),
     help="Share of the published call counts; 1 is all of them. [default: a few minutes]",
 )
 @click.option(

@@ -9,6 +9,10 @@ Json = dict[str, Any]
 Distribution = Literal["constant", "exponential", "uniform"]
 
 
+WINDOW_S = 3.0
+"""Default length of the measurement window."""
+
+
 @dataclass(frozen=True)
 class Spread:
     """A time that varies around its mean."""
@@ -107,7 +111,7 @@ class Amount:
         calls = self.concurrency() * self.iterations if self.iterations else self.calls
         if calls is not None:
             return {"calls": {"calls": calls, "max_s": self.max_s}}
-        return {"duration_s": 3.0 if self.duration_s is None else self.duration_s}
+        return {"duration_s": WINDOW_S if self.duration_s is None else self.duration_s}
 
     def group(self) -> Json:
         """The part of the plan's group that says when calls are made."""

@@ -304,7 +304,9 @@ def read_message(text: str) -> Any:
     """``--data`` of a gRPC call. Raises :class:`UsageError`."""
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
+        deep = isinstance(error, RecursionError)
         raise UsageError(
-            f"--data is not JSON: {error}", """write for example '{"id": 1}'"""
+            f"--data is not JSON: {'it is nested too deeply' if deep else error}",
+            """write for example '{"id": 1}'""",
         ) from None

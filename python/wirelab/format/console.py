@@ -7,9 +7,12 @@ command must stay whole to be copied.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
+
+from wirelab.format.sanitize import sanitize
 
 WIDTH = 80
 """Columns where there is no terminal to ask."""
@@ -22,6 +25,7 @@ _CODES = {
     "yellow": "33",
 }
 """Select Graphic Rendition (ECMA-48, section 8.3.117) by the name of a style."""
+_STYLED = re.compile(rf"(\x1b\[(?:0|{'|'.join(_CODES.values())})m)")
 
 
 class Line(NamedTuple):
@@ -64,9 +68,10 @@ class Console:
         return WIDTH
 
     def print(self, text: str = "", style: str = "") -> None:
-        """Prints lines, above the status where there is one. Raises :class:`OSError`."""
+        """Prints lines, above the status where there is one, without control characters other than
+        those of styles. Raises :class:`OSError`."""
         status = self._status
-        self._write(self._erased() + self.styled(text, style) + "\n")
+        self._write(self._erased() + self.styled(_harmless(text), style) + "\n")
         self.status(status)
 
     def styled(self, text: str, style: str) -> str:
@@ -84,7 +89,7 @@ class Console:
             return
         erased = self._erased()
         room = self.width - 1
-        self._status = [line._replace(text=line.text[:room]) for line in lines]
+        self._status = [line._replace(text=_harmless(line.text)[:room]) for line in lines]
         shown = "\n".join(self.styled(*line) for line in self._status)
         if erased or shown:
             self._write(erased + shown)
@@ -99,6 +104,12 @@ class Console:
     def _write(self, text: str) -> None:
         self.file.write(text)
         self.file.flush()
+
+
+def _harmless(text: str) -> str:
+    """Files and services of others name what is printed."""
+    parts = _STYLED.split(text)
+    return "".join(part if at % 2 else sanitize(part) for at, part in enumerate(parts))
 
 
 class StatusLine:

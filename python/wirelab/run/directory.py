@@ -90,7 +90,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Writes a file atomically, text in UTF-8, and waits until it is on the disk."""
     unfinished = _unfinished(path)
     try:
-        with unfinished.open("wb") as file:
+        # Of a process that was killed, or a link to another file in a folder from elsewhere.
+        unfinished.unlink(missing_ok=True)
+        with unfinished.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())

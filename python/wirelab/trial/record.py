@@ -521,6 +521,18 @@ _MAPPINGS = (
 """Parts of a trial that are objects in its line."""
 
 
+class _Plain(msgspec.Struct):
+    """Types of the other values of a line."""
+
+    id: str
+    repeat: int
+    order: int
+    status: Status
+    reason: str = ""
+    started: str = ""
+    seconds: float = 0.0
+
+
 @dataclass(frozen=True)
 class Trial:
     """One finished trial, measured or failed."""
@@ -619,7 +631,8 @@ class Trial:
         host = known.get("host")
         known["host"] = convert(host, HostRecord) if host else None
         known["point"] = Point.of(known["point"])
-        known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
+        known["checks"] = convert(known.get("checks", []), tuple[Check, ...])
+        convert(known, _Plain)
         return cls(**known)
 
     def time_ns(self, which: str, percentile: str) -> float | None:

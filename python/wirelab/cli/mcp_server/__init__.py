@@ -32,7 +32,7 @@ def run(permissions: PermissionOptions, limits: LimitOptions) -> int:
         )
     if sys.stdin.isatty():
         raise UsageError(
-            "`wirelab mcp` reads requests of a program from standard input, which is a terminal",
+            "`wirelab mcp` reads requests of a program, but standard input is a terminal",
             "name this command in the configuration of an MCP client",
         )
     from wirelab.cli.mcp_server.server import serve

@@ -1,4 +1,4 @@
-"""Bounds the output of a call. What was cut is stated, and the whole is kept in a file."""
+"""Bounds the output of a call. The result names what was cut and the file with the whole."""
 
 from __future__ import annotations
 

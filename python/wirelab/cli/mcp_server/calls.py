@@ -23,7 +23,7 @@ from wirelab.process.children import Child, ProcessOptions, describe_exit
 
 WORKER = (sys.executable, "-m", "wirelab.cli.mcp_server.worker")
 WAITING_MAX = 8
-"""Calls that wait for their turn; a further one is refused."""
+"""Maximum number of calls that wait for their turn; more are refused."""
 LINE_S = 0.2
 """Longest wait for a line of the worker before a cancellation is noticed."""
 GRACE_S = 1.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,16 @@ class Limits:
                 "name a path in it, or start the server with another --root",
             )
         return found.relative_to(self.root)
+
+    def tree(self, name: str, given: str) -> Path:
+        """The folder or file as :meth:`path` has it. Raises :class:`UsageError` also for a symbolic
+        link inside that leads out of the root, through which a command would read or write."""
+        top = self.path(name, given)
+        for parent, folders, files in os.walk(self.root / top):
+            for inside in (Path(parent, one) for one in (*folders, *files)):
+                if inside.is_symlink():
+                    self.path(name, str(inside))
+        return top
 
     def remote_host(self, service: str) -> str | None:
         """The host of a URL on another machine that may be loaded; None for loopback and for

@@ -11,7 +11,7 @@ LINE_BYTES_MAX = 4 * 2**20
 """Longest request. The longest body of a tool has a quarter of that."""
 CHUNK_BYTES = 65_536
 TOO_LONG = "(a line that is too long)\n"
-"""Takes the place of such a line; as it is no JSON, it is reported as a parse error."""
+"""Replaces such a line. It is not JSON, so the client receives a parse error."""
 
 
 class Lines:

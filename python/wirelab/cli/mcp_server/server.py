@@ -20,6 +20,7 @@ from wirelab.cli.mcp_server.limits import Limits
 from wirelab.cli.mcp_server.lines import Lines
 from wirelab.cli.mcp_server.tools import TOOLS, input_schema, output_schema
 from wirelab.errors import WirelabError
+from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_seconds
 
 ERROR_CHARACTERS_MAX = 4_000
@@ -102,7 +103,7 @@ def _text(
     text: str, structured: dict[str, Any] | None = None, *, is_error: bool = False
 ) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)],
+        content=[types.TextContent(type="text", text=sanitize(text))],
         structured_content=structured,
         is_error=is_error,
     )

@@ -9,6 +9,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wirelab.cli.mcp_server.limits import Limits
+from wirelab.cli.output.named_services import USERS
+from wirelab.drive.amount import WINDOW_S
 from wirelab.errors import UsageError
 from wirelab.stack.link_names import LOOPBACK, ProfileName
 from wirelab.stack.suggestions import did_you_mean
@@ -44,6 +46,10 @@ class Parameters(BaseModel):
     PATHS: ClassVar[tuple[str, ...]] = ()
     """Parameters that name files or folders."""
 
+    def value(self, parameter: str) -> Any:
+        """As given, or the default of the command; None if the parameter has no effect."""
+        return getattr(self, parameter)
+
 
 class DriveParameters(Parameters):
     """Of ``drive``."""
@@ -59,7 +65,7 @@ class DriveParameters(Parameters):
     )
     poisson: bool = Field(False, description="random (Poisson) arrivals at rate")
     duration_s: Seconds | None = Field(
-        None, description="length of the measurement window, seconds; default: 3"
+        None, description=f"length of the measurement window, seconds; default: {WINDOW_S:g}"
     )
     calls: Count | None = Field(None, description="number of calls, in place of duration_s")
     warmup_s: float = Field(0.0, ge=0.0, description="time before the window, seconds; not counted")
@@ -96,6 +102,11 @@ class DriveParameters(Parameters):
         "calls": "calls",
     }
 
+    def value(self, parameter: str) -> Any:
+        if parameter == "duration_s" and self.duration_s is None and self.calls is None:
+            return WINDOW_S
+        return super().value(parameter)
+
     def accept_product(self, limits: Limits) -> None:
         """Raises :class:`UsageError` for connections x in_flight, the default of users, above the
         limit of users."""
@@ -124,7 +135,7 @@ class CompareParameters(Parameters):
     pairs_max: int = Field(
         20, ge=2, le=1_000, description="maximum number of trial pairs; it ends early if decided"
     )
-    users: Count | None = Field(None, description="users of a closed load; default: 8")
+    users: Count | None = Field(None, description=f"users of a closed load; default: {USERS}")
     rate: Rate | None = Field(None, description="calls per second (Poisson), in place of users")
     duration_s: Seconds = Field(2.0, description="length of one trial's window, seconds")
     operation: Name | None = Field(
@@ -144,6 +155,11 @@ class CompareParameters(Parameters):
         "duration_s": "duration_s",
     }
     PATHS: ClassVar[tuple[str, ...]] = ("directory",)
+
+    def value(self, parameter: str) -> Any:
+        if parameter == "users" and self.users is None and self.rate is None:
+            return USERS
+        return super().value(parameter)
 
 
 class DissectParameters(Parameters):
@@ -220,7 +236,7 @@ def accept(name: str, given: Mapping[str, Any], limits: Limits) -> Parameters:
     except ValidationError as error:
         raise UsageError("\n".join(map(_problem, error.errors()[:5]))) from None
     for parameter, limit in parameters.LIMITED.items():
-        value, most = getattr(parameters, parameter), getattr(limits, limit)
+        value, most = parameters.value(parameter), getattr(limits, limit)
         if value is not None and value > most:
             option = limit.removesuffix("_s")
             raise UsageError(

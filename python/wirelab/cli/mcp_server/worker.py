@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from wirelab.cli.mcp_server.bounds import Made, bounded
@@ -62,8 +63,8 @@ class DriveProgress:
         from wirelab.cli.drive_live import Seconds
 
         self._warmup_s = asked.warmup_s
-        window_s = 3.0 if asked.duration_s is None else asked.duration_s
-        self._total_s = None if asked.calls else self._warmup_s + window_s
+        window_s = asked.value("duration_s")
+        self._total_s = None if window_s is None else self._warmup_s + window_s
         self._seconds, self._channel = Seconds(), channel
 
     def show(self, progress: EngineProgress) -> None:
@@ -164,8 +165,8 @@ def compare(asked: CompareParameters, limits: Limits, channel: Channel) -> Made:
     keys = {**named_services.load_keys("compare", load), "allow_targets": sorted(set(hosts))}
     experiment = named_services.of_services("compare", services, request, keys)
     question = QuestionOptions(asked.figure, asked.threshold, asked.pairs_max)
-    given = None if asked.directory is None else limits.path("directory", asked.directory)
-    folder = DirectoryOptions(given).folder("compare")
+    given = None if asked.directory is None else Path(asked.directory)
+    folder = limits.tree("directory", str(DirectoryOptions(given).folder("compare")))
     channel.progress(0, None, f"run directory: {folder}")
     answer = pairs.compare(
         output.asked(experiment, question),
@@ -188,9 +189,7 @@ def dissect(asked: DissectParameters, limits: Limits, channel: Channel) -> Made:
     from wirelab.cli.dissect import ViewOptions
     from wirelab.cli.output import dissect as output
 
-    source = limits.path("source", asked.source)
-    for capture in source.glob("trials/*/capture-*"):
-        limits.path("source", str(capture))
+    source = limits.tree("source", asked.source)
     documents = output.read(source, ViewOptions(port=asked.port, timeline=asked.exchange))
     is_run = source.is_dir()
     return Made(
@@ -207,7 +206,7 @@ def report(asked: ReportParameters, limits: Limits, channel: Channel) -> Made:
     from wirelab.run import finished
     from wirelab.study import manifest, reproduction
 
-    directory = limits.path("directory", asked.directory)
+    directory = limits.tree("directory", asked.directory)
     if manifest.is_reproduction(directory):
         made = reproduction.read(directory)
         document = json.loads(_text(lambda: reproduced.show(made, as_json=True)))

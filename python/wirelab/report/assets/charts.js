@@ -429,16 +429,18 @@ function explorer(place, data) {
     const {title, unit} = data.quantities[over()], lines = linesOf(inSetting());
     exported = [["setting", "stack", "trial", "seconds", title, "unit"]];
     if (!lines.length) { note.textContent = "No trial of this setting has this figure over time."; return; }
-    const every = lines.flatMap(line => line.v).filter(value => value > 0);
+    const every = lines.flatMap(line => line.v);
     const low = Math.min(...every), high = Math.max(...every);
+    // Zeros, such as those of failed calls, have no factor; they look like the lowest other value.
+    const least = Math.min(high, ...every.filter(value => value > 0)), byFactors = high / least > 20;
     note.textContent = `One row per trial, time to the right; the stronger the colour, the higher: from ${quantity(low, unit)} `
-      + `to ${quantity(high, unit)}${high / low > 20 ? ", by factors" : ""}.`;
+      + `to ${quantity(high, unit)}${byFactors ? ", by factors" : ""}.`;
     const ROW = Math.max(7, Math.min(22, 480 / lines.length)), height = TOP + ROW * lines.length + BOTTOM;
     const chart = new Chart(`${settingName()}: ${title}`, wide(height));
     const times = lines.flatMap(line => line.t);
     const x = scale([Math.min(0, ...times), ...times], LEFT, chart.right, {log: false, zero: false});
-    const strength = value => high === low ? 0.5 : high / low > 20
-      ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
+    const strength = value => high === low ? (high ? 0.5 : 0) : byFactors
+      ? Math.log(Math.max(value, least) / least) / Math.log(high / least) : (value - low) / (high - low);
     chart.axes(x, {at: Number, ticks: []}, "seconds since the window opened", "");
     let before = -1;
     lines.forEach(({cell, trial, t, v}, row) => {

@@ -22,10 +22,14 @@ const say = text => { live.textContent = text; };
 
 const choices = {};
 
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
 function readLink() {
   for (const key of Object.keys(choices)) delete choices[key];
   const hash = location.hash.slice(1);
-  if (hash && !hash.includes("=")) choices.at = decodeURIComponent(hash);
+  if (hash && !hash.includes("=")) choices.at = decoded(hash);
   else for (const [key, value] of new URLSearchParams(hash)) choices[key] = value;
 }
 

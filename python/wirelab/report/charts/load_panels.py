@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from wirelab.checks.load import client_bound
-from wirelab.format.numbers import step
+from wirelab.format.numbers import sanitize, step
 from wirelab.report.charts.distribution import Curves, distribution_picture
 from wirelab.report.charts.intervals import Line, Row, interval_picture, line_picture
 from wirelab.report.section import Picture, Section
@@ -111,7 +111,7 @@ def _axis(figure: Figure, unit: str) -> str:
 
 def load_axis(cell: Cell) -> str:
     """What the levels are."""
-    kind = cell.point.load.kind
+    kind = sanitize(cell.point.load.kind)
     return "users (closed load)" if kind == "closed" else f"calls per s ({kind}, open load)"
 
 
