@@ -56,29 +56,9 @@ public final class CarriedOut {
         }
     }
 
-<<<<<<< HEAD
-    /** Answers a call. */
-    public static void answer(HttpExchange exchange, int status, String type, String body) throws IOException {
-        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        exchange.getResponseHeaders().set("Content-Type", type);
-        exchange.sendResponseHeaders(status, bytes.length);
-        exchange.getResponseBody().write(bytes);
-        exchange.close();
-    }
-
-    /** Reads the whole request and closes the connection: with bytes unread the kernel would reset it. */
-    public static void drop(HttpExchange exchange) throws IOException {
-        exchange.getRequestBody().readAllBytes();
-        exchange.close();
-    }
-
-    /** Waits, or until the server stops. */
-    public static void sleep(int ms) {
-=======
     /** Waits until each user has a call under way. */
     public static void meet(CountDownLatch users) {
         users.countDown();
->>>>>>> rv-java
         try {
             users.await(10, TimeUnit.SECONDS);
         } catch (InterruptedException stopped) {

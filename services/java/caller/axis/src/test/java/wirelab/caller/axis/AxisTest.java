@@ -79,25 +79,9 @@ class AxisTest extends SoapLibraryTest {
 
     /** Axis makes a fault of its own of it. */
     @Test
-<<<<<<< HEAD
-    void aClosedPortRefuses() throws IOException {
-        assertFailed(carriedOut(CarriedOut.nobody(), TEN), "refused", "connection_refused");
-    }
-
-    @Test
-    void aDroppedConnectionIsClosed() throws IOException {
-        assertFailed(carriedOut(serving(CarriedOut::drop), TEN), "closed", "connection_closed");
-    }
-
-    @Test
-    void aSlowReplyIsATimeout() throws IOException {
-        String target = serving(exchange -> CarriedOut.sleep(2000));
-        assertFailed(carriedOut(target, TEN + ",'timeout_s':0.05"), "timeout", "timeout");
-=======
     void anEnvelopeOfAnotherNamespaceIsAnErrorOfTheApplication() throws IOException {
         JsonNode group = carriedOut(answering(200, XML, "<Envelope/>"), TEN);
         assertFailed(group, "application", "application_error");
         assertEquals("Version Mismatch", group.get("error_examples").get(0).asText());
->>>>>>> rv-java
     }
 }

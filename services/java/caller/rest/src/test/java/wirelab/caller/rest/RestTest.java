@@ -77,30 +77,7 @@ class RestTest extends HttpLibraryTest {
 
     @Test
     void anotherStatusIsAnErrorOfTheApplication() throws IOException {
-<<<<<<< HEAD:services/java/caller/rest/src/test/java/wirelab/caller/RestTest.java
-        assertFailed(carriedOut(serving(e -> answer(e, 500, "no")), TEN), "application", "application_error");
-    }
-
-    @Test
-    void aClosedPortRefuses() throws IOException {
-        assertFailed(carriedOut(CarriedOut.nobody(), TEN), "refused", "connection_refused");
-    }
-
-    @Test
-    void aDroppedConnectionIsClosed() throws IOException {
-        assertFailed(carriedOut(serving(CarriedOut::drop), TEN), "closed", "connection_closed");
-    }
-
-    @Test
-    void aSlowReplyIsATimeout() throws IOException {
-        String target = serving(exchange -> {
-            sleep(300);
-            hello(exchange);
-        });
-        assertFailed(carriedOut(target, TEN + ",'timeout_s':0.05"), "timeout", "timeout");
-=======
         assertFailed(carriedOut(serving(replying(500, "no")), TEN), "application", "application_error");
->>>>>>> rv-java:services/java/caller/rest/src/test/java/wirelab/caller/rest/RestTest.java
     }
 
     @Test
