@@ -173,22 +173,16 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path, real_engine: Path) 
     assert "it is no record of a host" in done.stderr
 
 
-ATTEMPTS = 3
-"""Of about 60 records 2 lacked one or two of five sleeps, for a reason that is not known yet."""
-
-
 def test_the_captures_of_a_trial_are_divided_by_its_record(
     may_record: None, tmp_path: Path
 ) -> None:
-    for attempt in range(ATTEMPTS):
-        folder = tmp_path / str(attempt)
-        folder.mkdir()
-        divided = _divided(folder)
-        assert sum(divided["parts_ms"].values()) == pytest.approx(divided["elapsed_ms"])
-        if divided["parts_ms"]["timer"] >= 0.9 * CALLS * SLEEP_S * 1e3:
-            return
-        print(f"attempt {attempt + 1}: {divided}")
-    pytest.fail(f"no record of {ATTEMPTS} has all sleeps")
+    divided = _divided(tmp_path)
+    assert sum(divided["parts_ms"].values()) == pytest.approx(divided["elapsed_ms"])
+    # A thread that another processor woke counts as sleeping, not as waiting for a disk. Of one
+    # call the kernel may not report the switches (docs/reference/host.md, "Limits").
+    assert divided["parts_ms"]["timer"] >= 0.9 * (CALLS - 1) * SLEEP_S * 1e3, divided
+    whole = divided["parts_ms"]["timer"] + divided["parts_ms"].get("unknown", 0.0)
+    assert whole >= 0.9 * CALLS * SLEEP_S * 1e3, divided
 
 
 def _divided(folder: Path) -> dict[str, Any]:

@@ -59,7 +59,7 @@ struct sock {
 } CORE;
 
 enum { FAMILY_INET = 2, FAMILY_INET6 = 10, SOCK_STREAM = 1, MSG_PEEK = 2 };
-enum { STATE_UNINTERRUPTIBLE = 2 };
+enum { STATE_UNINTERRUPTIBLE = 2, STATE_DEAD = 128 };
 
 // The record of crates/trace/src/host/record.rs: 64 bytes, little-endian.
 struct record {
@@ -196,6 +196,33 @@ static inline void submit(struct record *record)
 	ringbuf_submit(record, waiting > WAKE_READER_BYTES ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
 }
 
+// A load of a bit-field is moved to the kernel's place by bytes only: the place of its bits
+// is asked for apart (linux/tools/lib/bpf, enum bpf_core_field_info_kind).
+static inline int is_in_iowait(struct task_struct *task)
+{
+	enum { BYTE_OFFSET = 0, BYTE_SIZE = 1, LSHIFT_U64 = 4, RSHIFT_U64 = 5 };
+	const void *place = (const void *)task + __builtin_preserve_field_info(task->in_iowait, BYTE_OFFSET);
+	u64 value = 0;
+	// The place is computed, not folded into the loads, whose width the loader would change.
+	__asm__ volatile("" : "+r"(place));
+	switch (__builtin_preserve_field_info(task->in_iowait, BYTE_SIZE)) {
+	case 1:
+		value = *(const u8 *)place;
+		break;
+	case 2:
+		value = *(const u16 *)place;
+		break;
+	case 4:
+		value = *(const u32 *)place;
+		break;
+	case 8:
+		value = *(const u64 *)place;
+		break;
+	}
+	value <<= __builtin_preserve_field_info(task->in_iowait, LSHIFT_U64);
+	return value >> __builtin_preserve_field_info(task->in_iowait, RSHIFT_U64) != 0;
+}
+
 static inline u64 ports_of(struct sock *sk)
 {
 	return (u64)sk->__sk_common.skc_num << 16 | sk->__sk_common.skc_dport;
@@ -209,6 +236,37 @@ static inline short syscall_of(struct task_struct *task)
 	return number < 0 || number > 0x7fff ? -1 : number;
 }
 
+// The period off the CPU that ended at that time.
+static inline void ended(u32 tid, const struct thread *known, u64 at)
+{
+	struct record *record = reserve();
+	if (!record)
+		return;
+	record->at = at;
+	record->out_at = known->out_at;
+	record->woken_at = known->woken_at;
+	record->ran_at = known->ran_at;
+	record->tid = tid;
+	record->kind = KIND_OFF_CPU;
+	record->flags = known->flags;
+	record->pad = 0;
+	record->waker = known->waker;
+	record->syscall = known->syscall;
+	record->waker_syscall = known->waker_syscall;
+	__builtin_memset(record->remote, 0, sizeof(record->remote));
+	submit(record);
+}
+
+// It runs, and the kernel had not reported that it came back. That was after its wake-up; the
+// next record shows that the time from then until now is not known.
+static inline void came_back(u32 tid, struct thread *known, u64 now)
+{
+	if (known->woken_at)
+		ended(tid, known, known->woken_at);
+	known->is_off = 0;
+	known->ran_at = now;
+}
+
 static inline void left(struct task_struct *prev, int preempt, u32 state, u64 now)
 {
 	u32 tid = prev->pid;
@@ -220,18 +278,25 @@ static inline void left(struct task_struct *prev, int preempt, u32 state, u64 no
 		if (!known)
 			return;
 	}
+	if (known->is_off)
+		came_back(tid, known, now);
 	known->out_at = now;
 	known->is_off = 1;
 	known->waker = 0;
 	known->waker_syscall = -1;
-	if (preempt || state == 0) {
+	if (preempt || state == 0 || state & STATE_DEAD) {
 		known->flags = FLAG_PREEMPTED;
 		known->woken_at = now;
 		known->syscall = -1;
+		if (!preempt && state & STATE_DEAD) {
+			// Its last record: an empty period, for `ran_at`.
+			ended(tid, known, now);
+			map_delete(&threads, &tid);
+		}
 		return;
 	}
 	known->flags = state & STATE_UNINTERRUPTIBLE ? FLAG_UNINTERRUPTIBLE : 0;
-	if (prev->in_iowait)
+	if (is_in_iowait(prev))
 		known->flags |= FLAG_IO_WAIT;
 	known->woken_at = 0;
 	known->syscall = syscall_of(prev);
@@ -241,24 +306,11 @@ static inline void entered(struct task_struct *next, u64 now)
 {
 	u32 tid = next->pid;
 	struct thread *known = map_lookup(&threads, &tid);
-	if (!known || !known->is_off)
+	if (!known)
 		return;
-	struct record *record = reserve();
-	if (record) {
-		record->at = now;
-		record->out_at = known->out_at;
-		record->woken_at = known->woken_at;
-		record->ran_at = known->ran_at;
-		record->tid = tid;
-		record->kind = KIND_OFF_CPU;
-		record->flags = known->flags;
-		record->pad = 0;
-		record->waker = known->waker;
-		record->syscall = known->syscall;
-		record->waker_syscall = known->waker_syscall;
-		__builtin_memset(record->remote, 0, sizeof(record->remote));
-		submit(record);
-	}
+	// Otherwise the kernel did not report that it left: the next record shows another `ran_at`.
+	if (known->is_off)
+		ended(tid, known, now);
 	known->is_off = 0;
 	known->ran_at = now;
 }
@@ -358,14 +410,19 @@ static inline void moved(struct sock *sk, int bytes, u8 kind)
 	}
 	if (bytes == 0)
 		return;
+	u32 tid = task->pid;
+	u64 now = ktime_get_ns();
+	struct thread *known = map_lookup(&threads, &tid);
+	if (known && known->is_off)
+		came_back(tid, known, now);
 	struct record *record = reserve();
 	if (!record)
 		return;
-	record->at = ktime_get_ns();
+	record->at = now;
 	record->out_at = ready_at;
 	record->woken_at = bytes;
 	record->ran_at = 0;
-	record->tid = task->pid;
+	record->tid = tid;
 	record->kind = kind;
 	record->flags = 0;
 	record->pad = 0;

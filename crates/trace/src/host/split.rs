@@ -175,13 +175,13 @@ impl Timeline {
             *at = end;
         };
         for period in self.periods(tid, from) {
-            if period.out_at >= to {
-                break;
-            }
             // It ran since other than the record before has it: one is missing.
             let is_other = |ran_at: u64| period.ran_at.abs_diff(ran_at) > CLOCKS_NS;
-            if period.ran_at > 0 && ran_at.is_some_and(is_other) {
+            if period.ran_at > 0 && ran_at.is_none_or(is_other) {
                 until(&mut at, period.ran_at, State::Unknown);
+            }
+            if period.out_at >= to {
+                break;
             }
             until(&mut at, period.out_at, State::Running);
             self.off_cpu(period, |end, state| until(&mut at, end, state));

@@ -212,6 +212,16 @@ fn a_lost_record_leaves_a_gap_and_no_running_thread() {
     };
     let lost = one_thread(&[first, second], to);
     assert!(lost.contains(&(HostPart::Unknown, 4 * ms)), "{lost:?}");
+    // The record behind the end shows it as well, and the thread's first one.
+    let behind = OffCpu {
+        ran_at: 7 * ms,
+        ..off(READER, [21 * ms, 22 * ms, 22 * ms], SLEEP)
+    };
+    for records in [&[first, behind][..], &[second]] {
+        let lost = one_thread(records, to);
+        let unknown = lost.iter().find(|(part, _)| *part == HostPart::Unknown);
+        assert!(unknown.is_some_and(|(_, ns)| *ns >= 4 * ms), "{lost:?}");
+    }
     // The same moment by another comparison of the clocks.
     let near = OffCpu {
         ran_at: 3 * ms + 90,
