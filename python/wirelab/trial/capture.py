@@ -16,16 +16,17 @@ import msgspec
 
 from wirelab.documents.capture import Config
 from wirelab.documents.capture_line import Captured, Line
-from wirelab.errors import LabError, StorageError, TrialFailed
+from wirelab.errors import LabError, TrialFailed
 from wirelab.experiment.capture_ends import SIDES, WHERE, CaptureChoice
 from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
-from wirelab.process.managed import ManagedProcess, Refused
+from wirelab.process.managed import Refused
 from wirelab.trial.host import HostRecording
 from wirelab.trial.host_record import NAME, HostRecord
 from wirelab.trial.link import AnyLink, End, Loopback
 from wirelab.trial.link_record import CaptureRecord, Side
+from wirelab.trial.recording import Recording
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,10 @@ class CaptureSpec:
     """TCP port whose packets are kept; None: all packets."""
 
 
-class Capture(ManagedProcess[Line]):
+class Capture(Recording[Line]):
     """One running capture. Use as a context manager."""
 
     model = Line
-    stop_s = 10.0
-    """Time to write the ring buffer to the file at the end."""
 
     def __init__(
         self, spec: CaptureSpec, *, cores: tuple[int, ...], log: Path, interruption: Interruption
@@ -67,14 +66,6 @@ class Capture(ManagedProcess[Line]):
             interruption=interruption,
         )
 
-    def tick(self) -> None:
-        """Raises :class:`TrialFailed` if it has ended, or :class:`StorageError` if it ended because
-        the disk is full."""
-        death = self.death()
-        if death:
-            self.accept(self.child.line(0.0) or b"")
-            raise TrialFailed(f"{death} during the trial")
-
     def finish(self) -> CaptureRecord:
         """Its record after the trial. Raises :class:`TrialFailed` if it prints none, and
         :class:`StorageError` if the disk was full."""
@@ -88,19 +79,6 @@ class Capture(ManagedProcess[Line]):
             interface=self.ready.interface,
             cpu_s=captured.cpu_s,
         )
-
-    def accept(self, line: bytes) -> None:
-        """Raises :class:`StorageError` for a full disk, which is not a failure of the trial: it can
-        be measured when there is space, and until then no other trial can."""
-        try:
-            failed = msgspec.json.decode(line, type=Line).failed
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            return
-        if failed is not None and failed.out_of_room:
-            raise StorageError(
-                f"{self.noun} cannot be written: {failed.message}",
-                "finished trials are kept; free disk space and repeat the command to continue",
-            )
 
 
 class _Ended(msgspec.Struct, frozen=True):

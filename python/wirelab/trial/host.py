@@ -13,21 +13,20 @@ import msgspec
 
 from wirelab.documents.host import HostConfig
 from wirelab.documents.host_line import HostLine, HostRecorded
-from wirelab.errors import LabError, StorageError, TrialFailed
+from wirelab.errors import LabError, TrialFailed
 from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
-from wirelab.process.managed import ManagedProcess, Refused
+from wirelab.process.managed import Refused
 from wirelab.trial.host_record import NAME, HostRecord
+from wirelab.trial.recording import Recording
 
 
-class HostRecording(ManagedProcess[HostLine]):
+class HostRecording(Recording[HostLine]):
     """One running recording. Use as a context manager."""
 
     model = HostLine
     noun = "the recording of the host"
-    stop_s = 10.0
-    """Time to write the ring buffer to the file at the end."""
 
     def __init__(
         self,
@@ -51,14 +50,6 @@ class HostRecording(ManagedProcess[HostLine]):
             interruption=interruption,
         )
 
-    def tick(self) -> None:
-        """Raises :class:`TrialFailed` if it has ended, or :class:`StorageError` if it ended because
-        the disk is full."""
-        death = self.death()
-        if death:
-            self.accept(self.child.line(0.0) or b"")
-            raise TrialFailed(f"{death} during the trial")
-
     def finish(self) -> HostRecord:
         """Its record after the trial. Raises :class:`TrialFailed` if it prints none, and
         :class:`StorageError` if the disk was full."""
@@ -70,18 +61,6 @@ class HostRecording(ManagedProcess[HostLine]):
             parts_ms={str(part): ms for part, ms in recorded.parts_ms.items()},
             cpu_s=recorded.cpu_s,
         )
-
-    def accept(self, line: bytes) -> None:
-        """Raises :class:`StorageError` for a full disk, which is not a failure of the trial."""
-        try:
-            failed = msgspec.json.decode(line, type=HostLine).failed
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            return
-        if failed is not None and failed.out_of_room:
-            raise StorageError(
-                f"{self.noun} cannot be written: {failed.message}",
-                "finished trials are kept; free disk space and repeat the command to continue",
-            )
 
 
 class _Ended(msgspec.Struct, frozen=True):
