@@ -193,7 +193,7 @@ impl Losses {
         true
     }
 
-    /// Acknowledged bytes are sent again: their sender has not got the acknowledgment.
+    /// Acknowledged bytes are sent again: the acknowledgment has not reached their sender.
     fn sent_in_vain(&mut self, sender: &Sender, segment: &Segment, path: &Path) {
         let Some(last) = sender.last else {
             return;
