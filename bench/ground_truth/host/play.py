@@ -155,19 +155,20 @@ def _played(
                 interruption=interruption,
             )
         )
-        calls = 0
+        lines: list[Json] = []
         rng = random.Random(seed)
         rounds = [kind for kind in KINDS for _ in range(-(-count // ROUND))]
         rng.shuffle(rounds)
         for kind in rounds:
             interruption.check()
-            calls += _round(kind, port, rng, hogs, min(ROUND, count))
+            calls = _round(kind, port, rng, hogs, min(ROUND, count))
+            # Read after each round: a full pipe would stop the service.
+            lines += [_line(service, interruption) for _ in range(calls)]
         time.sleep(SETTLE_S)
         recorded, captured = recording.finish(), capture.finish()
         total.drops = recorded.drops
         if captured.drops:
             raise TrialFailed(f"{counted(captured.drops, 'packet')} were not captured")
-        lines = [_line(service, interruption) for _ in range(calls)]
     return {(line["client"], line["exchange"]): (line["kind"], line["truth"]) for line in lines}
 
 
