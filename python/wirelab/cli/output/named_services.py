@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -21,6 +22,18 @@ USERS = 8
 DURATION = "2s"
 DURATIONS = {"explain": "1s"}
 """Window durations of commands that measure many cells."""
+
+KEYS = {
+    "--users": "loads",
+    "--rate": "loads",
+    "--duration": "window",
+    "--link": "links",
+    "--path": "services",
+    "--ready": "services",
+    "--operation": "messages",
+    "--bytes": "messages",
+}
+"""Keys of an experiment file that take the place of an option."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +84,11 @@ def of_pair(
         given = [command(f"--{key}", key, text, service) for key, text in named]
         return of_services(name, given, service, load_keys(name, load))
     if len(services) == 1:
+        if not Path(services[0]).exists() and ("@" in services[0] or "://" in services[0]):
+            raise UsageError(
+                f"{name} needs a second service",
+                f"use `wirelab {name} {shlex.quote(services[0])} B`, or `wirelab {name} FILE`",
+            )
         refuse_next_to_file(service, load)
         return of_file(services[0], "give two services, or an experiment file with two cells")
     if len(services) != 2:
@@ -105,7 +123,7 @@ def refuse_next_to_file(*groups: Any) -> None:
                 option = entry.metadata["names"][0]
                 raise UsageError(
                     f"{option} applies only to services named on the command line",
-                    "set this in the file, or leave {option} out",
+                    f"set `{KEYS[option]}` in the file, or leave {option} out",
                 )
 
 
@@ -117,6 +135,10 @@ def command(option: str, name: str, text: str, request: RequestOptions) -> dict[
         raise UsageError(f"{option}: {error}", "quote it as for a shell") from error
     if not words:
         raise UsageError(f"{option} is empty", "give the command that starts the service")
+    if shutil.which(words[0]) is None:
+        raise UsageError(
+            f"{option}: there is no program {words[0]}", "install it, or correct the command"
+        )
     declared: dict[str, Any] = {
         "name": name,
         "command": words,
