@@ -198,7 +198,7 @@ class ExternalProcess(_Observed):
 
     def _without_port(self, death: str) -> str:
         """Why it may have chosen a port that is in use, for the message."""
-        if "in use" not in death or any("{port}" in part for part in self._service.command):
+        if "in use" not in death or any("{port}" in part for part in self._service.command or ()):
             return ""
         return f"; the command of service {self._service.name} has no {{port}}"
 
