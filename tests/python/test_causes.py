@@ -248,8 +248,8 @@ def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("rest@rust",), "give two services"),
-        (("rest@rust", "rest@rust"), "the same as services"),
+        (("rest@rust",), "explain needs a second service"),
+        (("rest@rust", "rest@rust"), "wirelab: A and B are the same give another service"),
         (("rest@rust", "http://127.0.0.1:9/"), "one service is a stack of wirelab"),
         (("rest@rust", "nonsense@rust"), "no binding"),
     ],

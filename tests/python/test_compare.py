@@ -167,7 +167,9 @@ def test_paths_in_a_file_start_from_its_folder(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("rest@rust",), "cannot be read"),
+        (("rest@rust",), "compare needs a second service"),
+        (("http://127.0.0.1:1/",), "compare needs a second service"),
+        (("nosuch.yaml",), "cannot be read"),
         (("rest@rust", "grpc@rust", "soap@rust"), "3 services given"),
         ((), "0 services given"),
         (("--a", "true"), "--a and --b need each other"),
@@ -176,8 +178,24 @@ def test_paths_in_a_file_start_from_its_folder(
             "--users and --rate exclude each other",
         ),
         (("rest@rust", "grpc@rust", "--figure", "rat"), "Did you mean 'rate'?"),
-        (("rest@rust", "rest@rust"), "the same as services[0]"),
+        (("rest@rust", "rest@rust"), "wirelab: A and B are the same give another service"),
+        (("rest@rust", "grpc@rust", "--bytes", "2"), "wirelab: --bytes: '2' has no unit"),
+        (("rest@rust", "grpc@rust", "--duration", "5"), "wirelab: --duration: '5' has no unit"),
+        (("rest@rust", "grpc@rust", "--operation", "Helo"), "wirelab: --operation: there is no"),
+        (
+            ("rest@rust", "grpc@rust", "--link", "lna"),
+            "wirelab: --link: 'lna' is not a valid value",
+        ),
+        (("rest@rust", "grpc@rst"), "wirelab: B: grpc@rst: there are no services in 'rst'"),
+        (("ftp://x", "grpc@rust"), "wirelab: A: 'ftp://x': unknown scheme"),
+        (
+            ("http://127.0.0.1:1/", "http://127.0.0.1:1/"),
+            "wirelab: A and B are the same URL give another service, or write a file with two",
+        ),
+        (("--a", "true", "--b", "true", "--path", "x"), "wirelab: --path: String should match"),
         (("--a", "'", "--b", "true"), "No closing quotation"),
+        (("--a", "true", "--b", "nosuch {port}"), "--b: there is no program nosuch"),
+        (("--a", "./nosuch", "--b", "true"), "--a: there is no program ./nosuch"),
     ],
 )
 def test_questions_that_cannot_be_asked_are_refused(
@@ -189,17 +207,29 @@ def test_questions_that_cannot_be_asked_are_refused(
     assert not out.exists()
 
 
-@pytest.mark.parametrize("option", [["--users", "3"], ["--duration", "5s"], ["--path", "/x"]])
+@pytest.mark.parametrize(
+    ("option", "key"),
+    [
+        (["--users", "3"], "loads"),
+        (["--rate", "3"], "loads"),
+        (["--duration", "5s"], "window"),
+        (["--link", "wan"], "links"),
+        (["--path", "/x"], "services"),
+        (["--ready", "/x"], "services"),
+        (["--operation", "Hello"], "messages"),
+        (["--bytes", "1kB"], "messages"),
+    ],
+)
 @pytest.mark.parametrize("command", ["compare", "explain"])
 def test_an_option_that_a_file_says_itself_is_refused(
-    command: str, option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, option: list[str], key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "two.yaml"
     file.write_text("name: two\n")
     assert main([command, str(file), *option, "--out", str(tmp_path / "run")]) == 2
-    assert (
-        f"{option[0]} applies only to services named on the command line" in capsys.readouterr().err
-    )
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"{option[0]} applies only to services named on the command line" in said
+    assert f"set `{key}` in the file, or leave {option[0]} out" in said
 
 
 def test_a_file_without_a_folder_is_found_before_anything_is_measured(

@@ -51,7 +51,7 @@ SNAPPED = Path(__file__).parents[2] / "crates/trace/corpus/capture/snapped.pcapn
 
 def test_a_port_that_no_connection_has_is_said_and_nothing_is_acquitted() -> None:
     result = CliRunner().invoke(app, ["dissect", str(SNAPPED), "--port", "1"])
-    assert "None of its connections has the port" in result.output
+    assert "No connection uses port 1; the capture has 80." in result.output
     assert "Nothing found" not in result.output
 
 

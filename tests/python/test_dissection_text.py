@@ -21,6 +21,7 @@ from wirelab.documents.dissection import (
 )
 from wirelab.errors import UsageError
 from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
 from wirelab.report import dissection_page, dissection_text
 from wirelab.report.section import Picture
 from wirelab.report.sections import packet_waits
@@ -190,3 +191,24 @@ def test_a_document_of_an_earlier_version_still_shows(tmp_path: Path) -> None:
     )
     assert list(dissection_text.lines(old))
     assert dissection_page.html(old)
+
+
+def test_the_ports_of_a_capture_are_listed_with_a_bound() -> None:
+    with Interruption() as interruption, Scratch() as scratch:
+        everything = dissect(
+            CORPUS / "snapped.pcapng",
+            Look(),
+            log=scratch.folder / "log",
+            interruption=interruption,
+        )
+    flow = everything.flows.list[0]
+
+    def said(*ports: int) -> str:
+        listed = tuple(msgspec.structs.replace(flow, server=f"[::1]:{port}") for port in ports)
+        flows = msgspec.structs.replace(everything.flows, list=listed, count=len(ports))
+        return dissection_text.unused_port(9, msgspec.structs.replace(everything, flows=flows))
+
+    assert said() == "No connection uses port 9; the capture has no connections."
+    assert said(80, 443, 80) == "No connection uses port 9; the capture has 80 and 443."
+    many = said(*range(1000, 1200))
+    assert many.endswith("1006, 1007 and others.")

@@ -231,6 +231,11 @@ def test_a_service_that_ends_at_once_is_reported(tmp_path: Path) -> None:
     assert "exit code 1 (no licence) before it was ready" in reason
 
 
+def test_a_command_without_port_is_named_if_its_port_is_in_use(tmp_path: Path) -> None:
+    reason = _failure(tmp_path, "import sys; sys.exit('Address already in use')")
+    assert "before it was ready; the command of service own has no {port}" in reason
+
+
 def test_a_service_that_never_listens_is_reported(tmp_path: Path) -> None:
     reason = _failure(tmp_path, "import time; time.sleep(60)")
     assert "was not ready after 1.5 s" in reason
@@ -534,6 +539,23 @@ def test_the_query_of_a_url_stays_in_its_name() -> None:
     assert parts(stack.reference) == ("http://h/a?limit=10", {})
     assert parts(closed.reference) == ("http://h/a?limit=10", {"connection": "close"})
     assert closed.with_axes({"connection": "keep"}).reference == stack.reference
+
+
+@pytest.mark.parametrize("query", ["compression=gzip", "start=10", "connection=", "codec=json"])
+def test_a_query_that_reads_like_an_axis_stays_in_the_name(query: str) -> None:
+    stack = ExternalStack.named(f"http://h/?{query}", {"binding": "rest"})
+    closed = stack.with_axes({"connection": "close"})
+    assert parts(stack.reference) == (f"http://h/?{query}", {})
+    assert closed.reference == f"http://h/?{query}?connection=close"
+    assert parts(closed.reference) == (f"http://h/?{query}", {"connection": "close"})
+    assert closed.with_axes({"connection": "keep"}).reference == stack.reference
+
+
+def test_an_address_with_the_query_of_an_axis_keeps_it_next_to_a_change() -> None:
+    stack = ExternalStack.named("http://h/?connection=close", {"binding": "rest"})
+    assert stack.with_axes({"client.nagle": "on"}).reference == (
+        "http://h/?connection=close?client.nagle=on"
+    )
 
 
 def test_the_example_of_own_services_runs_as_it_is(

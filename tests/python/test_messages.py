@@ -155,6 +155,7 @@ def test_messages_of_before_have_the_digest_of_before() -> None:
         (RANDOM.replace("text: 8", "text: 8, integer: [1, 2]"), "exactly one of integer, text"),
         (RANDOM + RANDOM, "two messages are named AddPetType with random data"),
         ("  - {operation: ListOwners, name: owners}\n", "name applies to steps and mix only"),
+        ("  - {name: list}\n", "a message needs a request: json, body, .* leave `messages` out"),
     ],
 )
 def test_what_cannot_be_is_refused_at_its_line(messages: str, said: str) -> None:

@@ -263,7 +263,7 @@ impl Live {
     fn file(&self, name: &str) -> Result<Writer<BufWriter<File>>, Failure> {
         let [source] = self.sources.as_slice() else {
             return Err(Failure::Refused(
-                "--write needs one interface; name it by --interface".to_owned(),
+                "--write needs one interface; name it, e.g. --interface lo".to_owned(),
             ));
         };
         let file = File::create_new(name)

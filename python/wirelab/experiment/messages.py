@@ -223,6 +223,11 @@ class Calls(Model):
         if self.steps:
             return self._problem_of_several("steps", has_size=has_size)
         if self.label is not None:
+            if not (self.operation or self.sequence):
+                return (
+                    "a message needs a request: json, body, body_file, method, path, grpc, data, "
+                    "mix or steps; leave `messages` out to send the services' own request"
+                )
             return "name applies to steps and mix only"
         if self.data is not None and self.sequence is not None:
             return "data applies to operation and steps only; a sequence has its own values"

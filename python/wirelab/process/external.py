@@ -167,7 +167,7 @@ class ExternalProcess(_Observed):
                 return address
             death = self.death()
             if death:
-                raise TrialFailed(f"{death} before it was ready")
+                raise TrialFailed(f"{death} before it was ready{self._without_port(death)}")
             time.sleep(POLL_S)
         raise TrialFailed(
             f"the service was not ready after {within:g} s: {reason}{self._elsewhere(port)}"
@@ -195,6 +195,12 @@ class ExternalProcess(_Observed):
         namespace = self._place.client_namespace
         options = replace(self._options, log=log, namespace=namespace, group=None)
         return unhealthy(self._service, _address(where), options, interruption)
+
+    def _without_port(self, death: str) -> str:
+        """Why it may have chosen a port that is in use, for the message."""
+        if "in use" not in death or any("{port}" in part for part in self._service.command or ()):
+            return ""
+        return f"; the command of service {self._service.name} has no {{port}}"
 
     def _hosts(self) -> tuple[str, ...]:
         """Addresses to try: many servers listen only on IPv6 if their host is `localhost`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from wirelab.documents.dissection import (
@@ -21,16 +22,22 @@ from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.report.charts import packet_timeline
 from wirelab.report.sections import packet_findings, packet_tls, packet_waits, time_split
 from wirelab.report.sections.packet_findings import Standing
+from wirelab.trial import labels
 from wirelab.trial.wire_record import PacketFinding
 
 WIDTH = 80
+PORTS_MAX = 8
+"""Maximum number of ports that a sentence lists."""
 _ARROWS = {"request": "──►", "reply": "◄──"}
 
 
-def lines(document: Dissection, standing: Standing | None = None) -> Iterator[str]:
+def lines(
+    document: Dissection, standing: Standing | None = None, unused_port: str = ""
+) -> Iterator[str]:
     """Where the time went first, then the capture, what was found, and what it rests on.
-    ``standing`` is what changes have shown of the findings; without it none was tested."""
-    nothing = _nothing_to_read(document.capture, document.flows.count)
+    ``standing`` is what changes have shown of the findings; without it none was tested.
+    ``unused_port`` is the sentence of :func:`unused_port`, if the capture was read by port."""
+    nothing = _nothing_to_read(document.capture, document.flows.count, unused_port)
     if nothing is None:
         yield from packet_waits.lines(document)
         yield ""
@@ -118,7 +125,19 @@ def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
         yield f"{requests} and {replies} stand alone: {words}"
 
 
-def _nothing_to_read(capture: Capture, connections: int) -> str | None:
+def unused_port(port: int, everything: Dissection) -> str:
+    """Says that no connection uses a port, and which ports of servers the whole capture has."""
+    listed = everything.flows.list
+    counts = Counter(flow.server.rpartition(":")[2] for flow in listed)
+    if not counts:
+        return f"No connection uses port {port}; the capture has no connections."
+    words = [name for name, _ in counts.most_common(PORTS_MAX)]
+    if len(words) < len(counts) or len(listed) < everything.flows.count:
+        words.append("others")
+    return f"No connection uses port {port}; the capture has {labels.listed(words)}."
+
+
+def _nothing_to_read(capture: Capture, connections: int, unused: str) -> str | None:
     """Why a capture can show no cost at all."""
     if not capture.packets:
         return "The capture holds no packets."
@@ -128,7 +147,7 @@ def _nothing_to_read(capture: Capture, connections: int) -> str | None:
     if not capture.tcp_packets:
         return "No packet carries TCP. Other packets are not analysed."
     if not connections:
-        return "None of its connections has the port that was asked for."
+        return unused or "None of its connections has the port that was asked for."
     return None
 
 

@@ -35,9 +35,18 @@ def parts(reference: str) -> tuple[str, dict[str, str]]:
         reference.rpartition("?") if "://" in reference else reference.partition("?")
     )
     pairs = [part.partition("=") for part in query.split("&") if part]
-    if "://" in reference and (not mark or any(one not in table.BY_NAME for one, *_ in pairs)):
+    named = {one: value for one, _, value in pairs}
+    if "://" in reference and (not mark or not all(map(_is_change, named, named.values()))):
         return reference, {}
-    return name, {one: value for one, _, value in pairs}
+    return name, named
+
+
+def _is_change(axis: str, value: str) -> bool:
+    """Whether wirelab writes this change behind the name of a user-defined service."""
+    try:
+        return axis in changeable() and table.axis(axis).canonical(value) == value
+    except StackError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -87,13 +96,16 @@ class ExternalStack(Stack):
         return self.with_axes(known)
 
     def _reference(self, changes: Mapping[str, str]) -> str:
-        name, _ = parts(self.reference)
+        name = self.reference.removesuffix(self._query(self.changes))
+        return f"{name}{self._query(changes)}"
+
+    def _query(self, changes: Mapping[str, str]) -> str:
         differing = [
             f"{axis.name}={changes[axis.name]}"
             for axis in table.TABLE
             if axis.name in changes and changes[axis.name] != self._declared(axis.name)
         ]
-        return f"{name}?{'&'.join(differing)}" if differing else name
+        return f"?{'&'.join(differing)}" if differing else ""
 
     def _declared(self, axis: str) -> str:
         return self.base.get(axis, table.default(self.base["binding"], axis))

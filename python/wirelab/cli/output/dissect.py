@@ -17,6 +17,9 @@ from wirelab.run import directory as run_directory
 from wirelab.trial import dissected, dissection, host, reconciliation
 from wirelab.trial.dissection import Look
 
+FLOWS_FOR_PORTS = 1_000
+"""Number of connections whose ports are listed."""
+
 
 def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: TestOptions) -> int:
     """Of a file, a run, or what passes now; returns the exit code. Raises
@@ -54,14 +57,30 @@ def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
     if view.as_json:
         print(dissected.text(documents if is_run else documents[0]))
     else:
-        show(documents, source if is_run else None)
+        show(documents, source if is_run else None, view.port)
     return EXIT_OK
 
 
-def show(documents: Sequence[Dissection], run: Path | None) -> None:
-    """Prints every document for people; ``run`` is the run that they belong to."""
+def show(documents: Sequence[Dissection], run: Path | None, port: int | None = None) -> None:
+    """Prints every document for people; ``run`` is the run that they belong to, ``port`` the only
+    one that was read. Raises :class:`WirelabError`."""
     for document in documents:
-        _show(document, run, many=len(documents) > 1)
+        _show(document, run, _unused(document, port), many=len(documents) > 1)
+
+
+def _unused(document: Dissection, port: int | None) -> str:
+    """Says which ports a capture has instead of the given one; empty if it has that one."""
+    from wirelab.report import dissection_text
+
+    if port is None or document.flows.count or not document.capture.tcp_packets:
+        return ""
+    look = Look(flows=FLOWS_FOR_PORTS)
+    with Interruption() as interruption, Scratch() as scratch:
+        log = scratch.folder / "dissect.log"
+        everything = dissection.dissect(
+            Path(document.file), look, log=log, interruption=interruption
+        )
+    return dissection_text.unused_port(port, everything)
 
 
 def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -> None:
@@ -159,14 +178,14 @@ def _accept_timeline(number: int, documents: Sequence[Dissection]) -> None:
         raise UsageError(f"--timeline {number}: {held}", "give a smaller number, or leave it out")
 
 
-def _show(document: Dissection, run: Path | None, *, many: bool) -> None:
+def _show(document: Dissection, run: Path | None, unused_port: str, *, many: bool) -> None:
     from wirelab.report import dissection_text
     from wirelab.report.sections import packet_findings
 
     standing = None if run is None else packet_findings.of_run(Path(document.file), run)
     if many:
         out.print(f"\n{document.file}", style="bold")
-    for line in dissection_text.lines(document, standing):
+    for line in dissection_text.lines(document, standing, unused_port):
         out.print(line)
 
 

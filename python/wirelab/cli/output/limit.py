@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.named_services import (
     ExperimentText,
+    checked,
     command,
     of_file,
     of_services,
@@ -94,13 +95,13 @@ def _experiment(
                 "--command and the argument SERVICE exclude each other", "give only one of them"
             )
         named = command("--command", "service", declared.command, declared)
-        return of_services("limit", [named], declared, keys)
+        return checked(of_services("limit", [named], declared, keys), ("--command",))
     if service is None:
         raise UsageError(
             "no service given", "give a stack, a URL, an experiment file, or --command"
         )
     if "://" in service or "@" in service:
-        return of_services("limit", [service], declared, keys)
+        return checked(of_services("limit", [service], declared, keys), ("SERVICE",))
     if search.link is not None:
         raise UsageError(
             "--link applies only to services named on the command line",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirelab.errors import UsageError
+from wirelab.errors import ExperimentError, UsageError
 from wirelab.format.counting import counted
 from wirelab.stack.link_names import LOOPBACK
 
@@ -21,6 +23,30 @@ USERS = 8
 DURATION = "2s"
 DURATIONS = {"explain": "1s"}
 """Window durations of commands that measure many cells."""
+
+KEYS = {
+    "--users": "loads",
+    "--rate": "loads",
+    "--duration": "window",
+    "--link": "links",
+    "--path": "services",
+    "--ready": "services",
+    "--operation": "messages",
+    "--bytes": "messages",
+}
+"""Keys of an experiment file that take the place of an option."""
+OPTIONS = {
+    r"messages\[0\]\.bytes": "--bytes",
+    r"messages\[0\]": "--operation",
+    r"loads\[0\]\.closed": "--users",
+    r"loads\[0\]\.poisson": "--rate",
+    r"window": "--duration",
+    r"links": "--link",
+}
+"""Options by the keys that they set, as patterns."""
+LINE = re.compile(r"^\d+: ")
+"""Line of a text that nobody wrote."""
+SAME = re.compile(r"the same as services\[\d+\]|: two services are named ")
 
 
 @dataclass(frozen=True)
@@ -69,8 +95,14 @@ def of_pair(
             )
         named = zip("ab", commands, strict=True)
         given = [command(f"--{key}", key, text, service) for key, text in named]
-        return of_services(name, given, service, load_keys(name, load))
+        made = of_services(name, given, service, load_keys(name, load))
+        return checked(made, ("--a", "--b"))
     if len(services) == 1:
+        if not Path(services[0]).exists() and ("@" in services[0] or "://" in services[0]):
+            raise UsageError(
+                f"{name} needs a second service",
+                f"use `wirelab {name} {shlex.quote(services[0])} B`, or `wirelab {name} FILE`",
+            )
         refuse_next_to_file(service, load)
         return of_file(services[0], "give two services, or an experiment file with two cells")
     if len(services) != 2:
@@ -78,7 +110,55 @@ def of_pair(
             f"{counted(len(services), 'service')} given; {name} needs two",
             f"use `wirelab {name} A B`, `wirelab {name} FILE`, or --a COMMAND --b COMMAND",
         )
-    return of_services(name, services, service, load_keys(name, load))
+    return checked(of_services(name, services, service, load_keys(name, load)), ("A", "B"))
+
+
+def checked(experiment: ExperimentText, services: Sequence[str]) -> ExperimentText:
+    """The experiment, if it is possible. Raises :class:`UsageError`, which names options, because
+    nobody wrote a file; ``services`` are the names of the services on the command line."""
+    from wirelab.experiment import loading
+    from wirelab.experiment import matrix as planning
+    from wirelab.experiment.yaml_source import dotted
+    from wirelab.stack import manifests
+
+    try:
+        made = loading.parse(experiment.text, experiment.name)
+    except ExperimentError as error:
+        problems = [one.removeprefix(f"{experiment.name}:") for one in error.problems]
+        raise UsageError(*_in_words(problems, services)) from None
+    refused = planning.impossible(made, manifests.load())
+    if refused:
+        problems = [f"{dotted(one.where)}: {one.reason}" for one in refused]
+        raise UsageError(*_in_words(problems, services))
+    return experiment
+
+
+def _in_words(problems: Sequence[str], services: Sequence[str]) -> tuple[str, str]:
+    """Message and remedy of problems in an experiment that a command line describes."""
+    for problem in problems:
+        if SAME.search(problem):
+            what = "the same URL" if "two services are named" in problem else "the same"
+            return (
+                f"{' and '.join(services)} are {what}",
+                "give another service, or write a file with two named services",
+            )
+    lines: dict[str, None] = {}
+    for problem in problems:
+        place, _, reason = LINE.sub("", problem).partition(": ")
+        lines[f"{_option(place, services)}: {reason}"] = None
+    return "\n".join(lines), ""
+
+
+def _option(place: str, services: Sequence[str]) -> str:
+    """The option or argument that a key of an experiment comes from; otherwise the key."""
+    if place.endswith(".http.path"):
+        return "--path"
+    if ".ready" in place:
+        return "--ready"
+    found = re.match(r"services\[(\d+)\]", place)
+    if found:
+        return services[int(found[1])]
+    return next((option for key, option in OPTIONS.items() if re.match(key, place)), place)
 
 
 def load_keys(name: str, load: LoadOptions) -> dict[str, Any]:
@@ -105,7 +185,7 @@ def refuse_next_to_file(*groups: Any) -> None:
                 option = entry.metadata["names"][0]
                 raise UsageError(
                     f"{option} applies only to services named on the command line",
-                    "set this in the file, or leave {option} out",
+                    f"set `{KEYS[option]}` in the file, or leave {option} out",
                 )
 
 
@@ -117,6 +197,10 @@ def command(option: str, name: str, text: str, request: RequestOptions) -> dict[
         raise UsageError(f"{option}: {error}", "quote it as for a shell") from error
     if not words:
         raise UsageError(f"{option} is empty", "give the command that starts the service")
+    if shutil.which(words[0]) is None:
+        raise UsageError(
+            f"{option}: there is no program {words[0]}", "install it, or correct the command"
+        )
     declared: dict[str, Any] = {
         "name": name,
         "command": words,
