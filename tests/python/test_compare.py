@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import shutil
+import statistics
 import sys
 import xml.etree.ElementTree as xml
 from dataclasses import replace
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 
-from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result
+from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result, write_run
 from wirelab.cli import main
 from wirelab.cli.options import Share
+from wirelab.cli.output.compare import show
 from wirelab.comparisons import outputs
 from wirelab.comparisons.gate import FAILED_MAX, gate, is_enough, pairs
+from wirelab.comparisons.pairs import Answer
+from wirelab.format.numbers import quantity
+from wirelab.report.page import write_page
+from wirelab.report.source import Source
+from wirelab.run.directory import read_manifest
+from wirelab.run.finished import Run
+from wirelab.run.manifest import Comparison
 from wirelab.statistics.cell import cells, point_key
 from wirelab.statistics.figure import RATE, SERVICE_CPU
 from wirelab.trial.record import Trial
@@ -101,6 +112,44 @@ def test_the_formats_say_the_same() -> None:
     assert document["rest@rust"]["rate"]["value"] > rate["value"]
 
 
+def test_the_page_of_a_comparison_has_its_question(tmp_path: Path) -> None:
+    """`wirelab report` writes the answer too, and A is the service that was given first."""
+    every = trials(WORLD)
+    run = write_run(tmp_path / "run", every)
+    plain = write_page(run).read_text(encoding="utf-8")
+    assert "worse than" not in plain
+    comparison = Comparison("rate", 0.03, keys(every), (REST, GRPC), NAMES)
+    manifest = msgspec.structs.replace(read_manifest(run), comparison=comparison)
+    (run / "manifest.json").write_text(manifest.text(), encoding="utf-8")
+    assert main(["report", str(run)]) == 0
+    page = (run / "report.html").read_text(encoding="utf-8")
+    found = gate(every, keys(every), RATE, 0.03)
+    assert "Is grpc@rust worse than rest@rust?" in page
+    assert html.escape(outputs.sentence(found, NAMES)) in page
+    assert outputs.mean(found.pairs.a, found) in page
+    assert [entry.look.letter for entry in Source.read(run).legend.values()] == ["A", "B"]
+    assert list(Source.read(run).legend) == [REST, GRPC]
+    for unknown in ({"figure": "nosuch"}, {"threshold": -1.0}):
+        changed = msgspec.structs.replace(comparison, **unknown)
+        manifest = msgspec.structs.replace(manifest, comparison=changed)
+        (run / "manifest.json").write_text(manifest.text(), encoding="utf-8")
+        assert "worse than" not in write_page(run).read_text(encoding="utf-8")
+
+
+def test_the_terminal_shows_the_means_of_the_ratio(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = trials(replace(WORLD, repeats=7, spread=0.2))
+    found = gate(every, keys(every), RATE, 0.03)
+    show(Answer(found, NAMES, Run(tmp_path, tuple(every))), tmp_path / "report.html")
+    lines = capsys.readouterr().out.splitlines()
+    for line, name, values in zip(lines, NAMES, (found.pairs.a, found.pairs.b), strict=False):
+        mean = quantity(statistics.geometric_mean(values), "1/s")
+        assert line.split("  ")[0] == name
+        assert f" {mean}  geometric mean of the pairs" in line
+        assert f" {mean} |" in outputs.markdown(found, NAMES)
+
+
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_a_real_difference_stops_early_and_fails_the_gate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -123,6 +172,11 @@ def test_a_real_difference_stops_early_and_fails_the_gate(
     made = [line for line in lines if '"point"' in line]
     assert 10 <= len(made) < 40
     assert markdown.read_text(encoding="utf-8").startswith("### ❌")
+    page = (out / "report.html").read_bytes()
+    assert b"worse than" in page
+    main(["report", str(out)])
+    assert (out / "report.html").read_bytes() == page
+    capsys.readouterr()
     # The same command goes on where nothing is left to do.
     assert main([*command, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from wirelab.run.manifest import Comparison
 from wirelab.statistics.cell import point_key
 from wirelab.statistics.distributions import binomial_interval
-from wirelab.statistics.figure import Figure
-from wirelab.statistics.interval import Interval
+from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
+from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.statistics.sequential import Verdict, judge
 from wirelab.trial.record import Trial
 
 Outcome = Literal["better", "worse", "equivalent", "undecided", "failed"]
+KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)}
+"""Figures that can be compared, by name."""
 FAILED_MAX = 3
 """Number of failed pairs after which the comparison ends."""
 
@@ -132,6 +135,19 @@ def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, thresh
         nothing = Interval(float("nan"), None, None, 0, "none", "no pair has been measured")
         return Gate(figure, threshold, found, Verdict("undecided", nothing))
     return Gate(figure, threshold, found, judge(found.a, found.b, threshold))
+
+
+def kept(trials: Sequence[Trial], comparison: Comparison) -> Gate | None:
+    """The verdict on the question that a manifest keeps; None if it cannot be answered, for
+    example for a figure that this version of wirelab does not know."""
+    figure = KNOWN.get(comparison.figure)
+    asked = [trial for trial in trials if point_key(trial.point) in comparison.cells]
+    if figure is None or not 0.0 <= comparison.threshold <= 1.0:
+        return None
+    try:
+        return gate(asked, comparison.cells, figure, comparison.threshold)
+    except StatisticsError:
+        return None
 
 
 def is_enough(made: Gate) -> bool:

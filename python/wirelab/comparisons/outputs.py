@@ -9,9 +9,10 @@ from typing import Any
 
 from wirelab.comparisons.gate import Gate
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import digits, quantity
+from wirelab.format.numbers import DASH, digits, quantity
 from wirelab.format.sanitize import sanitize
 
+MEAN = "geometric mean of the pairs"
 WORDS = {
     "better": "better than",
     "worse": "worse than",
@@ -45,7 +46,7 @@ def markdown(made: Gate, names: tuple[str, str]) -> str:
     """Markdown for a pull request."""
     marks = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
     first, second = (sanitize(name).replace("|", r"\|") for name in names)
-    a, b = (_shown(values, made) for values in (made.pairs.a, made.pairs.b))
+    a, b = (mean(values, made) for values in (made.pairs.a, made.pairs.b))
     low, high = made.ratio.bounds or (None, None)
     span = "–" if low is None or high is None else f"{digits(low)} to {digits(high)}"
     ratio = digits(made.ratio.estimate) if made.pairs.a else "–"
@@ -111,8 +112,8 @@ def bencher(made: Gate, names: tuple[str, str]) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _shown(values: tuple[float, ...], made: Gate) -> str:
-    """The geometric mean with its unit."""
+def mean(values: tuple[float, ...], made: Gate) -> str:
+    """The geometric mean with its unit: the ratio is the quotient of both."""
     if not values:
-        return "–"
+        return DASH
     return quantity(exp(sum(map(log, values)) / len(values)), made.figure.unit)

@@ -14,10 +14,7 @@ from wirelab.comparisons import outputs
 from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import NONE, quantity
-from wirelab.report.page import render, save
-from wirelab.report.section import Section, Table
-from wirelab.report.source import Source
+from wirelab.report.page import write_page
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
 
@@ -67,7 +64,7 @@ def run(
         retry_failed=directory.retry_failed,
     )
     _write(answer, output)
-    page = write_page(answer, folder)
+    page = write_page(folder)
     if as_json:
         print(json.dumps(document(answer, folder), indent=1))
     else:
@@ -96,8 +93,7 @@ def show(answer: Answer, page: Path) -> None:
     made = answer.gate
     for name, values in zip(answer.names, (made.pairs.a, made.pairs.b), strict=True):
         if values:
-            middle = sorted(values)[len(values) // 2]
-            out.print(f"{name:<28} {quantity(middle, made.figure.unit):>12}  median of the pairs")
+            out.print(f"{name:<28} {outputs.mean(values, made):>12}  {outputs.MEAN}")
     out.print(folded(outputs.sentence(made, answer.names), out.width), STYLES[made.outcome])
     for which, calls in zip(answer.names, made.pairs.calls, strict=True):
         if calls.failed:
@@ -106,18 +102,6 @@ def show(answer: Answer, page: Path) -> None:
     for reason in dict.fromkeys(made.pairs.failed):
         out.print(folded(f"A pair could not be measured: {reason}", out.width), "red")
     out.print(f"report: {page}")
-
-
-def write_page(answer: Answer, folder: Path) -> Path:
-    """Writes the report of the run, with the verdict first."""
-    made, (a, b) = answer.gate, answer.names
-    rows = [
-        (name, NONE if not values else quantity(sorted(values)[len(values) // 2], made.figure.unit))
-        for name, values in zip((a, b), (made.pairs.a, made.pairs.b), strict=True)
-    ]
-    table = Table(("Service", f"{made.figure.title}, median of the pairs"), rows, numeric=(1,))
-    first = Section(f"Is {b} worse than {a}?", [outputs.sentence(made, answer.names)], [table])
-    return save(folder, render(Source.read(folder), first=[first]))
 
 
 def _checked(output: OutputOptions) -> None:
