@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from wirelab.run.manifest import Comparison
+from wirelab.statistics import sequential
 from wirelab.statistics.cell import point_key
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
@@ -65,12 +66,14 @@ class Gate:
 
     @property
     def outcome(self) -> Outcome:
-        """Verdict on replacing a with b. *failed*: pairs could not be measured. If calls of b fail
-        more often, b is worse, whatever the times of its other calls."""
+        """Verdict on replacing a with b. *failed*: pairs could not be measured, or none was. If
+        calls of b fail more often, b is worse, whatever the times of its other calls."""
         if len(self.pairs.failed) >= FAILED_MAX:
             return "failed"
         if self.pairs.fails_more:
             return "worse"
+        if not self.pairs.a:
+            return "failed"
         if self.verdict.outcome in ("equivalent", "undecided"):
             return "equivalent" if self.verdict.outcome == "equivalent" else "undecided"
         return "better" if self.verdict.outcome == self.figure.better else "worse"
@@ -150,6 +153,13 @@ def kept(trials: Sequence[Trial], comparison: Comparison) -> Gate | None:
         return None
 
 
+def further_pairs(made: Gate) -> int | None:
+    """Further pairs after which an undecided result may be decided, if they vary about the ratio as
+    those so far; None beyond :data:`wirelab.statistics.repeats.REPEATS_MAX`, or if nothing is
+    known of how they vary."""
+    return sequential.further_pairs(made.pairs.a, made.pairs.b, made.threshold)
+
+
 def is_enough(made: Gate) -> bool:
     """True if more pairs are useless: the result is decided, or pairs fail."""
-    return made.verdict.decided or made.outcome == "failed"
+    return made.verdict.decided or len(made.pairs.failed) >= FAILED_MAX

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wirelab.checks.load import marked
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.diff import figure_named
 from wirelab.cli.output.named_services import ExperimentText, of_pair
@@ -14,6 +17,7 @@ from wirelab.comparisons import outputs
 from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.counting import of_all
+from wirelab.format.sanitize import sanitize
 from wirelab.report.page import write_page
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
@@ -21,6 +25,7 @@ from wirelab.run.progress import OnConsole
 if TYPE_CHECKING:
     from wirelab.cli.compare import OutputOptions, QuestionOptions
     from wirelab.cli.options import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
+    from wirelab.trial.record import Trial
 
 EXIT_BY_OUTCOME = {
     "better": EXIT_OK,
@@ -99,9 +104,29 @@ def show(answer: Answer, page: Path) -> None:
         if calls.failed:
             text = f"{of_all(calls.failed, calls.made, 'call')} of {which} failed."
             out.print(folded(text, out.width), "yellow")
+    if marks := _marks(answer.run.trials):
+        out.print(folded(marks, out.width), "yellow")
+    for reason in answer.run.unavailable if not made.pairs.a else ():
+        out.print(folded(sanitize(reason), out.width), "red")
     for reason in dict.fromkeys(made.pairs.failed):
         out.print(folded(f"A pair could not be measured: {reason}", out.width), "red")
     out.print(f"report: {page}")
+
+
+def _marks(trials: Sequence[Trial]) -> str:
+    """``1 of 10 trials is marked: engine backlog; the report has the reasons``; empty if none
+    is."""
+    found = [names for trial in trials if (names := [check.name for check in marked(trial)])]
+    if not found:
+        return ""
+    counts = Counter(name for names in found for name in names)
+    measured = sum(trial.status == "measured" for trial in trials)
+    verb = "is" if len(found) == 1 else "are"
+    listed = ", ".join(name for name, _ in counts.most_common())
+    return (
+        f"{of_all(len(found), measured, 'trial')} {verb} marked: {listed}; the report has the "
+        "reasons."
+    )
 
 
 def _checked(output: OutputOptions) -> None:
