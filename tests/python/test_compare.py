@@ -181,7 +181,9 @@ def test_the_formats_say_the_same() -> None:
     assert document["rest@rust"]["rate"]["value"] > rate["value"]
 
 
-def test_the_page_of_a_comparison_has_its_question(tmp_path: Path) -> None:
+def test_the_page_of_a_comparison_has_its_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """`wirelab report` writes the answer too, and A is the service that was given first."""
     every = trials(WORLD)
     run = write_run(tmp_path / "run", every)
@@ -194,6 +196,7 @@ def test_the_page_of_a_comparison_has_its_question(tmp_path: Path) -> None:
     page = (run / "report.html").read_text(encoding="utf-8")
     found = gate(every, keys(every), RATE, 0.03)
     assert "Is grpc@rust worse than rest@rust?" in page
+    assert outputs.sentence(found, NAMES) in " ".join(capsys.readouterr().out.split())
     assert html.escape(outputs.sentence(found, NAMES)) in page
     assert outputs.mean(found.pairs.a, found) in page
     assert [entry.look.letter for entry in Source.read(run).legend.values()] == ["A", "B"]
