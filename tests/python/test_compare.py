@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import shutil
+import statistics
 import sys
 import xml.etree.ElementTree as xml
 from dataclasses import replace
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 
-from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result
+from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result, write_run
 from wirelab.cli import main
 from wirelab.cli.options import Share
+from wirelab.cli.output.compare import EXIT_BY_OUTCOME, show
 from wirelab.comparisons import outputs
-from wirelab.comparisons.gate import FAILED_MAX, gate, is_enough, pairs
+from wirelab.comparisons.gate import FAILED_MAX, further_pairs, gate, is_enough, pairs
+from wirelab.comparisons.pairs import Answer
+from wirelab.format.numbers import quantity
+from wirelab.report.page import write_page
+from wirelab.report.source import Source
+from wirelab.run.directory import read_manifest
+from wirelab.run.finished import Run
+from wirelab.run.manifest import Comparison
 from wirelab.statistics.cell import cells, point_key
 from wirelab.statistics.figure import RATE, SERVICE_CPU
-from wirelab.trial.record import Trial
+from wirelab.trial.record import Check, Trial
 
 WORLD = World(sizes=(14,), loads=({"kind": "closed", "users": 8},), repeats=12)
 NAMES = ("rest@rust", "grpc@rust")
@@ -55,7 +66,75 @@ def test_a_pair_without_its_other_half_is_not_counted() -> None:
     every = trials(WORLD)
     alone = [trial for trial in every if trial.repeat != 3 or trial.point.stack == REST]
     assert len(pairs(alone, keys(every), RATE).a) == WORLD.repeats - 1
-    assert gate([], keys(every), RATE, 0.03).outcome == "undecided"
+
+
+@pytest.mark.parametrize("broken", [1, 2])
+def test_a_comparison_without_a_measured_pair_has_failed(
+    broken: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = trials(replace(WORLD, repeats=broken))
+    every = [failed(one, "the service broke") if one.point.stack == GRPC else one for one in whole]
+    found = gate(every, keys(every), RATE, 0.03)
+    assert found.outcome == "failed"
+    assert EXIT_BY_OUTCOME[found.outcome] == 1
+    # The next pair may be measured.
+    assert not is_enough(found)
+    pairs_failed = "1 pair failed" if broken == 1 else "2 pairs failed"
+    words = f"Nothing was measured: {pairs_failed} (the service broke)."
+    assert outputs.sentence(found, NAMES) == words
+    show(Answer(found, NAMES, Run(tmp_path, tuple(every))), tmp_path / "report.html")
+    assert words in " ".join(capsys.readouterr().out.split())
+
+
+def test_services_that_are_not_installed_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = trials(WORLD)
+    found = gate([one for one in every if one.point.stack == REST], keys(every), RATE, 0.03)
+    assert found.outcome == "failed"
+    assert not is_enough(found)
+    run = Run(tmp_path, (), unavailable=("not measured: no Go",))
+    show(Answer(found, NAMES, run), tmp_path / "report.html")
+    printed = capsys.readouterr().out
+    assert "Nothing was measured: no pair has trials of both services." in printed
+    assert "not measured: no Go" in printed
+
+
+def test_an_undecided_comparison_names_the_pairs_that_may_decide() -> None:
+    same = {REST: 60.0, GRPC: 60.0}
+    every = trials(replace(WORLD, repeats=6, call_us=same, spread=0.02))
+    found = gate(every, keys(every), SERVICE_CPU, 0.03)
+    assert found.outcome == "undecided"
+    more = further_pairs(found)
+    assert more is not None
+    said = outputs.sentence(found, NAMES)
+    assert said.startswith("Undecided: grpc@rust against rest@rust in ")
+    noun = "pair" if more == 1 else "pairs"
+    assert said.endswith(f"6 pairs), about {more} more {noun} may decide (--pairs).")
+    # Nobody knows how a single pair varies.
+    alone = gate([one for one in every if one.repeat == 1], keys(every), SERVICE_CPU, 0.03)
+    assert outputs.sentence(alone, NAMES).endswith("; 1 pair).")
+
+
+def test_marked_trials_are_counted_in_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = [
+        replace(one, checks=(Check("engine backlog", "marked", "5 ms"),))
+        for one in trials(replace(WORLD, repeats=5))
+    ]
+    found = gate(every, keys(every), RATE, 0.03)
+    page = tmp_path / "report.html"
+
+    def printed(shown: list[Trial]) -> str:
+        show(Answer(found, NAMES, Run(tmp_path, tuple(shown))), page)
+        return " ".join(capsys.readouterr().out.split())
+
+    words = "10 of 10 trials are marked: engine backlog; the report has the reasons."
+    assert words in printed(every)
+    fine = [replace(one, checks=(Check("engine backlog", "ok", ""),)) for one in every]
+    assert "1 of 10 trials is marked: engine backlog;" in printed([every[0], *fine[1:]])
+    assert "engine backlog" not in printed(fine)
 
 
 def test_pairs_that_fail_end_the_comparison() -> None:
@@ -90,6 +169,7 @@ def test_the_formats_say_the_same() -> None:
     page = outputs.markdown(found, ("a|b", "grpc@rust"))
     assert page.startswith("### ❌ successful calls: worse")
     assert r"a\|b" in page
+    assert "differences up to 3 % count as equivalent" in page
     suite = xml.fromstring(outputs.junit(found, NAMES))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "1", "0")
     failure = suite.find("testcase/failure")
@@ -99,6 +179,47 @@ def test_the_formats_say_the_same() -> None:
     rate = document["grpc@rust"]["rate"]
     assert rate["lower_value"] < rate["value"] < rate["upper_value"]
     assert document["rest@rust"]["rate"]["value"] > rate["value"]
+
+
+def test_the_page_of_a_comparison_has_its_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`wirelab report` writes the answer too, and A is the service that was given first."""
+    every = trials(WORLD)
+    run = write_run(tmp_path / "run", every)
+    plain = write_page(run).read_text(encoding="utf-8")
+    assert "worse than" not in plain
+    comparison = Comparison("rate", 0.03, keys(every), (REST, GRPC), NAMES)
+    manifest = msgspec.structs.replace(read_manifest(run), comparison=comparison)
+    (run / "manifest.json").write_text(manifest.text(), encoding="utf-8")
+    assert main(["report", str(run)]) == 0
+    page = (run / "report.html").read_text(encoding="utf-8")
+    found = gate(every, keys(every), RATE, 0.03)
+    assert "Is grpc@rust worse than rest@rust?" in page
+    assert outputs.sentence(found, NAMES) in " ".join(capsys.readouterr().out.split())
+    assert html.escape(outputs.sentence(found, NAMES)) in page
+    assert outputs.mean(found.pairs.a, found) in page
+    assert [entry.look.letter for entry in Source.read(run).legend.values()] == ["A", "B"]
+    assert list(Source.read(run).legend) == [REST, GRPC]
+    for unknown in ({"figure": "nosuch"}, {"threshold": -1.0}):
+        changed = msgspec.structs.replace(comparison, **unknown)
+        manifest = msgspec.structs.replace(manifest, comparison=changed)
+        (run / "manifest.json").write_text(manifest.text(), encoding="utf-8")
+        assert "worse than" not in write_page(run).read_text(encoding="utf-8")
+
+
+def test_the_terminal_shows_the_means_of_the_ratio(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = trials(replace(WORLD, repeats=7, spread=0.2))
+    found = gate(every, keys(every), RATE, 0.03)
+    show(Answer(found, NAMES, Run(tmp_path, tuple(every))), tmp_path / "report.html")
+    lines = capsys.readouterr().out.splitlines()
+    for line, name, values in zip(lines, NAMES, (found.pairs.a, found.pairs.b), strict=False):
+        mean = quantity(statistics.geometric_mean(values), "1/s")
+        assert line.split("  ")[0] == name
+        assert f" {mean}  geometric mean of the pairs" in line
+        assert f" {mean} |" in outputs.markdown(found, NAMES)
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -123,6 +244,11 @@ def test_a_real_difference_stops_early_and_fails_the_gate(
     made = [line for line in lines if '"point"' in line]
     assert 10 <= len(made) < 40
     assert markdown.read_text(encoding="utf-8").startswith("### ❌")
+    page = (out / "report.html").read_bytes()
+    assert b"worse than" in page
+    main(["report", str(out)])
+    assert (out / "report.html").read_bytes() == page
+    capsys.readouterr()
     # The same command goes on where nothing is left to do.
     assert main([*command, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
@@ -136,7 +262,7 @@ def test_two_commands_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture
     server = "python3 -m http.server {port} --bind 127.0.0.1"
     command = ["compare", "--a", server, "--b", server, "--pairs", "2", "--duration", "200ms"]
     assert main([*command, "--users", "2", "--out", str(tmp_path / "run")]) == 5
-    assert "neither different from nor equivalent to" in " ".join(capsys.readouterr().out.split())
+    assert "Undecided: " in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from wirelab.statistics.interval import NotPositive, OutOfRange
-from wirelab.statistics.sequential import PRIOR_PAIRS, confidence_sequence, judge, reach_factor
+from wirelab.statistics.sequential import (
+    PRIOR_PAIRS,
+    confidence_sequence,
+    further_pairs,
+    judge,
+    reach_factor,
+)
 
 RESIDUALS = np.array(
     json.loads((Path(__file__).parent / "trial_residuals.json").read_text())["values"]
@@ -112,6 +118,34 @@ def test_verdicts() -> None:
     assert (first.outcome, first.ratio.bounds) == ("undecided", None)
     assert first.ratio.estimate == pytest.approx(exp((log(1.1) + log(1.2)) / 2))
     assert not first.decided
+
+
+@pytest.mark.parametrize(
+    ("ratios", "threshold"),
+    [
+        ([1.0, 1.06, 1.01, 1.09, 0.98, 1.05], 0.0),
+        ([0.99, 1.01, 1.02, 0.98], 0.015),
+        ([0.9, 1.0, 0.9, 1.0, 0.97], 0.03),
+    ],
+)
+def test_pairs_like_those_so_far_decide_after_the_stated_number(
+    ratios: list[float], threshold: float
+) -> None:
+    """Repeating all pairs changes neither their mean nor their standard deviation."""
+    n = len(ratios)
+    further = further_pairs([1.0] * n, ratios, threshold)
+    assert further is not None
+    copies = range(1, 2 + further // n + 1)
+    decided = [judge([1.0] * n * each, ratios * each, threshold).decided for each in copies]
+    assert decided == [n * (each - 1) >= further for each in copies]
+    assert True in decided
+    assert False in decided
+
+
+def test_no_number_of_pairs_is_stated_where_none_is_known() -> None:
+    assert further_pairs([1.0], [1.1], 0.03) is None
+    # Pairs that vary far more than they differ.
+    assert further_pairs([1.0] * 6, [0.5, 2.0, 0.6, 1.8, 0.7, 1.3], 0.03) is None
 
 
 def test_nonsense_is_refused() -> None:

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from wirelab.run.manifest import Comparison
+from wirelab.statistics import sequential
 from wirelab.statistics.cell import point_key
 from wirelab.statistics.distributions import binomial_interval
-from wirelab.statistics.figure import Figure
-from wirelab.statistics.interval import Interval
+from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
+from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.statistics.sequential import Verdict, judge
 from wirelab.trial.record import Trial
 
 Outcome = Literal["better", "worse", "equivalent", "undecided", "failed"]
+KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)}
+"""Figures that can be compared, by name."""
 FAILED_MAX = 3
 """Number of failed pairs after which the comparison ends."""
 
@@ -62,12 +66,14 @@ class Gate:
 
     @property
     def outcome(self) -> Outcome:
-        """Verdict on replacing a with b. *failed*: pairs could not be measured. If calls of b fail
-        more often, b is worse, whatever the times of its other calls."""
+        """Verdict on replacing a with b. *failed*: pairs could not be measured, or none was. If
+        calls of b fail more often, b is worse, whatever the times of its other calls."""
         if len(self.pairs.failed) >= FAILED_MAX:
             return "failed"
         if self.pairs.fails_more:
             return "worse"
+        if not self.pairs.a:
+            return "failed"
         if self.verdict.outcome in ("equivalent", "undecided"):
             return "equivalent" if self.verdict.outcome == "equivalent" else "undecided"
         return "better" if self.verdict.outcome == self.figure.better else "worse"
@@ -134,6 +140,26 @@ def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, thresh
     return Gate(figure, threshold, found, judge(found.a, found.b, threshold))
 
 
+def kept(trials: Sequence[Trial], comparison: Comparison) -> Gate | None:
+    """The verdict on the question that a manifest keeps; None if it cannot be answered, for
+    example for a figure that this version of wirelab does not know."""
+    figure = KNOWN.get(comparison.figure)
+    asked = [trial for trial in trials if point_key(trial.point) in comparison.cells]
+    if figure is None or not 0.0 <= comparison.threshold <= 1.0:
+        return None
+    try:
+        return gate(asked, comparison.cells, figure, comparison.threshold)
+    except StatisticsError:
+        return None
+
+
+def further_pairs(made: Gate) -> int | None:
+    """Further pairs after which an undecided result may be decided, if they vary about the ratio as
+    those so far; None beyond :data:`wirelab.statistics.repeats.REPEATS_MAX`, or if nothing is
+    known of how they vary."""
+    return sequential.further_pairs(made.pairs.a, made.pairs.b, made.threshold)
+
+
 def is_enough(made: Gate) -> bool:
     """True if more pairs are useless: the result is decided, or pairs fail."""
-    return made.verdict.decided or made.outcome == "failed"
+    return made.verdict.decided or len(made.pairs.failed) >= FAILED_MAX

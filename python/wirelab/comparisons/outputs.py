@@ -7,16 +7,16 @@ import xml.etree.ElementTree as xml
 from math import exp, log, sqrt
 from typing import Any
 
-from wirelab.comparisons.gate import Gate
-from wirelab.format.counting import of_all
-from wirelab.format.numbers import digits, quantity
+from wirelab.comparisons.gate import Gate, further_pairs
+from wirelab.format.counting import counted, of_all
+from wirelab.format.numbers import DASH, digits, quantity
 from wirelab.format.sanitize import sanitize
 
+MEAN = "geometric mean of the pairs"
 WORDS = {
     "better": "better than",
     "worse": "worse than",
     "equivalent": "equivalent to",
-    "undecided": "neither different from nor equivalent to",
 }
 
 
@@ -24,8 +24,7 @@ def sentence(made: Gate, names: tuple[str, str]) -> str:
     """The result with its interval, in one sentence."""
     first, second = (sanitize(name) for name in names)
     if made.outcome == "failed":
-        count, reason = len(made.pairs.failed), sanitize(made.pairs.failed[0])
-        return f"{second} was not compared with {first}: {count} pairs failed ({reason})."
+        return f"{_failed(made, first, second)}."
     if made.pairs.fails_more:
         a, b = (of_all(calls.failed, calls.made, "call") for calls in made.pairs.calls)
         return f"{second} is worse than {first}: {b} failed, compared with {a} for {first}."
@@ -35,24 +34,26 @@ def sentence(made: Gate, names: tuple[str, str]) -> str:
     else:
         low, high = interval.bounds
         known = f"ratio {digits(interval.estimate)}, 95 % interval {digits(low)} to {digits(high)}"
-    return (
-        f"{second} is {WORDS[made.outcome]} {first} in {made.figure.title} ({known}; "
-        f"{len(made.pairs.a)} pairs)."
-    )
+    known = f"{known}; {counted(len(made.pairs.a), 'pair')}"
+    if made.outcome == "undecided":
+        more = further_pairs(made)
+        hint = f", about {counted(more, 'more pair')} may decide (--pairs)" if more else ""
+        return f"Undecided: {second} against {first} in {made.figure.title} ({known}){hint}."
+    return f"{second} is {WORDS[made.outcome]} {first} in {made.figure.title} ({known})."
 
 
 def markdown(made: Gate, names: tuple[str, str]) -> str:
     """Markdown for a pull request."""
     marks = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
     first, second = (sanitize(name).replace("|", r"\|") for name in names)
-    a, b = (_shown(values, made) for values in (made.pairs.a, made.pairs.b))
+    a, b = (mean(values, made) for values in (made.pairs.a, made.pairs.b))
     low, high = made.ratio.bounds or (None, None)
     span = "–" if low is None or high is None else f"{digits(low)} to {digits(high)}"
     ratio = digits(made.ratio.estimate) if made.pairs.a else "–"
     method = (
         "Measured in randomly ordered pairs on fresh processes, evaluated after every pair with an "
         "anytime-valid confidence sequence; "
-        f"differences up to {made.threshold:.1%} count as equivalent."
+        f"differences up to {100.0 * made.threshold:g} % count as equivalent."
     )
     lines = [
         f"### {marks[made.outcome]} {made.figure.title}: {made.outcome}",
@@ -111,8 +112,16 @@ def bencher(made: Gate, names: tuple[str, str]) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _shown(values: tuple[float, ...], made: Gate) -> str:
-    """The geometric mean with its unit."""
+def mean(values: tuple[float, ...], made: Gate) -> str:
+    """The geometric mean with its unit: the ratio is the quotient of both."""
     if not values:
-        return "–"
+        return DASH
     return quantity(exp(sum(map(log, values)) / len(values)), made.figure.unit)
+
+
+def _failed(made: Gate, first: str, second: str) -> str:
+    failed = made.pairs.failed
+    why = f"{counted(len(failed), 'pair')} failed ({sanitize(failed[0])})" if failed else ""
+    if made.pairs.a:
+        return f"{second} was not compared with {first}: {why}"
+    return f"Nothing was measured: {why or 'no pair has trials of both services'}"

@@ -15,6 +15,7 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_source as documents
 from wirelab.format.counting import counted
 from wirelab.run import runner as running
+from wirelab.run.manifest import Comparison
 from wirelab.run.progress import Progress
 from wirelab.stack import manifests
 from wirelab.statistics.cell import point_key
@@ -69,6 +70,9 @@ def compare(
             "give two services with one message, one load and one link",
         )
     first, second = (point_key(cell.point) for cell in planned.cells)
+    named = Names.of(cell.point for cell in planned.cells).stacks
+    a, b = (cell.point.stack for cell in planned.cells)
+    names = (named[a], named[b])
 
     def so_far(trials: Sequence[Trial]) -> Gate:
         return gate(trials, (first, second), question.figure, question.threshold)
@@ -82,7 +86,8 @@ def compare(
         unverified=unverified,
         retry_failed=retry_failed,
         enough=lambda trials: is_enough(so_far(trials)),
+        comparison=Comparison(
+            question.figure.name, question.threshold, (first, second), (a, b), names
+        ),
     )
-    names = Names.of(cell.point for cell in planned.cells)
-    stacks = [names.stacks[cell.point.stack] for cell in planned.cells]
-    return Answer(so_far(run.trials), (stacks[0], stacks[1]), run)
+    return Answer(so_far(run.trials), names, run)

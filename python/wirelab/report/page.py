@@ -11,6 +11,7 @@ from wirelab.format.units import format_seconds
 from wirelab.report import answer, contents, explorer
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Section
+from wirelab.report.sections import compared
 from wirelab.report.source import Source
 from wirelab.run import finished
 from wirelab.run.directory import write_whole
@@ -48,8 +49,15 @@ def save(folder: Path, page: str) -> Path:
 def render(
     source: Source, extra_sections: Sequence[Section] = (), first: Sequence[Section] = ()
 ) -> str:
-    """The page as text; the same run gives the same bytes. ``first`` stands before all else."""
-    sections = [*first, *contents.before(source), *extra_sections, *contents.after(source)]
+    """The page as text; the same run gives the same bytes. ``first`` stands before all else, then
+    the answer of a comparison."""
+    sections = [
+        *first,
+        *compared.sections(source),
+        *contents.before(source),
+        *extra_sections,
+        *contents.after(source),
+    ]
     return HtmlPage(
         _title(source),
         sections,

@@ -97,8 +97,14 @@ class Source:
 
     @cached_property
     def legend(self) -> dict[str, Entry]:
-        """By stack reference; the look depends on the set of stacks alone."""
+        """By stack reference; the look depends on the set of stacks, and on their order in a
+        comparison."""
+        comparison = self.manifest.comparison
+        compared = {stack: at for at, stack in enumerate(comparison.stacks)} if comparison else {}
+        ordered = sorted(
+            self.names.stacks.items(), key=lambda item: (compared.get(item[0], 2), item)
+        )
         return {
             reference: Entry(look(index), name, reference)
-            for index, (reference, name) in enumerate(sorted(self.names.stacks.items()))
+            for index, (reference, name) in enumerate(ordered)
         }

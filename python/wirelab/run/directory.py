@@ -25,7 +25,7 @@ from wirelab.process.engine_binary import binary_digest
 from wirelab.process.scratch import sweep
 from wirelab.run import journal
 from wirelab.run.journal import Journal
-from wirelab.run.manifest import FORMAT, MANIFEST, EngineBinary, Manifest, Session
+from wirelab.run.manifest import FORMAT, MANIFEST, Comparison, EngineBinary, Manifest, Session
 from wirelab.trial.record import now
 
 if TYPE_CHECKING:
@@ -115,11 +115,19 @@ _BEGUN = {LOCK, _unfinished(Path(MANIFEST)).name}
 class RunDirectory:
     """The directory of one run, locked while the context is active."""
 
-    def __init__(self, folder: Path, experiment: Experiment, source: str) -> None:
-        """``source`` is the text of the experiment file, stored next to the manifest."""
+    def __init__(
+        self,
+        folder: Path,
+        experiment: Experiment,
+        source: str,
+        comparison: Comparison | None = None,
+    ) -> None:
+        """``source`` is the text of the experiment file, stored next to the manifest, which keeps
+        ``comparison``."""
         self.folder = folder
         self._experiment = experiment
         self._source = source
+        self._comparison = comparison
         self._lock: int | None = None
 
     def __enter__(self) -> RunDirectory:
@@ -240,6 +248,7 @@ class RunDirectory:
                 git_revision=machine.git_revision(),
                 engine=EngineBinary(binary_digest(engine)),
                 sessions=(Session(now(), binary_digest(engine)),),
+                comparison=self._comparison,
             )
         )
 
@@ -249,7 +258,10 @@ class RunDirectory:
             manifest = self._prolonged(manifest)
         engine = engine_binary.find()
         sessions = (*manifest.sessions, Session(now(), binary_digest(engine)))
-        self._write_manifest(msgspec.structs.replace(manifest, sessions=sessions))
+        comparison = self._comparison or manifest.comparison
+        self._write_manifest(
+            msgspec.structs.replace(manifest, sessions=sessions, comparison=comparison)
+        )
 
     def _prolonged(self, manifest: Manifest) -> Manifest:
         """Accepts a manifest of the same experiment with more repeats, the first of which are those

@@ -26,6 +26,21 @@ class Session(msgspec.Struct, frozen=True):
     engine_sha256: str = ""
 
 
+class Comparison(msgspec.Struct, frozen=True):
+    """Question of a run of ``wirelab compare``: is the second cell worse than the first?"""
+
+    figure: str
+    """Name of a :class:`wirelab.statistics.figure.Figure`."""
+    threshold: float
+    """Differences up to this share count as equivalent."""
+    cells: tuple[str, str]
+    """Keys by :func:`wirelab.statistics.cell.point_key`."""
+    stacks: tuple[str, str]
+    """Stack references of the cells."""
+    names: tuple[str, str]
+    """Names of the services."""
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What to measure, on which machine and with which programs."""
 
@@ -47,6 +62,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Number of trials of the whole run; None if it ended before the number was known."""
     skipped: tuple[str, ...] = ()
     """Combinations that were skipped, with the reasons."""
+    comparison: Comparison | None = None
+    """Question of the last `wirelab compare`; None for other runs."""
     unavailable: tuple[str, ...] = ()
     """Callers that are not available on this machine, with the reasons."""
 

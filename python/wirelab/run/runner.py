@@ -31,6 +31,7 @@ from wirelab.run.directory import RunDirectory
 from wirelab.run.finished import Run as Run
 from wirelab.run.finished import read as read
 from wirelab.run.journal import Journal
+from wirelab.run.manifest import Comparison
 from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
@@ -53,13 +54,14 @@ def run(
     postgres: str = "",
     any_target: bool = False,
     enough: Callable[[Sequence[Trial]], bool] | None = None,
+    comparison: Comparison | None = None,
 ) -> Run:
     """Measures the trials that ``out`` does not contain yet. ``source`` is the text of the
     experiment file. ``unverified`` also measures services whose verification did not pass.
     ``retry_failed`` repeats failed trials in ``out``. ``postgres`` is the URL of a running server
     for ``store=postgres``; by default wirelab starts its own. ``any_target`` allows other machines
     that the experiment lists. The run ends early once ``enough`` returns true for the trials so
-    far.
+    far. The manifest keeps ``comparison``.
 
     Failed trials are recorded in the journal, and the run continues. Raises
     :class:`ExperimentError`, :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`,
@@ -77,7 +79,7 @@ def run(
         placement.choose(choice)
     with (
         interruption or Interruption() as stop,
-        RunDirectory(out, experiment, source) as directory,
+        RunDirectory(out, experiment, source, comparison) as directory,
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import exp, log, log1p, sqrt
 
 from wirelab.statistics.interval import Interval, NotPositive, OutOfRange, confidence_checked
+from wirelab.statistics.repeats import REPEATS_MAX
 from wirelab.statistics.sample import finite
 
 PRIOR_PAIRS = 1.0
@@ -70,6 +71,30 @@ class Verdict:
     def decided(self) -> bool:
         """Whether to stop."""
         return self.outcome != "undecided"
+
+
+def further_pairs(
+    a_values: Sequence[float],
+    b_values: Sequence[float],
+    threshold: float,
+    confidence: float = 0.95,
+) -> int | None:
+    """Pairs after which :func:`judge` is expected to decide, besides those that there are, if mean
+    and standard deviation of the logarithms stay what they are; None beyond
+    :data:`~wirelab.statistics.repeats.REPEATS_MAX`, or of fewer than two pairs. Raises
+    :class:`OutOfRange`."""
+    if len(a_values) < 2:
+        return None
+    logs = finite([log(b / a) for a, b in zip(a_values, b_values, strict=True)])
+    distance, spread = abs(float(logs.mean())), float(logs.std())
+    for further in range(1, REPEATS_MAX + 1):
+        factor = reach_factor(len(a_values) + further, confidence)
+        if factor is None:
+            continue
+        reach = spread * factor
+        if reach < distance or distance + reach <= log1p(threshold):
+            return further
+    return None
 
 
 def judge(

@@ -152,6 +152,7 @@ def compare(asked: CompareParameters, limits: Limits, channel: Channel) -> Made:
     from wirelab.cli.output import compare as output
     from wirelab.cli.output import named_services
     from wirelab.comparisons import pairs
+    from wirelab.report.page import write_page
 
     services = (asked.a, asked.b)
     hosts = [host for host in map(limits.remote_host, services) if host]
@@ -174,7 +175,7 @@ def compare(asked: CompareParameters, limits: Limits, channel: Channel) -> Made:
         progress=RunProgress(channel),
         any_target=bool(hosts),
     )
-    page = output.write_page(answer, folder)
+    page = write_page(folder)
     return Made(
         _text(lambda: output.show(answer, page)),
         output.document(answer, folder),

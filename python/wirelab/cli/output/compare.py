@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wirelab.checks.load import marked
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.diff import figure_named
 from wirelab.cli.output.named_services import ExperimentText, of_pair
@@ -14,16 +17,15 @@ from wirelab.comparisons import outputs
 from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import NONE, quantity
-from wirelab.report.page import render, save
-from wirelab.report.section import Section, Table
-from wirelab.report.source import Source
+from wirelab.format.sanitize import sanitize
+from wirelab.report.page import write_page
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
 
 if TYPE_CHECKING:
     from wirelab.cli.compare import OutputOptions, QuestionOptions
     from wirelab.cli.options import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
+    from wirelab.trial.record import Trial
 
 EXIT_BY_OUTCOME = {
     "better": EXIT_OK,
@@ -67,7 +69,7 @@ def run(
         retry_failed=directory.retry_failed,
     )
     _write(answer, output)
-    page = write_page(answer, folder)
+    page = write_page(folder)
     if as_json:
         print(json.dumps(document(answer, folder), indent=1))
     else:
@@ -96,28 +98,35 @@ def show(answer: Answer, page: Path) -> None:
     made = answer.gate
     for name, values in zip(answer.names, (made.pairs.a, made.pairs.b), strict=True):
         if values:
-            middle = sorted(values)[len(values) // 2]
-            out.print(f"{name:<28} {quantity(middle, made.figure.unit):>12}  median of the pairs")
+            out.print(f"{name:<28} {outputs.mean(values, made):>12}  {outputs.MEAN}")
     out.print(folded(outputs.sentence(made, answer.names), out.width), STYLES[made.outcome])
     for which, calls in zip(answer.names, made.pairs.calls, strict=True):
         if calls.failed:
             text = f"{of_all(calls.failed, calls.made, 'call')} of {which} failed."
             out.print(folded(text, out.width), "yellow")
+    if marks := _marks(answer.run.trials):
+        out.print(folded(marks, out.width), "yellow")
+    for reason in answer.run.unavailable if not made.pairs.a else ():
+        out.print(folded(sanitize(reason), out.width), "red")
     for reason in dict.fromkeys(made.pairs.failed):
         out.print(folded(f"A pair could not be measured: {reason}", out.width), "red")
     out.print(f"report: {page}")
 
 
-def write_page(answer: Answer, folder: Path) -> Path:
-    """Writes the report of the run, with the verdict first."""
-    made, (a, b) = answer.gate, answer.names
-    rows = [
-        (name, NONE if not values else quantity(sorted(values)[len(values) // 2], made.figure.unit))
-        for name, values in zip((a, b), (made.pairs.a, made.pairs.b), strict=True)
-    ]
-    table = Table(("Service", f"{made.figure.title}, median of the pairs"), rows, numeric=(1,))
-    first = Section(f"Is {b} worse than {a}?", [outputs.sentence(made, answer.names)], [table])
-    return save(folder, render(Source.read(folder), first=[first]))
+def _marks(trials: Sequence[Trial]) -> str:
+    """``1 of 10 trials is marked: engine backlog; the report has the reasons``; empty if none
+    is."""
+    found = [names for trial in trials if (names := [check.name for check in marked(trial)])]
+    if not found:
+        return ""
+    counts = Counter(name for names in found for name in names)
+    measured = sum(trial.status == "measured" for trial in trials)
+    verb = "is" if len(found) == 1 else "are"
+    listed = ", ".join(name for name, _ in counts.most_common())
+    return (
+        f"{of_all(len(found), measured, 'trial')} {verb} marked: {listed}; the report has the "
+        "reasons."
+    )
 
 
 def _checked(output: OutputOptions) -> None:

@@ -17,6 +17,7 @@ from wirelab.comparisons.finished_runs import (
     RunDifference,
     difference,
 )
+from wirelab.comparisons.gate import KNOWN
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.explain.thresholds import full_name
 from wirelab.format.console import Line
@@ -26,11 +27,10 @@ from wirelab.run import directory, finished
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import point_key
 from wirelab.statistics.comparison import THRESHOLD
-from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
+from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
 from wirelab.trial.record import Point
 
-KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)}
 STYLES = {"higher": "yellow", "lower": "yellow", "equivalent": "green", "undecided": "dim"}
 LISTED_MAX = 5
 """Maximum number of cells to list that only one run has."""

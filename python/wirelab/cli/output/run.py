@@ -167,6 +167,8 @@ def accept_export(file: Path) -> None:
 
 
 def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:
+    from wirelab.comparisons import outputs
+    from wirelab.comparisons.gate import kept
     from wirelab.report.findings.sentences import sentences
     from wirelab.report.sections import tested_findings
     from wirelab.report.terminal import terminal_table
@@ -174,6 +176,10 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
 
     for sentence in run.incomplete:
         point(sentence, "!", style="yellow")
+    comparison = run_directory.read_manifest(run.folder).comparison
+    made = None if comparison is None else kept(run.trials, comparison)
+    if comparison is not None and made is not None:
+        out.print(folded(outputs.sentence(made, comparison.names), out.width), "bold")
     for text, style in terminal_table(run.trials):
         out.print(text, style)
     for sentence in sentences(run.trials, threshold):
