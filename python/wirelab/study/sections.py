@@ -98,8 +98,9 @@ def first_look(made: Reproduction) -> str:
 def _scale(made: Reproduction) -> str:
     if made.is_quick:
         return first_look(made)
+    share = "" if made.scale == 1.0 else f"{made.scale:g} times "
     return (
-        f"This run made {made.scale:g} of the published numbers of calls. Ratios, orders and "
+        f"This run made {share}as many calls as published. Ratios, orders and "
         "shapes are judged. Published absolute figures come from another machine: they are shown "
         "next to the measured ones, but not judged."
     )
