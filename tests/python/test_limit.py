@@ -60,11 +60,19 @@ def test_an_objective_is_read() -> None:
     assert [one.above for one in objective.conditions] == [True, True, False]
 
 
-@pytest.mark.parametrize("text", ["", "p99", "p99<", "p99<50", "nosuch<5ms", "errors<-x"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "p99", "p99<", "p99<50", "nosuch<5ms", "errors<-x", "p99>5ms", "rate<9", "errors>1%"],
+)
 def test_what_is_no_objective_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as refused:
         Objective.parse(text)
     assert "--fail-if" not in str(refused.value)
+
+
+def test_an_objective_is_named_as_given() -> None:
+    with pytest.raises(UsageError, match="--objective 'p99<50': '50' is not a limit"):
+        Objective.parse("p99<50")
 
 
 @pytest.mark.parametrize(

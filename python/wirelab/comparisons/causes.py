@@ -337,6 +337,7 @@ class _Bench:
             self.folder / part,
             source=source,
             progress=self.progress,
+            whole=self.folder,
             **asdict(self.question.accept),
         )
 

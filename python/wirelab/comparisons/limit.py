@@ -34,6 +34,7 @@ TOLD_FROM = 1.25
 DIGITS = 4
 """Significant digits of a rate."""
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+EXAMPLE = "give for example 'p99<50ms, errors<0.1%'"
 
 
 class TooFewCalls(UsageError):
@@ -158,14 +159,18 @@ def _condition(text: str) -> Condition:
         name, found, value = text.partition(operator)
         if found:
             try:
-                parsed = Condition.parse(f"{name}{FLIPPED[operator]}{value}")
+                parsed = Condition.parse(flipped := f"{name}{FLIPPED[operator]}{value}")
             except UsageError as error:
                 message = error.message.replace("--fail-if", "--objective")
-                raise UsageError(message, "give for example 'p99<50ms, errors<0.1%'") from error
+                message = message.replace(repr(flipped), repr(text))
+                raise UsageError(message, EXAMPLE) from error
+            better = "lower" if parsed.figure is None else parsed.figure.better
+            if parsed.above != (better == "lower"):
+                raise UsageError(
+                    f"--objective {text!r} asks for a worse value: {better} is better", EXAMPLE
+                )
             return replace(parsed, text=text)
-    raise UsageError(
-        f"--objective {text!r} is not a condition", "give for example 'p99<50ms, errors<0.1%'"
-    )
+    raise UsageError(f"--objective {text!r} is not a condition", EXAMPLE)
 
 
 def _open(rate: float) -> dict[str, Any]:
@@ -198,6 +203,7 @@ class _Bench:
             folder,
             source=source,
             progress=self.progress,
+            whole=self.folder,
             **asdict(self.question.accept),
         )
         trials = {trial.id: trial for trial in run.trials}

@@ -55,13 +55,15 @@ def run(
     any_target: bool = False,
     enough: Callable[[Sequence[Trial]], bool] | None = None,
     comparison: Comparison | None = None,
+    whole: Path | None = None,
 ) -> Run:
     """Measures the trials that ``out`` does not contain yet. ``source`` is the text of the
     experiment file. ``unverified`` also measures services whose verification did not pass.
     ``retry_failed`` repeats failed trials in ``out``. ``postgres`` is the URL of a running server
     for ``store=postgres``; by default wirelab starts its own. ``any_target`` allows other machines
     that the experiment lists. The run ends early once ``enough`` returns true for the trials so
-    far. The manifest keeps ``comparison``.
+    far. The manifest keeps ``comparison``. ``whole`` is the directory that the user named, if
+    ``out`` is a part of it.
 
     Failed trials are recorded in the journal, and the run continues. Raises
     :class:`ExperimentError`, :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`,
@@ -101,7 +103,8 @@ def run(
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))
         _prepare(lab, planned, directory, done, progress)
-        _measure_all(lab, planned, directory, done, progress, enough or (lambda _: False))
+        enough = enough or (lambda _: False)
+        _measure_all(lab, planned, directory, done, progress, enough, whole or out)
     return read(out)
 
 
@@ -272,6 +275,7 @@ def _measure_all(
     done: set[str],
     progress: Progress,
     enough: Callable[[Sequence[Trial]], bool],
+    named: Path,
 ) -> None:
     todo = [trial for trial in planned.trials if trial.id not in done]
     lengths = [planning.seconds(lab.experiment, trial) for trial in todo]
@@ -288,7 +292,7 @@ def _measure_all(
     except Interrupted as error:
         kept = len(directory.journal.trials)
         raise Interrupted(
-            f"interrupted; {kept} of {len(planned.trials)} trials are kept in {directory.folder}",
+            f"interrupted; {kept} of {len(planned.trials)} trials are kept in {named}",
             "repeat the command with the same --out to continue",
         ) from error
     finally:

@@ -139,6 +139,7 @@ def reproduce(
                 source=text,
                 progress=heard,
                 retry_failed=retry_failed,
+                whole=out,
                 postgres=postgres if experiment.uses_postgres else "",
             )
         except NotInstalled as missing:

@@ -25,11 +25,11 @@ FAILED_TIMES = (
     "timeout expired"
 )
 NOTES = {
-    "closed": "closed load: users wait for replies, so a slow server gets fewer calls. The times\n"
-    "  do not predict response times at a given rate (--rate).",
-    "open": "open load: response time starts when a call was due and includes queueing;\n"
-    "  service time starts when it was sent. Schedule lag is the delay caused by the\n"
-    "  engine. Do not compare with a closed load.",
+    "closed": "closed load: users wait for replies, so a slow server gets fewer calls. The times "
+    "do not predict response times at a given rate (--rate).",
+    "open": "open load: response time starts when a call was due and includes queueing; "
+    "service time starts when it was sent. Schedule lag is the delay caused by the "
+    "engine. Do not compare with a closed load.",
 }
 
 
