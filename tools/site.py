@@ -207,7 +207,7 @@ def _changelog() -> str:
     page = ROOT / changelog.PAGE
     text = page.read_text(encoding="utf-8") if page.exists() else changelog.HEAD
     found = changelog.fragments(ROOT / changelog.FOLDER)
-    parts = ["## Not released yet\n"]
+    parts = ["## Not released yet\n"] if found else []
     for kind in changelog.Kind:
         items = [item for one in found if one.kind is kind for item in one.items()]
         if items:

@@ -38,7 +38,8 @@ def names(checkout: Path) -> set[str]:
 
 
 def test_the_fragments_of_the_checkout_are_valid() -> None:
-    assert changelog.fragments(ROOT / "changelog.d")
+    """Right after a release there are none."""
+    assert changelog.fragments(ROOT / "changelog.d") or (ROOT / changelog.PAGE).is_file()
 
 
 def test_a_release_groups_by_kind_orders_by_number_and_removes_the_fragments(
