@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from bench.ground_truth.scripted import scenarios
-from bench.ground_truth.scripted.scenarios import Scenario
+from bench.ground_truth.scripted.scenarios import Scenario, Side
 from bench.ground_truth.scripted.script import Script
 
 PARALLEL = 8
@@ -75,7 +75,7 @@ def _answer(
         if scenario.handshake is not None:
             script.pause("slow-tls", scenario.handshake)
         with scenarios.secured(connection, scenario, certificate) as stream:
-            scenario.server(stream, script)
+            _play(scenario.server, stream, script)
     say({"client": port, "waits": script.waits})
 
 
@@ -102,8 +102,15 @@ def _conversation(scenario: Scenario, config: Json, number: int) -> None:
             script.note("connection-refused")
         else:
             with scenarios.secured(connection, scenario, None) as stream:
-                scenario.client(stream, script)
+                _play(scenario.client, stream, script)
     say({"client": port, "waits": script.waits})
+
+
+def _play(side: Side, stream: socket.socket, script: Script) -> None:
+    try:
+        side(stream, script)
+    finally:
+        script.note_repetitions(stream)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
+import struct
 import time
 from dataclasses import dataclass, field
 
@@ -18,6 +19,8 @@ LARGE_REPLY, ENDLESS_REPLY = (
 )
 PAUSE_S = (0.15, 0.4)
 IDLE_S = (1.1, 1.5)
+_DUPLICATES = slice(216, 220)
+"""Of ``struct tcp_info``: ``tcpi_dsack_dups``, a number of the machine's own byte order."""
 
 
 @dataclass
@@ -37,6 +40,13 @@ class Script:
     def note(self, cause: str, ms: float = 0.0) -> None:
         """An occurrence."""
         self.waits.append((cause, ms))
+
+    def note_repetitions(self, connection: socket.socket) -> None:
+        """Whether this side's kernel was told that it had sent something again in vain
+        (RFC 2883), to be called before the connection is closed."""
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _DUPLICATES.stop)
+        if struct.unpack("=I", info[_DUPLICATES])[0]:
+            self.note("spurious-retransmission")
 
 
 def read_head(connection: socket.socket) -> bytes:

@@ -1,8 +1,7 @@
 //! One direction of a flow: finds the stalls of its sender.
 
 use crate::diagnosis::causes::congestion::Congestion;
-use crate::diagnosis::causes::loss::Identifications;
-use crate::diagnosis::causes::loss::{Losses, in_vain};
+use crate::diagnosis::causes::loss::{Identifications, Losses};
 use crate::diagnosis::causes::small_segments::{self, WriteBoundaries};
 use crate::diagnosis::causes::windows;
 use crate::diagnosis::path::Path;
@@ -42,14 +41,11 @@ impl DirectionState {
         // A duplicate SACK (RFC 2883) shows that this retransmission was not needed:
         // the stall that was counted for it was none.
         if spurious {
-            self.losses.mark_spurious(segment, stalls);
             let since = segment
                 .at_ns
                 .saturating_sub(path.round_trip() + path.slack(self.sender.direction));
             let retracted = stalls.retract(self.sender.direction, since);
-            if let Some(sent) = retracted.filter(|_| segment.reports_duplicate) {
-                stalls.find(in_vain(&sent, sent.to, segment));
-            }
+            self.losses.mark_spurious(segment, retracted, stalls);
         }
         self.losses.heard(segment, stalls);
         let full = self.sender.full_segment();

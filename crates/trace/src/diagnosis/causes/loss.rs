@@ -11,7 +11,7 @@ use crate::diagnosis::causes::connection_setup::At;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::flow::event::{Segment, SegmentKind};
+use crate::flow::event::{Direction, Segment, SegmentKind};
 use crate::packet::Flags;
 
 /// Holes, and repetitions without an answer yet, that are remembered.
@@ -45,6 +45,8 @@ pub(crate) struct Losses {
     retransmissions: Vec<Retransmission>,
     /// Sent again although it was acknowledged; the answer has not come.
     unneeded: Option<Stall>,
+    /// The newest that was sent again while bytes before it were not acknowledged.
+    probe: Option<Stall>,
     /// When the receiver acknowledged the same bytes once more, the last time, ns.
     asked_at: u64,
     /// The receiver was heard: the capture has both directions.
@@ -163,7 +165,11 @@ impl Losses {
         // duplicated it.
         let is_soon = waited < soonest_ns(path);
         let is_full = self.retransmissions.len() == PENDING_MAX;
-        if is_soon || is_full || place > 0 || sender.windows.is_closed() {
+        if is_soon || is_full || sender.windows.is_closed() {
+            return false;
+        }
+        if place > 0 {
+            self.probe = Some(again(sender.direction, from, packet, segment));
             return false;
         }
         // A receiver without buffer space discards what is sent beyond it
@@ -177,14 +183,8 @@ impl Losses {
             } else {
                 Cause::DataRetransmission
             },
-            direction: sender.direction,
-            from,
-            released: segment.at_ns,
-            to: segment.at_ns,
-            ns: segment.at_ns - from,
             late: (segment.offset, next),
-            stream: None,
-            packets: [packet, 0, segment.packet],
+            ..again(sender.direction, from, packet, segment)
         };
         self.retransmissions.push(Retransmission {
             stall,
@@ -236,6 +236,8 @@ impl Losses {
         not_reading_ns: u64,
         stalls: &mut Stalls,
     ) {
+        let is_passed = |sent: &Stall| sent.late.1 <= segment.acknowledged;
+        self.probe.take_if(|probe| is_passed(probe));
         // The receiver has what the capture lacks: no loss of the network.
         self.holes.retain(|hole| hole.end > segment.acknowledged);
         self.retransmissions.retain(|sent| {
@@ -258,15 +260,30 @@ impl Losses {
     }
 
     /// The receiver's `segment` shows that it had everything below what it acknowledges before
-    /// that was sent again.
-    pub(crate) fn mark_spurious(&mut self, segment: &Segment, stalls: &mut Stalls) {
+    /// that was sent again. `retracted`: what counted as a loss before that was known.
+    pub(crate) fn mark_spurious(
+        &mut self,
+        segment: &Segment,
+        retracted: Option<Stall>,
+        stalls: &mut Stalls,
+    ) {
+        let mut found: Vec<Stall> = retracted.into_iter().collect();
         self.retransmissions.retain(|sent| {
             let is_needed = sent.stall.late.0 >= segment.acknowledged;
-            if !is_needed && segment.reports_duplicate {
-                stalls.find(in_vain(&sent.stall, sent.stall.to, segment));
+            if !is_needed {
+                found.push(sent.stall);
             }
             is_needed
         });
+        if !segment.reports_duplicate {
+            return;
+        }
+        if found.is_empty() {
+            found.extend(self.probe.take());
+        }
+        for sent in found {
+            stalls.find(in_vain(&sent, sent.to, segment));
+        }
     }
 
     /// Those whose answer has not come; they count.
@@ -280,8 +297,23 @@ impl Losses {
     }
 }
 
+/// What was sent at `from` in `packet` is sent again.
+fn again(direction: Direction, from: u64, packet: u64, segment: &Segment) -> Stall {
+    Stall {
+        cause: Cause::DataRetransmission,
+        direction,
+        from,
+        released: segment.at_ns,
+        to: segment.at_ns,
+        ns: segment.at_ns.saturating_sub(from),
+        late: (segment.offset, segment.end()),
+        stream: None,
+        packets: [packet, 0, segment.packet],
+    }
+}
+
 /// A repetition at `from` that the receiver's `answer` shows to be in vain.
-pub(crate) fn in_vain(sent: &Stall, from: u64, answer: &Segment) -> Stall {
+fn in_vain(sent: &Stall, from: u64, answer: &Segment) -> Stall {
     let [first, _, again] = sent.packets;
     Stall {
         cause: Cause::SpuriousRetransmission,

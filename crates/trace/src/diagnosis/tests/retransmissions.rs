@@ -147,6 +147,37 @@ fn a_duplicate_sack_marks_the_retransmission_as_spurious() {
     assert_eq!(findings[0].examples[0].packets, [5, 6, 7]);
 }
 
+/// The last of two segments is sent again while the first is not acknowledged either (RFC 8985
+/// section 7.3).
+fn probed(reports_duplicate: bool) -> Timeline {
+    let mut timeline = Timeline::new();
+    timeline.open(10, 2_500);
+    let mark = timeline.mark();
+    timeline
+        .data(C, 120, 50)
+        .burst(S, 1, 100)
+        .data(S, 24, 2)
+        .retransmit(S, 1448, 24, 10_200);
+    if reports_duplicate {
+        timeline.reports_duplicate();
+    }
+    timeline.ack(C, 30_700);
+    timeline.exchange(mark, (50, 50), Some((150, 152)));
+    timeline
+}
+
+#[test]
+fn a_probe_of_the_tail_is_spurious_where_the_receiver_says_so() {
+    let findings = probed(true).findings();
+    assert_eq!(causes(&findings), [Cause::SpuriousRetransmission]);
+    assert_eq!(findings[0].examples[0].packets, [6, 7, 8]);
+}
+
+#[test]
+fn a_probe_of_the_tail_alone_shows_nothing() {
+    assert_eq!(causes(&probed(false).findings()), []);
+}
+
 /// Exchanges with counted packets; `skip` packets of the client are lost before the last one.
 fn numbered(skip: u16, pause_us: u64) -> Vec<Cause> {
     let mut timeline = Timeline::new();
