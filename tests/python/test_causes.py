@@ -136,6 +136,32 @@ def test_a_condition_that_failed_is_not_measured() -> None:
     assert "the server refused" in conditions.sentence(shift, plain)
 
 
+@pytest.mark.parametrize(
+    ("plain", "under", "said"),
+    [
+        # Both wait for the same thing, and differ once it is gone.
+        ((9.0, 9.0), (1.0, 3.0), "a link: with it the difference is 2"),
+        ((1.0, 3.0), (1.0, 2.7), "a link: undecided, the difference decreases by "),
+        ((1.0, 3.0), (1.0, 3.3), "a link: undecided, the difference increases by "),
+    ],
+)
+def test_what_stays_undecided_says_which_way_it_points(
+    plain: tuple[float, float], under: tuple[float, float], said: str
+) -> None:
+    link = Condition("link", "a link")
+    for seed in range(SEEDS):
+        made = times(*plain, {"link": under}, seed)
+        (shift,) = shifts([link], made, {})
+        found = conditions.gap(made)
+        assert found is not None
+        sentence = conditions.sentence(shift, found)
+        if shift.outcome == "undecided" and found.is_found == (plain[0] != plain[1]):
+            assert said.lower() in sentence.lower()
+            break
+    else:
+        pytest.fail("never undecided")
+
+
 SERVER = """
 import http.server, sys, time
 port, host, wait, close = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4] == "close"

@@ -160,7 +160,15 @@ def sentence(shift: Shift, plain: Gap) -> str:
         return f"{capitalised(words)} increases the difference by {grows}."
     if shift.outcome == "no effect":
         return f"{capitalised(words)} is ruled out: {shift.reason} ({amount})."
-    return f"{capitalised(words)}: undecided, a reduction of {amount}; {shift.reason}."
+    if not plain.is_found and shift.p_value is not None:
+        return (
+            f"{capitalised(words)}: with it the difference is {time(shift.gap)}; without it "
+            f"{shift.reason}."
+        )
+    changes = f"decreases by {amount}"
+    if shift.removed.estimate < 0.0:
+        changes = f"increases by {time(_turned(shift.removed))}"
+    return f"{capitalised(words)}: undecided, the difference {changes}; {shift.reason}."
 
 
 def time(interval: Interval) -> str:

@@ -82,6 +82,8 @@ def lines(answer: StackAnswer | ServiceAnswer) -> Iterator[str]:
         low, high = sorted((edges[place], edges[place + 1]))
         yield _line(one.label, low, high, widest, words if one.shown else f"{words} ?")
     yield _line(b, 0.0, end, widest, quantity(end, "ns"))
+    if isinstance(answer, ServiceAnswer) and answer.phases:
+        yield "Of captured trials, which are slower; the sentences below are of the others."
 
 
 def _line(label: str, low: float, high: float, widest: float, words: str) -> str:
