@@ -171,14 +171,17 @@ def _certificate(out: Path) -> Path:
 Truth = dict[int, list[tuple[str, float]]]
 
 
-def _undisturbed(play: Callable[[], tuple[int, Truth, float]], total: Total) -> tuple[int, Truth]:
+def _undisturbed(
+    play: Callable[[int], tuple[int, Truth, float]], total: Total
+) -> tuple[int, Truth]:
     """Plays until the machine held no packet up; after some tries it counts as it is."""
-    for last in (False,) * (TRIES - 1) + (True,):
-        port, truth, late_ms = play()
+    for attempt in range(TRIES):
+        port, truth, late_ms = play(attempt)
         if late_ms <= LATE_MS_MAX:
-            break
-        total.disturbed += last
-        total.repeated += not last
+            return port, truth
+        total.repeated += 1
+    total.repeated -= 1
+    total.disturbed += 1
     return port, truth
 
 
@@ -189,12 +192,17 @@ def _played(
     folder: Path,
     certificate: Path,
     interruption: Interruption,
+    attempt: int,
 ) -> tuple[int, Truth, float]:
     """Plays and captures one scenario; what each connection waited for, and how late the
     machine was with packets, ms."""
     (folder / CAPTURE).unlink(missing_ok=True)
     address = place.server.address or "127.0.0.1"
-    config: Json = {"scenario": scenario.name, "address": address, "seed": place.name}
+    config: Json = {
+        "scenario": scenario.name,
+        "address": address,
+        "seed": f"{place.name} {attempt}",
+    }
     with ExitStack() as held:
         server = _peer(place.server.namespace, folder / "server.log")
         held.callback(server.kill)
