@@ -32,7 +32,7 @@ CAPTURES = 60
 """Per cause, where each has several occurrences."""
 CAPTURES_OF = {
     CLEAN: 400,
-    causes.SYN: 90,
+    causes.SYN: 100,
     causes.DATA: 120,
     causes.TCP_WINDOW: 80,
     causes.SLOW_START: 100,

@@ -11,7 +11,7 @@ use crate::diagnosis::causes::connection_setup::At;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::flow::event::{Direction, Segment, SegmentKind};
+use crate::flow::event::{Segment, SegmentKind};
 use crate::packet::Flags;
 
 /// Holes, and repetitions without an answer yet, that are remembered.
@@ -46,7 +46,7 @@ pub(crate) struct Losses {
     /// Sent again although it was acknowledged; the answer has not come.
     unneeded: Option<Stall>,
     /// The newest that was sent again while bytes before it were not acknowledged.
-    probe: Option<Stall>,
+    probe: Option<Retransmission>,
     /// When the receiver acknowledged the same bytes once more, the last time, ns.
     asked_at: u64,
     /// The receiver was heard: the capture has both directions.
@@ -146,8 +146,8 @@ impl Losses {
 
     /// A second time, after a time in which no network delivers a packet twice, and
     /// not into a closed window (RFC 9293 section 3.8.6.1). Where bytes before it are
-    /// not acknowledged either, it is a probe (RFC 8985 section 7): what was lost, if
-    /// anything, comes next. Whether it was in vain shows with its acknowledgment.
+    /// not acknowledged either, it is a probe (RFC 8985 section 7): whether anything was lost
+    /// shows with its acknowledgment.
     fn sent_again(&mut self, sender: &mut Sender, segment: &Segment, path: &Path) -> bool {
         let next = sender.next;
         let place = sender
@@ -168,28 +168,38 @@ impl Losses {
         if is_soon || is_full || sender.windows.is_closed() {
             return false;
         }
-        if place > 0 {
-            self.probe = Some(again(sender.direction, from, packet, segment));
-            return false;
-        }
         // A receiver without buffer space discards what is sent beyond it
         // its window; that is no loss of the network.
         let into_full_window = sender.advertisements.limit() < next + sender.full_segment();
         // Where the receiver asked for nothing meanwhile, nothing behind the lost bytes came.
         let is_tail = self.has_heard && self.asked_at < from;
-        let stall = Stall {
-            cause: if is_tail {
-                Cause::TailLoss
-            } else {
-                Cause::DataRetransmission
+        let is_last = segment.end() == next || place == 0;
+        let sent = Retransmission {
+            stall: Stall {
+                cause: if is_tail && is_last {
+                    Cause::TailLoss
+                } else {
+                    Cause::DataRetransmission
+                },
+                direction: sender.direction,
+                from,
+                released: segment.at_ns,
+                to: segment.at_ns,
+                ns: waited,
+                late: (
+                    segment.offset,
+                    if place == 0 { next } else { segment.end() },
+                ),
+                stream: None,
+                packets: [packet, 0, segment.packet],
             },
-            late: (segment.offset, next),
-            ..again(sender.direction, from, packet, segment)
-        };
-        self.retransmissions.push(Retransmission {
-            stall,
             into_full_window,
-        });
+        };
+        if place > 0 {
+            self.probe = Some(sent);
+            return false;
+        }
+        self.retransmissions.push(sent);
         true
     }
 
@@ -236,8 +246,15 @@ impl Losses {
         not_reading_ns: u64,
         stalls: &mut Stalls,
     ) {
-        let is_passed = |sent: &Stall| sent.late.1 <= segment.acknowledged;
-        self.probe.take_if(|probe| is_passed(probe));
+        let is_passed = |sent: &mut Retransmission| sent.stall.late.1 <= segment.acknowledged;
+        if let Some(probe) = self.probe.take_if(is_passed) {
+            // An answer to the probe that reports no duplicate shows that it filled a hole
+            // (RFC 8985 section 7.4); sooner it was to the first sending.
+            let answer = segment.at_ns.saturating_sub(probe.stall.to);
+            if !probe.into_full_window && answer >= receiver_rtt_ns * 3 / 4 {
+                stalls.push(probe.stall);
+            }
+        }
         // The receiver has what the capture lacks: no loss of the network.
         self.holes.retain(|hole| hole.end > segment.acknowledged);
         self.retransmissions.retain(|sent| {
@@ -279,7 +296,7 @@ impl Losses {
             return;
         }
         if found.is_empty() {
-            found.extend(self.probe.take());
+            found.extend(self.probe.take().map(|probe| probe.stall));
         }
         for sent in found {
             stalls.find(in_vain(&sent, sent.to, segment));
@@ -294,21 +311,6 @@ impl Losses {
     /// The capture lacks everything below `end` that it has not shown.
     pub(crate) fn forget(&mut self, end: u64) {
         self.holes.retain(|hole| hole.end > end);
-    }
-}
-
-/// What was sent at `from` in `packet` is sent again.
-fn again(direction: Direction, from: u64, packet: u64, segment: &Segment) -> Stall {
-    Stall {
-        cause: Cause::DataRetransmission,
-        direction,
-        from,
-        released: segment.at_ns,
-        to: segment.at_ns,
-        ns: segment.at_ns.saturating_sub(from),
-        late: (segment.offset, segment.end()),
-        stream: None,
-        packets: [packet, 0, segment.packet],
     }
 }
 

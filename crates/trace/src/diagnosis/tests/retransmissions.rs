@@ -149,7 +149,7 @@ fn a_duplicate_sack_marks_the_retransmission_as_spurious() {
 
 /// The last of two segments is sent again while the first is not acknowledged either (RFC 8985
 /// section 7.3).
-fn probed(reports_duplicate: bool) -> Timeline {
+fn probed(reports_duplicate: bool, answered_us: u64) -> Timeline {
     let mut timeline = Timeline::new();
     timeline.open(10, 2_500);
     let mark = timeline.mark();
@@ -161,21 +161,28 @@ fn probed(reports_duplicate: bool) -> Timeline {
     if reports_duplicate {
         timeline.reports_duplicate();
     }
-    timeline.ack(C, 30_700);
+    timeline.ack(C, answered_us);
     timeline.exchange(mark, (50, 50), Some((150, 152)));
     timeline
 }
 
 #[test]
 fn a_probe_of_the_tail_is_spurious_where_the_receiver_says_so() {
-    let findings = probed(true).findings();
+    let findings = probed(true, 30_700).findings();
     assert_eq!(causes(&findings), [Cause::SpuriousRetransmission]);
     assert_eq!(findings[0].examples[0].packets, [6, 7, 8]);
 }
 
 #[test]
-fn a_probe_of_the_tail_alone_shows_nothing() {
-    assert_eq!(causes(&probed(false).findings()), []);
+fn a_probe_of_the_tail_whose_answer_reports_no_duplicate_repaired_a_loss() {
+    let findings = probed(false, 2_600).findings();
+    assert_eq!(causes(&findings), [Cause::TailLoss]);
+    assert!((findings[0].ms_total - 10.2).abs() < 1e-6);
+}
+
+#[test]
+fn a_late_acknowledgment_that_crosses_a_probe_shows_no_loss() {
+    assert_eq!(causes(&probed(false, 1_200).findings()), []);
 }
 
 /// Exchanges with counted packets; `skip` packets of the client are lost before the last one.
