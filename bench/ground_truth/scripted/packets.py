@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import time
 
 from bench.ground_truth.scripted.relay import Act, mark
 from bench.ground_truth.scripted.script import (
     CONTENT,
     HEAD,
     REPLY,
+    REQUEST,
     Script,
     read_head,
     read_reply,
@@ -21,6 +24,12 @@ HELD_MS = (7, 9)
 """Less than a quarter of a round trip: no sender takes that for a loss (RFC 8985 section 6.2)."""
 MUTED_MS = 450
 """Longer than a sender waits before it repeats: 200 ms and a round trip (RFC 6298)."""
+CUT_MS = 60
+"""Later than the acknowledgment of the packet that asks for it."""
+AFTER_CUT_S = 0.15
+GIVEN_UP_S = 3.3
+"""Four repetitions, of which the last comes 3.1 s after the first sending."""
+PROBE_S, PROBES = 1, 4
 _LARGE = SEGMENTS * SEGMENT_BYTES
 
 
@@ -95,3 +104,63 @@ def hold_answers(connection: socket.socket, script: Script) -> None:
         connection.sendall(REPLY + body)
         script.note("spurious-retransmission")
     read_head(connection)
+
+
+def cut_off(connection: socket.socket, script: Script) -> None:
+    """Answers once; then the path swallows everything."""
+    _answer_and(connection, script, "cut")
+
+
+def narrow(connection: socket.socket, script: Script) -> None:
+    """Answers once; then the path swallows large packets of the client."""
+    _answer_and(connection, script, "shrink")
+
+
+def _answer_and(connection: socket.socket, script: Script, act: Act) -> None:
+    connection.settimeout(GIVEN_UP_S + PROBE_S * (PROBES + 2))
+    if read_head(connection):
+        body = mark(act, _token(script), CUT_MS).ljust(len(CONTENT), b"x")
+        connection.sendall(REPLY + body)
+    read_head(connection)
+
+
+def ask_nobody(connection: socket.socket, script: Script) -> None:
+    """Asks, and asks again when the other side is gone."""
+    _ask_in_vain(connection, script, REQUEST)
+    script.note("half-open")
+
+
+def upload_in_vain(connection: socket.socket, script: Script) -> None:
+    """Asks, and sends a large request when only small packets arrive."""
+    length = b"Content-Length: %d\r\n\r\n" % _LARGE
+    head = b"POST /item HTTP/1.1\r\nHost: service\r\n" + HEAD + length
+    _ask_in_vain(connection, script, head + b"x" * (_LARGE - len(head)))
+    script.note("mtu-black-hole")
+    script.note("unanswered")
+
+
+def _ask_in_vain(connection: socket.socket, script: Script, request: bytes) -> None:
+    connection.sendall(REQUEST)
+    read_reply(connection)
+    time.sleep(AFTER_CUT_S)
+    connection.sendall(request)
+    connection.settimeout(GIVEN_UP_S)
+    with contextlib.suppress(TimeoutError):
+        connection.recv(1)
+
+
+def probe_nobody(connection: socket.socket, script: Script) -> None:
+    """Keeps a connection whose other side is gone, until its probes show that."""
+    connection.sendall(REQUEST)
+    read_reply(connection)
+    for option, value in (
+        (socket.TCP_KEEPIDLE, PROBE_S),
+        (socket.TCP_KEEPINTVL, PROBE_S),
+        (socket.TCP_KEEPCNT, PROBES),
+    ):
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    script.note("keep-alive-death")
+    script.note("client-idle")
+    with contextlib.suppress(TimeoutError):
+        connection.recv(1)

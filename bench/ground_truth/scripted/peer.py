@@ -16,11 +16,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from bench.ground_truth.scripted import scenarios
+from bench.ground_truth.scripted import lookups, proxied, scenarios
 from bench.ground_truth.scripted.scenarios import Scenario, Side
 from bench.ground_truth.scripted.script import Script
 
-PARALLEL = 8
 CONNECT_S_MAX = 10.0
 SMALL_BUFFER = 4_096
 
@@ -55,6 +54,8 @@ def _serve(scenario: Scenario, config: Json) -> None:
             accepting.start()
         else:
             listener.close()
+        if scenario.looked_up:
+            lookups.Resolver(config["address"], config["seed"])
         say({"port": port})
         sys.stdin.read()
 
@@ -62,25 +63,29 @@ def _serve(scenario: Scenario, config: Json) -> None:
 def _accept(listener: socket.socket, scenario: Scenario, config: Json) -> None:
     while True:
         connection, (_, port, *_) = listener.accept()
-        script = Script(random.Random(f"{config['seed']} server {port}"))
-        answer = (connection, port, scenario, script, config["certificate"])
+        answer = (connection, port, scenario, config)
         threading.Thread(target=_answer, args=answer, daemon=True).start()
 
 
-def _answer(
-    connection: socket.socket, port: int, scenario: Scenario, script: Script, certificate: str
-) -> None:
+def _answer(connection: socket.socket, port: int, scenario: Scenario, config: Json) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if config["proxied"]:
+        named = proxied.client_port(connection)
+        if named is None:  # whether the proxy is ready was tried
+            connection.close()
+            return
+        port = named
+    script = Script(random.Random(f"{config['seed']} server {port}"))
     with connection, contextlib.suppress(OSError):
         if scenario.handshake is not None:
             script.pause("slow-tls", scenario.handshake)
-        with scenarios.secured(connection, scenario, certificate) as stream:
-            _play(scenario.server, stream, script)
+        with scenarios.secured(connection, scenario, config["certificate"]) as stream:
+            _play(scenario.server, stream, script, is_captured=not config["proxied"])
     say({"client": port, "waits": script.waits})
 
 
 def _call(scenario: Scenario, config: Json) -> None:
-    with ThreadPoolExecutor(PARALLEL) as pool:
+    with ThreadPoolExecutor(scenario.parallel) as pool:
         numbers = range(config["count"])
         list(pool.map(lambda number: _conversation(scenario, config, number), numbers))
 
@@ -96,6 +101,8 @@ def _conversation(scenario: Scenario, config: Json, number: int) -> None:
     connection.bind((config["own"], 0))
     port = connection.getsockname()[1]
     with connection, contextlib.suppress(OSError):
+        if scenario.looked_up:
+            lookups.look_up(config["address"], config["own"], script)
         try:
             connection.connect((config["address"], config["port"]))
         except ConnectionRefusedError:
@@ -106,11 +113,12 @@ def _conversation(scenario: Scenario, config: Json, number: int) -> None:
     say({"client": port, "waits": script.waits})
 
 
-def _play(side: Side, stream: socket.socket, script: Script) -> None:
+def _play(side: Side, stream: socket.socket, script: Script, *, is_captured: bool = True) -> None:
     try:
         side(stream, script)
     finally:
-        script.note_repetitions(stream)
+        if is_captured:
+            script.note_repetitions(stream)
 
 
 if __name__ == "__main__":

@@ -25,9 +25,16 @@ from bench.ground_truth.captures import places
 from bench.ground_truth.captures.places import FAR, LOOPBACK, WLAN, NetworkPath
 from bench.ground_truth.page import PAGE
 from bench.ground_truth.scoring import Finding, read
-from bench.ground_truth.scripted import relayed
+from bench.ground_truth.scripted import proxied, relayed
+from bench.ground_truth.scripted.proxied import PROXY
 from bench.ground_truth.scripted.relayed import RELAY
-from bench.ground_truth.scripted.scenarios import BY_NAME, FAR_ONLY, SCENARIOS, Scenario
+from bench.ground_truth.scripted.scenarios import (
+    BY_NAME,
+    FAR_ONLY,
+    NOT_PROXIED,
+    SCENARIOS,
+    Scenario,
+)
 from bench.pages import marked_parts
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process import engine_binary
@@ -36,7 +43,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.trial.capture import Capture, CaptureSpec
 
-PLACES = (LOOPBACK, WLAN, FAR, RELAY)
+PLACES = (LOOPBACK, PROXY, WLAN, FAR, RELAY)
 COUNT = 60
 """Connections of each scenario at each of three places."""
 LATE_MS_MAX = 20.0
@@ -123,18 +130,14 @@ def at_place(
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
         log = out / f"link-{name}.log"
-        place = held.enter_context(
-            relayed.opened(log, interruption)
-            if name == RELAY
-            else places.opened(name, (), log, interruption)
-        )
+        place = _place(name, log, held, interruption)
         certificate = _certificate(out)
         for scenario in chosen:
-            if name not in _places_of(scenario):
+            if name not in places_of(scenario):
                 continue
             folder = out / f"{scenario.name}-{name}"
             folder.mkdir(exist_ok=True)
-            number = count * (1 if len(_places_of(scenario)) > 1 else 3)
+            number = count * (1 if len(places_of(scenario)) > 1 else 3)
             play = partial(_played, scenario, place, number, folder, certificate, interruption)
             port, truth = _undisturbed(play, total)
             if scenario.name in FAR_ONLY:
@@ -143,15 +146,25 @@ def at_place(
             _judge(scenario, name, folder, port, truth, total)
 
 
-def _places_of(scenario: Scenario) -> tuple[str, ...]:
+def _place(name: str, log: Path, held: ExitStack, interruption: Interruption) -> NetworkPath:
+    if name == PROXY:
+        return proxied.place()
+    if name == RELAY:
+        return held.enter_context(relayed.opened(log, interruption))
+    return held.enter_context(places.opened(name, (), log, interruption))
+
+
+def places_of(scenario: Scenario) -> tuple[str, ...]:
     """Where it can be played and tells something."""
     if scenario.relayed:
         return (RELAY,)
     if scenario.name in FAR_ONLY:
         return (FAR,)
     if scenario.name.startswith("clean"):
-        return (LOOPBACK, WLAN)  # the path itself is long at the other
-    return (LOOPBACK, WLAN, FAR)
+        return (LOOPBACK, PROXY, WLAN)  # the path itself is long at the other
+    if scenario.name in NOT_PROXIED:
+        return (LOOPBACK, WLAN, FAR)
+    return (LOOPBACK, PROXY, WLAN, FAR)
 
 
 def _certificate(out: Path) -> Path:
@@ -206,10 +219,14 @@ def _played(
     with ExitStack() as held:
         server = _peer(place.server.namespace, folder / "server.log")
         held.callback(server.kill)
-        server.say(json.dumps({**config, "certificate": str(certificate)}).encode() + b"\n")
+        is_proxied = place.name == PROXY
+        serving = {**config, "certificate": str(certificate), "proxied": is_proxied}
+        server.say(json.dumps(serving).encode() + b"\n")
         port = _line(server, interruption)["port"]
-        # Fragments behind the first have no port.
-        kept = None if scenario.relayed else port
+        if is_proxied:
+            port = held.enter_context(proxied.opened(port, folder, interruption))
+        # Fragments behind the first have no port, and lookups another one.
+        kept = None if scenario.relayed or scenario.looked_up else port
         spec = CaptureSpec("client", place.client, folder / CAPTURE, port=kept)
         capture = held.enter_context(
             Capture(spec, cores=(), log=folder / "capture.log", interruption=interruption)
@@ -225,8 +242,12 @@ def _played(
         truth: Truth = {}
         for _ in range(count):
             _note(truth, _line(client, interruption))
-        for _ in range(0 if scenario.refused else count):
-            _note(truth, _line(server, interruption))
+        missing = set() if scenario.refused else set(truth)
+        while missing:
+            line = _line(server, interruption)
+            if line["client"] in truth:  # and no trial of whether a proxy is ready
+                missing.discard(line["client"])
+                _note(truth, line)
         time.sleep(SETTLE_S)
         canary.close_input()
         late_ms = float(_line(canary, interruption)["late_ms"])
@@ -275,7 +296,9 @@ def _judge(
 ) -> None:
     command = [
         *(str(engine_binary.find()), "dissect", str(folder / CAPTURE), "--json"),
-        *("--all-findings", "--port", str(port), "--flows", "100000"),
+        *("--all-findings", "--flows", "100000"),
+        # Lookups have a port of their own.
+        *(() if scenario.looked_up else ("--port", str(port))),
     ]
     done = subprocess.run(command, capture_output=True, timeout=SECONDS_MAX, check=True)
     document = json.loads(done.stdout)

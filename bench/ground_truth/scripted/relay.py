@@ -2,8 +2,8 @@
 
 ``python -m bench.ground_truth.scripted.relay`` makes two network namespaces with a TUN device
 each, and passes packets between them. It takes one JSON object on standard input, prints where
-both ends are, and stops when its input ends. A packet with a mark (:func:`mark`) in its payload
-is held or dropped, once: its repetition passes. So a script knows what happens to its bytes.
+both ends are, and stops when its input ends. What a mark (:func:`mark`) in the payload of a
+packet asks for is done once: its repetition passes. So a script knows what happens to its bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import fcntl
 import heapq
 import itertools
 import json
+import math
 import os
 import re
 import select
@@ -37,16 +38,20 @@ MORE = 0x2000
 """The flag of a fragment that others follow."""
 HELD_MAX = 100_000
 COMMAND_S_MAX = 10.0
-_MARK = re.compile(rb"~(hold|drop|mute|split)=(\d{1,5}):(\d{1,20})~")
+SMALL_BYTES = 576
+"""With headers: what every host must take (RFC 791 section 3.1)."""
+_MARK = re.compile(rb"~(hold|drop|mute|split|cut|shrink)=(\d{1,5}):(\d{1,20})~")
 
-Act = Literal["hold", "drop", "mute", "split"]
+Act = Literal["hold", "drop", "mute", "split", "cut", "shrink"]
 Ports = tuple[int, int]
 
 
 def mark(act: Act, token: int, ms: int = 0) -> bytes:
     """Payload that has its packet held for ``ms``, or dropped; or the packets of the other
     direction of its connection held (``mute``); or the packet cut into two fragments of IP, the
-    second of which is held (``split``). ``token`` distinguishes marks."""
+    second of which is held (``split``); or, from ``ms`` later on, all packets of its connection
+    dropped (``cut``), or those of the other direction that are larger than 576 bytes
+    (``shrink``). ``token`` distinguishes marks."""
     return f"~{act}={ms}:{token}~".encode()
 
 
@@ -59,10 +64,16 @@ class Relay:
     _numbers: Iterator[int] = field(default_factory=itertools.count)
     _done: set[bytes] = field(default_factory=set)
     _muted: dict[tuple[int, Ports], int] = field(default_factory=dict)
+    _cut: dict[tuple[int, Ports], int] = field(default_factory=dict)
+    _narrow: dict[tuple[int, Ports], int] = field(default_factory=dict)
 
     def take(self, side: int, packet: bytes, now: int) -> None:
         """A packet that ``side`` sent, at ``now`` nanoseconds."""
         ports = _ports(packet)
+        if now >= self._cut.get((side, ports), math.inf):
+            return
+        if len(packet) > SMALL_BYTES and now >= self._narrow.get((side, ports), math.inf):
+            return
         due = max(now, self._muted.get((side, ports), 0)) + self.delay_ns
         asked = _MARK.search(packet)
         if asked is not None and asked[3] not in self._done:
@@ -70,12 +81,17 @@ class Relay:
             if asked[1] == b"drop":
                 return
             until = now + int(asked[2]) * 1_000_000
+            own, other = (side, ports), (1 - side, ports[::-1])
             if asked[1] == b"mute":
-                self._muted[1 - side, ports[::-1]] = until
+                self._muted[other] = until
+            elif asked[1] == b"cut":
+                self._cut[own] = self._cut[other] = until
+            elif asked[1] == b"shrink":
+                self._narrow[other] = until
             elif asked[1] == b"split":
                 first, packet = _fragments(packet)
                 self._push(due, 1 - side, first)
-            if asked[1] != b"mute":
+            if asked[1] in (b"hold", b"split"):
                 due = until + self.delay_ns
         self._push(due, 1 - side, packet)
 

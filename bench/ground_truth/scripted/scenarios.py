@@ -29,6 +29,9 @@ from bench.ground_truth.scripted.script import (
 )
 
 ANSWER_S_MAX = 10.0
+PIPELINED = 3
+PATIENT = 30
+"""Connections at a time that wait for seconds."""
 Side = Callable[[socket.socket, Script], None]
 
 
@@ -43,10 +46,14 @@ class Scenario:
     tls: bool = False
     refused: bool = False
     """Nobody listens."""
+    looked_up: bool = False
+    """The client looks up the server's name first, which takes long (:mod:`.lookups`)."""
     relayed: bool = False
     """Its payload tells a relay what to do to packets (:mod:`.relay`)."""
     handshake: tuple[float, float] | None = None
     """The server waits that long before it answers the ClientHello."""
+    parallel: int = 8
+    """Connections at a time."""
 
 
 def ask(connection: socket.socket, script: Script) -> None:
@@ -204,6 +211,27 @@ def _think_tls(connection: socket.socket, script: Script) -> None:
         connection.sendall(REPLY + CONTENT)
 
 
+def _pipeline(connection: socket.socket, script: Script) -> None:
+    connection.sendall(REQUEST * PIPELINED)
+    got = b""
+    while got.count(CONTENT) < PIPELINED and (more := connection.recv(65_536)):
+        got += more
+
+
+def _answer_in_order(connection: socket.socket, script: Script) -> None:
+    got = b""
+    while got.count(REQUEST) < PIPELINED:
+        more = connection.recv(65_536)
+        if not more:
+            return
+        got += more
+    script.pause("server-think-time")
+    script.note("head-of-line")
+    for _ in range(PIPELINED):
+        connection.sendall(REPLY + CONTENT)
+    read_head(connection)
+
+
 def _nothing(connection: socket.socket, script: Script) -> None:
     pass
 
@@ -243,10 +271,38 @@ SCENARIOS = (
     Scenario("reordered", _follow, packets.reorder, ("reordering",), relayed=True),
     Scenario("fragmented", _follow, packets.split, ("ip-fragments",), relayed=True),
     Scenario("tail-lost", packets.lose_tail, packets.take, ("tail-loss",), relayed=True),
+    Scenario("pipelined", _pipeline, _answer_in_order, ("head-of-line", "server-think-time")),
+    Scenario("looked-up", ask, answer, ("slow-dns",), looked_up=True),
+    Scenario(
+        "cut-off",
+        packets.ask_nobody,
+        packets.cut_off,
+        ("half-open",),
+        relayed=True,
+        parallel=PATIENT,
+    ),
+    Scenario(
+        "narrow",
+        packets.upload_in_vain,
+        packets.narrow,
+        ("mtu-black-hole", "unanswered"),
+        relayed=True,
+        parallel=PATIENT,
+    ),
+    Scenario(
+        "gone",
+        packets.probe_nobody,
+        packets.cut_off,
+        ("keep-alive-death", "client-idle"),
+        relayed=True,
+        parallel=PATIENT,
+    ),
     Scenario("repeated", _follow, packets.hold_answers, ("spurious-retransmission",), relayed=True),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 FAR_ONLY = frozenset({"long-path"})
+NOT_PROXIED = frozenset({"refused", "reset", "looked-up", "never-read"})
+"""A proxy accepts and closes connections by itself, and takes what the client does not."""
 
 
 def secured(

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use crate::packet::link_layer::LinkType;
+use crate::protocol::dns;
 
 /// Where a test leads; resolved when the program is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,7 @@ const HAS: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 
 const TCP: u32 = 6;
+const UDP: u32 = 17;
 /// Extension headers of IPv6: what is behind them is not looked at.
 const EXTENSIONS: [u32; 5] = [0, 43, 44, 51, 60];
 
@@ -54,7 +56,8 @@ fn test(code: u32, value: u32, yes: To, no: To) -> Step {
     }
 }
 
-/// TCP over IPv4 and IPv6, of a port if given, cut to `snap_bytes`.
+/// TCP over IPv4 and IPv6, cut to `snap_bytes`: of a port if given, otherwise all of it, and the
+/// lookups of names that connections wait for.
 pub(super) fn program(
     link_type: LinkType,
     port: Option<u16>,
@@ -98,12 +101,8 @@ fn ipv4(at: u32, port: Option<u16>) -> Vec<Step> {
     const PROTOCOL: u32 = 9;
     const FRAGMENT: u32 = 6;
     let mut steps = vec![load(LOAD_BYTE, at + PROTOCOL)];
-    let Some(port) = port.map(u32::from) else {
-        steps.push(test(IS, TCP, To::Accept, To::Drop));
-        return steps;
-    };
+    let port = protocols(port, &mut steps);
     steps.extend([
-        test(IS, TCP, To::Next, To::Drop),
         // Only the first fragment has ports.
         load(LOAD_HALF, at + FRAGMENT),
         test(HAS, 0x1FFF, To::Drop, To::Next),
@@ -124,18 +123,25 @@ fn ipv6(at: u32, port: Option<u16>) -> Vec<Step> {
     // Classic BPF cannot jump backwards, so the chain of headers cannot be followed.
     // Such packets are kept whatever their port: rather too many than too few.
     steps.extend(EXTENSIONS.map(|number| test(IS, number, To::Accept, To::Next)));
-    let Some(port) = port.map(u32::from) else {
-        steps.push(test(IS, TCP, To::Accept, To::Drop));
-        return steps;
-    };
+    let port = protocols(port, &mut steps);
     steps.extend([
-        test(IS, TCP, To::Next, To::Drop),
         load(LOAD_HALF, at + HEADER),
         test(IS, port, To::Accept, To::Next),
         load(LOAD_HALF, at + HEADER + 2),
         test(IS, port, To::Accept, To::Drop),
     ]);
     steps
+}
+
+/// Tests the number of the protocol, which is loaded; returns the port that decides next.
+fn protocols(port: Option<u16>, steps: &mut Vec<Step>) -> u32 {
+    if let Some(port) = port {
+        steps.push(test(IS, TCP, To::Next, To::Drop));
+        return u32::from(port);
+    }
+    steps.push(test(IS, TCP, To::Accept, To::Next));
+    steps.push(test(IS, UDP, To::Next, To::Drop));
+    u32::from(dns::PORT)
 }
 
 /// Adds both ends, and counts how far each test jumps.

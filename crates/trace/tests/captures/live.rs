@@ -1,5 +1,6 @@
 //! Captures of real traffic on this machine, our own and dumpcap's.
 
+use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -90,6 +91,32 @@ fn a_port_filter_captures_only_that_port() {
                 .values()
                 .all(|opening| opening.server.port() == needed)
         );
+    }
+}
+
+#[test]
+fn without_a_port_lookups_of_names_are_captured_too() {
+    if !is_root() {
+        return;
+    }
+    let (folder, namespace) = (Folder::new(), Namespace::new());
+    for address in ["127.0.0.1", "::1"] {
+        let port = serve(&namespace, address);
+        let file = folder.file(&format!("{port}.pcapng"));
+        let tap = Tap::begin(&namespace, Options::of("lo"), &file);
+        let calls = namespace.run(move || {
+            let socket = UdpSocket::bind((address, 0)).expect("a socket");
+            for to in [53, 54] {
+                // Nobody listens, which an error of a later sending may tell.
+                _ = socket.send_to(b"a query", (address, to));
+            }
+            mix(address, port)
+        });
+        calls.join().expect("calls");
+        tap.end();
+        let (summary, _) = crate::events::read(&std::fs::read(&file).expect("a file"));
+        assert_eq!(summary.packets, summary.tcp_packets + 1, "{address}");
+        assert_eq!(summary.other.udp, 1, "{address}");
     }
 }
 
