@@ -137,7 +137,7 @@ audit: setup
 bench: setup ## the engine beside wrk, h2load, ab and ghz; reading beside tshark; links, captures
 	$(BIN)/python -m bench.run
 
-ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (30 minutes, root)
+ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
 	$(BIN)/python -m bench.ground_truth
 	$(BIN)/python -m bench.ground_truth.scripted
 

@@ -165,6 +165,8 @@ def _possible(
     is busy: the message is larger than that window."""
     sender, receiver = connection.sides(direction)
     window = receiver.receive_buffer
+    if window is None and message.start < KERNEL_WINDOW_BYTES:
+        window = KERNEL_WINDOW_BYTES
     if window is not None and window < message.bytes:
         yield TCP_WINDOW
     initial = INITIAL_WINDOW_SEGMENTS * around.segment_bytes
