@@ -154,6 +154,26 @@ def test_rounds_no_larger_than_a_small_receive_buffer_are_its_fault() -> None:
     assert [cause for cause, certain in shown.items() if certain] == [causes.TCP_WINDOW]
 
 
+@pytest.mark.parametrize(
+    ("size", "earlier", "expected"),
+    [
+        (1_000_000, 0, False),
+        (1_000_000, 60_000, None),
+        (50_000, 0, None),
+    ],
+)
+def test_a_first_message_over_the_kernels_window_counts_neither_way(
+    size: int, earlier: int, expected: bool | None
+) -> None:
+    """The receiver is busy, so that no call shows whether the window was empty."""
+    around = link(rtt_ms=0.03)
+    before: list[tuple[float, int]] = [(1.1, earlier)] if earlier else []
+    asked: list[tuple[float, int]] = [(1.0, 100)] if earlier else []
+    near = client([*asked, (2.0, 100)], [*before, (2.2, size)])
+    far = server([*before, (2.15, size)], [*asked, (2.1, 100)])
+    assert found(talk(near, far), around).get(causes.TCP_WINDOW) is expected
+
+
 def stopped_client(size: int) -> Conversation:
     """A client that is stopped for 60 ms with a full socket, and so many bytes to come after
     it has emptied that."""
