@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.ground_truth.captures.places import LOOPBACK
+from bench.ground_truth.captures.places import LOOPBACK, WLAN
 from bench.ground_truth.scripted.play import Total, at_place, places_of, table
 from bench.ground_truth.scripted.proxied import PROXY
 from bench.ground_truth.scripted.relayed import RELAY
@@ -19,6 +19,7 @@ PLAYED = {
     LOOPBACK: list(SCENARIOS),
     PROXY: [BY_NAME[name] for name in ("clean-calls", "stall-in-reply", "think-tls")],
     RELAY: list(SCENARIOS),
+    WLAN: [BY_NAME["looked-up"]],
 }
 COUNT = 4
 """Connections of each scenario; ``python -m bench.ground_truth.scripted`` has 60."""

@@ -16,13 +16,6 @@ INTERNET_ADDRESS = b"\x00\x01\x00\x01"
 ANSWERED = 0x8180
 HEAD_BYTES = 12
 ANSWER_S_MAX = 5.0
-OF_LOOPBACK = "127.0.53.53"
-"""Where no resolver of the machine itself is."""
-
-
-def resolver_of(service: str) -> str:
-    """Where the resolver is: with the service, where that has a network of its own."""
-    return OF_LOOPBACK if service.startswith("127.") else service
 
 
 def look_up(service: str, own: str, script: Script) -> None:
@@ -33,7 +26,7 @@ def look_up(service: str, own: str, script: Script) -> None:
         asking.settimeout(ANSWER_S_MAX)
         asking.bind((own, 0))
         began = time.monotonic()
-        asking.sendto(query, (resolver_of(service), PORT))
+        asking.sendto(query, (service, PORT))
         asking.recv(512)
         script.note("slow-dns", 1e3 * (time.monotonic() - began))
 
@@ -46,7 +39,7 @@ class Resolver:
         self._address = socket.inet_aton(service)
         self._random = random.Random(f"{seed} resolver")
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind((resolver_of(service), PORT))
+        self._socket.bind((service, PORT))
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -137,7 +138,7 @@ def at_place(
                 continue
             folder = out / f"{scenario.name}-{name}"
             folder.mkdir(exist_ok=True)
-            number = count * (1 if len(places_of(scenario)) > 1 else 3)
+            number = count * math.ceil(3 / len(places_of(scenario)))
             play = partial(_played, scenario, place, number, folder, certificate, interruption)
             port, truth = _undisturbed(play, total)
             if scenario.name in FAR_ONLY:
@@ -160,6 +161,8 @@ def places_of(scenario: Scenario) -> tuple[str, ...]:
         return (RELAY,)
     if scenario.name in FAR_ONLY:
         return (FAR,)
+    if scenario.looked_up:
+        return (WLAN, FAR)  # captured without a port, loopback shows what else is there
     if scenario.name.startswith("clean"):
         return (LOOPBACK, PROXY, WLAN)  # the path itself is long at the other
     if scenario.name in NOT_PROXIED:

@@ -316,6 +316,23 @@ fn connections_that_do_not_get_on_are_found() {
     let seen = causes(&timeline.findings());
     assert!(seen.contains(&Cause::MtuBlackHole), "{seen:?}");
 
+    // The same of a request, whose connection the server closes after a while.
+    let mut timeline = Timeline::new();
+    timeline
+        .open(100, 0)
+        .data(C, 100, 50)
+        .data(S, 100, 50)
+        .ack(C, 20);
+    let before = timeline.mark().sent[C as usize];
+    timeline.data(C, 1448, 50);
+    for _ in 0..4 {
+        timeline.retransmit(C, before, 1448, 400 * MS);
+    }
+    timeline.fin(S, 900 * MS);
+    let seen = causes(&timeline.findings());
+    assert!(seen.contains(&Cause::MtuBlackHole), "{seen:?}");
+    assert!(!seen.contains(&Cause::Unanswered), "{seen:?}");
+
     // Nothing comes any more.
     let mut timeline = Timeline::new();
     timeline

@@ -80,8 +80,10 @@ impl DeadEnds {
         }
     }
 
-    /// The connection is over: what never got through.
-    pub(super) fn finish(&self, sink: &mut Sink) {
+    /// The connection is over: what never got through. True where that is a request, which so
+    /// nobody can have answered.
+    pub(super) fn finish(&self, sink: &mut Sink) -> bool {
+        let mut is_request = false;
         for direction in [Direction::Request, Direction::Reply] {
             let [sent, probes] = [&self.payload, &self.probes].map(|all| all[direction as usize]);
             let cause = if sent.count >= REPEATS_MIN && sent.is_answered {
@@ -92,6 +94,7 @@ impl DeadEnds {
                 None
             };
             let dead = cause.and_then(|cause| sent.occurrence(cause, direction, sink));
+            is_request |= dead.is_some() && direction == Direction::Request;
             let unheard = (probes.count >= REPEATS_MIN)
                 .then(|| probes.occurrence(Cause::KeepAliveDeath, direction, sink))
                 .flatten();
@@ -99,5 +102,6 @@ impl DeadEnds {
                 .chain(unheard)
                 .for_each(|one| sink.find(one));
         }
+        is_request
     }
 }

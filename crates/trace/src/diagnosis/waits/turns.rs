@@ -176,8 +176,9 @@ impl Turns {
     pub(crate) fn finish(&mut self, path: &Path, closed_since: [Option<u64>; 2], sink: &mut Sink) {
         self.settle(path, sink);
         self.speaks = false;
-        self.unanswered(sink);
-        self.dead_ends.finish(sink);
+        if !self.dead_ends.finish(sink) {
+            self.unanswered(sink);
+        }
         let (at, packet) = self.last;
         let has_nothing_to_send = self.has_calls && self.calls == 0;
         if self.stage == Stage::Open && !has_nothing_to_send {
