@@ -37,7 +37,7 @@ from bench.ground_truth.scripted.scenarios import (
     Scenario,
 )
 from bench.pages import marked_parts
-from wirelab.errors import LabError, TrialFailed
+from wirelab.errors import Interrupted, LabError, TrialFailed
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, ProcessOptions
 from wirelab.process.interruption import Interruption
@@ -94,7 +94,7 @@ class Total:
 
 
 def main() -> int:
-    """1 where a limit is missed, 2 where it could not be measured."""
+    """1 where a limit is missed, 2 where it could not be measured, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=COUNT, help="connections per capture")
     parser.add_argument("--scenarios", default="", help="of these (default: all)")
@@ -109,6 +109,9 @@ def main() -> int:
         with Interruption() as interruption:
             for name in filter(None, options.places.split(",")):
                 at_place(name, list(chosen), options.count, out, total, interruption)
+    except Interrupted:
+        print(f"interrupted; the captures made so far are in {out}", file=sys.stderr)
+        return 130
     except LabError as error:
         print(error, file=sys.stderr)
         return 2
