@@ -22,7 +22,8 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
+.PHONY: help demo setup test test-rust test-go test-java test-python \
+	test-python-shared test-python-alone check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
 	facts parsers ground-truth many-users soak atlas docs gate-trials \
 	known-capacities fuzz wheel test-wheel changelog clean
@@ -71,6 +72,16 @@ test-java:
 test-python: setup
 	@.ci/need go
 	$(BIN)/python -m pytest --durations=30
+
+# The same in two parts: tests that may share the machine with other work, and tests that judge
+# times.
+test-python-shared: setup
+	@.ci/need go
+	$(BIN)/python -m pytest --durations=20 -m "not alone"
+
+test-python-alone: setup
+	@.ci/need go
+	$(BIN)/python -m pytest --durations=20 -m alone
 
 # -- checks ----------------------------------------------------------------
 
