@@ -85,7 +85,8 @@ impl FlowTimes {
 }
 
 /// Waits of a connection that are drawn.
-const LINE_MAX: usize = 256;
+/// With the one that is over, a power of two: what a vector allocates.
+const LINE_MAX: usize = 255;
 
 /// The waits of one connection, in order; of many those that are long enough.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
