@@ -19,6 +19,7 @@ mod flow;
 pub mod names;
 mod path;
 mod receiver;
+mod search;
 mod sender;
 mod stall;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::diagnosis::search;
 use crate::flow::event::{Segment, SegmentKind};
 
 /// Advertisements that are remembered: of a window of data, one in two segments is
@@ -96,7 +97,7 @@ impl Advertisements {
 
     /// Both figures grow, so what holds for one holds for all behind it.
     fn first(&self, holds: impl Fn(&Advertisement) -> bool) -> Option<Advertisement> {
-        let place = self.ring.partition_point(|one| !holds(one));
+        let place = search::from_end(&self.ring, |one| !holds(one));
         if place == 0 && self.forgotten {
             return None;
         }

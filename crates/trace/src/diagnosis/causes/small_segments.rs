@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::receiver::Advertisements;
+use crate::diagnosis::search;
 use crate::diagnosis::sender::{Gap, Sender};
 use crate::diagnosis::stall::Stall;
 use crate::flow::event::Direction;
@@ -139,9 +140,7 @@ impl WriteBoundaries {
             boundary.end < extent.end && boundary.was_available(direction, path)
         };
         // They end one behind the other, and all may be kept of a long connection.
-        let over = self
-            .ring
-            .partition_point(|boundary| boundary.end <= extent.start);
+        let over = search::from_end(&self.ring, |boundary| boundary.end <= extent.start);
         let mut boundaries = self.ring.range(over..).copied();
         let first = boundaries.find(|boundary| boundary.offset <= extent.start)?;
         let mut split = Some(first).filter(available)?;

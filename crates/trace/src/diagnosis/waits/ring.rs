@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::part::Part;
+use crate::diagnosis::search;
 use crate::flow::event::Direction;
 
 /// Waits that are kept for the exchange they belong to and for later evidence.
@@ -112,7 +113,8 @@ impl WaitRing {
 
     /// The parts of a time of which all is still kept, in order; what is not kept is missing.
     pub(crate) fn within(&self, from: u64, to: u64) -> impl Iterator<Item = Wait> {
-        let inside = self.ring.range(self.first_behind(from)..);
+        let first = search::from_end(&self.ring, |wait| wait.to <= from);
+        let inside = self.ring.range(first..);
         inside
             .take_while(move |wait| wait.from < to)
             .map(move |wait| Wait {
@@ -120,31 +122,6 @@ impl WaitRing {
                 to: wait.to.min(to),
                 ..*wait
             })
-    }
-
-    /// The place of the first wait that ends behind `at`. It is nearly always one of the last, and
-    /// halving the whole ring would miss the cache at every step.
-    fn first_behind(&self, at: u64) -> usize {
-        let all = self.ring.len();
-        let (mut start, mut end, mut step) = (0, all, 1);
-        while start < end {
-            let place = all.saturating_sub(step);
-            if self.ring[place].to <= at {
-                start = place + 1;
-                break;
-            }
-            end = place;
-            step *= 2;
-        }
-        while start < end {
-            let middle = start.midpoint(end);
-            if self.ring[middle].to <= at {
-                start = middle + 1;
-            } else {
-                end = middle;
-            }
-        }
-        start
     }
 
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Wait> {
@@ -172,19 +149,6 @@ mod tests {
         ring.within(0, u64::MAX)
             .map(|wait| (wait.part, wait.from, wait.to))
             .collect()
-    }
-
-    #[test]
-    fn every_place_of_the_ring_is_found() {
-        let mut ring = WaitRing::default();
-        for number in 0..40 {
-            let part = [Part::Path, Part::Server][number as usize % 2];
-            ring.push(wait(part, 10 * number, 10 * number + 10));
-            for at in 0..=10 * number + 11 {
-                let expected = ring.ring.partition_point(|wait| wait.to <= at);
-                assert_eq!(ring.first_behind(at), expected, "{number} {at}");
-            }
-        }
     }
 
     #[test]
