@@ -106,7 +106,7 @@ def _summary(found: RunDifference, threshold: float) -> str:
     cells = len({point_key(one.point) for one in found.cells})
     return (
         f"{counted(len(verdicts), 'figure')} of {counted(cells, 'cell')}, second run over first: "
-        f"{', '.join(parts)}. Differences up to {threshold:.1%} count as equivalent."
+        f"{', '.join(parts)}. Differences up to {100 * threshold:g} % count as equivalent."
     )
 
 
