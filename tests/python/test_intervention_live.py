@@ -23,7 +23,7 @@ messages: [{{operation: {operation}, bytes: {bytes}}}]
 loads: [closed: {{users: 1, think: {think}}}]
 links: [{{name: far, both: {{delay_ms: 25}}}}]
 capture: client
-window: {{calls: {calls}}}
+window: {{calls: 6}}
 warmup: {{min: 0 s, max: 0 s}}
 timeout: 30 s
 repeats: 1
@@ -48,10 +48,9 @@ def _tested(
     size: str,
     think: str = "0 ms",
     operation: str = "Hello",
-    calls: int = 6,
 ) -> tuple[Judged, list[Trial]]:
     """The verdict on that cause, and the trials of its test."""
-    text = TEXT.format(axes=axes, bytes=size, think=think, operation=operation, calls=calls)
+    text = TEXT.format(axes=axes, bytes=size, think=think, operation=operation)
     run = running.run(experiment_file.parse(text), folder, source=text, unverified=True)
     assert [trial.status for trial in run.trials] == ["measured"], run.failed
     done = intervention.intervene(folder, repeats=REPEATS, causes=[cause], unverified=True)
@@ -90,9 +89,7 @@ def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path
 
 def test_a_window_that_shrinks_in_pauses_is_found_predicted_and_kept(tmp_path: Path) -> None:
     """A pause of 1.5 s is six retransmission timeouts: each halves the window."""
-    judged, trials = _tested(
-        tmp_path / "run", "idle-restart", "codec=text", "300 kB", "1500 ms", calls=4
-    )
+    judged, trials = _tested(tmp_path / "run", "idle-restart", "codec=text", "300 kB", "1500 ms")
     assert judged.planned.change == "after_idle=keep"
     assert judged.planned.claim.ms_per_call > 40.0
     assert judged.verdict == "holds", judged

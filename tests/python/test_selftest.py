@@ -25,7 +25,7 @@ def harness(real_engine: Path, no_orphans: None) -> Iterator[selftest.Testbed]:
         yield made
 
 
-@pytest.mark.parametrize("stack", [REST])
+@pytest.mark.parametrize("stack", selftest.STACKS)
 def test_delays_that_were_given_are_found_again(harness: selftest.Testbed, stack: str) -> None:
     result = selftest.known_answer(harness, stack)
     assert result.passed, result.reason

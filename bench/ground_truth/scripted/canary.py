@@ -10,7 +10,6 @@ the lateness when its input ends.
 from __future__ import annotations
 
 import json
-import os
 import select
 import socket
 import struct
@@ -76,14 +75,7 @@ def _socket(end: dict[str, str | None]) -> socket.socket:
     address = (end["address"] or _HOST, 0)
     if end["namespace"] is None:
         return _bound(address)
-    own, other = os.open("/proc/self/ns/net", os.O_RDONLY), namespaces.opened(end["namespace"])
-    try:
-        namespaces.enter(other)
-        return _bound(address)
-    finally:
-        namespaces.enter(own)
-        os.close(own)
-        os.close(other)
+    return namespaces.inside(end["namespace"], lambda: _bound(address))
 
 
 def _bound(address: tuple[str, int]) -> socket.socket:

@@ -27,6 +27,7 @@ MUTED_MS = 450
 CUT_MS = 60
 """Later than the acknowledgment of the packet that asks for it."""
 AFTER_CUT_S = 0.15
+"""A pause by plan: the relay acts by its clock, and nothing at this side shows when."""
 GIVEN_UP_S = 3.3
 """Four repetitions, of which the last comes 3.1 s after the first sending."""
 PROBE_S, PROBES = 1, 4

@@ -70,11 +70,7 @@ def _accept(listener: socket.socket, scenario: Scenario, config: Json) -> None:
 def _answer(connection: socket.socket, port: int, scenario: Scenario, config: Json) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if config["proxied"]:
-        named = proxied.client_port(connection)
-        if named is None:  # whether the proxy is ready was tried
-            connection.close()
-            return
-        port = named
+        port = proxied.client_port(connection)
     script = Script(random.Random(f"{config['seed']} server {port}"))
     with connection, contextlib.suppress(OSError):
         if scenario.handshake is not None:

@@ -7,37 +7,43 @@ connection.
 
 from __future__ import annotations
 
-import shutil
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from bench.ground_truth.captures.places import LOOPBACK_RTT_NS, NetworkPath
 from bench.ground_truth.labels.occurrence import SEGMENT_BYTES_LOOPBACK
-from wirelab.errors import TrialFailed
-from wirelab.process.children import Child, ProcessOptions
+from wirelab.process import namespaces
+from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
+from wirelab.process.proxies import Proxy
+from wirelab.process.proxies.haproxy import Haproxy
+from wirelab.process.proxies.hop import FOREVER_S, Hop, Installation
 from wirelab.trial.link import End
 
 PROXY = "proxy"
 HOST = "127.0.0.1"
-READY_S_MAX = 10.0
-POLL_S = 0.02
 LINE_BYTES_MAX = 107
 """Of the protocol's first line."""
-_CONFIGURATION = """\
+
+
+class Passing(Haproxy):
+    """In mode tcp: it reads nothing of what it passes on."""
+
+    def configuration(self, hop: Hop, folder: Path) -> str:
+        """The whole ``haproxy.cfg``."""
+        return f"""\
 global
-    maxconn 1000
+    maxconn {hop.connections}
 defaults
     mode tcp
-    timeout connect 5s
-    timeout client 30s
-    timeout server 30s
+    timeout connect {FOREVER_S}s
+    timeout client {FOREVER_S}s
+    timeout server {FOREVER_S}s
 listen scripted
-    bind {host}:{port}
-    server peer {host}:{server} send-proxy
+    bind {hop.listen}
+    server peer {hop.upstream} send-proxy
 """
 
 
@@ -48,43 +54,30 @@ def place() -> NetworkPath:
 
 @contextmanager
 def opened(server: int, folder: Path, interruption: Interruption) -> Iterator[int]:
-    """The port of a proxy in front of ``server``. Raises :class:`TrialFailed`."""
-    program = shutil.which("haproxy")
-    if program is None:
-        raise TrialFailed("haproxy is not in PATH; on Debian: apt install haproxy")
-    with socket.create_server((HOST, 0)) as free:
-        port = int(free.getsockname()[1])
-    file = folder / "haproxy.cfg"
-    file.write_text(_CONFIGURATION.format(host=HOST, port=port, server=server))
-    log = folder / "haproxy.log"
-    child = Child([program, "-db", "-f", str(file)], ProcessOptions(log=log))
-    try:
-        _await(child, port, interruption)
+    """The port of a proxy in front of the port ``server``. Raises :class:`TrialFailed`, and
+    :class:`ToolMissing` where HAProxy is not installed."""
+    port = namespaces.free_port()
+    installation = Installation.find(Passing())
+    hop = Hop("tcp", "tcp", listen=f"{HOST}:{port}", upstream=f"{HOST}:{server}")
+    with Proxy(
+        installation,
+        hop,
+        ProcessOptions(log=folder / "haproxy.log"),
+        configuration=folder / installation.adapter.file,
+        interruption=interruption,
+    ):
         yield port
-    finally:
-        child.kill()
 
 
-def _await(child: Child, port: int, interruption: Interruption) -> None:
-    deadline = time.monotonic() + READY_S_MAX
-    while time.monotonic() < deadline:
-        interruption.check()
-        with socket.socket() as attempt:
-            if attempt.connect_ex((HOST, port)) == 0:
-                return
-        if child.wait(POLL_S) is not None:
-            raise TrialFailed(f"haproxy ended: {child.log_tail()}")
-    raise TrialFailed("haproxy does not listen")
-
-
-def client_port(connection: socket.socket) -> int | None:
-    """The port that the first line names; None for a connection that the proxy opened and closed
-    without one."""
+def client_port(connection: socket.socket) -> int:
+    """The port that the first line names. Raises :class:`ValueError` for another line."""
     line = b""
     while not line.endswith(b"\r\n") and len(line) < LINE_BYTES_MAX:
         got = connection.recv(1)
         if not got:
-            return None
+            break
         line += got
     words = line.split()
-    return int(words[4]) if words[:2] == [b"PROXY", b"TCP4"] else None
+    if words[:2] != [b"PROXY", b"TCP4"]:
+        raise ValueError(f"no line of the PROXY protocol: {line!r}")
+    return int(words[4])

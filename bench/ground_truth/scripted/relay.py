@@ -188,18 +188,15 @@ def _end(side: int) -> Iterator[int]:
 
 
 def _tun(name: str) -> int:
-    """Its device, made while this process is in the namespace. The file then belongs to it."""
-    own, other = os.open("/proc/self/ns/net", os.O_RDONLY), namespaces.opened(name)
-    try:
-        namespaces.enter(other)
+    """Its device, made in the namespace. The file then belongs to it."""
+
+    def make() -> int:
         device = os.open("/dev/net/tun", os.O_RDWR)
         request = struct.pack("16sH22x", INTERFACE.encode(), IFF_TUN | IFF_NO_PI)
         fcntl.ioctl(device, TUNSETIFF, request)
         return device
-    finally:
-        namespaces.enter(own)
-        os.close(own)
-        os.close(other)
+
+    return namespaces.inside(name, make)
 
 
 def _ip(*words: str) -> None:

@@ -42,8 +42,8 @@ class Script:
         self.waits.append((cause, ms))
 
     def note_repetitions(self, connection: socket.socket) -> None:
-        """Whether this side's kernel was told that it had sent something again in vain
-        (RFC 2883), to be called before the connection is closed."""
+        """Notes whether this side's kernel has counted a repetition in vain (RFC 2883), to be
+        called before the connection is closed."""
         info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _DUPLICATES.stop)
         if struct.unpack("=I", info[_DUPLICATES])[0]:
             self.note("spurious-retransmission")

@@ -13,11 +13,13 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 FOLDER = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
 REMOVED_S_MAX = 10.0
 
+T = TypeVar("T")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -38,7 +40,7 @@ def connected(name: str, address: tuple[str, int], seconds_max: float) -> socket
     """A TCP connection in the namespace ``name``, usable by every thread. Raises
     :class:`OSError`."""
     family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-    made = _inside(name, lambda: socket.socket(family, socket.SOCK_STREAM))
+    made = inside(name, lambda: socket.socket(family, socket.SOCK_STREAM))
     try:
         made.settimeout(seconds_max)
         made.connect(address)
@@ -51,7 +53,7 @@ def connected(name: str, address: tuple[str, int], seconds_max: float) -> socket
 def free_port(name: str | None = None) -> int:
     """A free TCP port of 127.0.0.1 in the namespace ``name`` or wirelab's own. Another process may
     take it before it is used. Raises :class:`OSError`."""
-    with _tcp_socket() if name is None else _inside(name, _tcp_socket) as probe:
+    with _tcp_socket() if name is None else inside(name, _tcp_socket) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
@@ -68,9 +70,10 @@ def _tcp_socket() -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
-def _inside(name: str, make: Callable[[], socket.socket]) -> socket.socket:
-    """Result of ``make`` in a thread that enters the namespace and then ends."""
-    outcome: list[socket.socket | OSError] = []
+def inside(name: str, make: Callable[[], T]) -> T:
+    """Result of ``make`` in a thread that enters the namespace ``name`` and then ends. Raises
+    :class:`OSError`."""
+    outcome: list[T | OSError] = []
 
     def work() -> None:
         try:
@@ -86,6 +89,7 @@ def _inside(name: str, make: Callable[[], socket.socket]) -> socket.socket:
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    if isinstance(outcome[0], OSError):
-        raise outcome[0]
-    return outcome[0]
+    (made,) = outcome
+    if isinstance(made, OSError):
+        raise made
+    return made

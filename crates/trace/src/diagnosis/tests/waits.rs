@@ -297,15 +297,21 @@ fn the_uneven_intervals_of_a_stream_are_found() {
     );
 }
 
-#[test]
-fn connections_that_do_not_get_on_are_found() {
-    // Large segments vanish; the client's acknowledgments still come.
+/// A connection on which a small request was answered.
+fn after_one_exchange() -> Timeline {
     let mut timeline = Timeline::new();
     timeline
         .open(100, 0)
         .data(C, 100, 50)
         .data(S, 100, 50)
         .ack(C, 20);
+    timeline
+}
+
+#[test]
+fn connections_that_do_not_get_on_are_found() {
+    // Large segments vanish; the client's acknowledgments still come.
+    let mut timeline = after_one_exchange();
     let before = timeline.mark().sent[S as usize];
     timeline.data(S, 1448, 50);
     for _ in 0..4 {
@@ -317,12 +323,7 @@ fn connections_that_do_not_get_on_are_found() {
     assert!(seen.contains(&Cause::MtuBlackHole), "{seen:?}");
 
     // The same of a request, whose connection the server closes after a while.
-    let mut timeline = Timeline::new();
-    timeline
-        .open(100, 0)
-        .data(C, 100, 50)
-        .data(S, 100, 50)
-        .ack(C, 20);
+    let mut timeline = after_one_exchange();
     let before = timeline.mark().sent[C as usize];
     timeline.data(C, 1448, 50);
     for _ in 0..4 {
@@ -334,12 +335,7 @@ fn connections_that_do_not_get_on_are_found() {
     assert!(!seen.contains(&Cause::Unanswered), "{seen:?}");
 
     // Nothing comes any more.
-    let mut timeline = Timeline::new();
-    timeline
-        .open(100, 0)
-        .data(C, 100, 50)
-        .data(S, 100, 50)
-        .ack(C, 20);
+    let mut timeline = after_one_exchange();
     let before = timeline.mark().sent[C as usize];
     timeline.data(C, 90, 50);
     for _ in 0..4 {
@@ -349,12 +345,7 @@ fn connections_that_do_not_get_on_are_found() {
     assert!(seen.contains(&Cause::HalfOpen), "{seen:?}");
     assert!(!seen.contains(&Cause::MtuBlackHole), "{seen:?}");
 
-    let mut timeline = Timeline::new();
-    timeline
-        .open(100, 0)
-        .data(C, 100, 50)
-        .data(S, 100, 50)
-        .ack(C, 20);
+    let mut timeline = after_one_exchange();
     for _ in 0..5 {
         timeline.probe(S, 900 * MS);
     }
@@ -364,12 +355,7 @@ fn connections_that_do_not_get_on_are_found() {
 
 #[test]
 fn what_is_lost_twice_and_arrives_is_no_dead_end() {
-    let mut timeline = Timeline::new();
-    timeline
-        .open(100, 0)
-        .data(C, 100, 50)
-        .data(S, 100, 50)
-        .ack(C, 20);
+    let mut timeline = after_one_exchange();
     let before = timeline.mark().sent[S as usize];
     timeline.data(S, 1448, 50);
     for _ in 0..3 {
