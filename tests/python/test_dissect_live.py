@@ -54,9 +54,10 @@ def port() -> Iterator[int]:
         thread.join()
 
 
-def _calls(port: int) -> None:
+def _calls(port: int, count: int = CALLS) -> None:
+    """One after the other on one connection."""
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    for _ in range(CALLS):
+    for _ in range(count):
         connection.request("GET", "/")
         connection.getresponse().read()
     connection.close()
@@ -113,16 +114,35 @@ def test_calls_are_accounted_for_while_they_are_made(port: int, tmp_path: Path) 
     assert json.loads(again.stdout)["exchanges"]["count"] == CALLS
 
 
-def test_only_the_sockets_of_a_process_count(port: int) -> None:
-    started = _live("--pid", str(os.getpid()), "--for", "2s", "--json")
-    _watching(started)
-    _calls(port)
-    out, err = started.communicate(timeout=30)
+CALLER = f"""
+import sys
+from tests.python.test_dissect_live import _calls
+port, connections = map(int, sys.argv[1:])
+sys.stdin.readline()
+for _ in range(connections):
+    _calls(port, {CALLS} // connections)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("connections", [1, CALLS])
+def test_only_the_sockets_of_a_process_count(port: int, connections: int) -> None:
+    """The process makes calls; another one, which is not watched, makes the same."""
+    words = [sys.executable, "-c", CALLER, str(port), str(connections)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, text=True) as caller:
+        started = _live("--pid", str(caller.pid), "--for", "2s", "--json")
+        _watching(started)
+        assert caller.stdin is not None
+        caller.stdin.write("\n")
+        caller.stdin.flush()
+        _calls(port)
+        out, err = started.communicate(timeout=30)
+        caller.stdin.close()
     assert started.returncode == 0, err
     document = json.loads(out)
     assert document["exchanges"]["count"] == CALLS
     assert document["waits"]["exchanges"]["parts_ms"]["server"] >= CALLS * PAUSE_S * 1e3
-    assert document["flows"]["count"] == 1
+    assert document["flows"]["count"] == connections, document["flows"]
 
 
 def test_the_time_of_a_server_is_divided_by_what_its_threads_did(port: int, tmp_path: Path) -> None:

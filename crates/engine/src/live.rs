@@ -4,7 +4,7 @@
 //! prints a line of JSON with the account of time every second; the last line is the whole
 //! dissection.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::net::SocketAddr;
@@ -30,8 +30,14 @@ use crate::sockets;
 
 const ANY: &str = "any";
 const WRITE_BYTES: usize = 1 << 20;
-/// The sockets of a process are looked up again after so long.
-const SOCKETS_EVERY: Duration = Duration::from_millis(100);
+/// The sockets of a process are looked up again after so many times the duration of that.
+const SOCKETS_PAUSE: u32 = 20;
+/// Packets wait for a look-up, so that it finds the sockets of all of them, but no longer.
+const SOCKETS_WAIT_MAX: Duration = Duration::from_millis(16);
+/// Packets are handed over after so long where a socket that is closed again would be missed.
+const SOCKETS_RETIRE_MS: u32 = 1;
+/// The SYN of a socket that was closed again may still be in the ring.
+const SOCKETS_KEPT: Duration = Duration::from_millis(500);
 /// Records of the host that are taken at a time.
 const HOST_RECORDS: usize = 1 << 16;
 const WAIT_MAX: Duration = Duration::from_millis(100);
@@ -137,8 +143,8 @@ fn watch(arguments: &Arguments, interrupted: &AtomicBool) -> Result<(), Failure>
     }
     let host = arguments.pid.filter(|_| arguments.host).map(Host::open);
     let host = host.transpose()?;
-    let chosen = arguments.pid.map(|_| Endpoints::default());
-    let mut live = Live::new(arguments, chosen, sources, host);
+    let sockets = arguments.pid.map(Sockets::of);
+    let mut live = Live::new(arguments, sockets, sources, host);
     live.writer = arguments
         .write
         .as_ref()
@@ -169,12 +175,17 @@ fn source(name: &str, arguments: &Arguments, is_any: bool) -> Result<Option<Sour
     let options = CaptureOptions {
         port: arguments.port,
         ring_mib: arguments.ring_mib,
+        retire_ms: match arguments.pid {
+            Some(_) => SOCKETS_RETIRE_MS,
+            None => CaptureOptions::RETIRE_MS,
+        },
         ..CaptureOptions::of(name)
     };
     match Capture::open(&options) {
         Ok(capture) => Ok(Some(Source {
             name: name.to_owned(),
             capture,
+            ready: 1,
         })),
         Err(CaptureError::Hardware { .. }) if is_any => Ok(None),
         Err(error) => Err(refused(&error)),
@@ -184,6 +195,8 @@ fn source(name: &str, arguments: &Arguments, is_any: bool) -> Result<Option<Sour
 struct Source {
     name: String,
     capture: Capture,
+    /// Blocks to take next.
+    ready: usize,
 }
 
 /// What the process does meanwhile.
@@ -213,12 +226,58 @@ impl Host {
     }
 }
 
+/// The sockets of the process that is watched.
+struct Sockets {
+    pid: u32,
+    /// When each was there last.
+    seen: HashMap<SocketAddr, Instant>,
+    chosen: Endpoints,
+    looked_up: Option<Instant>,
+    /// From the end of a look-up to the next.
+    pause: Duration,
+}
+
+impl Sockets {
+    fn of(pid: u32) -> Sockets {
+        Sockets {
+            pid,
+            seen: HashMap::new(),
+            chosen: Endpoints::default(),
+            looked_up: None,
+            pause: Duration::ZERO,
+        }
+    }
+
+    /// From the last look-up to the next.
+    fn left(&self) -> Duration {
+        let waited = self.looked_up.map(|at| at.elapsed());
+        waited.map_or(Duration::ZERO, |waited| self.pause.saturating_sub(waited))
+    }
+
+    /// Looks them up unless that was done just now.
+    fn look_up(&mut self) -> io::Result<()> {
+        if !self.left().is_zero() {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let found = sockets::of_process(self.pid);
+        let now = Instant::now();
+        self.looked_up = Some(now);
+        self.pause = SOCKETS_PAUSE * (now - began);
+        self.seen
+            .extend(found?.into_iter().map(|address| (address, now)));
+        self.seen.retain(|_, seen| now - *seen < SOCKETS_KEPT);
+        self.chosen.replace(self.seen.keys().copied());
+        Ok(())
+    }
+}
+
 struct Live {
     sources: Vec<Source>,
     host: Option<Host>,
     analyzer: Analyzer,
     dissector: Dissector<Diagnosis>,
-    chosen: Option<Endpoints>,
+    sockets: Option<Sockets>,
     writer: Option<Writer<BufWriter<File>>>,
     number: u64,
     bytes: u64,
@@ -229,7 +288,7 @@ struct Live {
 impl Live {
     fn new(
         arguments: &Arguments,
-        chosen: Option<Endpoints>,
+        sockets: Option<Sockets>,
         sources: Vec<Source>,
         host: Option<Host>,
     ) -> Live {
@@ -243,15 +302,15 @@ impl Live {
             diagnosis = diagnosis.with_host();
         }
         let mut dissector = Dissector::new(options, diagnosis);
-        if let Some(chosen) = &chosen {
-            dissector.choose(chosen.clone());
+        if let Some(sockets) = &sockets {
+            dissector.choose(sockets.chosen.clone());
         }
         Live {
             sources,
             host,
             analyzer: Analyzer::new(Limits::default()),
             dissector,
-            chosen,
+            sockets,
             writer: None,
             number: 0,
             bytes: 0,
@@ -288,14 +347,8 @@ impl Live {
             .map(|seconds| self.began + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
         let every = Duration::from_secs_f64(arguments.every.clamp(0.1, 3_600.0));
         let mut next = self.began + every;
-        let mut looked_up = Instant::now() - SOCKETS_EVERY;
         loop {
-            if let Some(pid) = arguments.pid
-                && looked_up.elapsed() >= SOCKETS_EVERY
-            {
-                self.look_up(pid)?;
-                looked_up = Instant::now();
-            }
+            self.look_up()?;
             self.take_host();
             let is_more = self.take_blocks()?;
             let now = Instant::now();
@@ -313,29 +366,32 @@ impl Live {
         }
     }
 
-    /// The process's sockets: connections, and addresses that it listens at.
-    fn look_up(&mut self, pid: u32) -> Result<(), Failure> {
-        let found: HashSet<SocketAddr> = match sockets::of_process(pid) {
-            Ok(found) => found,
+    /// The process's sockets: connections, and addresses that it listens at. Packets that come
+    /// later are taken after the next look-up.
+    fn look_up(&mut self) -> Result<(), Failure> {
+        let Some(sockets) = &mut self.sockets else {
+            return Ok(());
+        };
+        std::thread::sleep(sockets.left().min(SOCKETS_WAIT_MAX));
+        for source in &mut self.sources {
+            source.ready = source.capture.ready();
+        }
+        let pid = sockets.pid;
+        match sockets.look_up() {
+            Ok(()) => Ok(()),
             // It ended while it was watched: what it sent is accounted for.
-            Err(_) if self.number > 0 => return Ok(()),
+            Err(_) if self.number > 0 => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let message = format!("there is no process {pid}; name one that runs");
-                return Err(Failure::Refused(message));
+                Err(Failure::Refused(message))
             }
-            Err(error) => {
-                return Err(Failure::Refused(format!(
-                    "--pid {pid}: {error}; run as root"
-                )));
-            }
-        };
-        if let Some(chosen) = &self.chosen {
-            chosen.extend(found);
+            Err(error) => Err(Failure::Refused(format!(
+                "--pid {pid}: {error}; run as root"
+            ))),
         }
-        Ok(())
     }
 
-    /// One block of each interface; false where none was full. No more, so that a busy
+    /// The ready blocks of each interface; false where none was full. No more, so that a busy
     /// interface holds up neither the others nor the end.
     fn take_blocks(&mut self) -> io::Result<bool> {
         let Live {
@@ -362,7 +418,9 @@ impl Live {
         };
         let mut is_more = false;
         for source in sources {
-            is_more |= source.capture.block(&mut take)?;
+            for _ in 0..source.ready {
+                is_more |= source.capture.block(&mut take)?;
+            }
         }
         Ok(is_more)
     }
@@ -420,9 +478,13 @@ impl Live {
         for source in &self.sources {
             source.capture.stop()?;
         }
-        while self.take_blocks()? {}
         // The last block is handed over when its time has passed.
-        std::thread::sleep(Duration::from_millis(2 * u64::from(Capture::RETIRE_MS)));
+        let settling = self.sources.iter().map(|source| source.capture.settling());
+        std::thread::sleep(settling.max().unwrap_or_default());
+        self.look_up()?;
+        for source in &mut self.sources {
+            source.ready = 1;
+        }
         while self.take_blocks()? {}
         let totals = self.totals()?;
         if let Some(writer) = &mut self.writer {

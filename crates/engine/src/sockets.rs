@@ -1,79 +1,63 @@
-//! The TCP sockets of a process, by /proc (proc(5)).
+//! The TCP sockets of a process, by their descriptors (pidfd_getfd(2)).
 
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
+
+use rustix::net::{SocketType, getsockname, sockopt};
+use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 /// Local addresses of its sockets, those that it listens at among them; of all addresses the
-/// unspecified one stands. Sockets over IPv6 that hold IPv4 addresses are also under those.
+/// unspecified one stands. Sockets over IPv6 that hold IPv4 addresses are under those.
 ///
 /// # Errors
-/// When there is no such process, or its files may not be read.
+/// When there is no such process, or its descriptors may not be read.
 pub(crate) fn of_process(pid: u32) -> io::Result<HashSet<SocketAddr>> {
-    let own = inodes(pid)?;
-    let mut found = HashSet::new();
-    for name in ["tcp", "tcp6"] {
-        // Its own network namespace. Absent where the kernel has no IPv6.
-        let Ok(table) = fs::read_to_string(format!("/proc/{pid}/net/{name}")) else {
-            continue;
-        };
-        let rows = table.lines().skip(1).filter_map(row);
-        let of_it = rows.filter(|(_, inode)| own.contains(inode));
-        found.extend(of_it.map(|(address, _)| canonical(address)));
-    }
-    Ok(found)
-}
-
-fn canonical(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
-}
-
-fn inodes(pid: u32) -> io::Result<HashSet<u64>> {
+    let known = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let known = known.ok_or(io::ErrorKind::NotFound)?;
+    let process = pidfd_open(known, PidfdFlags::empty()).map_err(|error| match error {
+        rustix::io::Errno::SRCH => io::ErrorKind::NotFound.into(),
+        other => io::Error::from(other),
+    })?;
     let mut found = HashSet::new();
     for entry in fs::read_dir(format!("/proc/{pid}/fd"))?.flatten() {
         // A descriptor may be closed meanwhile.
-        let Ok(target) = fs::read_link(entry.path()) else {
-            continue;
-        };
-        let text = target.to_string_lossy();
-        let inode = text
-            .strip_prefix("socket:[")
-            .and_then(|rest| rest.strip_suffix(']'));
-        found.extend(inode.and_then(|inode| inode.parse::<u64>().ok()));
+        let is_socket = fs::read_link(entry.path())
+            .is_ok_and(|target| target.to_string_lossy().starts_with("socket:["));
+        let number = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        if let Some(number) = number.filter(|_| is_socket) {
+            found.extend(local(process.as_fd(), number)?);
+        }
     }
     Ok(found)
 }
 
-/// Local address and inode of a line: `sl local_address rem_address st … inode`.
-fn row(line: &str) -> Option<(SocketAddr, u64)> {
-    let mut fields = line.split_whitespace();
-    let local = fields.nth(1)?;
-    let inode = fields.nth(7)?.parse().ok()?;
-    let (address, port) = local.split_once(':')?;
-    let port = u16::from_str_radix(port, 16).ok()?;
-    Some((SocketAddr::new(ip(address)?, port), inode))
-}
-
-/// Words of 32 bits in the order of the host, hexadecimal.
-fn ip(text: &str) -> Option<IpAddr> {
-    let word = |at: usize| {
-        let digits = text.get(8 * at..8 * at + 8)?;
-        u32::from_str_radix(digits, 16).ok().map(u32::to_ne_bytes)
+/// None for what is not TCP, has no address, or was closed.
+fn local(process: BorrowedFd<'_>, descriptor: RawFd) -> io::Result<Option<SocketAddr>> {
+    let flags = PidfdGetfdFlags::empty();
+    let socket = match pidfd_getfd(process, descriptor as ForeignRawFd, flags) {
+        Ok(socket) => socket,
+        Err(rustix::io::Errno::PERM) => return Err(rustix::io::Errno::PERM.into()),
+        Err(_) => return Ok(None),
     };
-    if text.len() == 8 {
-        return Some(Ipv4Addr::from(word(0)?).into());
+    if sockopt::socket_type(&socket) != Ok(SocketType::STREAM) {
+        return Ok(None);
     }
-    let mut octets = [0; 16];
-    for at in 0..4 {
-        octets[4 * at..4 * at + 4].copy_from_slice(&word(at)?);
-    }
-    Some(Ipv6Addr::from(octets).into())
+    let address = getsockname(&socket).ok();
+    let address = address.and_then(|address| SocketAddr::try_from(address).ok());
+    Ok(address
+        .map(|address| SocketAddr::new(address.ip().to_canonical(), address.port()))
+        .filter(|address| address.port() != 0))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream, UdpSocket};
 
     use super::*;
 
@@ -81,11 +65,14 @@ mod tests {
     fn own_sockets_are_found() {
         let four = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let six = TcpListener::bind("[::1]:0").expect("a listener");
+        let caller = TcpStream::connect(four.local_addr().expect("an address")).expect("a caller");
+        let datagrams = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         let found = of_process(std::process::id()).expect("this process");
-        for listener in [four, six] {
-            let address = listener.local_addr().expect("an address");
+        for address in [four.local_addr(), six.local_addr(), caller.local_addr()] {
+            let address = address.expect("an address");
             assert!(found.contains(&address), "{address}: {found:?}");
         }
+        assert!(!found.contains(&datagrams.local_addr().expect("an address")));
     }
 
     #[test]

@@ -20,7 +20,7 @@ class Config(
     interface: str
     """An interface of the network namespace that the process is in."""
     port: int | None = None
-    """TCP from or to this port; null: all of TCP."""
+    """TCP from or to this port; null: all of TCP, and DNS over UDP."""
     ring_mib: int | None = None
     """Size of the ring that the kernel fills, MiB; null: 64."""
     snaplen: int | None = None

@@ -18,7 +18,7 @@ pub struct Config {
     /// Longer frames are cut to so many bytes; null: 262144, which cuts nothing.
     #[serde(default)]
     pub(crate) snaplen: Option<u32>,
-    /// TCP from or to this port; null: all of TCP.
+    /// TCP from or to this port; null: all of TCP, and DNS over UDP.
     #[serde(default)]
     pub(crate) port: Option<u16>,
     /// Size of the ring that the kernel fills, MiB; null: 64.
@@ -32,10 +32,10 @@ pub struct Config {
 impl Config {
     pub(crate) fn options(&self) -> Options {
         Options {
-            interface: self.interface.clone(),
             snap_bytes: self.snaplen.unwrap_or(Options::SNAP_BYTES),
             port: self.port,
             ring_mib: self.ring_mib.unwrap_or(Options::RING_MIB),
+            ..Options::of(&self.interface)
         }
     }
 }

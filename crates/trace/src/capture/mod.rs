@@ -1,8 +1,8 @@
 //! Live capture: frames of an interface from a ring that the kernel fills
 //! (AF_PACKET with TPACKET_V3, packet_mmap.rst of the Linux documentation).
 //!
-//! Only TCP is taken, if wanted of one port only: the kernel's filter sees to
-//! it. On the loopback interface, where every packet passes twice, one of them
+//! TCP of one port is taken, or all of TCP and DNS over UDP: the kernel's filter
+//! sees to it. On the loopback interface, where every packet passes twice, one of them
 //! is kept. Timestamps are the kernel's, in nanoseconds.
 
 mod error;
@@ -13,6 +13,7 @@ mod socket;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 pub use error::CaptureError;
 pub use recording::{Recorded, Recording};
@@ -29,10 +30,12 @@ pub struct Options {
     pub interface: String,
     /// Longer frames are cut to this length, bytes.
     pub snap_bytes: u32,
-    /// TCP from or to this port; None for all of TCP.
+    /// TCP from or to this port; None for all of TCP, and DNS over UDP.
     pub port: Option<u16>,
     /// Size of the ring, MiB: how long the reader may be late.
     pub ring_mib: u32,
+    /// Packets are handed over after so long, milliseconds, where no block of the ring is full.
+    pub retire_ms: u32,
 }
 
 impl Options {
@@ -40,6 +43,8 @@ impl Options {
     pub const SNAP_BYTES: u32 = 262_144;
     /// More than a second of a busy core.
     pub const RING_MIB: u32 = 64;
+    /// Few wakeups, and a user at a terminal sees no delay.
+    pub const RETIRE_MS: u32 = 20;
 
     /// All of TCP on an interface, frames whole.
     pub fn of(interface: &str) -> Options {
@@ -48,6 +53,7 @@ impl Options {
             snap_bytes: Options::SNAP_BYTES,
             port: None,
             ring_mib: Options::RING_MIB,
+            retire_ms: Options::RETIRE_MS,
         }
     }
 }
@@ -69,6 +75,7 @@ pub struct Capture {
     ring: Ring,
     socket: OwnedFd,
     link_type: LinkType,
+    retire: Duration,
     totals: KernelTotals,
     frames: u64,
 }
@@ -92,12 +99,13 @@ impl Capture {
             set_option(socket.as_fd(), libc::PACKET_IGNORE_OUTGOING, &on)
                 .map_err(CaptureError::system("PACKET_IGNORE_OUTGOING"))?;
         }
-        let ring = Ring::map(socket.as_fd(), options.ring_mib).map_err(CaptureError::Ring)?;
+        let ring = Ring::map(socket.as_fd(), options).map_err(CaptureError::Ring)?;
         interface.bind(socket.as_fd())?;
         let mut capture = Capture {
             ring,
             socket,
             link_type: interface.link_type,
+            retire: Duration::from_millis(u64::from(options.retire_ms)),
             totals: KernelTotals::default(),
             frames: 0,
         };
@@ -136,8 +144,13 @@ impl Capture {
         })
     }
 
+    /// How many blocks the kernel has handed over.
+    pub fn ready(&self) -> usize {
+        self.ring.ready()
+    }
+
     /// Lets nothing more into the ring. What is in it can still be read: the
-    /// last block within [`Capture::RETIRE_MS`].
+    /// last block after [`Capture::settling`].
     ///
     /// # Errors
     /// The errors of the kernel.
@@ -147,8 +160,10 @@ impl Capture {
         filter::attach(self.socket.as_fd(), &filter::nothing())
     }
 
-    /// A block is handed over when it is full, or after so long.
-    pub const RETIRE_MS: u32 = ring::RETIRE_MS;
+    /// After so long the last block of a stopped capture has been handed over.
+    pub fn settling(&self) -> Duration {
+        2 * self.retire
+    }
 
     /// What the kernel counted since the beginning.
     ///

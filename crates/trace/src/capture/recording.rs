@@ -104,7 +104,7 @@ impl<W: Write> Recording<W> {
         self.capture.stop()?;
         self.drain()?;
         // The last block is handed over when its time has passed.
-        std::thread::sleep(Duration::from_millis(2 * u64::from(Capture::RETIRE_MS)));
+        std::thread::sleep(self.capture.settling());
         self.drain()?;
         self.recorded.kernel = self.capture.totals()?;
         self.writer.finish(&InterfaceTotals {

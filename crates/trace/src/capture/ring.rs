@@ -6,10 +6,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::Options;
 use super::socket::set_option;
 
-/// A block that is not full is handed over after so long.
-pub(super) const RETIRE_MS: u32 = 20;
 /// Of the machine's memory, and it is locked.
 pub(super) const MIB_MAX: u32 = 4096;
 const BLOCK_BYTES: usize = 1 << 20;
@@ -30,11 +29,12 @@ pub(super) struct Ring {
 
 impl Ring {
     /// Has the kernel make a ring for a socket, and maps it.
-    pub(super) fn map(socket: BorrowedFd<'_>, mib: u32) -> io::Result<Ring> {
+    pub(super) fn map(socket: BorrowedFd<'_>, options: &Options) -> io::Result<Ring> {
         // Version 3 hands over whole blocks, so that one wakeup serves many small frames.
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
         set_option(socket, libc::PACKET_VERSION, &version)?;
         let block_bytes = BLOCK_BYTES as u32;
+        let mib = options.ring_mib;
         let request = libc::tpacket_req3 {
             tp_block_size: block_bytes,
             tp_block_nr: mib,
@@ -44,7 +44,7 @@ impl Ring {
             tp_frame_nr: mib * (block_bytes / FRAME_BYTES),
             // Milliseconds. Without it, packets of a slow connection stay invisible
             // until a whole block of 1 MiB is full.
-            tp_retire_blk_tov: RETIRE_MS,
+            tp_retire_blk_tov: options.retire_ms,
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
@@ -77,40 +77,50 @@ impl Ring {
         &mut self,
         mut take: impl FnMut(&Frame<'_>) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let status = self.status();
-        // Acquire and Release pair with the kernel's barriers (packet_mmap.rst, "Memory
-        // ordering"): the frames are visible before the status word is.
-        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+        if !self.is_ours(self.next) {
             return Ok(false);
         }
         // The block goes back to the kernel even when `take` fails; keeping it would
         // stop the ring one round later.
         let outcome = frames(self.bytes()).try_for_each(|frame| take(&frame));
-        self.status()
+        self.status(self.next)
             .store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % self.blocks;
         outcome.map(|()| true)
     }
 
-    fn begin(&self) -> NonNull<u8> {
-        // SAFETY: `next` is below the number of blocks that are mapped.
-        unsafe { self.memory.add(self.next * BLOCK_BYTES) }
+    /// How many blocks are ours.
+    pub(super) fn ready(&self) -> usize {
+        let places = (0..self.blocks).map(|step| (self.next + step) % self.blocks);
+        places.take_while(|place| self.is_ours(*place)).count()
+    }
+
+    fn is_ours(&self, place: usize) -> bool {
+        // Acquire and Release pair with the kernel's barriers (packet_mmap.rst, "Memory
+        // ordering"): the frames are visible before the status word is.
+        self.status(place).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0
+    }
+
+    fn begin(&self, place: usize) -> NonNull<u8> {
+        assert!(place < self.blocks, "a block of the ring");
+        // SAFETY: as many blocks are mapped.
+        unsafe { self.memory.add(place * BLOCK_BYTES) }
     }
 
     /// The word by which a block changes hands.
-    fn status(&self) -> &AtomicU32 {
+    fn status(&self, place: usize) -> &AtomicU32 {
         let at = std::mem::offset_of!(libc::tpacket_block_desc, hdr)
             + std::mem::offset_of!(libc::tpacket_hdr_v1, block_status);
         // SAFETY: inside the block, aligned, mapped as long as self, and only
         // accessed atomically on both sides.
-        unsafe { AtomicU32::from_ptr(self.begin().add(at).cast().as_ptr()) }
+        unsafe { AtomicU32::from_ptr(self.begin(place).add(at).cast().as_ptr()) }
     }
 
     /// The block, while it is ours.
     fn bytes(&self) -> &[u8] {
         // SAFETY: mapped as long as self; the kernel does not write to a block
         // that it has handed over, until it gets it back by the status word.
-        unsafe { std::slice::from_raw_parts(self.begin().as_ptr(), BLOCK_BYTES) }
+        unsafe { std::slice::from_raw_parts(self.begin(self.next).as_ptr(), BLOCK_BYTES) }
     }
 }
 

@@ -47,15 +47,17 @@ impl Default for Options {
     }
 }
 
-/// Addresses whose connections are looked at; may grow while packets pass. One that is
+/// Addresses whose connections are looked at; may change while packets pass. One that is
 /// unspecified stands for all of its port.
 #[derive(Debug, Clone, Default)]
 pub struct Endpoints(Rc<RefCell<HashSet<SocketAddr>>>);
 
 impl Endpoints {
-    /// Further addresses.
-    pub fn extend(&self, addresses: impl IntoIterator<Item = SocketAddr>) {
-        self.0.borrow_mut().extend(addresses);
+    /// Connections that open from now on are of these addresses.
+    pub fn replace(&self, addresses: impl IntoIterator<Item = SocketAddr>) {
+        let mut known = self.0.borrow_mut();
+        known.clear();
+        known.extend(addresses);
     }
 
     fn has(&self, address: SocketAddr) -> bool {
