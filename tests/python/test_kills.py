@@ -111,7 +111,10 @@ class Lab:
         return [child for child in self.children() if "drive" in _words(child)]
 
     def postmaster(self) -> psutil.Process:
-        (found,) = (child for child in self.children() if "-D" in _words(child))
+        """Processes it has just forked bear its command line until they set their own title."""
+        database = [child for child in self.children() if "-D" in _words(child)]
+        pids = {process.pid for process in database}
+        (found,) = (process for process in database if process.ppid() not in pids)
         return found
 
     def end(self) -> Json:
