@@ -23,7 +23,7 @@ WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python \
-	test-python-shared test-python-alone check lint lint-rust lint-go \
+	test-python-shared test-python-alone check lint lint-rust lint-modules lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
 	facts parsers ground-truth many-users soak atlas docs gate-trials \
 	known-capacities fuzz wheel test-wheel changelog clean
@@ -77,7 +77,7 @@ test-python: setup
 # times.
 test-python-shared: setup
 	@.ci/need go
-	$(BIN)/python -m pytest --durations=20 -m "not alone"
+	$(BIN)/python -m pytest --durations=20 -m "not alone" --numprocesses 2 --dist loadfile
 
 test-python-alone: setup
 	@.ci/need go
@@ -104,12 +104,14 @@ check: | $(BIN)/lint-imports ## formatting, lints, types and the fast tests, bef
 $(BIN)/lint-imports:
 	$(MAKE) setup
 
-lint: lint-rust lint-go lint-java lint-python fresh audit ## formatting, lints, types, fresh generated code, advisories
+lint: lint-rust lint-modules lint-go lint-java lint-python fresh audit ## formatting, lints, types, fresh generated code, advisories
 
 lint-rust:
 	@.ci/need rust
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+lint-modules: setup
 	$(BIN)/python -m tools.rust_cycles
 
 lint-go:

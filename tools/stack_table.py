@@ -53,6 +53,8 @@ class Report:
     language: str
     runtime: str
     libraries: tuple[Library, ...]
+    line: object = None
+    """All of it, as it was printed."""
 
     def named(self, libraries: Iterable[Library]) -> str:
         """Some of its libraries, in the order given."""
@@ -204,26 +206,24 @@ def starter(catalogue: Catalogue, scratch: Scratch, interruption: Interruption) 
             with Service(
                 program, configuration, ProcessOptions(log=log), interruption=interruption
             ) as service:
-                found = service.ready
-            known[stack] = Report(found.language, found.runtime, found.libraries)
+                found, line = service.ready, service.ready_line
+            known[stack] = Report(found.language, found.runtime, found.libraries, line)
         return known[stack]
 
     return ready
 
 
-def page() -> tuple[str, str]:
+def page(ready: Ready) -> tuple[str, str]:
     """README.md as it is, and as the services report it."""
-    catalogue = manifests.load()
     before = (checkout.root() / README).read_text(encoding="utf-8")
-    with Interruption() as interruption, Scratch() as scratch:
-        lines = made(offers(catalogue), starter(catalogue, scratch, interruption))
-    return before, replaced(before, lines)
+    return before, replaced(before, made(offers(manifests.load()), ready))
 
 
 def main() -> None:
     """Writes README.md."""
     try:
-        _, after = page()
+        with Interruption() as interruption, Scratch() as scratch:
+            _, after = page(starter(manifests.load(), scratch, interruption))
     except WirelabError as error:
         sys.exit(f"README.md's table of stacks is not made: {error}")
     (checkout.root() / README).write_text(after, encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,15 @@ import pytest
 
 from tests.interop.driving import Engine
 from tests.interop.hosting import Host
+from tools import stack_table
+from tools.stack_table import Ready, Report
 from wirelab.documents.service_ready import Library
+from wirelab.errors import BuildError, EngineMissing
+from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Served
+from wirelab.stack.reference import Stack
 from wirelab.trial.conversion import convert
 from wirelab.trial.record import OWN, ServiceRecord
 
@@ -54,6 +60,26 @@ OFFERS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def ready() -> Iterator[Ready]:
+    """What the service of a stack reports; each stack is started once for all of these tests."""
+    with Scratch() as scratch:
+        started = stack_table.starter(manifests.load(), scratch, Interruption())
+
+        def report(stack: Stack) -> Report:
+            try:
+                return started(stack)
+            except EngineMissing as error:
+                pytest.skip(str(error))
+            except BuildError as error:
+                # What is not installed is a reason to skip; a build that fails is a failure.
+                if "which is not in PATH" not in str(error):
+                    raise
+                pytest.skip(str(error))
+
+        yield report
+
+
 @pytest.fixture
 def host(real_engine: Path, tmp_path: Path) -> Iterator[Host]:
     with Scratch() as scratch:
@@ -74,7 +100,7 @@ def _each_once(served: Served) -> Iterator[tuple[str, ...]]:
 @pytest.mark.timeout(BUILD_S_MAX)
 @pytest.mark.parametrize(("language", "served"), OFFERS)
 def test_every_offered_stack_names_its_libraries_by_role(
-    language: str, served: Served, host: Host
+    language: str, served: Served, ready: Ready
 ) -> None:
     """Every codec, every compression and every security of the manifest; what each adds does not
     depend on the others."""
@@ -83,15 +109,29 @@ def test_every_offered_stack_names_its_libraries_by_role(
             f"{served.binding}@{language}?codec={codec}&compression={compression}"
             f"&security={security}"
         )
-        with host.start(stack) as hosted:
-            jsonschema.Draft202012Validator(SCHEMA).validate(hosted.service.ready_line)
-            found = hosted.service.ready.libraries
+        report = ready(Stack.parse(stack))
+        jsonschema.Draft202012Validator(SCHEMA).validate(report.line)
+        found = report.libraries
         expected = {"server", "codec"}
         expected |= {"compression"} if compression != "none" else set()
         expected |= {"tls"} if security != "none" else set()
         assert {library.role for library in found} == expected, stack
         assert len(set(found)) == len(found), f"{stack} names a library twice: {found}"
         assert all(re.match(r"(go)?\d", library.version) for library in found), f"{stack}: {found}"
+
+
+@pytest.mark.timeout(BUILD_S_MAX)
+def test_readme_has_the_libraries_that_the_services_report(ready: Ready) -> None:
+    """Every binding and codec of every language, and its variants."""
+    written, made = stack_table.page(ready)
+    diff = unified_diff(
+        written.splitlines(), made.splitlines(), "README.md", "the services", lineterm=""
+    )
+    lines = "\n".join(diff)
+    assert not lines, (
+        "README.md's table of stacks differs from what the services report: run "
+        f"`make generate` and commit README.md\n{lines}"
+    )
 
 
 @pytest.mark.timeout(BUILD_S_MAX)

@@ -34,8 +34,9 @@ const WRITE_BYTES: usize = 1 << 20;
 const SOCKETS_PAUSE: u32 = 20;
 /// Packets wait for a look-up, so that it finds the sockets of all of them, but no longer.
 const SOCKETS_WAIT_MAX: Duration = Duration::from_millis(16);
-/// Packets are handed over after so long where a socket that is closed again would be missed.
-const SOCKETS_RETIRE_MS: u32 = 1;
+/// Packets are handed over after so long where a socket that is closed again would be missed. The
+/// ring then holds those of a quarter of a second.
+const SOCKETS_RETIRE_MS: u32 = 4;
 /// The SYN of a socket that was closed again may still be in the ring.
 const SOCKETS_KEPT: Duration = Duration::from_millis(500);
 /// Records of the host that are taken at a time.
