@@ -305,7 +305,7 @@ def test_paths_in_a_file_start_from_its_folder(
         ),
         (("rest@rust", "grpc@rust", "--figure", "rat"), "Did you mean 'rate'?"),
         (("rest@rust", "rest@rust"), "wirelab: A and B are the same give another service"),
-        (("rest@rust", "grpc@rust", "--bytes", "2"), "wirelab: --bytes: '2' has no unit"),
+        (("rest@rust", "grpc@rust", "--size", "2"), "wirelab: --size: '2' has no unit"),
         (("rest@rust", "grpc@rust", "--duration", "5"), "wirelab: --duration: '5' has no unit"),
         (("rest@rust", "grpc@rust", "--operation", "Helo"), "wirelab: --operation: there is no"),
         (
@@ -343,7 +343,7 @@ def test_questions_that_cannot_be_asked_are_refused(
         (["--path", "/x"], "services"),
         (["--ready", "/x"], "services"),
         (["--operation", "Hello"], "messages"),
-        (["--bytes", "1kB"], "messages"),
+        (["--size", "1kB"], "messages"),
     ],
 )
 @pytest.mark.parametrize("command", ["compare", "explain"])

@@ -186,7 +186,7 @@ def test_an_experiment_inside_is_run_and_reported(installed: Installation) -> No
 def test_services_are_compared(installed: Installation) -> None:
     """A busy machine may leave it undecided, but every pair is measured."""
     # Compressing takes several times as long as a call; a kept connection is not always faster.
-    words = ("rest@rust", "rest@rust?compression=gzip", "--bytes", "20kB", "--users", "2")
+    words = ("rest@rust", "rest@rust?compression=gzip", "--size", "20kB", "--users", "2")
     limits = ("--duration", "500ms", "--pairs", "20", "--out", "pairs", "--json")
     found = json.loads(installed.run("wirelab", "compare", *words, *limits, codes=(1, 5)))
     assert found["outcome"] in ("worse", "undecided")

@@ -387,7 +387,8 @@ impl Live {
                 Err(Failure::Refused(message))
             }
             Err(error) => Err(Failure::Refused(format!(
-                "--pid {pid}: {error}; run as root"
+                "--pid {pid}: its sockets cannot be looked up: {error}; run as root, in a \
+                 container with CAP_SYS_PTRACE"
             ))),
         }
     }

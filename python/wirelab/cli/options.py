@@ -198,7 +198,10 @@ class RequestOptions:
         "--operation", metavar="NAME", help="Operation of a wirelab service. [default: Hello]"
     )
     size: str | None = option(
-        "--bytes", metavar="SIZE", help="Message size, e.g. 150kB. [default: 14 B for Hello]"
+        "--size",
+        "--bytes",
+        metavar="SIZE",
+        help="Message size, e.g. 150kB. [default: 14 B for Hello]",
     )
 
 

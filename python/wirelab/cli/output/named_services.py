@@ -32,11 +32,11 @@ KEYS = {
     "--path": "services",
     "--ready": "services",
     "--operation": "messages",
-    "--bytes": "messages",
+    "--size": "messages",
 }
 """Keys of an experiment file that take the place of an option."""
 OPTIONS = {
-    r"messages\[0\]\.bytes": "--bytes",
+    r"messages\[0\]\.bytes": "--size",
     r"messages\[0\]": "--operation",
     r"loads\[0\]\.closed": "--users",
     r"loads\[0\]\.poisson": "--rate",
