@@ -23,7 +23,7 @@ WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python \
-	test-python-shared test-python-alone check lint lint-rust lint-modules lint-go \
+	test-python-shared test-python-alone check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
 	facts parsers ground-truth many-users soak atlas docs gate-trials \
 	known-capacities fuzz wheel test-wheel changelog clean
@@ -56,9 +56,10 @@ $(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_S
 
 test: test-rust test-go test-java test-python ## all tests, the real binaries included
 
+# Without tests in documentation: there are none, and not finding any takes a minute.
 test-rust:
 	@.ci/need rust
-	cargo test --workspace --locked --no-fail-fast
+	cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
 
 test-go:
 	@.ci/need go
@@ -77,7 +78,7 @@ test-python: setup
 # times.
 test-python-shared: setup
 	@.ci/need go
-	$(BIN)/python -m pytest --durations=20 -m "not alone" --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --durations=20 -m "not alone"
 
 test-python-alone: setup
 	@.ci/need go
@@ -104,14 +105,12 @@ check: | $(BIN)/lint-imports ## formatting, lints, types and the fast tests, bef
 $(BIN)/lint-imports:
 	$(MAKE) setup
 
-lint: lint-rust lint-modules lint-go lint-java lint-python fresh audit ## formatting, lints, types, fresh generated code, advisories
+lint: lint-rust lint-go lint-java lint-python fresh audit ## formatting, lints, types, fresh generated code, advisories
 
 lint-rust:
 	@.ci/need rust
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-
-lint-modules: setup
 	$(BIN)/python -m tools.rust_cycles
 
 lint-go:
