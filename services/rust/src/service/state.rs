@@ -173,7 +173,9 @@ impl ServiceState {
         }
         let found = match (&self.mutation, &self.database) {
             (None, None) => O::answer(&self.model, request).map_err(CallError::from),
-            (None, Some(database)) => database.answer::<O>(request).await,
+            // Boxed: this future has thousands of bytes, which would be copied with that of every
+            // call, also where there is no database.
+            (None, Some(database)) => Box::pin(database.answer::<O>(request)).await,
             // Mutants change the model; validation refuses one next to a database.
             (Some(mutation), _) => mutation
                 .answer::<O>(&self.model, request)

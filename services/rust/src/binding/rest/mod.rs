@@ -205,3 +205,20 @@ fn right_method(contract: Contract, requested: &str) -> Option<String> {
         .filter_map(Operation::rest)
         .find_map(|(method, path)| (path == requested).then(|| method.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes_of_future<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn handlers_are_small_enough_to_be_moved() {
+        let own = |a, b, c| unary::<ops::Upload>(Acceptable, a, b, c);
+        for bytes in [bytes_of_future(hello), bytes_of_future(own)] {
+            assert!(bytes <= 1024, "{bytes} bytes");
+        }
+    }
+}
