@@ -87,7 +87,8 @@ func TestDatabaseUnavailable(t *testing.T) {
 			checkStatus(t, allocateGRPC(t, p), codes.Unavailable, "database unavailable")
 		}},
 	} {
-		config := storedIn(t, row.config).with("store.timeout_ms", 50)
+		// Long enough for the call after the outage on a busy machine.
+		config := storedIn(t, row.config).with("store.timeout_ms", 1000)
 		t.Run(config["stack.binding"].(string)+" "+config["stack.codec"].(string), func(t *testing.T) {
 			p := start(t, config)
 			release := lockSQLite(t, config["store.url"].(string))
