@@ -4,10 +4,8 @@
 //! prints a line of JSON with the account of time every second; the last line is the whole
 //! dissection.
 
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,23 +20,19 @@ use wirelab_trace::capture::{Capture, CaptureError, KernelTotals, Options as Cap
 use wirelab_trace::diagnosis::Diagnosis;
 use wirelab_trace::flow::Limits;
 use wirelab_trace::host::Timeline;
-use wirelab_trace::output::{Dissection, Dissector, Endpoints, HostWaits, Options, Waits};
+use wirelab_trace::output::{Dissection, Dissector, HostWaits, Options, Waits};
 use wirelab_trace::packet::file::{InterfaceTotals, Record, Writer};
 
 use crate::interrupt;
-use crate::sockets;
+use crate::sockets::Sockets;
 
 const ANY: &str = "any";
 const WRITE_BYTES: usize = 1 << 20;
-/// The sockets of a process are looked up again after so many times the duration of that.
-const SOCKETS_PAUSE: u32 = 20;
 /// Packets wait for a look-up, so that it finds the sockets of all of them, but no longer.
-const SOCKETS_WAIT_MAX: Duration = Duration::from_millis(16);
+const SOCKETS_WAIT_MAX: Duration = Duration::from_millis(64);
 /// Packets are handed over after so long where a socket that is closed again would be missed. The
 /// ring then holds those of a quarter of a second.
 const SOCKETS_RETIRE_MS: u32 = 4;
-/// The SYN of a socket that was closed again may still be in the ring.
-const SOCKETS_KEPT: Duration = Duration::from_millis(500);
 /// Records of the host that are taken at a time.
 const HOST_RECORDS: usize = 1 << 16;
 const WAIT_MAX: Duration = Duration::from_millis(100);
@@ -224,52 +218,6 @@ impl Host {
     fn drops(&self) -> io::Result<u64> {
         let counts = self.watch.counts().map_err(io::Error::other)?;
         Ok(counts.drops)
-    }
-}
-
-/// The sockets of the process that is watched.
-struct Sockets {
-    pid: u32,
-    /// When each was there last.
-    seen: HashMap<SocketAddr, Instant>,
-    chosen: Endpoints,
-    looked_up: Option<Instant>,
-    /// From the end of a look-up to the next.
-    pause: Duration,
-}
-
-impl Sockets {
-    fn of(pid: u32) -> Sockets {
-        Sockets {
-            pid,
-            seen: HashMap::new(),
-            chosen: Endpoints::default(),
-            looked_up: None,
-            pause: Duration::ZERO,
-        }
-    }
-
-    /// From the last look-up to the next.
-    fn left(&self) -> Duration {
-        let waited = self.looked_up.map(|at| at.elapsed());
-        waited.map_or(Duration::ZERO, |waited| self.pause.saturating_sub(waited))
-    }
-
-    /// Looks them up unless that was done just now.
-    fn look_up(&mut self) -> io::Result<()> {
-        if !self.left().is_zero() {
-            return Ok(());
-        }
-        let began = Instant::now();
-        let found = sockets::of_process(self.pid);
-        let now = Instant::now();
-        self.looked_up = Some(now);
-        self.pause = SOCKETS_PAUSE * (now - began);
-        self.seen
-            .extend(found?.into_iter().map(|address| (address, now)));
-        self.seen.retain(|_, seen| now - *seen < SOCKETS_KEPT);
-        self.chosen.replace(self.seen.keys().copied());
-        Ok(())
     }
 }
 
