@@ -99,7 +99,8 @@ impl Capture {
             set_option(socket.as_fd(), libc::PACKET_IGNORE_OUTGOING, &on)
                 .map_err(CaptureError::system("PACKET_IGNORE_OUTGOING"))?;
         }
-        let ring = Ring::map(socket.as_fd(), options).map_err(CaptureError::Ring)?;
+        let ring = Ring::map(socket.as_fd(), options.ring_mib, options.retire_ms)
+            .map_err(CaptureError::Ring)?;
         interface.bind(socket.as_fd())?;
         let mut capture = Capture {
             ring,

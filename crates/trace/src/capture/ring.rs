@@ -6,7 +6,6 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::Options;
 use super::socket::set_option;
 
 /// Of the machine's memory, and it is locked.
@@ -28,13 +27,13 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Has the kernel make a ring for a socket, and maps it.
-    pub(super) fn map(socket: BorrowedFd<'_>, options: &Options) -> io::Result<Ring> {
+    /// Has the kernel make a ring for a socket, and maps it. A block that is not full is handed
+    /// over after `retire_ms`.
+    pub(super) fn map(socket: BorrowedFd<'_>, mib: u32, retire_ms: u32) -> io::Result<Ring> {
         // Version 3 hands over whole blocks, so that one wakeup serves many small frames.
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
         set_option(socket, libc::PACKET_VERSION, &version)?;
         let block_bytes = BLOCK_BYTES as u32;
-        let mib = options.ring_mib;
         let request = libc::tpacket_req3 {
             tp_block_size: block_bytes,
             tp_block_nr: mib,
@@ -44,7 +43,7 @@ impl Ring {
             tp_frame_nr: mib * (block_bytes / FRAME_BYTES),
             // Milliseconds. Without it, packets of a slow connection stay invisible
             // until a whole block of 1 MiB is full.
-            tp_retire_blk_tov: options.retire_ms,
+            tp_retire_blk_tov: retire_ms,
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
