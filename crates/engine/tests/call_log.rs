@@ -3,10 +3,14 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use support::{drive, each_request, ok, plan, server};
+
+const USERS: usize = 4;
 
 fn path(name: &str) -> std::path::PathBuf {
     std::env::temp_dir().join(format!("wirelab-{name}-{}.csv", std::process::id()))
@@ -14,12 +18,22 @@ fn path(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn every_call_is_a_line_with_its_place_and_stamps_in_order() {
-    let (address, _) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
+    let (address, _) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            // Else, on a busy machine, one thread makes all calls before the other one runs.
+            let begun = Instant::now();
+            while seen.connections.load(SeqCst) < USERS && begun.elapsed().as_secs() < 10 {
+                sleep(Duration::from_millis(1));
+            }
+            ok(s)
+        });
+    });
     let file = path("calls");
     let mut plan = plan(&address);
+    plan["groups"][0]["timeout_s"] = json!(20.0);
     plan["call_log"] = json!(file);
     plan["threads"] = json!(2);
-    plan["groups"][0]["load"]["users"] = json!(4);
+    plan["groups"][0]["load"]["users"] = json!(USERS);
     plan["groups"][0]["window"] = json!({"calls": {"calls": 200, "max_s": 20.0}});
     let (code, event, _) = drive(&plan);
     let text = std::fs::read_to_string(&file).expect("the log");
@@ -60,7 +74,7 @@ fn every_call_is_a_line_with_its_place_and_stamps_in_order() {
         );
         calls += 1;
     }
-    assert_eq!(next.len(), 4, "four users, four connections");
+    assert_eq!(next.len(), USERS, "each user has its connection");
     assert_eq!(json!(calls), event["groups"][0]["calls_whole_run"]);
     assert_eq!(event["call_log"], json!({"calls": calls, "error": null}));
 }
@@ -82,8 +96,5 @@ fn a_log_that_exists_is_refused_before_anything_is_called() {
             .is_some_and(|text| text.contains("call_log")),
         "{event}"
     );
-    assert_eq!(
-        seen.connections.load(std::sync::atomic::Ordering::SeqCst),
-        0
-    );
+    assert_eq!(seen.connections.load(SeqCst), 0);
 }
