@@ -23,7 +23,7 @@ WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python \
-	test-python-shared test-python-alone check lint lint-rust lint-go \
+	compile-rust-tests test-python-shared test-python-alone check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
 	facts parsers ground-truth many-users soak atlas docs gate-trials \
 	known-capacities fuzz wheel test-wheel changelog clean
@@ -57,9 +57,16 @@ $(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_S
 test: test-rust test-go test-java test-python ## all tests, the real binaries included
 
 # Without tests in documentation: there are none, and not finding any takes a minute.
+TEST_RUST := cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
+
 test-rust:
 	@.ci/need rust
-	cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
+	$(TEST_RUST)
+
+# So that they can be compiled with less of the processors than they run with.
+compile-rust-tests:
+	@.ci/need rust
+	$(TEST_RUST) --no-run
 
 test-go:
 	@.ci/need go

@@ -306,9 +306,8 @@ fn a_call_hangs_while_others_are_answered() {
             assert_eq!(service.hello().await.unwrap(), TEXT);
             assert_eq!(service.metric("wirelab_calls_in_flight"), 1.0);
         });
-        std::thread::sleep(Duration::from_millis(100));
-        // The caller gave up, and the service has noticed.
-        assert_eq!(service.metric("wirelab_calls_in_flight"), 0.0, "{stack}");
+        // The caller gave up, and the service notices.
+        service.wait_for_metric("wirelab_calls_in_flight", 0.0);
         assert_eq!(committed(&service, "hang"), 1.0);
     }
 }
@@ -317,7 +316,7 @@ fn a_call_hangs_while_others_are_answered() {
 fn an_endless_reply_begins_and_does_not_end() {
     for stack in [rest("text"), rest("json"), rest2("text"), grpc()] {
         let service = start(&stack, json!({"endless": {"every": 1}}));
-        let limit = Duration::from_millis(300);
+        let limit = Duration::from_millis(1000);
         let reply = block_on(async { tokio::time::timeout(limit, service.hello()).await });
         assert!(reply.is_err(), "{stack}: {reply:?}");
         assert_eq!(committed(&service, "endless"), 1.0);
@@ -335,7 +334,7 @@ fn an_endless_reply_begins_and_does_not_end() {
     let service = start(&grpc(), json!({"endless": {"every": 1}}));
     let mut stream = call_by_hand(&service, &grpc());
     stream
-        .set_read_timeout(Some(Duration::from_millis(300)))
+        .set_read_timeout(Some(Duration::from_millis(1000)))
         .unwrap();
     let mut bytes = Vec::new();
     let kind = stream.read_to_end(&mut bytes).unwrap_err().kind();
@@ -360,16 +359,19 @@ fn the_process_exits_at_the_call_that_was_named() {
         assert!(block_on(service.hello()).is_err());
         let status = service
             .process
-            .wait(Duration::from_secs(1))
+            .wait(Duration::from_secs(10))
             .expect("it ends");
         assert_eq!(status.code(), Some(70), "{stack}");
     }
 }
 
+/// So long that calls on a busy machine are far quicker.
+const FREEZE: Duration = Duration::from_millis(1000);
+
 #[test]
 fn a_freeze_stops_every_connection() {
     for (stack, processors) in [(rest("text"), 1), (rest("text"), 2), (grpc(), 2)] {
-        let faults = json!({"freeze": {"at_call": 2, "ms": 400}});
+        let faults = json!({"freeze": {"at_call": 2, "ms": FREEZE.as_millis() as u64}});
         let service = Service::start(&stack, json!({"processors": processors, "faults": faults}));
         assert_eq!(block_on(service.hello()).unwrap(), TEXT);
         let start = Instant::now();
@@ -381,17 +383,13 @@ fn a_freeze_stops_every_connection() {
                 assert_eq!(block_on(service.hello()).unwrap(), TEXT);
             }
             let waited = start.elapsed();
-            assert!(waited >= Duration::from_millis(400), "{waited:?}, {stack}");
-            // Room for a loaded machine, yet less than two freezes.
-            assert!(waited < Duration::from_millis(700), "{waited:?}, {stack}");
+            assert!(waited >= FREEZE, "{waited:?}, {stack}");
+            assert!(waited < 2 * FREEZE, "{waited:?}, {stack}: frozen twice");
             assert_eq!(frozen.join().unwrap().unwrap(), TEXT);
         });
         let start = Instant::now();
         assert_eq!(block_on(service.hello()).unwrap(), TEXT);
-        assert!(
-            start.elapsed() < Duration::from_millis(200),
-            "it froze again"
-        );
+        assert!(start.elapsed() < FREEZE, "it froze again");
         assert_eq!(committed(&service, "freeze"), 1.0);
     }
 }
@@ -409,7 +407,7 @@ fn long_delays_pass_side_by_side() {
             start.elapsed()
         });
         assert!(
-            waited < Duration::from_millis(1000),
+            waited < Duration::from_millis(2500),
             // One after the other they would take 5 s.
             "50 x 100 ms took {waited:?}"
         );

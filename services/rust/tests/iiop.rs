@@ -294,9 +294,7 @@ fn several_calls_are_in_flight_on_one_connection() {
     assert_eq!(service.metric("wirelab_calls_in_flight"), 1.0);
     // The caller gives up, and the service notices.
     drop(stream);
-    while service.metric("wirelab_calls_in_flight") > 0.0 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    service.wait_for_metric("wirelab_calls_in_flight", 0.0);
 }
 
 #[test]
@@ -313,7 +311,7 @@ fn delays_of_calls_in_flight_pass_side_by_side() {
     }
     let waited = begin.elapsed();
     assert!(
-        waited < Duration::from_millis(2000),
+        waited < Duration::from_millis(3000),
         "20 x 200 ms took {waited:?}"
     );
 }

@@ -86,11 +86,7 @@ fn the_ready_line_and_the_metrics_name_the_database() {
     assert_eq!(service.ready["set"]["store_pool"], 3);
     let name = |state| format!("wirelab_store_connections{{state=\"{state}\"}}");
     // The pool takes the self-call's connection back a moment after the reply.
-    let deadline = Instant::now() + Duration::from_secs(5);
-    while service.metric(&name("in_use")) > 0.0 {
-        assert!(Instant::now() < deadline, "a connection stays in use");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    service.wait_for_metric(&name("in_use"), 0.0);
     assert!((1.0..=3.0).contains(&service.metric(&name("idle"))));
     let memory = records(&rest("json"), json!({}));
     assert!(memory.libraries("store").is_empty());

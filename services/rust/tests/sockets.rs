@@ -133,7 +133,7 @@ fn nagle_waits_for_the_delayed_acknowledgement_of_the_header() {
     // acknowledges at once, so not every call stalls.
     let (on, off) = (stalls(true), stalls(false));
     assert!(on >= 5, "{on} stalls with Nagle's algorithm");
-    assert!(off <= 2, "{off} stalls without");
+    assert!(2 * off < on, "{off} stalls without, {on} with it");
 }
 
 #[test]

@@ -250,6 +250,19 @@ impl Service {
             .expect("a number")
     }
 
+    /// Waits until a value of the metrics page is `value`; fails after ten seconds.
+    pub fn wait_for_metric(&self, name: &str, value: f64) {
+        let start = Instant::now();
+        while self.metric(name) != value {
+            assert!(
+                start.elapsed() < Duration::from_secs(10),
+                "{name} stays {}",
+                self.metric(name)
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// A tonic client; messages of any size.
     pub async fn client(&self) -> Client {
         let endpoint = format!("http://{}", self.address());
