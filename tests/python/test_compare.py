@@ -307,6 +307,7 @@ def test_paths_in_a_file_start_from_its_folder(
         (("rest@rust", "rest@rust"), "wirelab: A and B are the same give another service"),
         (("rest@rust", "grpc@rust", "--size", "2"), "wirelab: --size: '2' has no unit"),
         (("rest@rust", "grpc@rust", "--duration", "5"), "wirelab: --duration: '5' has no unit"),
+        (("rest@rust", "grpc@rust", "--warmup", "-5s"), "wirelab: --warmup: '-5s' is not a time"),
         (("rest@rust", "grpc@rust", "--operation", "Helo"), "wirelab: --operation: there is no"),
         (
             ("rest@rust", "grpc@rust", "--link", "lna"),
@@ -340,6 +341,7 @@ def test_questions_that_cannot_be_asked_are_refused(
         (["--rate", "3"], "loads"),
         (["--duration", "5s"], "window"),
         (["--link", "wan"], "links"),
+        (["--warmup", "20s"], "warmup"),
         (["--path", "/x"], "services"),
         (["--ready", "/x"], "services"),
         (["--operation", "Hello"], "messages"),

@@ -65,6 +65,10 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         (PLAIN + "placement: {servise: [0]}\n", "Did you mean 'service'?"),
         (PLAIN + "placement: pined\n", "Did you mean 'pinned'?"),
         (PLAIN + "warmup: {min: 2 s, max: 1 s}\n", "min must not be longer than max"),
+        (
+            PLAIN + "warmup: {by_language: {java: {min: 9 s}}}\n",
+            "x:8: warmup.by_language.java: min must not be longer than max",
+        ),
         (PLAIN + "faults: {wrong: {every: 10, what: smell}}\n", "x:8: faults.wrong.what"),
         (_changed("  - closed: {users: 10, think: 5 ms}\n", "  []\n"), "x:5: loads:"),
         (
@@ -131,6 +135,27 @@ def test_a_mistake_is_told_with_its_line_its_key_and_the_remedy(text: str, said:
     with pytest.raises(ExperimentError) as caught:
         experiment_file.parse(text, "x")
     assert said in str(caught.value)
+
+
+def test_a_language_without_services_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(PLAIN + "warmup:\n  by_language: {jva: {}}\ncollector: {}\n")
+    with pytest.raises(ExperimentError) as caught:
+        experiment_file.load(path)
+    assert "x.yaml:9: warmup.by_language.jva: there are no services in 'jva'" in str(caught.value)
+    assert "Did you mean 'java'?" in str(caught.value)
+
+
+def test_services_in_a_language_can_have_a_warm_up_of_their_own() -> None:
+    experiment = experiment_file.parse(
+        PLAIN + "warmup: {min: 1 s, by_language: {java: {min: 9 s, max: 9 s}}}\n"
+    )
+    load = experiment.loads[0]
+    bounds = [
+        experiment.warmup_of(load, {"language": language, "start": start})
+        for language, start in [("rust", "warm"), ("java", "warm"), ("java", "cold")]
+    ]
+    assert [(one.min, one.max) for one in bounds] == [(1.0, 5.0), (9.0, 9.0), (0.0, 0.0)]
 
 
 def test_every_mistake_is_told_at_once() -> None:

@@ -366,6 +366,20 @@ def test_cold_start_skips_the_warm_up_on_purpose() -> None:
     assert named(spoilt, "warm-up").outcome == "ok"
 
 
+@pytest.mark.parametrize(
+    ("language", "seconds", "outcome"),
+    [("java", 0.4, "marked"), ("java", 20.0, "ok"), ("go", 0.4, "ok")],
+)
+def test_a_jvm_is_not_warm_when_its_rate_is_stationary(
+    language: str, seconds: float, outcome: str
+) -> None:
+    given = sound()
+    axes = {**given.point.axes, "language": language}
+    given = replace(given, point=replace(given.point, axes=axes))
+    warmed = {"seconds": seconds, "calls": 9, "stationary": True}
+    assert named(changed(given, "result", warmup=warmed), "warm-up").outcome == outcome
+
+
 def test_marked_lists_the_marks() -> None:
     """Recorded checks count, not new ones."""
     recorded = replace(sound(), checks=(Check("errors", "marked", "x"), Check("y", "ok", "z")))

@@ -31,6 +31,9 @@ SATURATED = 0.90
 """Share of its cores from which on a side is taken for the limit."""
 SLOT_S = 0.1
 """Seconds of one entry of the engine's series."""
+JVM_WARM_S = 15.0
+"""Seconds of load in which a JVM on one core compiles most of a service's code
+(docs/studies/jagannathan2022.md, warm-up of a JVM)."""
 KEPT_UP = "kept up"
 """Name of the check that as many calls ended as arrived."""
 BOUND = "bound"
@@ -414,6 +417,16 @@ def _warmup(trial: Trial) -> Check:
         )
     if warmup.stationary is None:
         return Check.unmeasurable("warm-up", f"{_client(trial)} did not report on it")
+    if (
+        warmup.stationary
+        and trial.point.axes.get("language") == "java"
+        and (warmup.seconds < JVM_WARM_S)
+    ):
+        return _marked(
+            "warm-up",
+            f"the rate was stationary {took}, but a JVM compiles a service's code during "
+            f"{JVM_WARM_S:g} s of load or more; the window may hold warm-up",
+        )
     if warmup.stationary:
         return Check("warm-up", "ok", f"the rate was stationary {took}")
     rounds = ", or users had not ended three calls each" if _is_closed(trial) else ""

@@ -37,6 +37,11 @@ class SearchOptions:
         "--duration", metavar="TIME", help="Length of a window. [default: 3s, or that of FILE]"
     )
     link: str | None = option("--link", metavar="PROFILE", help="Network link. [default: loopback]")
+    warmup: str | None = option(
+        "--warmup",
+        metavar="TIME",
+        help="Minimum warm-up before a window; a JVM needs 20s. [default: 200ms]",
+    )
     probes_max: int = option(
         "--probes",
         type=click.IntRange(6, 200),

@@ -231,6 +231,11 @@ class LoadOptions:
         "--duration", metavar="TIME", help="Length of a window. [default: 2s; explain: 1s]"
     )
     link: str | None = option("--link", metavar="PROFILE", help="Network link. [default: loopback]")
+    warmup: str | None = option(
+        "--warmup",
+        metavar="TIME",
+        help="Minimum warm-up before a window; a JVM needs 20s. [default: 200ms]",
+    )
 
 
 @dataclass(frozen=True)

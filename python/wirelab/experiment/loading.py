@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from wirelab.experiment import matrix as planning
@@ -11,7 +11,8 @@ from wirelab.experiment import yaml_model as typed_documents
 from wirelab.experiment.model import Experiment
 from wirelab.experiment.yaml_source import Document, dotted
 from wirelab.experiment.yaml_source import Path as KeyPath
-from wirelab.stack import manifests
+from wirelab.stack import external, manifests
+from wirelab.stack.suggestions import did_you_mean
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "experiment.schema.json"
 """The committed JSON Schema for editors, written by :func:`schema_text`."""
@@ -28,7 +29,27 @@ def parse(text: str, name: str = "experiment") -> Experiment:
 
 
 def _further_problems(experiment: Experiment, document: Document) -> list[str]:
-    return _duplicates(experiment, document) or _impossible(experiment, document)
+    return (
+        _duplicates(experiment, document)
+        or _unknown_languages(experiment, document)
+        or _impossible(experiment, document)
+    )
+
+
+def _unknown_languages(experiment: Experiment, document: Document) -> list[str]:
+    """Names of languages in which there are no services."""
+    lab = set(manifests.load().by_language)
+    keys: dict[tuple[str, ...], tuple[Iterable[str], set[str]]] = {
+        ("collector",): (experiment.collector, lab),
+        ("warmup", "by_language"): (experiment.warmup.by_language, lab | {external.LANGUAGE}),
+    }
+    return [
+        f"{document.place((*path, name))}: {dotted((*path, name))}: there are no services in "
+        f"{name!r}. {did_you_mean(name, known)}"
+        for path, (names, known) in keys.items()
+        for name in names
+        if name not in known
+    ]
 
 
 def _impossible(experiment: Experiment, document: Document) -> list[str]:

@@ -169,7 +169,7 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
     axes = trial.cell.stack.axes
     # The engine rarely needs more than the minimum; a third-party tool always uses the maximum.
-    bounds = experiment.warmup_of(trial.cell.load, cold=axes["start"] == "cold")
+    bounds = experiment.warmup_of(trial.cell.load, axes)
     warmup = bounds.min if axes["caller"] == "engine" else bounds.max
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
     start = JAVA_START_S if axes["language"] == "java" else 0.0
@@ -181,7 +181,7 @@ def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
     """Maximum number of calls of the trial, warm-up included; None if only time ends it."""
     load = trial.cell.load.point()
     window = experiment.window_of(trial.cell.message, trial.cell.load)
-    warming = experiment.warmup_of(trial.cell.load, cold=trial.cell.stack.axes["start"] == "cold")
+    warming = experiment.warmup_of(trial.cell.load, trial.cell.stack.axes)
     rate = load.rate_max()
     if rate is not None:
         length = window.get("duration_s") or window["calls"]["max_s"]

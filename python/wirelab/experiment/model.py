@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -134,17 +135,27 @@ class Window(Model):
         return {"calls": {"calls": calls, "max_s": self.max}}
 
 
-class Warmup(Model):
-    """Warm-up before the window: lasts until the series is stationary, within bounds."""
+class WarmupBounds(Model):
+    """Bounds of a warm-up, which lasts until the series is stationary."""
 
     min: Time = time_default("200 ms", "minimum")
     max: Time = time_default("5 s", "maximum")
 
     @model_validator(mode="after")
-    def _ordered(self) -> Warmup:
+    def _ordered(self) -> Self:
         if self.min > self.max:
             raise ValueError("min must not be longer than max")
         return self
+
+
+class Warmup(WarmupBounds):
+    """Warm-up before the window: lasts until the series is stationary, within bounds."""
+
+    by_language: dict[str, WarmupBounds] = Field(
+        default_factory=dict,
+        description="other bounds for services in a language, such as java: its code is compiled "
+        "during many seconds of load",
+    )
 
 
 class Placement(Model):
@@ -452,9 +463,11 @@ class Experiment(Model):
         """The window of trials of a message under a load, as in the plan."""
         return load.own_window(self.window.max) or self.window.for_size(message.bytes)
 
-    def warmup_of(self, load: Load, *, cold: bool) -> Warmup:
-        """The warm-up of trials under a load."""
-        return Warmup(min="0 s", max="0 s") if cold or load.begins_with_window else self.warmup
+    def warmup_of(self, load: Load, axes: Mapping[str, str]) -> WarmupBounds:
+        """The warm-up of trials of a stack, by its axes, under a load."""
+        if axes["start"] == "cold" or load.begins_with_window:
+            return WarmupBounds(min="0 s", max="0 s")
+        return self.warmup.by_language.get(axes["language"], self.warmup)
 
     def _lists(self) -> dict[str, tuple[Any, ...]]:
         """The list that a key of :class:`MatrixPoint` refers to."""

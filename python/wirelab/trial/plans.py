@@ -52,7 +52,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
     """The engine's plan for the trial."""
     cell = planned.cell
     is_cold = cell.stack.axes["start"] == "cold"
-    warmup = experiment.warmup_of(cell.load, cold=is_cold)
+    warmup = experiment.warmup_of(cell.load, cell.stack.axes)
     probe = {
         **_group(experiment, planned, endpoint),
         "workload": cell.workload(planned.seed),

@@ -74,7 +74,7 @@ def _calls_max(experiment: Experiment, cell: Cell) -> float:
     """Maximum number of calls of the trial, warm-up included."""
     rate = cell.load.point().rate_max() or RATE_MAX
     window = experiment.window_of(cell.message, cell.load)
-    warming = rate * experiment.warmup_of(cell.load, cold=False).max
+    warming = rate * experiment.warmup_of(cell.load, cell.stack.axes).max
     if "calls" in window:
         return float(window["calls"]["calls"]) + warming
     return rate * float(window["duration_s"]) + warming

@@ -536,7 +536,7 @@ class TrialRunner:
             operation=cell.message.name,
             users=cell.load.point().users or 1,
             window=msgspec.convert(experiment.window_of(cell.message, cell.load), Window),
-            warmup_s=experiment.warmup_of(cell.load, cold=self._axes["start"] == "cold").max,
+            warmup_s=experiment.warmup_of(cell.load, self._axes).max,
             timeout_s=experiment.timeout,
             processors=len(self._table.engine or self._table.available),
             cores=self._table.engine,

@@ -14,7 +14,9 @@ from wirelab.cli.output.named_services import (
     command,
     of_file,
     of_services,
+    only_without_file,
     refuse_next_to_file,
+    warmup_keys,
 )
 from wirelab.comparisons.capacity import SPAN
 from wirelab.comparisons.limit import (
@@ -88,6 +90,7 @@ def _experiment(
         "loads": [{"closed": {"users": 1}}],
         "links": search.link or LOOPBACK,
         "window": {"duration": search.duration or DURATION},
+        **warmup_keys(search.warmup),
     }
     if declared.command is not None:
         if service is not None:
@@ -102,11 +105,9 @@ def _experiment(
         )
     if "://" in service or "@" in service:
         return checked(of_services("limit", [service], declared, keys), ("SERVICE",))
-    if search.link is not None:
-        raise UsageError(
-            "--link applies only to services named on the command line",
-            "set `links` in the file, or leave --link out",
-        )
+    for option, value in {"--link": search.link, "--warmup": search.warmup}.items():
+        if value is not None:
+            raise only_without_file(option)
     refuse_next_to_file(declared)
     return _with_window(
         of_file(service, "give a stack, a URL, or an experiment file with one cell"),

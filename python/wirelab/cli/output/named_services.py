@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wirelab.drive import load_values
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.format.counting import counted
 from wirelab.stack.link_names import LOOPBACK
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 HELLO, HELLO_SIZE = "Hello", "14 B"
 USERS = 8
 """Default number of users of a closed load."""
+SETTLED_S = 5.0
+"""So many seconds a warm-up may last beyond its minimum, until the rate is stationary."""
 DURATION = "2s"
 DURATIONS = {"explain": "1s"}
 """Window durations of commands that measure many cells."""
@@ -29,6 +32,7 @@ KEYS = {
     "--rate": "loads",
     "--duration": "window",
     "--link": "links",
+    "--warmup": "warmup",
     "--path": "services",
     "--ready": "services",
     "--operation": "messages",
@@ -174,7 +178,17 @@ def load_keys(name: str, load: LoadOptions) -> dict[str, Any]:
         "loads": [entry],
         "links": load.link or LOOPBACK,
         "window": {"duration": load.duration or DURATIONS.get(name, DURATION)},
+        **warmup_keys(load.warmup),
     }
+
+
+def warmup_keys(least: str | None) -> dict[str, Any]:
+    """The key of a warm-up that lasts this time at least, if one is given. Raises
+    :class:`UsageError`."""
+    if least is None:
+        return {}
+    least_s = load_values.seconds("--warmup", least)
+    return {"warmup": {"min": f"{least_s} s", "max": f"{least_s + SETTLED_S} s"}}
 
 
 def refuse_next_to_file(*groups: Any) -> None:
@@ -182,11 +196,15 @@ def refuse_next_to_file(*groups: Any) -> None:
     for group in groups:
         for entry in fields(group):
             if getattr(group, entry.name) != entry.default:
-                option = entry.metadata["names"][0]
-                raise UsageError(
-                    f"{option} applies only to services named on the command line",
-                    f"set `{KEYS[option]}` in the file, or leave {option} out",
-                )
+                raise only_without_file(entry.metadata["names"][0])
+
+
+def only_without_file(option: str) -> UsageError:
+    """The error for an option whose value an experiment file contains."""
+    return UsageError(
+        f"{option} applies only to services named on the command line",
+        f"set `{KEYS[option]}` in the file, or leave {option} out",
+    )
 
 
 def command(option: str, name: str, text: str, request: RequestOptions) -> dict[str, Any]:
