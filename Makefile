@@ -179,7 +179,7 @@ soak: setup ## half an hour of inserts at a steady rate: counts, memory (needs J
 	$(BIN)/wirelab run experiments/soak.yaml --out runs/soak
 	$(BIN)/python -m tools.soak_page runs/soak
 
-atlas: setup ## docs/atlas.md anew: every stack of every service (half an hour; needs Go and Java)
+atlas: setup ## docs/atlas.md anew: every stack of every service (an hour; needs Go and Java)
 	@.ci/need go java
 	rm -rf runs/atlas
 	$(BIN)/wirelab run experiments/atlas.yaml --out runs/atlas
