@@ -22,8 +22,9 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test test-rust test-go test-java test-python \
-	compile-rust-tests test-python-shared test-python-alone check lint lint-rust lint-go \
+.PHONY: help demo setup test test-rust test-rust-shared test-rust-alone \
+	compile-rust-tests test-go test-go-shared test-go-alone test-java test-python \
+	test-python-shared test-python-alone check lint lint-rust lint-go \
 	lint-java lint-python fmt generate fresh audit bench \
 	facts parsers ground-truth many-users soak atlas docs gate-trials \
 	known-capacities fuzz wheel test-wheel changelog clean
@@ -59,9 +60,16 @@ test: test-rust test-go test-java test-python ## all tests, the real binaries in
 # Without tests in documentation: there are none, and not finding any takes a minute.
 TEST_RUST := cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
 
-test-rust:
+test-rust: test-rust-shared test-rust-alone
+
+test-rust-shared:
 	@.ci/need rust
 	$(TEST_RUST)
+
+# Tests that judge times; those above leave them out, with this reason.
+test-rust-alone:
+	@.ci/need rust
+	cargo test --workspace --locked --no-fail-fast --test '*' -- --ignored --test-threads=1
 
 # So that they can be compiled with less of the processors than they run with.
 compile-rust-tests:
@@ -71,6 +79,15 @@ compile-rust-tests:
 test-go:
 	@.ci/need go
 	cd services/go && go build -o /dev/null ./cmd/serve && go test ./...
+
+# The same in two parts: `-short` leaves out the tests that judge times.
+test-go-shared:
+	@.ci/need go
+	cd services/go && go build -o /dev/null ./cmd/serve && go test -short ./...
+
+test-go-alone:
+	@.ci/need go
+	cd services/go && go test -run '^TestDelaysAreGivenAndReported$$' ./cmd/serve
 
 test-java:
 	@.ci/need java

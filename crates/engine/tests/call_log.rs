@@ -3,9 +3,9 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::Barrier;
 use std::sync::atomic::Ordering::SeqCst;
-use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use support::{drive, each_request, ok, plan, server};
@@ -18,12 +18,12 @@ fn path(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn every_call_is_a_line_with_its_place_and_stamps_in_order() {
-    let (address, _) = server(|stream, seen| {
-        each_request(stream, &seen, |s, _| {
-            // Else, on a busy machine, one thread makes all calls before the other one runs.
-            let begun = Instant::now();
-            while seen.connections.load(SeqCst) < USERS && begun.elapsed().as_secs() < 10 {
-                sleep(Duration::from_millis(1));
+    // Else, on a busy machine, one thread makes all calls before the other one runs.
+    let every_user = Barrier::new(USERS);
+    let (address, _) = server(move |stream, seen| {
+        each_request(stream, &seen, |s, number| {
+            if number == 1 {
+                every_user.wait();
             }
             ok(s)
         });

@@ -177,7 +177,9 @@ fn trial(name: &str, stack: Value, operation: &str) -> Option<(Value, Tap, Strin
         tap.end();
         let document = dissect(&tap.file);
         // Else the counts could differ for a reason that is not ours.
-        if document["capture"]["drops"] != 0 {
+        let drops = &document["capture"]["drops"];
+        if *drops != 0 {
+            eprintln!("{name}: captured again, because dumpcap dropped {drops} packets");
             continue;
         }
         payload_agrees(&document, &tap.file);

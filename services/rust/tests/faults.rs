@@ -365,13 +365,11 @@ fn the_process_exits_at_the_call_that_was_named() {
     }
 }
 
-/// So long that calls on a busy machine are far quicker.
-const FREEZE: Duration = Duration::from_millis(1000);
-
 #[test]
+#[ignore = "judges times: make test-rust-alone"]
 fn a_freeze_stops_every_connection() {
     for (stack, processors) in [(rest("text"), 1), (rest("text"), 2), (grpc(), 2)] {
-        let faults = json!({"freeze": {"at_call": 2, "ms": FREEZE.as_millis() as u64}});
+        let faults = json!({"freeze": {"at_call": 2, "ms": 400}});
         let service = Service::start(&stack, json!({"processors": processors, "faults": faults}));
         assert_eq!(block_on(service.hello()).unwrap(), TEXT);
         let start = Instant::now();
@@ -383,18 +381,23 @@ fn a_freeze_stops_every_connection() {
                 assert_eq!(block_on(service.hello()).unwrap(), TEXT);
             }
             let waited = start.elapsed();
-            assert!(waited >= FREEZE, "{waited:?}, {stack}");
-            assert!(waited < 2 * FREEZE, "{waited:?}, {stack}: frozen twice");
+            assert!(waited >= Duration::from_millis(400), "{waited:?}, {stack}");
+            // Room for a loaded machine, yet less than two freezes.
+            assert!(waited < Duration::from_millis(700), "{waited:?}, {stack}");
             assert_eq!(frozen.join().unwrap().unwrap(), TEXT);
         });
         let start = Instant::now();
         assert_eq!(block_on(service.hello()).unwrap(), TEXT);
-        assert!(start.elapsed() < FREEZE, "it froze again");
+        assert!(
+            start.elapsed() < Duration::from_millis(200),
+            "it froze again"
+        );
         assert_eq!(committed(&service, "freeze"), 1.0);
     }
 }
 
 #[test]
+#[ignore = "judges times: make test-rust-alone"]
 fn long_delays_pass_side_by_side() {
     for stack in [rest("text"), grpc()] {
         let service = start(&stack, json!({"delay_us": 100_000}));
@@ -407,7 +410,7 @@ fn long_delays_pass_side_by_side() {
             start.elapsed()
         });
         assert!(
-            waited < Duration::from_millis(2500),
+            waited < Duration::from_millis(1000),
             // One after the other they would take 5 s.
             "50 x 100 ms took {waited:?}"
         );

@@ -298,6 +298,7 @@ fn several_calls_are_in_flight_on_one_connection() {
 }
 
 #[test]
+#[ignore = "judges times: make test-rust-alone"]
 fn delays_of_calls_in_flight_pass_side_by_side() {
     let service = start(json!({"faults": {"delay_us": 200_000}}));
     let mut stream = service.connect();
@@ -311,7 +312,7 @@ fn delays_of_calls_in_flight_pass_side_by_side() {
     }
     let waited = begin.elapsed();
     assert!(
-        waited < Duration::from_millis(3000),
+        waited < Duration::from_millis(2000),
         "20 x 200 ms took {waited:?}"
     );
 }

@@ -128,12 +128,13 @@ fn stalls(nagle: bool) -> usize {
 }
 
 #[test]
+#[ignore = "judges times: make test-rust-alone"]
 fn nagle_waits_for_the_delayed_acknowledgement_of_the_header() {
     // A delayed acknowledgement takes 40 ms on Linux; after some exchanges the kernel
     // acknowledges at once, so not every call stalls.
     let (on, off) = (stalls(true), stalls(false));
     assert!(on >= 5, "{on} stalls with Nagle's algorithm");
-    assert!(2 * off < on, "{off} stalls without, {on} with it");
+    assert!(off <= 2, "{off} stalls without");
 }
 
 #[test]

@@ -103,8 +103,11 @@ func checkCounts(t *testing.T, got, want map[string]float64) {
 }
 
 // TestDelaysAreGivenAndReported: never shorter than asked for, and the sum of
-// call times holds them. A busy machine makes them longer.
+// call times holds them.
 func TestDelaysAreGivenAndReported(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges times: make test-go-alone")
+	}
 	for _, config := range []options{restText, grpcOnly} {
 		for _, delay := range []time.Duration{100 * time.Microsecond, time.Millisecond, 10 * time.Millisecond} {
 			p := start(t, config.with("faults.delay_us", delay.Microseconds()))
@@ -115,7 +118,7 @@ func TestDelaysAreGivenAndReported(t *testing.T) {
 			}
 			values, want := metrics(t, p), delay.Seconds()
 			near(t, "count", values["wirelab_delay_seconds_count"], 10, 10)
-			near(t, "median", values[`wirelab_delay_seconds{quantile="0.5"}`], want*0.999, want*1.01+0.1)
+			near(t, "median", values[`wirelab_delay_seconds{quantile="0.5"}`], want*0.999, want*1.01+0.005)
 			near(t, "sum", values["wirelab_delay_seconds_sum"], 10*want, 10*want+1)
 			near(t, "call seconds", values["wirelab_call_seconds_total"], values["wirelab_delay_seconds_sum"], 10*want+1)
 		}
