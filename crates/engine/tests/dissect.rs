@@ -179,7 +179,9 @@ fn trial(name: &str, stack: Value, operation: &str) -> Option<(Value, Tap, Strin
         // Else the counts could differ for a reason that is not ours.
         let drops = &document["capture"]["drops"];
         if *drops != 0 {
-            eprintln!("{name}: captured again, because dumpcap dropped {drops} packets");
+            wirelab_contract::print_error!(
+                "{name}: captured again, dumpcap dropped {drops} packets"
+            );
             continue;
         }
         payload_agrees(&document, &tap.file);
