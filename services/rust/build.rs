@@ -25,8 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the services depend on, h2, which they use through hyper and tonic, and SQLite, through
-/// sqlx.
+/// What the services depend on, h2, which they use through hyper and tonic, and what the program
+/// with databases adds.
 fn libraries(manifest: &str) -> impl Iterator<Item = &str> {
     let (_, from) = manifest.split_once("[dependencies]\n").unwrap_or_default();
     let lines = from.lines().take_while(|line| !line.starts_with('['));
@@ -35,7 +35,7 @@ fn libraries(manifest: &str) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty() && !name.starts_with("wirelab-"))
         // Neither is a dependency of its own, but both decide how a stack behaves, so the
         // ready line names them.
-        .chain(["h2", "libsqlite3-sys"])
+        .chain(["h2", "sqlx", "libsqlite3-sys"])
 }
 
 fn generate_clients() -> Result<(), Box<dyn Error>> {

@@ -52,6 +52,14 @@ impl Contract {
         }
     }
 
+    /// Whether its messages have a form in JSON and Protocol Buffers only, which REST and gRPC
+    /// carry. Where messages are generic, a branch on this in a `const` block keeps the compiler
+    /// from making code for forms that do not exist.
+    #[must_use]
+    pub const fn is_json_and_protobuf_only(self) -> bool {
+        matches!(self, Contract::Petclinic)
+    }
+
     /// The XML namespace: `urn:wirelab:transfer:v1`.
     #[must_use]
     pub fn namespace(self) -> &'static str {

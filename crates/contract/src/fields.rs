@@ -1,12 +1,14 @@
-//! Fields of messages by their names in the contract: values from rows of data, and values
-//! that go from a reply into a later request.
+//! Messages as objects of JSON: fields by their names in the contract, for values from rows of
+//! data and values that go from a reply into a later request.
 
 use serde_json::Value;
 
 use crate::call::{Call, Reply};
+use crate::error::ApplicationError;
 use crate::message::{Message, MessageMapper, MessageVisitor};
 use crate::operation::Operation;
 use crate::ops::{Unary, UnaryVisitor};
+use crate::state::State;
 
 /// A field that cannot take a value, or that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,22 +48,34 @@ impl Call {
         &self,
         fields: impl IntoIterator<Item = (&'a str, &'a Value)>,
     ) -> Result<Call, FieldError> {
-        let replaced = self.map(Replaced(fields));
+        // Collected, so that the code for each message is not compiled once per iterator.
+        let fields: Vec<_> = fields.into_iter().collect();
+        self.replace_fields(&fields)
+    }
+
+    fn replace_fields(&self, fields: &[(&str, &Value)]) -> Result<Call, FieldError> {
+        let replaced = self.map(ReplaceFields(fields));
         replaced.unwrap_or(Err(FieldError::NoFields(self.operation())))
     }
 
     /// The value of a field of the request; `None` where there is none of that name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<Value> {
-        self.visit(FieldOf(name)).flatten()
+        take(self.visit(ToObject)?, name)
     }
 }
 
 impl Reply {
+    /// The reply as an object of JSON; `None` for Download, whose reply is many messages.
+    #[must_use]
+    pub fn to_object(&self) -> Option<Value> {
+        self.visit(ToObject)
+    }
+
     /// The value of a field of the reply; `None` where there is none of that name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<Value> {
-        self.visit(FieldOf(name)).flatten()
+        take(self.to_object()?, name)
     }
 
     /// A value that a field of the replies to `operation` can have: the greatest of an
@@ -70,105 +84,168 @@ impl Reply {
     /// # Errors
     /// When they have no such field.
     pub fn sample_field(operation: Operation, name: &str) -> Result<Value, FieldError> {
-        let found = operation.visit_unary(SampleField(name));
-        found.unwrap_or(Err(FieldError::NoFields(operation)))
+        let reply = operation.visit_unary(EmptyReply);
+        reply
+            .ok_or(FieldError::NoFields(operation))?
+            .sample_field(name)
     }
 }
 
-struct Replaced<I>(I);
+struct ReplaceFields<'a>(&'a [(&'a str, &'a Value)]);
 
-impl<'a, I: IntoIterator<Item = (&'a str, &'a Value)>> MessageMapper for Replaced<I> {
+impl MessageMapper for ReplaceFields<'_> {
     type Error = FieldError;
 
     fn map<M: Message>(self, message: &M) -> Result<M, FieldError> {
-        replaced(message, self.0)
+        let form = ObjectForm::of(message);
+        read(form.replace(self.0)?).map_err(|error| form.explain(self.0, &error))
     }
 }
 
-struct FieldOf<'a>(&'a str);
+struct ToObject;
 
-impl MessageVisitor for FieldOf<'_> {
-    type Output = Option<Value>;
+impl MessageVisitor for ToObject {
+    type Output = Value;
 
-    fn visit<M: Message>(self, message: &M) -> Option<Value> {
-        let mut fields = object(message);
-        fields.pointer_mut(&pointer(self.0)).map(Value::take)
+    fn visit<M: Message>(self, message: &M) -> Value {
+        object(message)
     }
 }
 
-struct SampleField<'a>(&'a str);
+impl Operation {
+    /// What a service with that state answers to the request that an object of JSON is; `None`
+    /// for streams.
+    ///
+    /// # Errors
+    /// When the object is not the operation's request.
+    pub fn answer_object(
+        self,
+        state: &State,
+        request: Value,
+    ) -> Option<serde_json::Result<Result<Reply, ApplicationError>>> {
+        self.visit_unary(AnswerObject { state, request })
+    }
+}
 
-impl UnaryVisitor for SampleField<'_> {
-    type Output = Result<Value, FieldError>;
+struct AnswerObject<'a> {
+    state: &'a State,
+    request: Value,
+}
+
+impl UnaryVisitor for AnswerObject<'_> {
+    type Output = serde_json::Result<Result<Reply, ApplicationError>>;
 
     fn visit<O: Unary>(self) -> Self::Output {
-        let message = O::Reply::default();
-        let found = FieldOf(self.0).visit(&message);
-        let found = found.ok_or_else(|| unknown(&message, self.0))?;
+        let request = read(self.request)?;
+        Ok(O::answer(self.state, request).map(Into::into))
+    }
+}
+
+struct EmptyReply;
+
+impl UnaryVisitor for EmptyReply {
+    type Output = ObjectForm;
+
+    fn visit<O: Unary>(self) -> ObjectForm {
+        ObjectForm::of(&O::Reply::default())
+    }
+}
+
+/// A message as an object of JSON. What is generic over messages is in [`object`] and [`read`]
+/// alone; the rest is compiled once for all of them.
+struct ObjectForm {
+    message: &'static str,
+    object: Value,
+    /// Whether an object is a message of that type.
+    can_read: fn(Value) -> bool,
+}
+
+impl ObjectForm {
+    fn of<M: Message>(message: &M) -> Self {
+        ObjectForm {
+            message: M::NAME,
+            object: object(message),
+            can_read: |value| read::<M>(value).is_ok(),
+        }
+    }
+
+    /// The object with values of fields replaced.
+    fn replace(&self, fields: &[(&str, &Value)]) -> Result<Value, FieldError> {
+        let mut object = self.object.clone();
+        for (name, value) in fields {
+            let place = object.pointer_mut(&pointer(name));
+            *place.ok_or_else(|| self.unknown(name))? = Value::clone(value);
+        }
+        Ok(object)
+    }
+
+    /// Why the object with these values is not the message.
+    fn explain(&self, fields: &[(&str, &Value)], error: &serde_json::Error) -> FieldError {
+        // At fault is whichever cannot stand alone.
+        let alone = fields.iter().find(|field| {
+            let object = self.replace(&[**field]);
+            object.is_ok_and(|object| !(self.can_read)(object))
+        });
+        let Some((name, value)) = alone else {
+            return FieldError::Type {
+                name: self.message.to_owned(),
+                found: error.to_string(),
+                expected: "a message",
+            };
+        };
+        let held = self.object.pointer(&pointer(name)).unwrap_or(&Value::Null);
+        FieldError::Type {
+            name: (*name).to_owned(),
+            found: value.to_string(),
+            expected: type_of(held),
+        }
+    }
+
+    fn sample_field(self, name: &str) -> Result<Value, FieldError> {
+        let found = take(self.object.clone(), name).ok_or_else(|| self.unknown(name))?;
         let greatest = [Value::from(i64::MAX), Value::from(i32::MAX)];
-        let fits = |value: &&Value| replaced(&message, [(self.0, *value)]).is_ok();
+        let fits = |value: &&Value| {
+            let object = self.replace(&[(name, *value)]);
+            object.is_ok_and(self.can_read)
+        };
         let integer = found.is_i64() || found.is_u64();
         let greatest = greatest.iter().filter(|_| integer).find(fits);
         Ok(greatest.cloned().unwrap_or(found))
     }
+
+    fn unknown(&self, name: &str) -> FieldError {
+        let names = self.object.as_object().map(|fields| fields.keys().cloned());
+        let names: Vec<String> = names.into_iter().flatten().collect();
+        FieldError::Unknown {
+            message: self.message,
+            name: name.to_owned(),
+            known: match names.is_empty() {
+                true => "none".to_owned(),
+                false => names.join(", "),
+            },
+        }
+    }
 }
 
-fn object(message: &impl Message) -> Value {
+// Never inlined: one copy of each per message.
+#[inline(never)]
+fn object<M: Message>(message: &M) -> Value {
     serde_json::to_value(message).expect("messages are maps with string keys")
+}
+
+#[inline(never)]
+fn read<M: Message>(object: Value) -> serde_json::Result<M> {
+    serde_json::from_value(object)
+}
+
+fn take(mut object: Value, name: &str) -> Option<Value> {
+    object.pointer_mut(&pointer(name)).map(Value::take)
 }
 
 /// A path of names as a JSON pointer (RFC 6901).
 fn pointer(name: &str) -> String {
     let escaped = name.replace('~', "~0").replace('/', "~1");
     format!("/{}", escaped.replace('.', "/"))
-}
-
-fn unknown<M: Message>(message: &M, name: &str) -> FieldError {
-    let fields = object(message);
-    let names = fields.as_object().map(|fields| fields.keys().cloned());
-    let names: Vec<String> = names.into_iter().flatten().collect();
-    FieldError::Unknown {
-        message: M::NAME,
-        name: name.to_owned(),
-        known: match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
-        },
-    }
-}
-
-fn replaced<'a, M: Message>(
-    message: &M,
-    fields: impl IntoIterator<Item = (&'a str, &'a Value)>,
-) -> Result<M, FieldError> {
-    let before = object(message);
-    let mut object = before.clone();
-    let mut set = Vec::new();
-    for (name, value) in fields {
-        let place = object.pointer_mut(&pointer(name));
-        *place.ok_or_else(|| unknown(message, name))? = value.clone();
-        set.push((name, value));
-    }
-    serde_json::from_value(object).map_err(|error| {
-        // At fault is whichever cannot stand alone.
-        let refused = set.iter().find_map(|(name, value)| {
-            let mut object = before.clone();
-            let place = object.pointer_mut(&pointer(name))?;
-            let expected = type_of(place);
-            *place = Value::clone(value);
-            let read = serde_json::from_value::<M>(object);
-            read.is_err().then(|| FieldError::Type {
-                name: (*name).to_owned(),
-                found: value.to_string(),
-                expected,
-            })
-        });
-        refused.unwrap_or_else(|| FieldError::Type {
-            name: M::NAME.to_owned(),
-            found: error.to_string(),
-            expected: "a message",
-        })
-    })
 }
 
 /// What a field holds, by a value that it has.

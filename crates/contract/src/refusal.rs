@@ -1,18 +1,21 @@
 //! How a process of the lab refuses a configuration that it cannot honour
 //! (docs/reference/process.md): the same text from every one.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a configuration was refused: one JSON line on standard output, exit code 2.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Refused {
     /// The reason.
     pub refused: Refusal,
 }
 
 /// The option at fault, what is wrong with it, and what to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[error("{option}: {message} ({remedy})")]
 pub struct Refusal {
     /// Path of the option in the configuration, e.g. `stack.codec`

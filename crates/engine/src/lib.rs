@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// The load engine and the embedded services of wirelab.
+/// The load engine of wirelab.
 #[derive(Parser)]
 #[command(version, about)]
 struct Arguments {
@@ -45,8 +45,6 @@ struct Arguments {
 enum Verb {
     /// Run a plan (one JSON document on standard input), report as JSON lines.
     Drive,
-    /// Serve a contract (its configuration is one JSON line on standard input).
-    Serve,
     /// Compare a service with the canonical model (one JSON document on standard input).
     Verify,
     /// Print what a capture holds: packets, bytes, calls and lost time, as JSON.
@@ -77,7 +75,6 @@ enum Verb {
 pub fn main() -> ExitCode {
     match Arguments::parse().verb {
         Verb::Drive => drive::drive(),
-        Verb::Serve => wirelab_services::serve_from_stdin(),
         Verb::Verify => verify::verify(),
         Verb::Dissect(arguments) => dissect::dissect(&arguments),
         Verb::Hops(arguments) => hops::hops(&arguments),

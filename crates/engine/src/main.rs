@@ -1,4 +1,4 @@
-//! The load engine and the embedded services of wirelab.
+//! The load engine of wirelab.
 
 use std::process::ExitCode;
 

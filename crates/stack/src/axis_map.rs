@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error as _};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
 use crate::axes::{Axis, COUNT_MAX, Number, TABLE, Unit, find};
 use crate::bindings::Binding;
@@ -125,24 +123,6 @@ impl Axis {
             None => false,
         }
     }
-
-    fn schema(&self) -> Value {
-        // A pattern of JSON Schema cannot state a range. `set` checks it when the map is
-        // read.
-        let mut patterns: Vec<String> = self.names.iter().map(|word| escaped(word)).collect();
-        patterns.extend(self.counted.iter().map(|word| format!("{word}=[0-9]+")));
-        match self.number.map(|number| number.unit) {
-            Some(Unit::Percent) => patterns.push("[0-9]+%".to_owned()),
-            Some(_) => patterns.push("[0-9]+".to_owned()),
-            None => {}
-        }
-        if self.counted.is_empty() && self.number.is_none() {
-            // An enum, where one suffices: editors complete its values.
-            return json!({"description": self.about, "type": "string", "enum": self.names});
-        }
-        let pattern = format!("^({})$", patterns.join("|"));
-        json!({"description": self.about, "type": "string", "pattern": pattern})
-    }
 }
 
 fn number(digits: &str, min: u32, max: u32) -> bool {
@@ -153,11 +133,6 @@ fn number(digits: &str, min: u32, max: u32) -> bool {
         && digits
             .parse()
             .is_ok_and(|number| (min..=max).contains(&number))
-}
-
-fn escaped(word: &str) -> String {
-    // The only two characters of the table's words that mean something else in a pattern.
-    word.replace('.', "\\.").replace('+', "\\+")
 }
 
 impl Serialize for AxisMap {
@@ -186,32 +161,5 @@ impl<'de> Deserialize<'de> for AxisMap {
             axes.set(&name, &value).map_err(D::Error::custom)?;
         }
         Ok(axes)
-    }
-}
-
-impl JsonSchema for AxisMap {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        // Not its own name: a stack is written as its axes, so both have one schema.
-        "Stack".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut properties = Map::new();
-        let bindings = json!({
-            "description": "How the contract is spoken.", "type": "string", "enum": Binding::NAMES,
-        });
-        properties.insert("binding".to_owned(), bindings);
-        for axis in TABLE {
-            properties.insert(axis.name.to_owned(), axis.schema());
-        }
-        json_schema!({
-            "description": "A point of the axis table; axes that are left out have their default.",
-            "type": "object",
-            "properties": properties,
-            "required": ["binding"],
-            // A misspelt axis would otherwise leave the true one at its default without
-            // notice.
-            "additionalProperties": false,
-        })
     }
 }

@@ -21,6 +21,8 @@ mod document;
 mod proxies;
 mod rule;
 pub mod rules;
+#[cfg(feature = "schema")]
+mod schema;
 mod stack;
 pub mod values;
 

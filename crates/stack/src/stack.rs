@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +16,10 @@ use crate::values::{
 };
 
 /// A legal point of the axis table; in JSON an [`AxisMap`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(try_from = "AxisMap", into = "AxisMap")]
-#[schemars(with = "AxisMap")]
+#[cfg_attr(feature = "schema", schemars(with = "AxisMap"))]
 pub struct Stack {
     // Kept as it was read, so that a stack is written again without defaults that nobody
     // named.

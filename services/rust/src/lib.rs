@@ -1,8 +1,7 @@
-//! The embedded services: `rest@rust` and `soap@rust` on axum and hyper,
+//! The services in Rust: `rest@rust` and `soap@rust` on axum and hyper,
 //! `grpc@rust` on tonic, `iiop@rust` and `raw@rust` on a loop of our own.
 //!
-//! They are linked into the engine's binary but know nothing of the lab except
-//! the process contract (docs/reference/process.md): a configuration on
+//! They know nothing of the lab except the process contract (docs/reference/process.md): a configuration on
 //! standard input, one line when a call can be answered, metrics on a second
 //! port, an end with standard input. [`serve_from_stdin`] is all of it.
 //!
@@ -34,6 +33,7 @@ pub use process::config::{
 pub use process::ready::{Library, Ready, Role};
 pub use process::serve_from_stdin;
 pub use refusal::{Refusal, Refused};
+pub use service::{CallError, rows};
 pub use wirelab_stack::{
     Binding, Codec, Compression, EndOfMessage, Reply, Security, SoapVersion, TokenCache, Transport,
 };

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    wirelab_services::serve_from_stdin()
+    wirelab_services::serve_from_stdin(None)
 }

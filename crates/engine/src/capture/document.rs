@@ -1,5 +1,6 @@
 //! What `capture` reads and prints.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_contract::refusal::Refusal;
@@ -8,7 +9,8 @@ use wirelab_trace::capture::{Options, Recorded};
 use crate::usage::cpu_s;
 
 /// What is to be captured: one JSON line on standard input, which stays open.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// An interface of the network namespace that the process is in.
@@ -41,7 +43,8 @@ impl Config {
 }
 
 /// The lines that it prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Line {
     /// Packets are being captured from now on.
@@ -74,7 +77,8 @@ pub enum Line {
 }
 
 /// What is in the file.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Captured {
     /// Packets in the file.
     packets: u64,
@@ -101,7 +105,8 @@ impl Captured {
 }
 
 /// What failed, what to do, and what was saved.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Failure {
     /// What happened.
     pub(crate) message: String,

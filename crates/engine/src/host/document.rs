@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_contract::refusal::Refusal;
@@ -11,11 +12,12 @@ use wirelab_trace::host::{HostPart, HostTally};
 use crate::usage::cpu_s;
 
 /// What is to be recorded: one JSON line on standard input, which stays open.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HostConfig {
     /// Processes; those that they start from then on are recorded, too.
-    #[schemars(length(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub(crate) pids: Vec<u32>,
     /// The file of records; one that is there already is not overwritten. Null: none, only the
     /// summary is printed.
@@ -27,7 +29,8 @@ pub struct HostConfig {
 }
 
 /// The lines that it prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum HostLine {
     /// The processes are being recorded from now on.
@@ -56,7 +59,8 @@ pub enum HostLine {
 }
 
 /// What was recorded.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HostRecorded {
     /// Records of all kinds.
     records: u64,
@@ -98,7 +102,8 @@ impl HostRecorded {
 }
 
 /// What failed, and what to do.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HostFailure {
     /// What happened.
     pub(crate) message: String,

@@ -1,5 +1,6 @@
 //! What is to be verified.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_contract::{Contract, Store};
@@ -13,7 +14,8 @@ use wirelab_verify::Extent;
 const TIMEOUT_S: f64 = 60.0;
 
 /// One service to be examined, just started, without other callers.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Document {
     /// Its address, as in a plan.
@@ -39,7 +41,8 @@ pub struct Document {
 }
 
 /// What the service was given to hold.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct StoreConfig {
     /// Size of the text of Hello, in bytes.

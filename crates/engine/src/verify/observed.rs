@@ -1,6 +1,6 @@
 //! What the examination observes of a raw response.
 
-use wirelab_contract::{ApplicationError, Contract, Operation, Reply, Unary, UnaryVisitor};
+use wirelab_contract::{ApplicationError, Contract, Operation, Reply};
 use wirelab_load::RawResponse;
 use wirelab_stack::Binding;
 use wirelab_verify::Response;
@@ -221,29 +221,17 @@ fn read(format: MessageFormat, operation: Operation, body: &[u8]) -> Result<Repl
         Operation::UploadStream => Operation::Upload,
         other => other,
     };
-    let read = operation.visit_unary(ReadReply { format, body });
-    read.unwrap_or_else(|| Err("a stream has no single message".into()))
-}
-
-struct ReadReply<'a> {
-    format: MessageFormat,
-    body: &'a [u8],
-}
-
-impl UnaryVisitor for ReadReply<'_> {
-    type Output = Result<Reply, String>;
-
-    fn visit<O: Unary>(self) -> Self::Output {
-        let reply = self.format.read_reply::<O>(self.body);
-        let reply = reply.map_err(|error| error.to_string())?;
-        // Written anew from what was read: what the writer adds was missing.
-        let ours = self.format.write_reply::<O>(&reply);
-        // A reply without a body has no fields to be missing.
-        if !ours.is_empty() {
-            complete::check(self.format, &ours, self.body)?;
-        }
-        Ok(reply.into())
+    let reply = format
+        .read_any_reply(operation, body)
+        .ok_or("a stream has no single message")?;
+    let reply = reply.map_err(|error| error.to_string())?;
+    // Written again from what was read: what the writer adds was missing.
+    let ours = format.write_any_reply(operation, &reply);
+    // A reply without a body has no fields to be missing.
+    if let Some(ours) = ours.filter(|ours| !ours.is_empty()) {
+        complete::check(format, &ours, body)?;
     }
+    Ok(reply)
 }
 
 #[cfg(test)]

@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use wirelab_contract::{
-    ApplicationError, Call, Contract, Operation, Reply, State, Store, Unary, UnaryVisitor,
-};
+use wirelab_contract::{Call, Contract, Operation, Reply, State, Store};
 use wirelab_stack::{Binding, Codec};
 use wirelab_verify::{Exam, Finding, Response, Section, Subject as _};
 use wirelab_wire::codec::transcode;
@@ -92,7 +90,9 @@ impl Sender {
     }
 
     fn accepted(&mut self, operation: Operation, vector: &Accepted) -> Result<(), String> {
-        let expected = operation.visit_unary(Answer(&vector.json));
+        // The answer of the model to the same request.
+        let state = State::new(&Store::default());
+        let expected = operation.answer_object(&state, read(&vector.json)?);
         let Some(Ok(expected)) = expected else {
             return Err(format!("the vector {:?} cannot be read", vector.name));
         };
@@ -187,18 +187,6 @@ fn good_call(operation: Operation) -> Option<(Call, Reply)> {
     let call = wirelab_contract::workload::call(operation, 200, 64, 1).ok()?;
     let answer = call.answer().ok()?;
     Some((call, answer))
-}
-
-/// The answer of the model to the request that this JSON is.
-struct Answer<'a>(&'a str);
-
-impl UnaryVisitor for Answer<'_> {
-    type Output = Result<Result<Reply, ApplicationError>, serde_json::Error>;
-
-    fn visit<O: Unary>(self) -> Self::Output {
-        let request: O::Request = serde_json::from_str(self.0)?;
-        Ok(O::answer(&State::new(&Store::default()), request).map(Into::into))
-    }
 }
 
 fn read<T: DeserializeOwned>(document: &str) -> Result<T, String> {

@@ -6,29 +6,12 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use wirelab_contract::{ApplicationError, Contract, Operation, State, Store, Unary, UnaryVisitor};
-use wirelab_wire::codec::{Codec, MessageFormat};
+use wirelab_contract::{Contract, Operation, State, Store};
 
 use crate::support;
 
 /// Everything that was called: the operation and its request.
 pub type Requests = Arc<Mutex<Vec<(String, Value)>>>;
-
-struct Answer<'a> {
-    state: &'a State,
-    body: &'a [u8],
-}
-
-impl UnaryVisitor for Answer<'_> {
-    type Output = Result<Vec<u8>, ApplicationError>;
-
-    fn visit<O: Unary>(self) -> Self::Output {
-        let request = MessageFormat::from(Codec::Json)
-            .read::<O::Request>(self.body)
-            .expect("JSON");
-        O::answer(self.state, request).map(|reply| MessageFormat::from(Codec::Json).write(&reply))
-    }
-}
 
 /// The first whole request in `input`: its path, its body, its bytes.
 fn request(input: &[u8]) -> Option<(String, Vec<u8>, usize)> {
@@ -72,9 +55,18 @@ fn answer_requests(
             let operation = own.find(|o| o.rest().is_some_and(|(_, own)| own == path));
             let operation = operation.expect("a path of charging");
             let number = note(requests, operation.name(), &body);
-            let answer = operation.visit_unary(Answer { state, body: &body });
-            let (mut status, mut reply) = match answer.expect("charging has no streams") {
-                Ok(reply) => (200, reply),
+            let body = serde_json::from_slice(&body).expect("JSON");
+            let answer = operation.answer_object(state, body);
+            let answer = answer.expect("charging has no streams");
+            let (mut status, mut reply) = match answer.expect("a request") {
+                Ok(reply) => (
+                    200,
+                    reply
+                        .to_object()
+                        .expect("one message")
+                        .to_string()
+                        .into_bytes(),
+                ),
                 Err(error) => (400, format!("{{\"error\":\"{error}\"}}").into_bytes()),
             };
             corrupt(operation.name(), number, &mut status, &mut reply);

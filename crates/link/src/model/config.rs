@@ -1,5 +1,6 @@
 //! The configuration of a link: one JSON object on standard input.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -19,7 +20,8 @@ const INITCWND_MAX: u32 = 1_000;
 const PROBES_MAX: u32 = 1_000_000;
 
 /// The configuration of a link.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
     /// A name (`lan`, `wlan`, `mobile`, `wan`, `routed-wlan`, `gprs`) or an own profile.
@@ -36,7 +38,7 @@ pub struct LinkConfig {
     /// Route attribute initcwnd at both ends, segments; null: the kernel's.
     /// Receive buffers grow with it, where they would be the limit.
     #[serde(default)]
-    #[schemars(range(min = 1, max = INITCWND_MAX))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = INITCWND_MAX)))]
     pub initcwnd: Option<u32>,
     /// What a pause does to congestion windows, at both ends.
     #[serde(default)]
@@ -57,7 +59,8 @@ pub struct LinkConfig {
 }
 
 /// A profile by its name, or written out.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum ProfileChoice {
     /// One of [`NAMES`].
@@ -80,7 +83,8 @@ impl<'de> Deserialize<'de> for ProfileChoice {
 }
 
 /// Who carries a profile out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DriverChoice {
     /// veth for a profile that does nothing; else the emulator.
@@ -96,7 +100,8 @@ pub enum DriverChoice {
 }
 
 /// TCP congestion control.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Congestion {
     /// RFC 9438.
@@ -122,7 +127,8 @@ impl Congestion {
 
 /// What a pause longer than the retransmission timeout does to a congestion
 /// window (RFC 2861; net.ipv4.tcp_slow_start_after_idle).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterIdle {
     /// It is halved for every timeout of the pause, down to the initial window:
@@ -134,7 +140,8 @@ pub enum AfterIdle {
 }
 
 /// What is measured before a link is ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Round trips, from 1.
@@ -156,7 +163,8 @@ impl Default for Measure {
 }
 
 /// Which packets a scripted drop counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Match {
     /// TCP segments with SYN, SYN-ACK included.
@@ -168,7 +176,8 @@ pub enum Match {
 }
 
 /// One packet that is to be dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedDrop {
     /// The direction in which it travels.

@@ -1,5 +1,6 @@
 //! The distributions of a packet's delay.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,8 @@ pub(crate) const PARETO_MEAN: f64 = 1.5;
 pub(crate) const PARETO_STRETCH: f64 = 4.0 / 3.0;
 
 /// How a packet's delay varies around `delay_ms`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
     /// Not at all.

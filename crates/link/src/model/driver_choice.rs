@@ -1,5 +1,6 @@
 //! The choice of the driver that carries a profile out.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_contract::refusal::Refusal;
@@ -9,7 +10,8 @@ use crate::model::profile::Profile;
 use crate::model::way::Way;
 
 /// The driver that runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Driver {
     /// Bare veth.

@@ -1,5 +1,6 @@
 //! What a link does to packets, per direction.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_contract::refusal::Refusal;
@@ -24,31 +25,32 @@ const RATE_KBIT_MAX: f64 = 100_000_000.0;
 const QUEUE_BYTES_MIN: u64 = MTU as u64;
 
 /// How packets are lost.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossModel {
     /// Each packet alone.
     Random {
         /// Probability, percent.
-        #[schemars(range(min = 0.0, max = 100.0))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
         percent: f64,
     },
     /// In bursts: a Markov chain of a good and a bad state takes one step
     /// after each packet (Gilbert 1960; Elliott 1963).
     GilbertElliott {
         /// Probability of going from good to bad, percent.
-        #[schemars(range(min = 0.0, max = 100.0))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
         p_percent: f64,
         /// Probability of going from bad to good, percent.
-        #[schemars(range(min = 0.0, max = 100.0))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
         r_percent: f64,
         /// Probability of loss in the bad state, percent.
         #[serde(default = "certain_percent")]
-        #[schemars(range(min = 0.0, max = 100.0))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
         loss_bad_percent: f64,
         /// Probability of loss in the good state, percent.
         #[serde(default)]
-        #[schemars(range(min = 0.0, max = 100.0))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
         loss_good_percent: f64,
     },
 }
@@ -78,45 +80,47 @@ impl LossModel {
 ///
 /// In this order: scripted drops, `syn_loss_percent`, `loss`, `duplicate_percent`,
 /// `corrupt_percent`, the bottleneck (`rate_kbit`, `queue_bytes`), then the delay.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Direction {
     /// Delay one way, milliseconds.
-    #[schemars(range(min = 0.0, max = DELAY_MS_MAX))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = DELAY_MS_MAX)))]
     pub delay_ms: f64,
     /// How far the delay varies, milliseconds; what it means depends on
     /// `distribution`. It never reorders: no packet is let out before the one
     /// that came before it.
-    #[schemars(range(min = 0.0, max = DELAY_MS_MAX))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = DELAY_MS_MAX)))]
     pub jitter_ms: f64,
     /// How the delay varies.
     pub distribution: Distribution,
     /// How packets are lost.
     pub loss: Option<LossModel>,
     /// Loss of TCP segments with SYN, percent, in addition to `loss`.
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub syn_loss_percent: f64,
     /// Rate of the bottleneck, kbit/s of IP packets; absent: none.
-    #[schemars(range(min = RATE_KBIT_MIN, max = RATE_KBIT_MAX))]
+    #[cfg_attr(feature = "schema", schemars(range(min = RATE_KBIT_MIN, max = RATE_KBIT_MAX)))]
     pub rate_kbit: Option<f64>,
     /// Bytes that may wait at the bottleneck, the packet in transmission
     /// counted with what is left of it; more is dropped at the tail. Absent:
     /// as many as come.
-    #[schemars(range(min = QUEUE_BYTES_MIN))]
+    #[cfg_attr(feature = "schema", schemars(range(min = QUEUE_BYTES_MIN)))]
     pub queue_bytes: Option<u64>,
     /// Packets that skip the delay and so overtake, percent.
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub reorder_percent: f64,
     /// Packets that are sent twice, percent.
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub duplicate_percent: f64,
     /// Packets of which one bit is turned, percent.
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub corrupt_percent: f64,
 }
 
 /// A profile as it is written: two directions, or one for both.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfileDocument {
     /// Its name, for the result.

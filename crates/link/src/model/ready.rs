@@ -1,5 +1,6 @@
 //! What a link reports when it is ready: one JSON line on standard output.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,8 @@ use crate::model::profile::ProfileDocument;
 use crate::model::way::Ways;
 
 /// A link that packets can cross.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Ready {
     /// Always true.
     pub ready: bool,
@@ -50,7 +52,8 @@ pub struct Ready {
 }
 
 /// One end of a link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct End {
     /// Its network namespace, for `ip netns exec`.
     pub namespace: String,
@@ -61,7 +64,8 @@ pub struct End {
 }
 
 /// What the profile promises for an echo of 84 bytes (IP), as ping sends it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Nominal {
     /// Mean round trip, transmission at the bottlenecks included, milliseconds.
     pub rtt_ms: f64,
@@ -74,7 +78,8 @@ pub struct Nominal {
 }
 
 /// What was measured before the link was ready.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Measured {
     /// Median round trip over the same path before the profile was laid on it,
     /// milliseconds: what the machine itself adds to every round trip.
@@ -90,7 +95,8 @@ pub struct Measured {
 }
 
 /// Round trips, milliseconds.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Rtt {
     /// The least.
     pub min: f64,
@@ -111,7 +117,8 @@ pub struct Rtt {
 }
 
 /// Loss of echoes, either way, and of each way alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LossMeasured {
     /// Of echoes: request or reply was lost.
     #[serde(flatten)]
@@ -124,7 +131,8 @@ pub struct LossMeasured {
 
 /// A share with its 99.9 % interval (Wilson 1927), percent. With losses that
 /// come in bursts the interval is too narrow: it takes packets as independent.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Proportion {
     /// Lost of all.
     pub value: f64,
@@ -137,7 +145,8 @@ pub struct Proportion {
 }
 
 /// Congestion control as a connection's two sockets report it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CongestionSeen {
     /// The connecting socket's.
     pub client: String,
@@ -147,7 +156,8 @@ pub struct CongestionSeen {
 
 /// How connections over the link begin, as a connection's two sockets and their
 /// namespaces report it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TcpSeen {
     /// The connecting socket's.
     pub client: TcpEnd,
@@ -156,7 +166,8 @@ pub struct TcpSeen {
 }
 
 /// How TCP begins at one end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TcpEnd {
     /// Congestion window of a new connection, segments.
     pub initial_window: u32,
@@ -168,7 +179,8 @@ pub struct TcpEnd {
 }
 
 /// How the emulator runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Emulator {
     /// Cores that it is bound to, one thread each; none: one thread, unbound.
     pub cores: Vec<usize>,

@@ -1,5 +1,6 @@
 //! What a link did: one JSON line at its end, and on request.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +8,16 @@ use crate::model::config::Match;
 use crate::model::way::{Way, Ways};
 
 /// The line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LinkEnded {
     /// What it did since it was ready.
     pub link: LinkSummary,
 }
 
 /// Counts since the link was ready; null where the driver cannot tell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LinkSummary {
     /// IP packets that were sent into each direction.
     pub packets: Ways<u64>,
@@ -48,7 +51,8 @@ pub struct LinkSummary {
 }
 
 /// TCP segments with SYN in a direction that loses some of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Syns {
     /// That came, and no script dropped.
     pub offered: u64,
@@ -57,7 +61,8 @@ pub struct Syns {
 }
 
 /// Real minus due time, microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Lateness {
     /// Median.
     pub p50: f64,
@@ -70,7 +75,8 @@ pub struct Lateness {
 }
 
 /// A packet that the script dropped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Dropped {
     /// The direction in which it travelled.
     pub direction: Way,
@@ -88,7 +94,8 @@ pub struct Dropped {
 }
 
 /// What distinguishes a TCP segment from others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TcpFields {
     /// Source port.
     pub source_port: u16,

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Rows of values. The columns of a row replace fields of the request message by name
 /// (`lastName`; `type.id` is a field of a nested message). In a sequence a column replaces
 /// the field of every request that has it.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Data {
     /// Where the rows come from.
@@ -19,7 +21,8 @@ pub struct Data {
 }
 
 /// Where rows come from.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rows {
     /// A file, read once before the load: at most 64 MiB and 1,000,000 rows.
@@ -41,7 +44,8 @@ pub enum Rows {
 }
 
 /// Which values a field may have, all with the same probability.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RandomValue {
     /// Integers from `min` to `max`, both included.
@@ -64,7 +68,8 @@ pub enum RandomValue {
 }
 
 /// Who takes the next row.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RowPer {
     /// Each call, or each sequence: row after row, and from the first again after the last.

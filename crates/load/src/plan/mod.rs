@@ -9,6 +9,7 @@ pub(crate) mod legality;
 mod load;
 mod workload;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_stack::Stack;
@@ -19,7 +20,8 @@ pub use load::{Distribution, Load, Stage, Warmup, Window};
 pub use workload::{Carry, MixPart, RequestStep, SequenceStep, Workload};
 
 /// Everything one engine process does in one trial.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Threads that carry load; each has its own reactor. Groups are spread over all.
@@ -53,7 +55,8 @@ pub struct Plan {
 }
 
 /// How threads wait. Time spent spinning is reported apart (`spin_s` of the result).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     /// Sleep, but spin for the last microseconds before something is due. For
@@ -72,7 +75,8 @@ pub enum Wait {
 }
 
 /// Calls of one kind under one load.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// Shown in results.
@@ -126,7 +130,8 @@ pub struct Group {
 }
 
 /// Files for TLS, all PEM.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
     /// Certificates of the authorities that may have signed the server's. One that the

@@ -1,5 +1,6 @@
 //! What is called.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,8 @@ use super::data::Data;
 use super::expect::Expect;
 
 /// What is called.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Workload {
     /// An operation of a contract, replies validated by its canonical model.
@@ -150,7 +152,8 @@ pub enum Workload {
 }
 
 /// One call of a sequence.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SequenceStep {
     /// Its name in the contract. The request is that of workload `contract`.
@@ -164,7 +167,8 @@ pub struct SequenceStep {
 }
 
 /// One request of a sequence to a service that is not of the lab.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RequestStep {
     /// Of kind `http` or `grpc`, without `data`.
@@ -177,7 +181,8 @@ pub struct RequestStep {
 }
 
 /// A value that goes from a reply into a later request of the same sequence.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Carry {
     /// The step whose reply has the value, counted from 0; absent: the step before.
@@ -190,7 +195,8 @@ pub struct Carry {
 }
 
 /// One part of a mix.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MixPart {
     /// Above 0. Its share of the arrivals is its weight divided by the sum of all weights.

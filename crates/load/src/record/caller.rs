@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,8 @@ use crate::record::error::ErrorCode;
 use crate::record::result::{Fault, Progress, Times, WarmupOutcome};
 
 /// One line of a caller's standard output.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum CallerEvent {
     /// The window is about to open, or has moved on.
@@ -22,7 +24,8 @@ pub enum CallerEvent {
 }
 
 /// What a plan came to.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CallerOutcome {
     /// Value of the axis `caller`.
     pub caller: String,
@@ -44,7 +47,8 @@ pub struct CallerOutcome {
 }
 
 /// What one group measured. Counts are of calls whose `intended` lies in the window.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CallerGroup {
     /// The group's name.
     pub name: String,

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::record::error::ErrorCode;
 
 /// One line of the engine's standard output.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// The window of every group is about to open, or has moved on.
@@ -20,7 +22,8 @@ pub enum Event {
 }
 
 /// Where the work stands.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Progress {
     /// `warmup`, `measure` or `drain`.
     pub phase: String,
@@ -42,7 +45,8 @@ pub struct Progress {
 }
 
 /// A failure of the lab, not of what it measures.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Fault {
     /// What failed.
     pub kind: FaultKind,
@@ -53,7 +57,8 @@ pub struct Fault {
 }
 
 /// What failed, which decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
     /// The plan cannot be carried out as it is.
@@ -77,7 +82,8 @@ impl Fault {
 }
 
 /// What was measured.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Outcome {
     /// Version of the engine.
     pub engine: String,
@@ -95,7 +101,8 @@ pub struct Outcome {
 }
 
 /// What came of the log of calls.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CallLogOutcome {
     /// Lines.
     pub calls: u64,
@@ -104,7 +111,8 @@ pub struct CallLogOutcome {
 }
 
 /// CPU and memory of the engine process.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Process {
     /// User CPU seconds within the measured window.
     pub cpu_user_s: f64,
@@ -129,7 +137,8 @@ pub struct Process {
 }
 
 /// Load threads that had a table of open files of their own each.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FileTables {
     /// How many threads.
     pub threads: u32,
@@ -138,7 +147,8 @@ pub struct FileTables {
 }
 
 /// What one group measured. Counts are of calls whose `intended` lies in the window.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GroupOutcome {
     /// The group's name.
     pub name: String,
@@ -167,7 +177,7 @@ pub struct GroupOutcome {
     pub errors_by_kind: BTreeMap<String, u64>,
     /// Failed calls by their cause; absent from results of older engines.
     #[serde(default)]
-    #[schemars(schema_with = "counts_by_code")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "counts_by_code"))]
     pub errors_by_code: BTreeMap<ErrorCode, u64>,
     /// The first ten different failures in words, with the start of the reply where one came.
     pub error_examples: Vec<String>,
@@ -229,7 +239,8 @@ pub struct GroupOutcome {
 }
 
 /// Good replies that nothing was expected of, and how they differed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RepliesOutcome {
     /// Replies.
     pub count: u64,
@@ -246,7 +257,8 @@ pub struct RepliesOutcome {
 }
 
 /// Replies that were the same.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ReplyOutcome {
     /// HTTP status.
     pub status: u16,
@@ -262,7 +274,8 @@ pub struct ReplyOutcome {
 /// A percentile of the calls that ended in a part of the window: the shortest, of whole tenths of
 /// a second, that has at least 10 samples above it. A window longer than 12.8 s has longer
 /// parts, at most 128.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TimePoint {
     /// Where the part begins, seconds from the begin of the window.
     pub start_s: f64,
@@ -276,7 +289,8 @@ pub struct TimePoint {
 
 /// A stage of a load, or a burst: what was planned for it, and what came of it. All of it
 /// lies within the window; where the window cuts a period, what is left of it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PeriodOutcome {
     /// Its begin, seconds from that of the window.
     pub start_s: f64,
@@ -305,7 +319,8 @@ pub struct PeriodOutcome {
 }
 
 /// What was measured of one operation of a group that calls several.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OperationOutcome {
     /// The operation's name in the contract.
     pub operation: String,
@@ -319,14 +334,15 @@ pub struct OperationOutcome {
     pub errors_by_kind: BTreeMap<String, u64>,
     /// Failed calls by their cause, as in the group.
     #[serde(default)]
-    #[schemars(schema_with = "counts_by_code")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "counts_by_code"))]
     pub errors_by_code: BTreeMap<ErrorCode, u64>,
     /// Times of its calls, as in the group; those of connections are the group's.
     pub times: BTreeMap<String, Times>,
 }
 
 /// Sequences of calls that belong to the window by their first call's arrival.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Sequences {
     /// Sequences that ended, well or not.
     pub count: u64,
@@ -341,7 +357,8 @@ pub struct Sequences {
 }
 
 /// How the warm-up went.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct WarmupOutcome {
     /// Seconds it took.
     pub seconds: f64,
@@ -355,7 +372,8 @@ pub struct WarmupOutcome {
 /// One distribution of times. A failed call is in `response` with the time until
 /// its answer was complete (an error, a wrong reply), its connection ended, or it
 /// was given up: a lower bound of what a good reply would have taken (censored).
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Times {
     /// Number of samples.
     pub count: u64,
@@ -373,6 +391,7 @@ pub struct Times {
 }
 
 /// schemars leaves out the type of a map's keys; here it is the list of codes.
+#[cfg(feature = "schema")]
 fn counts_by_code(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
     let code = generator.subschema_for::<ErrorCode>();
     let count = generator.subschema_for::<u64>();

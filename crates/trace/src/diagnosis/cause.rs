@@ -3,18 +3,9 @@
 /// One reason. `docs/reference/diagnosis.md` describes each, by which
 /// packets it is recognised and what it cannot show.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// A SYN or its answer had to be sent again (RFC 6298 section 2, RFC 9293 section 3.8.1).

@@ -10,7 +10,8 @@ use crate::host::HostPart;
 use crate::text::{counted, duration};
 
 /// One cause, all its occurrences together.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Why time was lost.
     pub cause: Cause,
@@ -35,7 +36,8 @@ pub struct Finding {
 }
 
 /// One occurrence.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Where {
     /// The connection's number.
     pub flow: FlowId,
@@ -52,9 +54,8 @@ pub struct Where {
 }
 
 /// What to flip, and what should follow if the finding is right.
-#[derive(
-    Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Test {
     /// An axis of stacks, as in references.
     pub axis: String,

@@ -1,5 +1,6 @@
 //! What two captures say of the proxy between them.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub const HELD_MIN_MS: f64 = 5.0;
 
 /// What the captures in front of a proxy and behind it show together.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Hops {
     /// Version of this document: 1.
     pub hops: u32,
@@ -32,7 +34,8 @@ pub struct Hops {
 }
 
 /// One side of a proxy.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HopSide {
     /// Connections seen.
     pub connections: u64,
@@ -43,7 +46,8 @@ pub struct HopSide {
 }
 
 /// A time that the proxy took, microseconds. Below 0: it was sooner done in front than behind.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HopTime {
     /// Mean.
     pub mean_us: f64,
@@ -55,7 +59,8 @@ pub struct HopTime {
 
 /// Replies whose first byte reached the proxy, and was forwarded only when more of the reply
 /// had come, at least 5 ms later. What it took after the reply's last byte is none of it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Held {
     /// How many.
     pub occurrences: u64,
@@ -69,7 +74,8 @@ pub struct Held {
 }
 
 /// One reply that was held back.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HeldPlace {
     /// Packet of the reply's first byte in front.
     pub front_packet: u64,

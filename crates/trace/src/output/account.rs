@@ -11,9 +11,8 @@ use crate::protocol::exchange::Pdu;
 use crate::protocol::layer::{Kind, Layer};
 
 /// Packets of one class, with all their headers.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Packets {
     /// How many.
     pub packets: u64,
@@ -54,9 +53,8 @@ impl Packets {
 
 /// Packets of one direction, or of both. Every packet is in exactly one of
 /// `syn`, `fin`, `rst`, `ack` and `data`.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Classes {
     /// SYN and SYN with ACK, without payload.
     pub syn: Packets,

@@ -131,6 +131,8 @@ pub fn supports(codec: Codec, operation: Operation) -> bool {
         // Text has one unnamed value, which only Hello's reply is.
         Codec::Text => operation == Operation::Hello,
         Codec::Protobuf => true,
+        Codec::Json => !operation.streaming(),
+        _ if operation.contract().is_json_and_protobuf_only() => false,
         // Streams need a protocol that frames messages, which is gRPC here.
         _ => !operation.streaming(),
     }

@@ -187,7 +187,8 @@ impl Expected {
     /// When it is no message of this codec, has another content, or should
     /// have been an application error or a stream.
     pub fn read(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<Reply, Mismatch> {
-        self.validate(Read::Bytes(self.ordered(order), body))
+        let reply = self.ordered(order).read_any_reply(self.operation, body);
+        self.validate(reply)
     }
 
     /// The same of the next document of a connection (token-xml).
@@ -195,16 +196,16 @@ impl Expected {
     /// # Errors
     /// As [`Expected::read`]; [`Decoder::out_of_sync`] is true afterwards where the caches differ.
     pub fn read_tokens(&self, decoder: &mut Decoder, tokens: &[u8]) -> Result<Reply, Mismatch> {
-        self.validate(Read::Tokens(decoder, tokens))
+        let read = ReadTokens(decoder, tokens);
+        self.validate(self.operation.visit_unary(read))
     }
 
     fn ordered(&self, order: Option<ByteOrder>) -> MessageFormat {
         self.format.in_order(order.unwrap_or(self.format.order))
     }
 
-    fn validate(&self, read: Read<'_>) -> Result<Reply, Mismatch> {
+    fn validate(&self, reply: Option<Result<Reply, Mismatch>>) -> Result<Reply, Mismatch> {
         // None for a stream, whose messages are validated one by one.
-        let reply = self.operation.visit_unary(read);
         let mut reply = reply.unwrap_or(Err(Mismatch::Surplus {
             index: 0,
             messages: self.messages(),
@@ -307,23 +308,14 @@ fn call_answer(call: &Call) -> Option<Result<Reply, ApplicationError>> {
     }
 }
 
-/// Where a reply is read from.
-enum Read<'a> {
-    Bytes(MessageFormat, &'a [u8]),
-    Tokens(&'a mut Decoder, &'a [u8]),
-}
+/// Reads a reply as the next document of a connection.
+struct ReadTokens<'a>(&'a mut Decoder, &'a [u8]);
 
-impl UnaryVisitor for Read<'_> {
+impl UnaryVisitor for ReadTokens<'_> {
     type Output = Result<Reply, Mismatch>;
 
     fn visit<O: Unary>(self) -> Self::Output {
-        let reply = match self {
-            Read::Bytes(format, body) => format.read_reply::<O>(body)?,
-            Read::Tokens(decoder, tokens) => {
-                token_xml::reply::<O::Reply>(decoder, tokens, O::OPERATION)?
-            }
-        };
-        Ok(reply.into())
+        token_xml::reply::<O::Reply>(self.0, self.1, O::OPERATION).map(Into::into)
     }
 }
 

@@ -4,7 +4,9 @@ use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserializer};
 use wirelab_contract::clinic::routes::ReplyBody;
 use wirelab_contract::transfer::UploadChunk;
-use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary, lists};
+use wirelab_contract::{
+    Call, Contract, Message, MessageVisitor, Operation, Reply, Unary, UnaryVisitor, lists,
+};
 use wirelab_stack::CodecFamily;
 
 use super::error::require;
@@ -29,8 +31,8 @@ pub struct MessageFormat {
 
 /// What a reply of REST carries. A list is in JSON the array alone; in Protocol Buffers,
 /// which gRPC has too, the message, and nothing is an empty message.
-fn reply_body<O: Unary>() -> ReplyBody {
-    O::OPERATION
+fn reply_body(operation: Operation) -> ReplyBody {
+    operation
         .route()
         .map_or(ReplyBody::Message, |route| route.reply)
 }
@@ -170,19 +172,38 @@ impl MessageFormat {
     /// A reply by itself.
     #[must_use]
     pub fn write_reply<O: Unary>(self, reply: &O::Reply) -> Vec<u8> {
+        self.write_message(O::OPERATION, reply)
+    }
+
+    /// The reply to an operation that is not known when this is compiled: code for all replies,
+    /// made once. `None` where it is a stream.
+    #[must_use]
+    pub fn write_any_reply(self, operation: Operation, reply: &Reply) -> Option<Vec<u8>> {
+        reply.visit(WriteReply(self, operation))
+    }
+
+    fn write_message<M: Message>(self, operation: Operation, reply: &M) -> Vec<u8> {
+        if const { M::CONTRACT.is_json_and_protobuf_only() } {
+            return self.write_body(operation, reply);
+        }
         if self.codec == Codec::TokenXml {
-            return token_xml::first(self.cache, &Document::of_reply(O::OPERATION, reply));
+            return token_xml::first(self.cache, &Document::of_reply(operation, reply));
         }
         let Some(format) = self.envelope() else {
-            return match (self.codec, reply_body::<O>()) {
-                (Codec::Json, ReplyBody::List) => self_describing::json_list(reply),
-                (_, ReplyBody::Empty) => Vec::new(),
-                _ => self.write(reply),
-            };
+            return self.write_body(operation, reply);
         };
         let mut out = Vec::new();
-        soap::write_reply(format, O::OPERATION, reply, &mut out);
+        soap::write_reply(format, operation, reply, &mut out);
         out
+    }
+
+    /// A reply without an envelope.
+    fn write_body<M: Message>(self, operation: Operation, reply: &M) -> Vec<u8> {
+        match (self.codec, reply_body(operation)) {
+            (Codec::Json, ReplyBody::List) => self_describing::json_list(reply),
+            (_, ReplyBody::Empty) => Vec::new(),
+            _ => self.write(reply),
+        }
     }
 
     /// Reads a request that fills `bytes`.
@@ -190,6 +211,9 @@ impl MessageFormat {
     /// # Errors
     /// [`Mismatch::Malformed`] when the bytes are not that message.
     pub fn read_request<O: Unary>(self, bytes: &[u8]) -> Result<O::Request, Mismatch> {
+        if const { O::Request::CONTRACT.is_json_and_protobuf_only() } {
+            return self.read(bytes);
+        }
         if self.codec == Codec::TokenXml {
             // A fresh decoder: as a codec of single messages this is the first of a
             // connection.
@@ -209,12 +233,35 @@ impl MessageFormat {
     /// [`Mismatch::Malformed`] when the bytes are not that message,
     /// [`Mismatch::Fault`] when they are a fault of SOAP.
     pub fn read_reply<O: Unary>(self, bytes: &[u8]) -> Result<O::Reply, Mismatch> {
+        if const { O::Reply::CONTRACT.is_json_and_protobuf_only() } {
+            return self.read_body::<O>(bytes);
+        }
         match self.codec {
             Codec::TokenXml => token_xml::reply(&mut Decoder::new(self.cache), bytes, O::OPERATION),
             _ if self.envelope().is_some() => self.view(O::OPERATION, O::Reply::NAME, bytes),
+            _ => self.read_body::<O>(bytes),
+        }
+    }
+
+    /// The same of an operation that is not known when this is compiled: code for all replies,
+    /// made once. `None` where the operation is one of streams.
+    ///
+    /// # Errors
+    /// As [`MessageFormat::read_reply`].
+    pub fn read_any_reply(
+        self,
+        operation: Operation,
+        bytes: &[u8],
+    ) -> Option<Result<Reply, Mismatch>> {
+        operation.visit_unary(ReadReply(self, bytes))
+    }
+
+    /// Reads a reply without an envelope.
+    fn read_body<O: Unary>(self, bytes: &[u8]) -> Result<O::Reply, Mismatch> {
+        match self.codec {
             // Only JSON has a bare array; the other codecs of REST keep the message around
             // a list.
-            Codec::Json => match reply_body::<O>() {
+            Codec::Json => match reply_body(O::OPERATION) {
                 ReplyBody::List => self_describing::parse_json_list(bytes),
                 ReplyBody::Empty => read_empty(bytes),
                 ReplyBody::Message => self.read(bytes),
@@ -239,6 +286,13 @@ impl MessageFormat {
 
     fn append<M: Message>(self, message: &M, out: &mut Vec<u8>) {
         const BOUNDED: &str = "the contracts bound messages";
+        if const { M::CONTRACT.is_json_and_protobuf_only() } {
+            return match self.codec {
+                Codec::Json => self_describing::append_json(message, out),
+                Codec::Protobuf => message.encode(out).expect("memory grows"),
+                other => panic!("{other} has no form for {}", M::NAME),
+            };
+        }
         match self.codec.family() {
             // The one message in text is Hello's request, which has no fields.
             CodecFamily::Text => {}
@@ -259,14 +313,21 @@ impl MessageFormat {
     /// [`Mismatch::Malformed`] when the bytes are not that message.
     ///
     /// # Panics
-    /// With a codec of SOAP or token-xml, whose envelopes name the operation.
+    /// With a codec of SOAP or token-xml, whose envelopes name the operation, or one that
+    /// [`supports`](super::supports) no operation with that message.
     pub fn read<M: Message>(self, bytes: &[u8]) -> Result<M, Mismatch> {
+        let protobuf = || lists::from_protobuf(bytes).map_err(|error| self.malformed(&error));
+        if const { M::CONTRACT.is_json_and_protobuf_only() } {
+            return match self.codec {
+                Codec::Json => self_describing::parse_json(bytes),
+                Codec::Protobuf => protobuf(),
+                other => panic!("{other} has no form for {}", M::NAME),
+            };
+        }
         match self.codec.family() {
             CodecFamily::Text => read_text(bytes),
             CodecFamily::SelfDescribing => self_describing::parse(self.codec, bytes),
-            CodecFamily::Protobuf => {
-                lists::from_protobuf(bytes).map_err(|error| self.malformed(&error))
-            }
+            CodecFamily::Protobuf => protobuf(),
             CodecFamily::Xml => xml::from_slice(bytes).map_err(|error| self.misread(&error)),
             CodecFamily::Cdr => {
                 cdr::from_slice(self.order, bytes).map_err(|error| self.malformed(&error))
@@ -397,6 +458,26 @@ fn read_text<'a, M: Deserialize<'a>>(bytes: &'a [u8]) -> Result<M, Mismatch> {
     M::deserialize(fields).map_err(|error| Mismatch::malformed(Codec::Text, 0, &error.to_string()))
 }
 
+struct ReadReply<'a>(MessageFormat, &'a [u8]);
+
+impl UnaryVisitor for ReadReply<'_> {
+    type Output = Result<Reply, Mismatch>;
+
+    fn visit<O: Unary>(self) -> Self::Output {
+        self.0.read_reply::<O>(self.1).map(Into::into)
+    }
+}
+
+struct WriteReply(MessageFormat, Operation);
+
+impl MessageVisitor for WriteReply {
+    type Output = Vec<u8>;
+
+    fn visit<M: Message>(self, reply: &M) -> Vec<u8> {
+        self.0.write_message(self.1, reply)
+    }
+}
+
 struct WriteRequest<'a> {
     format: MessageFormat,
     operation: Operation,
@@ -430,6 +511,9 @@ impl MessageVisitor for AppendRequest<'_> {
     type Output = ();
 
     fn visit<M: Message>(self, message: &M) {
+        if const { M::CONTRACT.is_json_and_protobuf_only() } {
+            return self.format.append(message, self.out);
+        }
         if self.format.codec == Codec::TokenXml {
             let mut encoder = Encoder::new(self.format.cache);
             return encoder.encode_request(self.operation, message, self.out);

@@ -128,14 +128,20 @@ fn offset_of(body: &[u8], line: usize, column: usize) -> usize {
 /// # Panics
 /// With a codec that is not self-describing.
 pub(super) fn append<M: Message>(codec: Codec, message: &M, out: &mut Vec<u8>) {
-    const WRITTEN: &str = "messages are maps with text keys, and memory grows";
     match codec {
-        Codec::Json => serde_json::to_writer(out, message).expect(WRITTEN),
+        Codec::Json => append_json(message, out),
         Codec::Cbor => ciborium::into_writer(message, out).expect(WRITTEN),
         // Named: field names as keys, not an array by position.
         Codec::Msgpack => rmp_serde::encode::write_named(out, message).expect(WRITTEN),
         other => panic!("{other} is not self-describing"),
     }
+}
+
+const WRITTEN: &str = "messages are maps with text keys, and memory grows";
+
+/// Appends a message in JSON.
+pub(super) fn append_json<M: Message>(message: &M, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, message).expect(WRITTEN);
 }
 
 /// Any document of JSON, CBOR or MessagePack, for those who ask for the names in it. In JSON

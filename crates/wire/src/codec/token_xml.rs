@@ -23,12 +23,17 @@ pub fn request_document(call: &Call) -> Result<Document, Unsupported> {
     Ok(document.expect("what is no stream is one message"))
 }
 
+const REQUIRED: &str = "the codec has a form for the operation";
+
 struct RequestDocument(Operation);
 
 impl MessageVisitor for RequestDocument {
     type Output = Document;
 
     fn visit<M: Message>(self, message: &M) -> Document {
+        if const { M::CONTRACT.is_json_and_protobuf_only() } {
+            unreachable!("{REQUIRED}");
+        }
         Document::of_request(self.0, message)
     }
 }
@@ -64,6 +69,9 @@ impl MessageVisitor for AppendTokens<'_> {
     type Output = ();
 
     fn visit<M: Message>(self, message: &M) {
+        if const { M::CONTRACT.is_json_and_protobuf_only() } {
+            unreachable!("{REQUIRED}");
+        }
         self.encoder
             .encode_request(self.operation, message, self.out);
     }
@@ -88,6 +96,9 @@ pub(super) fn reply<M: Message>(
     tokens: &[u8],
     operation: Operation,
 ) -> Result<M, Mismatch> {
+    if const { M::CONTRACT.is_json_and_protobuf_only() } {
+        unreachable!("{REQUIRED}");
+    }
     let reply = decoder.read_reply(tokens, operation);
     match reply.map_err(|error| unread(&error))? {
         Response::Message(message) => Ok(message),

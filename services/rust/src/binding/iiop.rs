@@ -2,12 +2,12 @@
 //! messages by `wirelab-wire-own`.
 
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor};
+use wirelab_contract::{Contract, Message as _, Operation, Unary, UnaryVisitor};
 use wirelab_wire_own::cdr::Error;
 use wirelab_wire_own::giop::{
     CODE_SET_UTF8, ClientMessage, Deframer, HEADER_BYTES, Ior, LocateStatus, ReplyTo, Request,
@@ -280,11 +280,14 @@ impl<'a> UnaryVisitor for Serve<'a> {
     type Output = Answering<'a>;
 
     fn visit<O: Unary>(self) -> Answering<'a> {
+        let marshal = move || Answer {
+            message: exception(self.request.reply_to, &SystemException::marshal()),
+            refused: false,
+        };
+        if const { O::Request::CONTRACT.is_json_and_protobuf_only() } {
+            return Box::pin(ready(marshal()));
+        }
         Box::pin(async move {
-            let marshal = || Answer {
-                message: exception(self.request.reply_to, &SystemException::marshal()),
-                refused: false,
-            };
             // Arguments that cannot be read are a MARSHAL exception, and no application
             // error.
             let Ok(request) = self.request.body.read::<O::Request>() else {

@@ -75,6 +75,13 @@ macro_rules! rest_codecs {
             }
 
             fn write<M: Message>(self, message: &M) -> Vec<u8> {
+                if const { M::CONTRACT.is_json_and_protobuf_only() } {
+                    return match self {
+                        Codec::Json => json(message),
+                        Codec::Protobuf => message.encode_to_vec(),
+                        _ => unreachable!("{NO_FORM}"),
+                    };
+                }
                 match self {
                     $(Codec::$codec => { let $message = message; $write })*
                     not_rest!() => unreachable!("{NO_FORM}"),
@@ -82,6 +89,13 @@ macro_rules! rest_codecs {
             }
 
             fn read<M: Message>(self, body: &[u8]) -> Result<M, String> {
+                if const { M::CONTRACT.is_json_and_protobuf_only() } {
+                    return match self {
+                        Codec::Json => from_json(body),
+                        Codec::Protobuf => from_protobuf(body),
+                        _ => Err(NO_FORM.to_owned()),
+                    };
+                }
                 match self {
                     $(Codec::$codec => { let $body = body; $read })*
                     not_rest!() => Err(NO_FORM.to_owned()),
@@ -113,11 +127,8 @@ rest_codecs! {
         content_type: "application/json",
         reads: ["application/json"],
         libraries: ["serde_json"],
-        write: |message| serde_json::to_vec(message).expect(SERIALIZABLE),
-        read: |body| match serde_json::from_slice::<Object<M>>(body) {
-            Ok(object) => Ok(object.0),
-            Err(error) => Err(error.to_string()),
-        },
+        write: |message| json(message),
+        read: |body| from_json(body),
         error: |_, text| serde_json::to_vec(&ErrorBody { error: text }).expect(SERIALIZABLE),
     }
     Xml {
@@ -158,7 +169,7 @@ rest_codecs! {
         reads: ["application/x-protobuf"],
         libraries: ["prost"],
         write: |message| message.encode_to_vec(),
-        read: |body| lists::from_protobuf(body).map_err(|error| error.to_string()),
+        read: |body| from_protobuf(body),
         error: |_, text| ErrorMessage { error: text.to_owned() }.encode_to_vec(),
     }
     Text {
@@ -188,6 +199,21 @@ struct ErrorBody<'a> {
 struct ErrorMessage {
     #[prost(string, tag = "1")]
     error: String,
+}
+
+fn json(message: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(message).expect(SERIALIZABLE)
+}
+
+fn from_json<M: Message>(body: &[u8]) -> Result<M, String> {
+    match serde_json::from_slice::<Object<M>>(body) {
+        Ok(object) => Ok(object.0),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn from_protobuf<M: Message>(body: &[u8]) -> Result<M, String> {
+    lists::from_protobuf(body).map_err(|error| error.to_string())
 }
 
 fn cbor(message: &impl Serialize) -> Vec<u8> {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -22,7 +23,8 @@ const RUNS_MAX: u64 = 1 << 20;
 
 /// How long the last reply of an operation takes to encode and to decode: the answer to
 /// `GET /codec-times?operation=NAME&seconds=S` on the metrics address.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CodecTimes {
     /// The operation.
     pub operation: String,
@@ -38,7 +40,8 @@ pub struct CodecTimes {
 
 /// Runs one after another. The first batch has one; while batches are shorter than 5 ms each
 /// has twice as many runs as the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Batch {
     /// How many.
     pub runs: u64,

@@ -5,12 +5,14 @@ pub(crate) mod delay;
 
 use std::num::NonZeroU64;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Fault switches, all off by default. A call that several switches choose
 /// suffers the first of: exit, hang, reset, garbage, endless, close, wrong.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct FaultSwitches {
     /// Added to every call, in microseconds.
@@ -43,7 +45,8 @@ pub struct FaultSwitches {
 }
 
 /// The N-th, 2N-th, … call to reach the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Every {
     /// N.
@@ -51,7 +54,8 @@ pub struct Every {
 }
 
 /// When one call arrives, the whole service stops.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Freeze {
     /// The number of the call, from 1.
@@ -61,7 +65,8 @@ pub struct Freeze {
 }
 
 /// Replies that are wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WrongReplies {
     /// The N-th, 2N-th, … call.
@@ -71,7 +76,8 @@ pub struct WrongReplies {
 }
 
 /// In which way a reply is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Wrong {
     /// One letter changed.

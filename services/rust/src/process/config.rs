@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_stack::{
@@ -12,7 +13,8 @@ use crate::faults::FaultSwitches;
 use crate::refusal::Refusal;
 
 /// The configuration of one service process.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ServiceConfig {
     /// The contract to serve: `transfer`, `charging`, `calendar` or `records`.
@@ -51,7 +53,8 @@ pub struct ServiceConfig {
 }
 
 /// How a contract is spoken.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Stack {
     /// The binding.
@@ -97,7 +100,8 @@ impl Stack {
 }
 
 /// What the service holds.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Store {
     /// Size of the text that Hello and HelloBytes answer, in bytes; at most 64 MiB.
@@ -139,7 +143,8 @@ impl Default for Store {
 }
 
 /// Where a service of records or petclinic keeps its rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum StoreKind {
     /// In the service's memory.
@@ -169,7 +174,8 @@ impl StoreKind {
 }
 
 /// Files in PEM (RFC 7468) for security tls and mtls.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct TlsFiles {
     /// The service's certificate, and those that lead from it to its authority.
@@ -181,7 +187,8 @@ pub struct TlsFiles {
 }
 
 /// Options of the sockets that a service accepts.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SocketOptions {
     /// Nagle's algorithm (RFC 896).
@@ -198,7 +205,8 @@ pub struct SocketOptions {
 }
 
 /// How a reply's header and body are sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Writes {
     /// In one send where they fit.
@@ -209,7 +217,8 @@ pub enum Writes {
 }
 
 /// Rust has no garbage collector, so there is nothing to set.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Collector {}
 

@@ -26,7 +26,7 @@ use crate::codec::compression::Compressor as _;
 use crate::connection::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
 use crate::metrics::exposition;
 use crate::refusal::{Refusal, Refused};
-use crate::service::database::Database;
+use crate::service::rows::{self, Driver};
 use crate::service::state::{FAULT_EXIT, ServiceState};
 use config::ServiceConfig;
 use config::{Stack, StoreKind};
@@ -58,10 +58,12 @@ enum StartError {
 /// by docs/reference/process.md. Call it first thing in `main`: it blocks
 /// SIGTERM and SIGINT in the calling thread.
 ///
+/// `driver` opens databases; without one only the store `memory` is served.
+///
 /// Returns exit code 0 after an order to stop, 2 when the configuration was
 /// refused, 70 by the fault switch `fail_start`, 1 when the machine failed.
-pub fn serve_from_stdin() -> ExitCode {
-    match run() {
+pub fn serve_from_stdin(driver: Option<Driver>) -> ExitCode {
+    match run(driver) {
         Ok(code) => code,
         Err(StartError::Refused(refusal)) => {
             print_error!("wirelab: refused: {refusal}");
@@ -79,7 +81,7 @@ fn broken(error: &dyn std::error::Error) -> ExitCode {
     ExitCode::from(BROKEN_EXIT)
 }
 
-fn run() -> Result<ExitCode, StartError> {
+fn run(driver: Option<Driver>) -> Result<ExitCode, StartError> {
     // First: threads inherit the signal mask of the thread that starts them (pthread_sigmask(3)).
     let shutdown = Shutdown::new()?;
     let mut line = String::new();
@@ -93,7 +95,7 @@ fn run() -> Result<ExitCode, StartError> {
     }
     // Made after the checks: a refused configuration starts no thread.
     let runtime = runtime(config.processors)?;
-    let served = runtime.block_on(serve(Arc::new(config), contract, &shutdown));
+    let served = runtime.block_on(serve(Arc::new(config), contract, driver, &shutdown));
     shutdown.remove_socket();
     served.map(|()| ExitCode::SUCCESS)
 }
@@ -114,11 +116,12 @@ fn runtime(processors: u32) -> io::Result<Runtime> {
 async fn serve(
     config: Arc<ServiceConfig>,
     contract: Contract,
+    driver: Option<Driver>,
     shutdown: &Shutdown,
 ) -> Result<(), StartError> {
     // Before the port is open: whoever can connect finds the tables reset.
-    let database = Database::open(&config.store, contract).await?;
-    let store_pool = database.as_ref().map(Database::connections_max);
+    let database = rows::open(driver, &config.store, contract).await?;
+    let store_pool = database.as_ref().map(|rows| rows.connections_max());
     let state = Arc::new(ServiceState::new(&config, contract, database));
     let gate = config
         .faults

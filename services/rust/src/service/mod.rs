@@ -1,14 +1,14 @@
 //! What the calls of one service process share, and how a call is served outside HTTP.
 
-pub(crate) mod database;
 pub(crate) mod exchange;
+pub mod rows;
 pub(crate) mod state;
 
 use wirelab_contract::ApplicationError;
 
 /// Why a call has no reply.
 #[derive(Debug)]
-pub(crate) enum CallError {
+pub enum CallError {
     /// The contract demands an error with this text.
     Application(String),
     /// The same, of a row that does not exist: a kind with a status of its own in REST and gRPC.

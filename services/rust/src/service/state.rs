@@ -8,7 +8,7 @@ use wirelab_contract::{Contract, Operation, State, Unary};
 use wirelab_stack::Binding;
 
 use super::CallError;
-use super::database::Database;
+use super::rows::Rows;
 use crate::codec::times::Replies;
 use crate::connection::control::Gate;
 use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
@@ -33,7 +33,7 @@ pub(crate) struct ServiceState {
     /// What the contract's operations work on.
     pub(crate) model: State,
     /// Where the rows of `records` and `petclinic` are, when not in `model`.
-    pub(crate) database: Option<Database>,
+    pub(crate) database: Option<Box<dyn Rows>>,
     /// Counters.
     pub(crate) metrics: Arc<Metrics>,
     /// Shut while the service is frozen.
@@ -92,7 +92,7 @@ impl ServiceState {
     pub(crate) fn new(
         config: &ServiceConfig,
         contract: Contract,
-        database: Option<Database>,
+        database: Option<Box<dyn Rows>>,
     ) -> Self {
         let store = wirelab_contract::Store {
             hello_bytes: config.store.hello_bytes,
@@ -173,9 +173,13 @@ impl ServiceState {
         }
         let found = match (&self.mutation, &self.database) {
             (None, None) => O::answer(&self.model, request).map_err(CallError::from),
-            // Boxed: this future has thousands of bytes, which would be copied with that of every
-            // call, also where there is no database.
-            (None, Some(database)) => Box::pin(database.answer::<O>(request)).await,
+            (None, Some(database)) => {
+                let reply = database.answer(O::OPERATION, Box::new(request)).await;
+                reply.map(|reply| {
+                    let reply = reply.downcast::<O::Reply>();
+                    *reply.expect("an operation has one type of reply")
+                })
+            }
             // Mutants change the model; validation refuses one next to a database.
             (Some(mutation), _) => mutation
                 .answer::<O>(&self.model, request)

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use wirelab_contract::{
-    ApplicationError, Contract, Operation, State, Store, TEXT_BYTES_MAX, Unary, UnaryVisitor,
-    workload,
-};
+use wirelab_contract::{Contract, Operation, State, Store, TEXT_BYTES_MAX, workload};
 
 /// One sequence.
 #[derive(Debug, Serialize)]
@@ -79,12 +76,14 @@ impl Writer {
     }
 
     fn call(mut self, operation: Operation, request: Value) -> Self {
-        let answer = operation.visit_unary(Ask {
-            state: &self.state,
-            request: self.with_numbers(&request),
-        });
-        let answer = match answer.expect("scripts call unary operations") {
-            Ok(reply) => Answer::Reply(self.with_names(reply)),
+        let answer = operation.answer_object(&self.state, self.with_numbers(&request));
+        let answer = answer.expect("scripts call unary operations");
+        let answer = match answer.expect("scripts hold requests") {
+            Ok(reply) => {
+                let mut reply = reply.to_object().expect("replies of unary operations");
+                reply.sort_all_objects();
+                Answer::Reply(self.with_names(reply))
+            }
             Err(error) => Answer::Error(error.to_string()),
         };
         let operation = operation.name();
@@ -134,23 +133,6 @@ impl Writer {
         let name = format!("{prefix}{}", earlier.count() + 1);
         self.numbers.insert(name.clone(), number);
         json!(name)
-    }
-}
-
-struct Ask<'a> {
-    state: &'a State,
-    request: Value,
-}
-
-impl UnaryVisitor for Ask<'_> {
-    type Output = Result<Value, ApplicationError>;
-
-    fn visit<O: Unary>(self) -> Self::Output {
-        let request = serde_json::from_value(self.request).expect("scripts hold requests");
-        let reply = O::answer(self.state, request)?;
-        let mut reply = serde_json::to_value(reply).expect("messages have string keys");
-        reply.sort_all_objects();
-        Ok(reply)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::fault;
 use crate::plan::Expect;
 use crate::record::error::ErrorKind;
 use crate::record::result::Fault;
+use crate::validate::json_schema::{self, Schema, Violation};
 use crate::validate::reply::{ReplyState, Seen};
 use json::JsonPattern;
 use message::MessagePattern;
@@ -40,7 +41,7 @@ pub(crate) struct Declared {
     bytes: RangeInclusive<u64>,
     sha256: Option<[u8; 32]>,
     json: Option<JsonPattern>,
-    schema: Option<jsonschema::Validator>,
+    schema: Option<Box<dyn Schema>>,
     message: Option<MessagePattern>,
     pub(super) grpc_status: u32,
     /// The first right body: another one of the same bytes is as right.
@@ -208,7 +209,7 @@ impl Declared {
             pattern.check(body)?;
         }
         if let Some(schema) = &self.schema {
-            check_schema(schema, body)?;
+            check_schema(&**schema, body)?;
         }
         if let Some(message) = &self.message {
             message.check(body)?;
@@ -279,22 +280,27 @@ fn check_digest(expected: &[u8; 32], digest: Sha256) -> Result<(), String> {
     }
 }
 
-fn schema(schema: &Value) -> Result<jsonschema::Validator, Fault> {
-    jsonschema::validator_for(schema).map_err(|error| {
+fn schema(schema: &Value) -> Result<Box<dyn Schema>, Fault> {
+    let compile = json_schema::compiler().ok_or_else(|| {
         fault::plan(
-            format!("expect.json_schema: {}", cut(error.to_string())),
+            "expect.json_schema: this engine was built without a validator of JSON Schema",
+            "start wirelab-engine-schema instead, or expect `json`",
+        )
+    })?;
+    compile(schema).map_err(|reason| {
+        fault::plan(
+            format!("expect.json_schema: {}", cut(reason)),
             "correct the schema; documents that it names elsewhere are not fetched",
         )
     })
 }
 
-fn check_schema(schema: &jsonschema::Validator, body: &[u8]) -> Result<(), String> {
+fn check_schema(schema: &dyn Schema, body: &[u8]) -> Result<(), String> {
     let value: Value =
         serde_json::from_slice(body).map_err(|error| format!("the body is no JSON: {error}"))?;
-    schema.validate(&value).map_err(|error| {
-        let place = error.instance_path().to_string();
+    schema.check(&value).map_err(|Violation { place, reason }| {
         let place = if place.is_empty() { "/" } else { &place };
-        format!("JSON Schema: {place}: {}", cut(error.to_string()))
+        format!("JSON Schema: {place}: {}", cut(reason))
     })
 }
 

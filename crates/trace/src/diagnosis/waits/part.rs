@@ -5,20 +5,11 @@
 /// After the phases of RFC 6349 section 3 and the limits of Zhang, Breslau, Paxson and
 /// Shenker (2002, "On the characteristics and origins of Internet flow rates", T-RAT).
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "WaitPart")]
+#[cfg_attr(feature = "schema", schemars(rename = "WaitPart"))]
 pub enum Part {
     /// The name of the server was looked up.
     NameResolution,

@@ -10,6 +10,7 @@ pub(super) mod waits;
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,8 @@ use crate::protocol::layer::Kind;
 pub const VERSION: u32 = 1;
 
 /// What a capture says.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Dissection {
     /// Version of this document: 1.
     pub dissection: u32,
@@ -117,7 +119,8 @@ impl Dissection {
 }
 
 /// What a file holds.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Capture {
     /// Packets of any kind.
     pub packets: u64,
@@ -148,7 +151,8 @@ pub struct Capture {
 }
 
 /// What of TCP's machinery shows, counted as Wireshark does.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TcpCounts {
     /// Segments sent again, for any reason.
     pub retransmissions: u64,
@@ -184,7 +188,8 @@ impl From<&Counts> for TcpCounts {
 }
 
 /// Packets and bytes.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Accounting {
     /// From clients to servers.
     pub request: Direction,
@@ -201,7 +206,8 @@ pub struct Accounting {
 /// `pure_tcp` and `data` together are `all`. In the manner of Kangasharju,
 /// Tarkoma and Raatikainen (2003) take `ip_bytes` of each; in the manner of
 /// Jagannathan (2022) take `all.ip_bytes` and `all.payload_bytes`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Direction {
     /// All packets.
     pub all: Class,
@@ -227,7 +233,8 @@ pub struct Direction {
 }
 
 /// Packets of one class.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Class {
     /// How many, and their bytes by header.
     #[serde(flatten)]
@@ -239,7 +246,8 @@ pub struct Class {
 }
 
 /// Payload bytes: each belongs to exactly one of these.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Payload {
     /// Protocol overhead by kind; kinds without bytes are left out.
     pub overhead: BTreeMap<Kind, u64>,
@@ -258,7 +266,8 @@ pub struct Payload {
 }
 
 /// Means per exchange, both directions, set-up and tear-down of connections included.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PerExchange {
     /// Packets.
     pub packets: f64,

@@ -1,12 +1,14 @@
 //! Packets one by one in the document: of one exchange, and over many.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::exchange::Protocol;
 
 /// The exchange of a ladder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TimelineOf {
     /// Its connection.
     pub flow: u32,
@@ -25,7 +27,8 @@ pub struct TimelineOf {
 }
 
 /// Why an exchange was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Chosen {
     /// Of a uniform sample of whole exchanges, the one nearest to the median latency.
@@ -35,7 +38,8 @@ pub enum Chosen {
 }
 
 /// One packet of a ladder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Rung {
     /// Its number in the capture, from 1.
     pub packet: u64,
@@ -60,7 +64,8 @@ pub struct Rung {
 }
 
 /// Which way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// From the client to the server.
@@ -70,7 +75,8 @@ pub enum Way {
 }
 
 /// What a packet of a ladder is part of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Before the connection's first exchange.
@@ -82,7 +88,8 @@ pub enum Phase {
 }
 
 /// Bytes of a packet that belong together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LayerBytes {
     /// `HTTP head`, `JSON`, `SETTINGS`, …
     pub layer: String,
@@ -91,7 +98,8 @@ pub struct LayerBytes {
 }
 
 /// Exchanges whose packets were followed one by one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InterarrivalOf {
     /// Exchanges with the commonest sequence.
     pub exchanges: u64,
@@ -105,7 +113,8 @@ pub struct InterarrivalOf {
 }
 
 /// One packet of a sequence.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Position {
     /// From 1.
     pub position: u64,
@@ -122,7 +131,8 @@ pub struct Position {
 }
 
 /// Times that are alike.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Bin {
     /// The shortest they can be, microseconds; the longest is less than 1/128 longer.
     pub from_us: f64,
@@ -131,7 +141,8 @@ pub struct Bin {
 }
 
 /// Mean and standard deviation, microseconds.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Spread {
     /// Mean.
     pub mean: f64,

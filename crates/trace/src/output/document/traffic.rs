@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,8 @@ use super::waits::{Elapsed, Span};
 use crate::protocol::exchange::{Ending, Protocol};
 
 /// Connections.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FlowSums {
     /// Seen at all.
     pub count: u64,
@@ -27,7 +29,8 @@ pub struct FlowSums {
 
 /// Connections of which the packets of one side are there, and acknowledge those of
 /// the other side, which are not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OneSided {
     /// With packets of the client only.
     pub requests: u64,
@@ -36,7 +39,8 @@ pub struct OneSided {
 }
 
 /// One connection.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Flow {
     /// Its number, from 0 in the order of first packets.
     pub flow: u32,
@@ -72,7 +76,8 @@ pub struct Flow {
 }
 
 /// How a connection began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HowOpened {
     /// With its SYN.
@@ -82,7 +87,8 @@ pub enum HowOpened {
 }
 
 /// How a connection ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HowClosed {
     /// FIN of both sides.
@@ -98,7 +104,8 @@ pub enum HowClosed {
 }
 
 /// Calls.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ExchangeSums {
     /// Requests seen.
     pub count: u64,
@@ -120,7 +127,8 @@ pub struct ExchangeSums {
 
 /// Messages whose counterpart the capture lacks, or cannot tell from others since
 /// messages are missing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Unpaired {
     /// Requests; each is an exchange whose reply is unseen.
     pub requests: u64,
@@ -129,7 +137,8 @@ pub struct Unpaired {
 }
 
 /// Exchanges of one name.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Named {
     /// Method and path, or operation; empty where the protocol has none.
     pub name: String,
@@ -152,7 +161,8 @@ pub struct Named {
 }
 
 /// Quantiles, microseconds, to three digits.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Quantiles {
     /// Smallest; 0 in a document that was made before it was there.
     #[serde(default)]
@@ -170,7 +180,8 @@ pub struct Quantiles {
 }
 
 /// Whether messages began in one segment, head and body together, or in several.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Writes {
     /// Requests whose head and first byte of body came in one segment.
     pub requests_joined: u64,
@@ -183,7 +194,8 @@ pub struct Writes {
 }
 
 /// How connections were used.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Connections {
     /// That carried an exchange.
     pub used: u64,
@@ -200,7 +212,8 @@ pub struct Connections {
 }
 
 /// When requests began, and how many were under way, at the place of the capture.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Load {
     /// Requests that began.
     pub requests: u64,
@@ -239,7 +252,8 @@ pub struct Load {
 }
 
 /// Gaps between the begins of requests, microseconds.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Gaps {
     /// Mean.
     pub mean: f64,
@@ -251,7 +265,8 @@ pub struct Gaps {
 }
 
 /// Requests under way, weighted by time.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Concurrency {
     /// Mean.
     pub mean: f64,
@@ -266,7 +281,8 @@ pub struct Concurrency {
 }
 
 /// Time without a request's begin.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Pause {
     /// Its length.
     pub us: f64,
@@ -275,7 +291,8 @@ pub struct Pause {
 }
 
 /// How one thing follows another.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Coupling {
     /// From -1 to 1.
     pub correlation: f64,

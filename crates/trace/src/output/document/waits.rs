@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,8 @@ use crate::diagnosis::waits::{Division, LongWait, Part, WaitSums};
 use crate::host::{HostDivision, HostPart, HostSums};
 
 /// Where all of the time went. The parts of each sum add up to its `elapsed_ms`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Waits {
     /// All connections, each from its first packet to its last, added up.
     pub connections: Elapsed,
@@ -27,7 +29,8 @@ pub struct Waits {
 }
 
 /// What the server's processes did while a reply was waited for.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HostWaits {
     /// The part `server` of all exchanges.
     pub server: HostElapsed,
@@ -40,7 +43,8 @@ pub struct HostWaits {
 }
 
 /// A time of the server, divided. The parts add up to it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HostElapsed {
     /// All of it, milliseconds.
     pub elapsed_ms: f64,
@@ -49,7 +53,8 @@ pub struct HostElapsed {
 }
 
 /// A time, divided.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Elapsed {
     /// Of how many.
     pub count: u64,
@@ -60,7 +65,8 @@ pub struct Elapsed {
 }
 
 /// One wait.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Wait {
     /// Its connection.
     pub flow: u32,
@@ -171,7 +177,8 @@ impl From<&WaitSums> for Waits {
 }
 
 /// Bytes and offered windows over time, of all connections together.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Series {
     /// The width of a bin, milliseconds; the first begins with the first TCP packet.
     pub bin_ms: f64,
@@ -186,7 +193,8 @@ pub struct Series {
 }
 
 /// One wait of a connection.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Span {
     /// Since the capture's first packet, milliseconds.
     pub from_ms: f64,
@@ -197,7 +205,8 @@ pub struct Span {
 }
 
 /// Lookups of names.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Names {
     /// Queries, repeated ones too.
     pub queries: u64,
@@ -214,7 +223,8 @@ pub struct Names {
 }
 
 /// One lookup.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Lookup {
     /// The name.
     pub name: String,

@@ -1,5 +1,6 @@
 //! Calls compared with their packets, as part of the document.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::diagnosis::Cause;
 use crate::output::document::traffic::Quantiles;
 
 /// Where the response times of calls went.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Reconciliation {
     /// What became of the lines of the log.
     pub calls: Calls,
@@ -29,7 +31,8 @@ pub struct Reconciliation {
 }
 
 /// What became of calls. `logged` is the sum of all but `damaged_lines`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Calls {
     /// In the log.
     pub logged: u64,
@@ -54,7 +57,8 @@ pub struct Calls {
 }
 
 /// What became of exchanges. `seen` is the sum of all others.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Exchanges {
     /// In the capture, of the connections that were looked at.
     pub seen: u64,
@@ -70,7 +74,8 @@ pub struct Exchanges {
 
 /// The handshakes of connections that were opened in the capture, microseconds.
 /// At the client's end the way to the server is nearly the whole round trip.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Handshakes {
     /// From a SYN to its answer: to the server's kernel and back.
     pub to_server: Option<Quantiles>,
@@ -82,7 +87,8 @@ pub struct Handshakes {
 /// two clocks can differ, microseconds. By the 1 % of calls that show most, for
 /// single stamps are read late. `low` above 0: the engine's clock is ahead for sure;
 /// `high` below 0: behind.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ClockBounds {
     /// The engine's clock is ahead by at least this; negative: behind by at most that.
     pub low: f64,
@@ -91,7 +97,8 @@ pub struct ClockBounds {
 }
 
 /// Calls of one operation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Operation {
     /// Its name in the log; empty for all together.
     pub name: String,
@@ -108,7 +115,8 @@ pub struct Operation {
 }
 
 /// One part of a response time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Part {
     /// Which.
     pub phase: Phase,
@@ -120,7 +128,8 @@ pub struct Part {
 }
 
 /// Times, microseconds, to three digits; the mean is exact.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Spent {
     /// Mean.
     pub mean_us: f64,
@@ -133,7 +142,8 @@ pub struct Spent {
 }
 
 /// Stalls of one cause.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StallSums {
     /// Why.
     pub cause: Cause,

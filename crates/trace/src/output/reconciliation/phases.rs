@@ -1,5 +1,6 @@
 //! One call's response time, part by part.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +9,10 @@ use crate::diagnosis::{Attribution, Cause};
 
 /// The parts of a call's response time. Each is measured by its own two stamps;
 /// none is what the others leave.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[schemars(rename = "CallPhase")]
+#[cfg_attr(feature = "schema", schemars(rename = "CallPhase"))]
 pub enum Phase {
     /// From when the call was intended to its first write: both are the engine's.
     Queueing,

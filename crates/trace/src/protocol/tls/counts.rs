@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +10,9 @@ use super::session::{Reason, Report};
 use super::suite;
 
 /// Connections that are TLS, and what could be decrypted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Tls")]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Tls"))]
 pub struct TlsCounts {
     /// Connections that are TLS.
     pub connections: u64,
@@ -31,7 +33,8 @@ pub struct TlsCounts {
 }
 
 /// Connections that are not decrypted, by the reason.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Encrypted {
     /// There are no secrets for them.
     pub no_secrets: u64,

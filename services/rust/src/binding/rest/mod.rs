@@ -4,16 +4,18 @@ mod error_response;
 mod negotiation;
 mod petclinic;
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Extension, Router};
 use serde::Serialize;
-use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor, ops};
+use wirelab_contract::{Contract, Message as _, Operation, Unary, UnaryVisitor, ops};
 
 use crate::binding::http::BODY_LIMIT;
 use crate::binding::http::calls::RequestTarget;
@@ -23,7 +25,7 @@ use crate::codec::times::CodedReply;
 use crate::faults::corruption::Corruptor;
 use crate::service::state::ServiceState;
 use error_response::ErrorResponse;
-use negotiation::{Acceptable, Sent};
+use negotiation::{Acceptable, Content};
 use wirelab_stack::Codec;
 
 type Shared = State<Arc<ServiceState>>;
@@ -56,8 +58,12 @@ pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
 }
 
 fn add_route(router: Router<Arc<ServiceState>>, operation: Operation) -> Router<Arc<ServiceState>> {
-    match (operation.route(), operation.visit_unary(Handler)) {
-        (Some(route), Some(handler)) => {
+    match (operation.route(), operation.visit_unary(ResponderOf)) {
+        (Some(route), Some(respond)) => {
+            let handler = match operation {
+                Operation::Hello => get(hello).head(wrong_method),
+                _ => on_method(route.method, respond),
+            };
             // axum's templates have the same braces as the contract's.
             router.route(&format!("{}{}", route.prefix, route.template), handler)
         }
@@ -65,48 +71,87 @@ fn add_route(router: Router<Arc<ServiceState>>, operation: Operation) -> Router<
     }
 }
 
-/// Makes an operation's handler.
-struct Handler;
-
-impl UnaryVisitor for Handler {
-    type Output = MethodRouter<Arc<ServiceState>>;
-
-    fn visit<O: Unary>(self) -> Self::Output {
-        if O::OPERATION.contract() == Contract::Petclinic {
-            let handler = petclinic::unary::<O>;
-            return match O::OPERATION.route().map(|route| route.method) {
-                Some("POST") => post(handler),
-                Some("PUT") => put(handler),
-                Some("DELETE") => delete(handler),
-                _ => get(handler).head(wrong_method),
-            };
-        }
-        match O::OPERATION.rest() {
-            // axum answers HEAD by GET's handler unless configured otherwise; the contract has no HEAD.
-            Some(("GET", _)) if O::OPERATION == Operation::Hello => get(hello).head(wrong_method),
-            Some(("GET", _)) => get(unary::<O>).head(wrong_method),
-            _ => post(unary::<O>),
-        }
+/// The handler of an operation. Not generic: axum's own code is then compiled once for all of
+/// them.
+fn on_method(method: &str, respond: Responder) -> MethodRouter<Arc<ServiceState>> {
+    let handler = move |_: Acceptable, State(state): Shared, received: Received| async move {
+        let responded = respond(&state, received).await;
+        responded.unwrap_or_else(IntoResponse::into_response)
+    };
+    match method {
+        "POST" => post(handler),
+        "PUT" => put(handler),
+        "DELETE" => delete(handler),
+        // axum answers HEAD by GET's handler unless configured otherwise; the contract has no HEAD.
+        _ => get(handler).head(wrong_method),
     }
 }
 
-async fn unary<O: Unary>(
-    _: Acceptable,
-    State(state): Shared,
+/// What a request brought: everything that an operation's answer depends on.
+pub(super) struct Received {
+    uri: Uri,
+    content: Content,
     fault: Fault,
-    Sent(request): Sent<O::Request>,
-) -> Response {
-    match state.answer::<O>(request, fault.as_deref()).await {
-        Ok(reply) => {
-            let mut body = state.stack.codec.write(&reply);
-            if let Some(mutation) = &state.mutation {
-                mutation.bytes(&mut body);
-            }
-            kept::<O>(&state, reply, Bytes::from);
-            represented(&state, body)
-        }
-        Err(error) => ErrorResponse::of_call(&state, error).into_response(),
+}
+
+impl Received {
+    /// Makes the reply wrong, where that was asked for.
+    fn corruptor(&self) -> Option<&Corruptor> {
+        self.fault.as_deref()
     }
+}
+
+impl FromRequest<Arc<ServiceState>> for Received {
+    type Rejection = ErrorResponse;
+
+    async fn from_request(
+        mut request: Request,
+        state: &Arc<ServiceState>,
+    ) -> Result<Self, ErrorResponse> {
+        // Before the content, whose extractor consumes the request.
+        let uri = request.uri().clone();
+        let fault = request.extensions_mut().remove().map(Extension);
+        let content = Content::from_request(request, state).await?;
+        Ok(Received {
+            uri,
+            content,
+            fault,
+        })
+    }
+}
+
+type Responding<'a> = Pin<Box<dyn Future<Output = Result<Response, ErrorResponse>> + Send + 'a>>;
+
+/// Answers an operation.
+type Responder = for<'a> fn(&'a ServiceState, Received) -> Responding<'a>;
+
+/// Finds an operation's responder.
+struct ResponderOf;
+
+impl UnaryVisitor for ResponderOf {
+    type Output = Responder;
+
+    fn visit<O: Unary>(self) -> Responder {
+        if const { O::Reply::CONTRACT.is_json_and_protobuf_only() } {
+            return |state, received| Box::pin(petclinic::respond::<O>(state, received));
+        }
+        |state, received| Box::pin(respond::<O>(state, received))
+    }
+}
+
+async fn respond<O: Unary>(
+    state: &ServiceState,
+    received: Received,
+) -> Result<Response, ErrorResponse> {
+    let request = received.content.read(state)?;
+    let reply = state.answer::<O>(request, received.corruptor()).await;
+    let reply = reply.map_err(|error| ErrorResponse::of_call(state, error))?;
+    let mut body = state.stack.codec.write(&reply);
+    if let Some(mutation) = &state.mutation {
+        mutation.bytes(&mut body);
+    }
+    kept::<O>(state, reply, Bytes::from);
+    Ok(represented(state, body))
 }
 
 /// Keeps a reply where its codec is to be timed.
@@ -138,7 +183,7 @@ impl AsRef<[u8]> for Text {
 }
 
 /// Hello, whose text can be large, without a copy where nothing is to be wrong.
-async fn hello(accept: Acceptable, State(state): Shared, fault: Fault) -> Response {
+async fn hello(_: Acceptable, State(state): Shared, received: Received) -> Response {
     let codec = state.stack.codec;
     // The text can have 64 MiB: a copy per call would be measured as cost of the protocol.
     // Where replies are kept one is enough, since all are the same.
@@ -146,7 +191,7 @@ async fn hello(accept: Acceptable, State(state): Shared, fault: Fault) -> Respon
         .replies
         .as_ref()
         .is_none_or(|replies| replies.has(Operation::Hello));
-    let as_it_is = fault.is_none() && state.mutation.is_none() && is_kept;
+    let as_it_is = received.fault.is_none() && state.mutation.is_none() && is_kept;
     match codec {
         Codec::Text if as_it_is => {
             state.check_text();
@@ -160,14 +205,17 @@ async fn hello(accept: Acceptable, State(state): Shared, fault: Fault) -> Respon
         }
         Codec::Text => {
             let request = wirelab_contract::transfer::HelloRequest {};
-            match state.answer::<ops::Hello>(request, fault.as_deref()).await {
+            match state
+                .answer::<ops::Hello>(request, received.corruptor())
+                .await
+            {
                 Ok(reply) => represented(&state, reply.text),
                 Err(error) => ErrorResponse::of_call(&state, error).into_response(),
             }
         }
         _ => {
-            let request = wirelab_contract::transfer::HelloRequest {};
-            unary::<ops::Hello>(accept, State(state), fault, Sent(request)).await
+            let responded = respond::<ops::Hello>(&state, received).await;
+            responded.unwrap_or_else(IntoResponse::into_response)
         }
     }
 }
@@ -216,9 +264,7 @@ mod tests {
 
     #[test]
     fn handlers_are_small_enough_to_be_moved() {
-        let own = |a, b, c| unary::<ops::Upload>(Acceptable, a, b, c);
-        for bytes in [bytes_of_future(hello), bytes_of_future(own)] {
-            assert!(bytes <= 1024, "{bytes} bytes");
-        }
+        let bytes = bytes_of_future(hello);
+        assert!(bytes <= 1024, "{bytes} bytes");
     }
 }

@@ -34,11 +34,11 @@ impl FromRequestParts<Arc<ServiceState>> for Acceptable {
     }
 }
 
-/// A request's message: its body, or the empty message of a GET.
+/// The content of a request; none in a GET or DELETE.
 #[derive(Debug)]
-pub(crate) struct Sent<M>(pub(crate) M);
+pub(crate) struct Content(Option<Bytes>);
 
-impl<M: Message> FromRequest<Arc<ServiceState>> for Sent<M> {
+impl FromRequest<Arc<ServiceState>> for Content {
     type Rejection = ErrorResponse;
 
     async fn from_request(
@@ -48,35 +48,50 @@ impl<M: Message> FromRequest<Arc<ServiceState>> for Sent<M> {
         if matches!(*request.method(), Method::GET | Method::DELETE) {
             // Content has no meaning there (RFC 9110 sections 9.3.1 and 9.3.5): the fields of the
             // request message, where it has any, are in the path.
-            return Ok(Sent(M::default()));
+            return Ok(Content(None));
         }
+        let unsupported = |text| {
+            Err(ErrorResponse::new(
+                state,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                text,
+            ))
+        };
         let codec = state.stack.codec;
         let sent = request.headers().get(header::CONTENT_TYPE);
         let essence = sent.and_then(|value| value.to_str().ok()?.split(';').next());
         if !essence.is_some_and(|text| codec.reads(text.trim())) {
-            let text = format!("only {} is read here", codec.media_type());
-            return Err(ErrorResponse::new(
-                state,
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                text,
-            ));
+            return unsupported(format!("only {} is read here", codec.media_type()));
         }
         let plain = state.stack.compression == Compression::None;
         if plain && content_coding(request.headers()).is_some() {
-            let text = "content-encoding is not used here";
-            return Err(ErrorResponse::new(
-                state,
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                text,
-            ));
+            return unsupported("content-encoding is not used here".to_owned());
         }
         let body = Bytes::from_request(request, state)
             .await
             .map_err(|error| ErrorResponse::new(state, error.status(), error.body_text()))?;
-        codec
-            .read(&body)
-            .map(Sent)
-            .map_err(|error| ErrorResponse::malformed(state, error))
+        Ok(Content(Some(body)))
+    }
+}
+
+impl Content {
+    /// The bytes; empty where there is none.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// The request's message: the content, or the empty message where there is none.
+    ///
+    /// # Errors
+    /// The answer to content that is not the message.
+    pub(crate) fn read<M: Message>(&self, state: &ServiceState) -> Result<M, ErrorResponse> {
+        match &self.0 {
+            None => Ok(M::default()),
+            Some(body) => {
+                let read = state.stack.codec.read(body);
+                read.map_err(|error| ErrorResponse::malformed(state, error))
+            }
+        }
     }
 }
 

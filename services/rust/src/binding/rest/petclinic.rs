@@ -2,10 +2,9 @@
 //! (contracts/README.md, petclinic).
 
 use std::any::Any;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{FromRequest, Request, State};
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -21,9 +20,8 @@ use wirelab_contract::{ApplicationError, Contract, Message, Operation, Unary};
 use wirelab_stack::Codec;
 
 use super::error_response::ErrorResponse;
-use super::negotiation::{Acceptable, Sent};
-use super::{Fault, Shared, kept, represented};
-use crate::binding::http::BODY_LIMIT;
+use super::negotiation::Content;
+use super::{Received, kept, represented};
 use crate::codec::Representation as _;
 use crate::service::CallError;
 use crate::service::state::ServiceState;
@@ -59,16 +57,22 @@ pub(super) fn methods(path: &str) -> Option<String> {
 }
 
 /// Answers one operation.
-pub(super) async fn unary<O: Unary>(
-    _: Acceptable,
-    State(state): Shared,
-    fault: Fault,
-    RoutedRequest(request): RoutedRequest<O>,
-) -> Response {
-    match state.answer::<O>(request, fault.as_deref()).await {
-        Ok(reply) => replied::<O>(&state, reply),
-        Err(error) => ErrorResponse::of_call(&state, error).into_response(),
+///
+/// # Errors
+/// The answer that is not a reply.
+pub(super) async fn respond<O: Unary>(
+    state: &ServiceState,
+    received: Received,
+) -> Result<Response, ErrorResponse> {
+    if O::OPERATION == Operation::AddPetType && state.stack.codec == Codec::Json {
+        require_no_id(state, &received.content)?;
     }
+    let mut message = received.content.read::<O::Request>(state)?;
+    set_parameters(&route::<O>(), &received.uri, &mut message)
+        .map_err(|text| ErrorResponse::new(state, StatusCode::BAD_REQUEST, text))?;
+    let reply = state.answer::<O>(message, received.corruptor()).await;
+    let reply = reply.map_err(|error| ErrorResponse::of_call(state, error))?;
+    Ok(replied::<O>(state, reply))
 }
 
 fn replied<O: Unary>(state: &ServiceState, reply: O::Reply) -> Response {
@@ -109,32 +113,6 @@ fn route<O: Unary>() -> Route {
     route.expect("petclinic has no streams")
 }
 
-/// A request's message: its body, where it has one, and the parameters of its path and query,
-/// which outrank the body.
-pub(super) struct RoutedRequest<O: Unary>(O::Request);
-
-impl<O: Unary> FromRequest<Arc<ServiceState>> for RoutedRequest<O> {
-    type Rejection = ErrorResponse;
-
-    async fn from_request(
-        request: Request,
-        state: &Arc<ServiceState>,
-    ) -> Result<Self, ErrorResponse> {
-        // The extractor below consumes the request.
-        let uri = request.uri().clone();
-        let request = match state.stack.codec {
-            Codec::Json if O::OPERATION == Operation::AddPetType => {
-                without_id(request, state).await?
-            }
-            _ => request,
-        };
-        let Sent(mut message) = Sent::<O::Request>::from_request(request, state).await?;
-        set_parameters(&route::<O>(), &uri, &mut message)
-            .map_err(|text| ErrorResponse::new(state, StatusCode::BAD_REQUEST, text))?;
-        Ok(RoutedRequest(message))
-    }
-}
-
 /// What the message AddPetTypeRequest does not have, and its JSON must not have either.
 #[derive(Deserialize)]
 struct Identified {
@@ -142,23 +120,19 @@ struct Identified {
     id: Option<serde_json::Value>,
 }
 
-/// The request, if its JSON has no id, or null or 0.
-async fn without_id(request: Request, state: &ServiceState) -> Result<Request, ErrorResponse> {
-    let (parts, body) = request.into_parts();
-    let body = to_bytes(body, BODY_LIMIT).await.map_err(|error| {
-        ErrorResponse::new(state, StatusCode::PAYLOAD_TOO_LARGE, error.to_string())
-    })?;
+/// Refuses JSON with an id other than null or 0.
+fn require_no_id(state: &ServiceState, content: &Content) -> Result<(), ErrorResponse> {
     // What cannot be read here cannot be read as a message either, which then reports it.
-    if let Ok(Identified { id: Some(id) }) = serde_json::from_slice(&body)
-        && id.as_i64() != Some(0)
-    {
-        let error = CallError::from(ApplicationError::Invalid);
-        return Err(ErrorResponse::of_call(state, error));
+    match serde_json::from_slice(content.bytes()) {
+        Ok(Identified { id: Some(id) }) if id.as_i64() != Some(0) => {
+            let error = CallError::from(ApplicationError::Invalid);
+            Err(ErrorResponse::of_call(state, error))
+        }
+        _ => Ok(()),
     }
-    Ok(Request::from_parts(parts, body.into()))
 }
 
-/// Sets the fields that the path and the query name.
+/// Sets the fields that the path and the query name: they outrank those of the content.
 fn set_parameters<M: Message>(route: &Route, uri: &Uri, message: &mut M) -> Result<(), String> {
     for (name, text) in route.parameters(uri.path()).unwrap_or_default() {
         // A parameter that is no int32 is a 400 before any row is looked at

@@ -1,6 +1,6 @@
 //! Operations as SOAP envelopes, whatever carries them.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 
 use wirelab_contract::{DATABASE_UNAVAILABLE, Message, Operation, Unary, UnaryVisitor};
@@ -235,6 +235,10 @@ impl<'a> UnaryVisitor for Serve<'a, '_> {
             envelope,
             corruptor,
         } = self;
+        if const { O::Request::CONTRACT.is_json_and_protobuf_only() } {
+            let fault = Fault::client("the contract is not served over SOAP");
+            return Box::pin(ready(Err(fault.into())));
+        }
         // Read before the future is made: the envelope borrows the document, and the future
         // must be Send.
         let request = envelope.request::<O::Request>(envelopes.form, O::OPERATION);

@@ -1,5 +1,8 @@
 //! The tables of `records` in SQLite or PostgreSQL, and those of `petclinic` in SQLite, on sqlx
-//! (contracts/README.md, records and petclinic).
+//! (contracts/README.md, records and petclinic): [`open`] is the driver of
+//! `wirelab_services::serve_from_stdin`.
+
+#![deny(missing_docs)]
 
 mod petclinic;
 
@@ -19,11 +22,9 @@ use wirelab_contract::records::{
     AllocateReply, AllocateRequest, CountAllocationsReply, FindAllocationReply,
     FindAllocationRequest, Team,
 };
-use wirelab_contract::{ApplicationError, Contract, Operation, Unary, print_error};
-
-use super::CallError;
-use crate::process::config::{Store, StoreKind};
-use crate::refusal::Refusal;
+use wirelab_contract::{ApplicationError, Contract, Operation, print_error};
+use wirelab_services::rows::{AnyMessage, BoxFuture, PoolUsage, Rows};
+use wirelab_services::{CallError, Refusal, Store, StoreKind};
 
 const SELECT_PARTNER: &str = "SELECT name, id FROM partners WHERE number = $1";
 
@@ -38,7 +39,7 @@ const COUNT_TEAMS: &str = "SELECT count(*) FROM allocations";
 
 /// A pool of connections to the tables.
 #[derive(Debug)]
-pub(crate) struct Database {
+struct Database {
     pool: Pool,
     /// Time that a call may take for a free connection and its statements.
     timeout: Duration,
@@ -63,27 +64,51 @@ macro_rules! on_pool {
     };
 }
 
-/// Connections of the pool now.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PoolUsage {
-    /// Connections that calls hold.
-    pub(crate) in_use: u64,
-    /// Open connections that no call holds.
-    pub(crate) idle: u64,
+/// Opens the pool and makes the tables of a contract again.
+///
+/// # Errors
+/// When the database cannot be opened.
+#[must_use]
+pub fn open(store: &Store, contract: Contract) -> BoxFuture<'_, Result<Box<dyn Rows>, Refusal>> {
+    Box::pin(async move {
+        let database = Database::open(store, contract).await?;
+        Ok(Box::new(database) as Box<dyn Rows>)
+    })
+}
+
+impl Rows for Database {
+    fn answer(
+        &self,
+        operation: Operation,
+        request: AnyMessage,
+    ) -> BoxFuture<'_, Result<AnyMessage, CallError>> {
+        Box::pin(self.answer_operation(operation, request))
+    }
+
+    fn connections_max(&self) -> u32 {
+        on_pool!(&self.pool, pool => pool.options().get_max_connections())
+    }
+
+    fn usage(&self) -> PoolUsage {
+        let (open, idle) = on_pool!(&self.pool, pool => (pool.size(), pool.num_idle() as u64));
+        PoolUsage {
+            // The two are read one after the other, so that idle may be the newer one.
+            in_use: u64::from(open).saturating_sub(idle),
+            idle,
+        }
+    }
 }
 
 impl Database {
-    /// Opens the pool and makes the tables anew; none for the store `memory`.
-    ///
-    /// # Errors
-    /// When the database cannot be opened.
-    pub(crate) async fn open(store: &Store, contract: Contract) -> Result<Option<Self>, Refusal> {
+    async fn open(store: &Store, contract: Contract) -> Result<Self, Refusal> {
         let url = store.url.as_deref().unwrap_or_default();
         let timeout = Duration::from_millis(store.timeout_ms);
         let pool = match store.kind {
             StoreKind::Sqlite => sqlite(url, store, timeout).await.map(Pool::Sqlite),
             StoreKind::Postgres => postgres(url, store, timeout).await.map(Pool::Postgres),
-            StoreKind::Memory | StoreKind::H2 | StoreKind::Hsqldb => return Ok(None),
+            StoreKind::Memory | StoreKind::H2 | StoreKind::Hsqldb => {
+                unreachable!("the configuration was checked")
+            }
         };
         let database = Database {
             pool: pool.map_err(|error| unusable(url, &error))?,
@@ -92,7 +117,7 @@ impl Database {
         };
         let reset = database.reset(contract).await;
         reset.map_err(|error| unusable(url, &error))?;
-        Ok(Some(database))
+        Ok(database)
     }
 
     async fn reset(&self, contract: Contract) -> sqlx::Result<()> {
@@ -112,41 +137,32 @@ impl Database {
         on_pool!(&self.pool, pool => sqlx::raw_sql(script).execute(pool).await.map(drop))
     }
 
-    /// The most connections that the pool opens.
-    pub(crate) fn connections_max(&self) -> u32 {
-        on_pool!(&self.pool, pool => pool.options().get_max_connections())
-    }
-
-    /// The pool's connections.
-    pub(crate) fn usage(&self) -> PoolUsage {
-        let (open, idle) = on_pool!(&self.pool, pool => (pool.size(), pool.num_idle() as u64));
-        PoolUsage {
-            // The two are read one after the other, so that idle may be the newer one.
-            in_use: u64::from(open).saturating_sub(idle),
-            idle,
-        }
-    }
-
-    /// The reply to a request of `records` or `petclinic`.
-    pub(crate) async fn answer<O: Unary>(
+    async fn answer_operation(
         &self,
-        request: O::Request,
-    ) -> Result<O::Reply, CallError> {
-        match O::OPERATION {
-            Operation::Allocate => self.allocate(&same(request)).await.map(same),
-            Operation::FindAllocation => self.find(&same(request)).await.map(same),
-            Operation::CountAllocations => self.count().await.map(same),
-            other if other.contract() == Contract::Petclinic => self.petclinic::<O>(request).await,
+        operation: Operation,
+        request: AnyMessage,
+    ) -> Result<AnyMessage, CallError> {
+        match operation {
+            Operation::Allocate => self.allocate(&take(request)).await.map(erase),
+            Operation::FindAllocation => self.find(&take(request)).await.map(erase),
+            Operation::CountAllocations => self.count().await.map(erase),
+            other if other.contract() == Contract::Petclinic => {
+                self.petclinic(other, request).await
+            }
             other => unreachable!("{other} has no table"),
         }
     }
 
-    async fn petclinic<O: Unary>(&self, request: O::Request) -> Result<O::Reply, CallError> {
+    async fn petclinic(
+        &self,
+        operation: Operation,
+        request: AnyMessage,
+    ) -> Result<AnyMessage, CallError> {
         let Pool::Sqlite(pool) = &self.pool else {
             unreachable!("service.json offers petclinic no other database");
         };
         let answered = self.within_timeout(async {
-            match petclinic::answer::<O>(pool, request).await {
+            match petclinic::answer(pool, operation, request).await {
                 Ok(reply) => Ok(Ok(reply)),
                 Err(petclinic::Failure::Application(error)) => Ok(Err(error)),
                 Err(petclinic::Failure::Database(error)) => Err(error),
@@ -248,15 +264,17 @@ impl Database {
     }
 }
 
-/// The value as the type that it has: `answer` knows an operation's messages by its name only.
-fn same<A: Any, B: Any>(value: A) -> B {
-    let mut value = Some(value);
-    let value: &mut dyn Any = &mut value;
-    let value = value.downcast_mut::<Option<B>>().and_then(Option::take);
-    value.expect("an operation has one type of request and one of replies")
+/// The message as the type that its operation has.
+fn take<M: Any>(message: AnyMessage) -> M {
+    let message = message.downcast::<M>();
+    *message.expect("an operation has one type of request and one of replies")
 }
 
-/// The script that makes both tables anew, with all their rows, in one transaction.
+fn erase<M: Any + Send>(message: M) -> AnyMessage {
+    Box::new(message)
+}
+
+/// The script that makes both tables again, with all their rows, in one transaction.
 fn schema(key: &str) -> String {
     // DROP, because PostgreSQL keeps its tables from the run before.
     let partner = |number| {
@@ -365,10 +383,7 @@ mod tests {
         let (store, folder) = store("rows");
         for _ in 0..2 {
             // The second time the file exists.
-            let database = Database::open(&store, Contract::Records)
-                .await
-                .unwrap()
-                .unwrap();
+            let database = Database::open(&store, Contract::Records).await.unwrap();
             assert_eq!(database.count().await.unwrap().count, 10_001);
             let request = allocations::sample();
             let reply = database.allocate(&request).await.unwrap();
@@ -395,10 +410,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_pool_is_unavailable_within_the_timeout_and_recovers() {
         let (store, folder) = store("pool");
-        let database = Database::open(&store, Contract::Records)
-            .await
-            .unwrap()
-            .unwrap();
+        let database = Database::open(&store, Contract::Records).await.unwrap();
         let Pool::Sqlite(pool) = &database.pool else {
             panic!("another driver");
         };

@@ -8,9 +8,10 @@ mod vets;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteQueryResult, SqliteRow};
 use sqlx::{FromRow, Sqlite};
 use wirelab_contract::petclinic::Done;
-use wirelab_contract::{ApplicationError, Operation, Unary};
+use wirelab_contract::{ApplicationError, Operation};
+use wirelab_services::rows::AnyMessage;
 
-use super::same;
+use super::{erase, take};
 
 /// Why an operation has no reply.
 #[derive(Debug)]
@@ -46,33 +47,38 @@ type Answer<T> = Result<T, Failure>;
 macro_rules! operations {
     ($connection:ident, $request:ident, $of:expr; $($operation:ident => $function:path,)*) => {
         match $of {
-            $(Operation::$operation => $function($connection, &same($request)).await.map(same),)*
+            $(Operation::$operation => $function($connection, &take($request)).await.map(erase),)*
             other => unreachable!("{other} is no operation of petclinic"),
         }
     };
 }
 
 /// The reply to a request, made in one transaction.
-pub(super) async fn answer<O: Unary>(pool: &SqlitePool, request: O::Request) -> Answer<O::Reply> {
+pub(super) async fn answer(
+    pool: &SqlitePool,
+    operation: Operation,
+    request: AnyMessage,
+) -> Answer<AnyMessage> {
     // A transaction that begins as a reader and writes later fails with SQLITE_BUSY where another
     // connection wrote in between (sqlite.org/lang_transaction.html): writers lock at once. Readers
     // need one too: a pet and its visits are two statements and must show the same moment.
-    let begin = match O::OPERATION.route().map(|route| route.method) {
+    let begin = match operation.route().map(|route| route.method) {
         Some("GET") => "BEGIN",
         _ => "BEGIN IMMEDIATE",
     };
     let mut transaction = pool.begin_with(begin).await?;
     // An error rolls back when the transaction is dropped.
-    let reply = operation::<O>(&mut transaction, request).await?;
+    let reply = answer_within(&mut transaction, operation, request).await?;
     transaction.commit().await?;
     Ok(reply)
 }
 
-async fn operation<O: Unary>(
+async fn answer_within(
     connection: &mut SqliteConnection,
-    request: O::Request,
-) -> Answer<O::Reply> {
-    operations! { connection, request, O::OPERATION;
+    operation: Operation,
+    request: AnyMessage,
+) -> Answer<AnyMessage> {
+    operations! { connection, request, operation;
         ListPetTypes => owners::list_pet_types,
         GetPetType => owners::get_pet_type,
         AddPetType => owners::add_pet_type,
