@@ -265,6 +265,7 @@ def _drive(
             interruption=interruption,
             on_progress=on_progress,
             postgres=connection.postgres,
+            ready_timeout_s=connection.ready_timeout_s,
         )
     return drive_server(
         target,
@@ -290,6 +291,8 @@ OF_URLS = {
     "any-target": "wirelab starts it on this machine",
 }
 """Options that do not apply to wirelab's own services, with the reason."""
+OF_STACKS = {"ready-timeout": "leave it out: a server at a URL is running already"}
+"""What to do about options that do not apply to URLs, if it is not about the content."""
 
 
 def _refuse_foreign(target: Stack | Server, options: Options) -> None:
@@ -316,6 +319,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "step": contract.steps,
         "data-file": contract.data_file,
         "data-random": contract.data_random,
+        "ready-timeout": connection.ready_timeout_s,
     }
     if connection.postgres and not _is_on_postgres(target):
         raise UsageError(
@@ -330,7 +334,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     for option in _present(of_stacks) if isinstance(target, Server) else ():
         raise UsageError(
             f"--{option} applies only to services of wirelab, such as rest@rust",
-            "use --data or --body to send content to a URL",
+            OF_STACKS.get(option, "use --data or --body to send content to a URL"),
         )
 
 

@@ -10,6 +10,7 @@ from wirelab.cli.options import (
     AS_JSON,
     DIRECTORY,
     POSTGRES,
+    READY_TIMEOUT,
     VERBOSE,
     DirectoryOptions,
     FiniteRange,
@@ -30,6 +31,7 @@ from wirelab.errors import EXIT_OK
 )
 @DIRECTORY
 @POSTGRES
+@READY_TIMEOUT
 @click.option("--metrics-port", **METRICS_PORT_OPTION)
 @VERBOSE
 @AS_JSON
@@ -40,6 +42,7 @@ def reproduce(
     quick: bool,
     directory: DirectoryOptions,
     postgres: str,
+    ready_timeout_s: float | None,
     metrics_port: int | None,
     verbose: bool,
     as_json: bool,
@@ -65,6 +68,7 @@ def reproduce(
             progress=watched,
             retry_failed=directory.retry_failed,
             postgres=postgres,
+            ready_timeout_s=ready_timeout_s,
         )
     return reproduced.show(made, as_json=as_json, verbose=verbose)
 

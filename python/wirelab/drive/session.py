@@ -101,9 +101,11 @@ def drive_stack(
     on_progress: OnProgress,
     faults: Json | None = None,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
 ) -> Outcome:
     """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
-    already runs. Raises as :func:`drive_server` does."""
+    already runs, ``ready_timeout_s`` the time without progress in which the service must become
+    ready. Raises as :func:`drive_server` does."""
     stack = _amounted(stack, call, amount)
     request = call.request
     refusals = (operations.refusal(name, stack.axes) for name in request.called)
@@ -136,7 +138,11 @@ def drive_stack(
                     replace(settings, store=store.configuration()).configuration(
                         stack, request.contract, listen
                     ),
-                    ProcessOptions(log=scratch.folder / "service.log", cores=table.service),
+                    ProcessOptions(
+                        log=scratch.folder / "service.log",
+                        cores=table.service,
+                        ready_timeout_s=ready_timeout_s,
+                    ),
                     interruption=interruption,
                 ) as service,
                 proxies.through(

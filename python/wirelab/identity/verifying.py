@@ -58,10 +58,17 @@ class Verifier:
     """Examines services, and stores proofs of those that passed."""
 
     def __init__(
-        self, programs: Programs, interruption: Interruption, *, postgres: str = ""
+        self,
+        programs: Programs,
+        interruption: Interruption,
+        *,
+        postgres: str = "",
+        ready_timeout_s: float | None = None,
     ) -> None:
-        """``postgres`` is the URL of a running server for ``store=postgres``."""
+        """``postgres`` is the URL of a running server for ``store=postgres``; ``ready_timeout_s``
+        is that of :class:`wirelab.process.children.ProcessOptions`."""
         self._postgres = postgres
+        self._ready_timeout_s = ready_timeout_s
         self._programs = programs
         self._interruption = interruption
         self.proofs = Proofs(binary_digest(engine_binary.find()))
@@ -82,6 +89,7 @@ class Verifier:
             engine_sha256=self.proofs.engine_sha256,
             deep=deep,
             url=self._postgres,
+            ready_timeout_s=self._ready_timeout_s,
         )
         verdict = judge(examination, self._gaps)
         if verdict.passed:
@@ -104,11 +112,17 @@ def verify(
     *,
     deep: bool = False,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
     on_verdict: Callable[[Verdict], None] = lambda _: None,
 ) -> Iterator[Verdict]:
     """Examines every point. Raises :class:`BuildError`, :class:`Interrupted`."""
     with Interruption() as interruption:
-        verifier = Verifier(Programs(manifests.load()), interruption, postgres=postgres)
+        verifier = Verifier(
+            Programs(manifests.load()),
+            interruption,
+            postgres=postgres,
+            ready_timeout_s=ready_timeout_s,
+        )
         for stack, contract in chosen_points:
             interruption.check()
             verdict = verifier.verify(stack, contract, deep=deep)
@@ -174,10 +188,13 @@ class Admission:
         *,
         unverified: bool = False,
         postgres: str = "",
+        ready_timeout_s: float | None = None,
     ) -> None:
         """With ``unverified``, a service without a proof is measured anyway, and its trials are
         marked."""
-        self._verifier = Verifier(programs, interruption, postgres=postgres)
+        self._verifier = Verifier(
+            programs, interruption, postgres=postgres, ready_timeout_s=ready_timeout_s
+        )
         self._unverified = unverified
         self._known: dict[tuple[Stack, str], IdentityRecord | Verdict] = {}
 

@@ -25,6 +25,7 @@ from wirelab.process.endpoint import ANY_PORT, Endpoint, ListenSpec
 from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess
+from wirelab.process.readiness import READY_REMEDY
 from wirelab.stack.manifests import Catalogue, Manifest
 from wirelab.stack.reference import Stack
 
@@ -133,6 +134,7 @@ class Service(ManagedProcess[Ready]):
 
     noun = "the service"
     model = Ready
+    ready_remedy = READY_REMEDY
 
     def __init__(
         self,
@@ -143,7 +145,7 @@ class Service(ManagedProcess[Ready]):
         interruption: Interruption,
     ) -> None:
         """Starts it and waits for its ready line. Raises :class:`TrialFailed` if it refuses, dies,
-        prints nothing for 20 s or prints something else."""
+        stops making progress before it is ready or prints something else."""
         self.program = program
         self.configuration = configuration
         self._namespace = options.namespace

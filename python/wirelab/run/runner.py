@@ -53,6 +53,7 @@ def run(
     retry_failed: bool = False,
     postgres: str = "",
     any_target: bool = False,
+    ready_timeout_s: float | None = None,
     enough: Callable[[Sequence[Trial]], bool] | None = None,
     comparison: Comparison | None = None,
     whole: Path | None = None,
@@ -61,9 +62,11 @@ def run(
     experiment file. ``unverified`` also measures services whose verification did not pass.
     ``retry_failed`` repeats failed trials in ``out``. ``postgres`` is the URL of a running server
     for ``store=postgres``; by default wirelab starts its own. ``any_target`` allows other machines
-    that the experiment lists. The run ends early once ``enough`` returns true for the trials so
-    far. The manifest keeps ``comparison``. ``whole`` is the directory that the user named, if
-    ``out`` is a part of it.
+    that the experiment lists. ``ready_timeout_s`` is the time without progress after which a
+    service that is not ready is given up, in seconds; by default
+    :data:`wirelab.process.readiness.READY_TIMEOUT_S`, or that in the file. The run ends early once
+    ``enough`` returns true for the trials so far. The manifest keeps ``comparison``. ``whole`` is
+    the directory that the user named, if ``out`` is a part of it.
 
     Failed trials are recorded in the journal, and the run continues. Raises
     :class:`ExperimentError`, :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`,
@@ -86,7 +89,13 @@ def run(
         Stores(stop, postgres) as stores,
     ):
         programs = Programs(catalogue)
-        admission = Admission(programs, stop, unverified=unverified, postgres=postgres)
+        admission = Admission(
+            programs,
+            stop,
+            unverified=unverified,
+            postgres=postgres,
+            ready_timeout_s=ready_timeout_s,
+        )
         lab = Lab(
             experiment,
             programs,
@@ -96,6 +105,7 @@ def run(
             stores,
             on_progress=progress.inside,
             on_runtime=progress.runtime,
+            ready_timeout_s=ready_timeout_s,
         )
         if distant:
             progress.note(distant)

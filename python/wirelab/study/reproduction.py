@@ -102,13 +102,15 @@ def reproduce(
     where: Path | None = None,
     retry_failed: bool = False,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
 ) -> Reproduction:
     """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
     that it holds as failed, and judges all of it.
 
     ``scale`` is the share of the published calls; the study's default when None. ``quick`` runs
     what the study names for a first look, at no scale. ``postgres`` is the URL of a server that
-    already runs. Raises :class:`UsageError` for a name that is no study, a scale that is no share
+    already runs; ``ready_timeout_s`` is that of :func:`wirelab.run.runner.run`. Raises
+    :class:`UsageError` for a name that is no study, a scale that is no share
     or a first look that the study does not have, and what
     :func:`wirelab.run.runner.run` raises. A part whose services are not installed is left out,
     unless no other part is left.
@@ -141,6 +143,7 @@ def reproduce(
                 retry_failed=retry_failed,
                 whole=out,
                 postgres=postgres if experiment.uses_postgres else "",
+                ready_timeout_s=ready_timeout_s,
             )
         except NotInstalled as missing:
             absent[part] = missing

@@ -65,6 +65,8 @@ class Order:
     seconds_max: float | None = None
     keylog: bool = True
     """The command is asked to write its secrets of TLS."""
+    ready_timeout_s: float | None = None
+    """For the service; see :class:`wirelab.process.children.ProcessOptions`."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +277,11 @@ class _Session:
         service = Service(
             program,
             _settings(order, program).configuration(order.serve, order.contract, listen),
-            ProcessOptions(log=self._folder / "service.log", namespace=link.server.namespace),
+            ProcessOptions(
+                log=self._folder / "service.log",
+                namespace=link.server.namespace,
+                ready_timeout_s=order.ready_timeout_s,
+            ),
             interruption=self._interruption,
         )
         self._stack.enter_context(service)
@@ -287,7 +293,12 @@ class _Session:
     def _proof(self, programs: Programs, stack: Stack) -> IdentityRecord:
         from wirelab.identity import Admission  # imports pydantic, needed only with --serve
 
-        admission = Admission(programs, self._interruption, unverified=True)
+        admission = Admission(
+            programs,
+            self._interruption,
+            unverified=True,
+            ready_timeout_s=self._order.ready_timeout_s,
+        )
         admission.prepare(stack, self._order.contract, self._note)
         return admission.of(stack, self._order.contract)
 

@@ -21,13 +21,20 @@ def run(
     *,
     deep: bool,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
     as_json: bool,
 ) -> int:
     """Examines the named services, or all of them; returns the exit code. Raises
     :class:`WirelabError`."""
     chosen = identity.chosen(references, contract)
     verdicts = list(
-        identity.verify(chosen, deep=deep, postgres=postgres, on_verdict=_show_progress)
+        identity.verify(
+            chosen,
+            deep=deep,
+            postgres=postgres,
+            ready_timeout_s=ready_timeout_s,
+            on_verdict=_show_progress,
+        )
     )
     if as_json:
         print(json.dumps([_json(verdict) for verdict in verdicts], indent=1))

@@ -51,6 +51,7 @@ def order(command: Sequence[str], service: ServiceOptions, capture: CaptureOptio
         port=capture.port,
         seconds_max=None if capture.timeout is None else _seconds(capture.timeout),
         keylog=not capture.no_keylog,
+        ready_timeout_s=service.ready_timeout_s,
     )
 
 
