@@ -83,7 +83,8 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "import",
             "importing",
-            "Write an experiment file from an OpenAPI document, a .proto, a recording or a command.",
+            "Write an experiment file from an OpenAPI document, a .proto, a recording or a "
+            "command.",
         ),
         Entry("verify", "verify", "Check that services behave exactly like the canonical model."),
         Entry(

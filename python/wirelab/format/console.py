@@ -130,6 +130,16 @@ class StatusLine:
         self._console.status(lines)
 
 
+def shortened(text: str, width: int) -> str:
+    """The text in at most ``width`` columns; ``…`` replaces the middle of a longer one, because the
+    beginning and the end of a stack reference distinguish it."""
+    if len(text) <= width:
+        return text
+    kept = max(0, width - 1)
+    tail = kept // 2
+    return f"{text[: kept - tail]}…{text[len(text) - tail :]}"[: max(0, width)]
+
+
 def folded(text: str, width: int) -> str:
     """Lines of at most ``width`` columns, broken between words alone: paths and commands stay
     whole, to be copied. What a line goes on with is set in by two more columns."""

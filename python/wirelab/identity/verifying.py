@@ -13,6 +13,7 @@ import msgspec
 
 from wirelab import installation
 from wirelab.errors import TrialFailed, UsageError
+from wirelab.format.console import WIDTH, shortened
 from wirelab.identity import verdict as known
 from wirelab.identity.examining import examine
 from wirelab.identity.point import identity_stack, points
@@ -206,7 +207,9 @@ class Admission:
             return
         kept = self._verifier.kept(*point)
         if kept is None:
-            note(f"verifying {point[0]}, contract {contract}")
+            end = f", contract {contract}"
+            start = "verifying "
+            note(f"{start}{shortened(str(point[0]), WIDTH - len(start) - len(end))}{end}")
         self._known[point] = kept or self._verifier.proof(*point)
 
     def of(self, stack: Stack, contract: str) -> IdentityRecord:
