@@ -39,6 +39,7 @@ from wirelab.drive.request import Data, Request
 from wirelab.drive.session import Call, OnProgress, drive_server, drive_stack, read_message
 from wirelab.drive.summary import summary
 from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, UsageError
+from wirelab.format.console import Ticker
 from wirelab.process.interruption import Interruption
 from wirelab.stack import targets
 from wirelab.stack.reference import Stack
@@ -266,6 +267,7 @@ def _drive(
             on_progress=on_progress,
             postgres=connection.postgres,
             ready_timeout_s=connection.ready_timeout_s,
+            on_build=Ticker(err).show,
         )
     return drive_server(
         target,

@@ -18,6 +18,7 @@ from wirelab.drive.request import Request
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
 from wirelab.process import open_files, proxies
+from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
@@ -102,6 +103,7 @@ def drive_stack(
     faults: Json | None = None,
     postgres: str = "",
     ready_timeout_s: float | None = None,
+    on_build: OnBuild = ignore,
 ) -> Outcome:
     """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
     already runs, ``ready_timeout_s`` the time without progress in which the service must become
@@ -121,7 +123,7 @@ def drive_stack(
         raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
     _accept_files(stack.axes, amount)
     table = placement.choose("pinned")
-    program = Programs(manifests.load()).program(stack, interruption, request.contract)
+    program = Programs(manifests.load(), on_build).program(stack, interruption, request.contract)
     settings = Settings(
         hello_bytes=request.hello_bytes,
         processors=table.processors(),

@@ -19,6 +19,7 @@ from wirelab.identity.examining import examine
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.verdict import Gaps, Verdict, judge
 from wirelab.process import engine_binary, proxies
+from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Program, Programs
@@ -115,11 +116,12 @@ def verify(
     postgres: str = "",
     ready_timeout_s: float | None = None,
     on_verdict: Callable[[Verdict], None] = lambda _: None,
+    on_build: OnBuild = ignore,
 ) -> Iterator[Verdict]:
     """Examines every point. Raises :class:`BuildError`, :class:`Interrupted`."""
     with Interruption() as interruption:
         verifier = Verifier(
-            Programs(manifests.load()),
+            Programs(manifests.load(), on_build),
             interruption,
             postgres=postgres,
             ready_timeout_s=ready_timeout_s,

@@ -15,7 +15,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -196,11 +196,18 @@ def describe_exit(code: int) -> str:
         return f"signal {-code}"
 
 
-def run_to_end(child: Child, seconds: float, interruption: Interruption) -> int | None:
-    """Waits for a child; None after ``seconds``. Raises :class:`Interrupted` on request."""
+def run_to_end(
+    child: Child,
+    seconds: float,
+    interruption: Interruption,
+    on_tick: Callable[[], None] = lambda: None,
+) -> int | None:
+    """Waits for a child and calls ``on_tick`` meanwhile; None after ``seconds``. Raises
+    :class:`Interrupted` on request."""
     deadline = time.monotonic() + seconds
     while (code := child.wait(POLL_S)) is None:
         interruption.check()
+        on_tick()
         if time.monotonic() > deadline:
             return None
     return code

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from wirelab.format.console import Console, Line, folded, shortened
+from wirelab.format.console import Console, Line, Ticker, folded, shortened
 from wirelab.format.counting import counted
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
@@ -33,6 +33,10 @@ class Progress(Protocol):
 
     def note(self, text: str) -> None:
         """Reports a message."""
+
+    def building(self, text: str) -> None:
+        """Called several times per second during a build with a line about it, and with an empty
+        one at its end."""
 
     def trial(self, planned: PlannedTrial) -> None:
         """Called when a trial begins."""
@@ -83,6 +87,8 @@ class Silent:
 
     def note(self, text: str) -> None: ...
 
+    def building(self, text: str) -> None: ...
+
     def trial(self, planned: PlannedTrial) -> None: ...
 
     def inside(self, progress: EngineProgress) -> None: ...
@@ -99,6 +105,7 @@ class OnConsole:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._ticker = Ticker(console)
         self._left = TimeLeft(())
         self._total = self._done = self._failed = 0
         self._planned: PlannedTrial | None = None
@@ -119,6 +126,9 @@ class OnConsole:
 
     def note(self, text: str) -> None:
         self._console.print(folded(text, self._console.width))
+
+    def building(self, text: str) -> None:
+        self._ticker.show(text)
 
     def trial(self, planned: PlannedTrial) -> None:
         self._began = time.monotonic()

@@ -22,6 +22,7 @@ from wirelab.experiment.model import Experiment
 from wirelab.format.units import format_seconds
 from wirelab.identity import Admission
 from wirelab.process import engine_binary, open_files, proxies
+from wirelab.process.callers import Callers
 from wirelab.process.databases import MAX_CONNECTIONS, Stores
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -88,7 +89,7 @@ def run(
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):
-        programs = Programs(catalogue)
+        programs = Programs(catalogue, progress.building)
         admission = Admission(
             programs,
             stop,
@@ -105,6 +106,7 @@ def run(
             stores,
             on_progress=progress.inside,
             on_runtime=progress.runtime,
+            callers=Callers(progress.building),
             ready_timeout_s=ready_timeout_s,
         )
         if distant:

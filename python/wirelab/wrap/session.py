@@ -19,6 +19,7 @@ from wirelab.documents.link import Measure
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment.placement import available_cores
 from wirelab.process import metrics
+from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
@@ -126,13 +127,15 @@ def wrap(
     err: BinaryIO,
     note: Callable[[str], None],
     interruption: Interruption,
+    on_build: OnBuild = ignore,
 ) -> Measured:
-    """Runs the command under capture; capture and output are stored in ``folder``.
+    """Runs the command under capture; capture and output are stored in ``folder``. ``note``
+    receives messages, and ``on_build`` what a build of the service does.
     Raises :class:`UsageError`, :class:`LabError`, :class:`Interrupted`."""
     _refuse(order)
     try:
         with ExitStack() as stack:
-            return _Session(order, folder, stack, note, interruption).measure(out, err)
+            return _Session(order, folder, stack, note, interruption, on_build).measure(out, err)
     except Refused as refused:
         raise LabError(refused.message, refused.remedy) from refused
     except TrialFailed as failure:
@@ -186,11 +189,13 @@ class _Session:
         stack: ExitStack,
         note: Callable[[str], None],
         interruption: Interruption,
+        on_build: OnBuild,
     ) -> None:
         self._order = order
         self._folder = folder
         self._stack = stack
         self._note = note
+        self._on_build = on_build
         self._interruption = interruption
         self._stopped: str | None = None
 
@@ -270,7 +275,7 @@ class _Session:
         if order.serve is None:
             return None, None
         scratch = self._stack.enter_context(Scratch())
-        programs = Programs(manifests.load())
+        programs = Programs(manifests.load(), self._on_build)
         program = programs.program(order.serve, self._interruption, order.contract)
         proof = self._proof(programs, order.serve)
         listen = ListenSpec.of(order.serve, scratch, link.server.address)

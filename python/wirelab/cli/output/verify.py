@@ -9,7 +9,7 @@ from dataclasses import asdict
 from wirelab import identity
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK
-from wirelab.format.console import shortened
+from wirelab.format.console import Ticker, shortened
 from wirelab.identity import Verdict
 
 SECTIONS = ("operations", "errors", "limits", "vectors", "money", "concurrency", "outages")
@@ -35,6 +35,7 @@ def run(
             postgres=postgres,
             ready_timeout_s=ready_timeout_s,
             on_verdict=show_progress,
+            on_build=Ticker(err).show,
         )
     )
     if as_json:
