@@ -193,7 +193,7 @@ def test_a_line_fits_eighty_columns_and_has_no_control_characters(tmp_path: Path
     title = "the caller in java"
     report = BuildReport(title, _log(tmp_path, f"{name}\n"), 1_799.0, Clock())
     assert len(report.line()) < 80
-    assert report.line().endswith("g/long")
+    assert report.line().endswith("now …/long/long/long")
     report = BuildReport(title, _log(tmp_path, "a \x1b[2J b\n"), 1_799.0, Clock())
     assert "\x1b" not in report.line()
 

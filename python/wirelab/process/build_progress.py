@@ -100,7 +100,7 @@ class _Steps:
         """``212 packages, now net/http`` or ``module 3 of 17, compiler:compile wirelab-core``; a
         name is shortened to fit into ``width`` columns."""
         done = f"{counted(self._packages, 'package')}, now " if self._packages else self._module
-        return f"{done}{shortened(sanitize(self._step), width - len(done))}".removesuffix(", ")
+        return f"{done}{_end(sanitize(self._step), width - len(done))}".removesuffix(", ")
 
     def take(self, line: str) -> None:
         """Considers one line of the log."""
@@ -117,6 +117,16 @@ class _Steps:
             self._step = line
         elif not line.startswith("[INFO]"):
             self._step = line
+
+
+def _end(name: str, width: int) -> str:
+    """A path with as many of its last parts as fit, because the first parts of many packages are
+    the same."""
+    shown = name
+    while len(shown) > width and "/" in name:
+        name = name.partition("/")[2]
+        shown = f"…/{name}"
+    return shortened(shown, width)
 
 
 def usual_seconds(record: Path, stated: float | None) -> float | None:
