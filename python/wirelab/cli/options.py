@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from pathlib import Path
@@ -168,9 +168,13 @@ class GroupedCommand(click.Command):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
                 sections.setdefault(section_title(parameter), []).append(record)
-        for title, records in sections.items():
+        for title, records in (*sections.items(), *self.tables()):
             with formatter.section(title):
                 formatter.write_dl(records)
+
+    def tables(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Further sections: titles and rows. This class has none."""
+        yield from ()
 
 
 def section_title(parameter: click.Parameter) -> str:

@@ -7,30 +7,34 @@ names what was run, ``findings.json`` with every judgement, and report.html.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wirelab.errors import NotInstalled, UsageError
 from wirelab.experiment import loading as experiment_file
+from wirelab.experiment.model import Experiment
 from wirelab.experiment.scaling import replaced, scaled
 from wirelab.explain.cell_selector import CellSelector, level_words
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.format.counting import of_all
+from wirelab.format.units import format_minutes
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
 from wirelab.run import runner as running
 from wirelab.run.finished import GO_ON
 from wirelab.run.progress import Progress, Silent
 from wirelab.run.runner import Run
+from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
 from wirelab.study import claims as findings
 from wirelab.study import crossover, published_comparison, winners
 from wirelab.study import manifest as study_manifest
 from wirelab.study.catalogue import Found
 from wirelab.study.claims import Judgement
-from wirelab.study.model import Claim, PairEntry, WinnersEntry
+from wirelab.study.coverage import coverage
+from wirelab.study.model import Claim, PairEntry, Study, WinnersEntry
 from wirelab.study.winners import Contest, Square
 from wirelab.trial.record import Trial
 
@@ -129,11 +133,16 @@ def reproduce(
     parts = {
         part: _text(found, part, shares.get(part, share), quick) for part in _parts(found, quick)
     }
+    experiments = {
+        part: experiment_file.parse(text, str(found.part(part))) for part, text in parts.items()
+    }
     _begin(found, out, share, quick)
+    for line in _announced(study, experiments, is_default=scale is None, quick=quick):
+        heard.note(line)
     absent: dict[str, NotInstalled] = {}
     for number, (part, text) in enumerate(parts.items(), 1):
         heard.note(f"part {number} of {len(parts)}: {part}")
-        experiment = experiment_file.parse(text, str(found.part(part)))
+        experiment = experiments[part]
         try:
             running.run(
                 experiment,
@@ -151,6 +160,21 @@ def reproduce(
     if len(absent) == len(parts):
         raise next(iter(absent.values()))
     return read(out, where)
+
+
+def _announced(
+    study: Study, experiments: Mapping[str, Experiment], *, is_default: bool, quick: bool
+) -> Iterator[str]:
+    """How long it takes, where this is known, and what a first look cannot judge."""
+    seconds = study.takes.quick if quick else study.takes.default if is_default else None
+    if seconds is not None:
+        word = " --quick" if quick else ""
+        yield (
+            f"{study.name}{word} takes about {format_minutes(seconds)} on two cores, and longer "
+            "where a service must first be built or verified."
+        )
+    if quick:
+        yield from coverage(study, experiments, manifests.load()).sentences()
 
 
 def read(folder: Path, where: Path | None = None) -> Reproduction:
