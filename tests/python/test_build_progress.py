@@ -155,11 +155,11 @@ def test_a_build_of_another_process_is_waited_for_and_can_be_interrupted(
     ("log", "step"),
     [
         ("", ""),
-        ("[INFO] Scanning for projects...\n", ""),
+        ("\x1b[0m\x1b[0m[INFO] Scanning for projects...\n", ""),
         ("[INFO] Building wirelab-java-core 1  [3/17]\n", "module 3 of 17"),
         (
             COMPILING,
-            "module 3 of 17, compiler:compile wirelab-java-core",
+            "module 3 of 17, compile",
         ),
         (
             "Downloading from central: https://index.invalid/a/b/far-1.jar\n",

@@ -21,8 +21,9 @@ GO_DOWNLOAD = re.compile(r"go: downloading (\S+) \S+")
 GO_PACKAGE = re.compile(r"[\w.~-]+(?:/[\w.~-]+)*")
 """A line of ``go build -v``: the import path of a package."""
 MAVEN_MODULE = re.compile(r"\[INFO\] Building .* \[(\d+)/(\d+)\]")
-MAVEN_GOAL = re.compile(r"\[INFO\] --- (\S+?):\S+:(\S+) .*@ (\S+) ---")
-"""Plugin, goal and module."""
+MAVEN_GOAL = re.compile(r"\[INFO\] --- \S+:(\S+) .*@ \S+ ---")
+STYLE = re.compile(r"\x1b\[[\d;]*m")
+"""A style of ECMA-48, which Maven prints even into a file."""
 MAVEN_DOWNLOAD = re.compile(r"Download(?:ing|ed) from \S+: \S*/(\S+)")
 
 
@@ -84,7 +85,7 @@ class BuildReport:
         self._offset += len(text)
         *lines, self._rest = (self._rest + text).split(b"\n")
         for line in lines:
-            self._steps.take(line.decode("utf-8", "replace").strip())
+            self._steps.take(STYLE.sub("", line.decode("utf-8", "replace")).strip())
 
 
 class _Steps:
@@ -97,8 +98,8 @@ class _Steps:
         self._step = ""
 
     def text(self, width: int) -> str:
-        """``212 packages, now net/http`` or ``module 3 of 17, compiler:compile wirelab-core``; a
-        name is shortened to fit into ``width`` columns."""
+        """``212 packages, now net/http`` or ``module 3 of 25, compile``; a name is shortened to
+        fit into ``width`` columns."""
         done = f"{counted(self._packages, 'package')}, now " if self._packages else self._module
         return f"{done}{_end(sanitize(self._step), width - len(done))}".removesuffix(", ")
 
@@ -111,7 +112,7 @@ class _Steps:
         elif found := MAVEN_MODULE.match(line):
             self._module = f"module {found[1]} of {found[2]}, "
         elif found := MAVEN_GOAL.match(line):
-            self._step = f"{found[1]}:{found[2]} {found[3]}"
+            self._step = found[1]
         elif GO_PACKAGE.fullmatch(line):
             self._packages += 1
             self._step = line
