@@ -58,7 +58,12 @@ def _own(script: str, **keys: Any) -> dict[str, Any]:
 
 
 def _run(out: Path, *services: Any, **keys: Any) -> Run:
-    content = {
+    text = yaml.safe_dump(_content(*services, **keys))
+    return running.run(experiment_file.parse(text, str(out.parent / "x.yaml")), out, source=text)
+
+
+def _content(*services: Any, **keys: Any) -> dict[str, Any]:
+    return {
         "name": "own",
         "repeats": 1,
         "services": list(services),
@@ -67,8 +72,6 @@ def _run(out: Path, *services: Any, **keys: Any) -> Run:
         "warmup": {"min": "0 s", "max": "0 s"},
         **keys,
     }
-    text = yaml.safe_dump(content)
-    return running.run(experiment_file.parse(text, str(out.parent / "x.yaml")), out, source=text)
 
 
 def _only(run: Run) -> Trial:
@@ -237,9 +240,35 @@ def test_a_command_without_port_is_named_if_its_port_is_in_use(tmp_path: Path) -
 
 
 def test_a_service_that_never_listens_is_reported(tmp_path: Path) -> None:
-    reason = _failure(tmp_path, "import time; time.sleep(60)")
-    assert "was not ready after 1.5 s" in reason
+    reason = _failure(tmp_path, "import time; print('loading', flush=True); time.sleep(60)")
+    assert re.search(r"was not ready after [\d.]+ s, the last [\d.]+ s without progress", reason)
+    assert "last line: loading" in reason
     assert "it listens on no TCP port" in reason
+
+
+def test_a_service_that_starts_slowly_is_waited_for(tmp_path: Path) -> None:
+    spin = "import time; end = time.monotonic() + 3\nwhile time.monotonic() < end: pass"
+    service = _own(f"{spin}\n{HTTP}\n{SERVE}.serve_forever()", ready={"within": "1 s"})
+    assert _only(_run(tmp_path, service)).result.ok == 50
+
+
+def test_the_command_line_sets_the_time_in_which_a_service_must_be_ready(tmp_path: Path) -> None:
+    text = yaml.safe_dump(_content(_own("import time; time.sleep(60)", stop="500 ms")))
+    experiment = experiment_file.parse(text, str(tmp_path / "x.yaml"))
+    began = time.monotonic()
+    run = running.run(experiment, tmp_path / "run", source=text, ready_timeout_s=2.0)
+    assert "without progress" in _only(run).reason
+    assert time.monotonic() - began < 25, "ready.within is 30 s"
+
+
+def test_the_checks_of_readiness_are_not_progress(tmp_path: Path) -> None:
+    """It prints every request, and the checks keep it busy."""
+    answer = "sum(range(10**6)); print('asked', flush=True); self.send_error(503)"
+    script = f"{HTTP}\ndef answer(self): {answer}\nHandler.do_GET = answer\n{SERVE}.serve_forever()"
+    began = time.monotonic()
+    reason = _failure(tmp_path, script, ready={"http": "/", "within": "1500 ms"})
+    assert "without progress" in reason
+    assert time.monotonic() - began < 12, "the bound is 15 s"
 
 
 def test_a_service_on_another_port_is_reported(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,48 @@ def test_actions_of_the_release_are_pinned_to_commits() -> None:
 
 def test_actionlint_accepts_the_release(tmp_path: Path) -> None:
     actionlint.accepts(RELEASE, tmp_path)
+
+
+def test_the_release_builds_wheels_for_two_processors_and_waits_for_both() -> None:
+    jobs = yaml.safe_load(RELEASE.read_text(encoding="utf-8"))["jobs"]
+    building = {
+        name: job
+        for name, job in jobs.items()
+        if any(step.get("run") == "make wheel" for step in job["steps"])
+    }
+    assert sorted(job["runs-on"] for job in building.values()) == [
+        "ubuntu-24.04",
+        "ubuntu-24.04-arm",
+    ]
+    assert set(jobs["publish"]["needs"]) == set(building)
+    uploaded = [
+        step["with"]["name"]
+        for job in building.values()
+        for step in job["steps"]
+        if "upload-artifact" in step.get("uses", "")
+    ]
+    (download,) = (step for step in jobs["publish"]["steps"] if "uses" in step)
+    assert len(set(uploaded)) == 2
+    assert all(fnmatch(name, download["with"]["pattern"]) for name in uploaded)
+
+
+def test_a_release_has_three_numbers_and_the_tag_of_the_action_is_none() -> None:
+    workflow = yaml.safe_load(RELEASE.read_text(encoding="utf-8"))
+    (pattern,) = workflow[True]["push"]["tags"]  # YAML 1.1 reads `on` as true
+    assert fnmatch("v0.2.0", pattern)
+    assert not fnmatch("v0", pattern)
+
+
+def test_publishing_names_no_host_and_only_programs_that_exist() -> None:
+    section = read("CONTRIBUTING.md").partition("## Publishing")[2].partition("\n## ")[0]
+    assert not re.search(r"https?://|\b[\w-]+\.(?:com|org|io|net|dev)\b", section)
+    targets = re.findall(r"^\$ make (.*)$", section, re.MULTILINE)
+    assert targets
+    for target in " ".join(targets).split():
+        assert re.search(rf"^{target}:", read("Makefile"), re.MULTILINE), target
+    stage = re.search(r"--target (\w+)", section)
+    assert stage is not None
+    assert f" AS {stage[1]}\n" in read("Containerfile")
 
 
 def test_images_have_the_toolchains_of_the_checkout() -> None:

@@ -317,12 +317,14 @@ def test_a_trial_that_fails_is_kept_with_its_reason_and_the_run_goes_on(
     assert _run(tmp_path / "run").trials == run.trials
 
 
-def test_silence_of_the_service_ends(
-    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silence_of_the_service_ends(tmp_path: Path, stand_in: Misbehave) -> None:
     stand_in("service-silent")
-    monkeypatch.setattr(services.Service, "ready_s_max", 0.3)
-    assert "not ready" in _run(tmp_path / "run").trials[0].reason
+    one = TEXT.replace(", grpc@rust", "").replace("repeats: 2", "repeats: 1")
+    run = running.run(_experiment(one), tmp_path / "run", source=one, ready_timeout_s=2.0)
+    (trial,) = run.trials
+    assert re.search(r"the service was not ready after [\d.]+ s", trial.reason)
+    assert "without progress" in trial.reason
+    assert "--ready-timeout" in trial.reason
 
 
 def test_silence_of_the_engine_ends(

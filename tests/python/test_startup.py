@@ -17,7 +17,7 @@ import click
 import pytest
 
 import wirelab
-from wirelab.cli import COMMANDS, Entry, app
+from wirelab.cli import COMMANDS, GROUPS, Entry, app, main
 
 HEAVY = {
     *("numpy", "scipy", "matplotlib", "pydantic", "jinja2"),
@@ -28,7 +28,8 @@ WORKING = {"numpy", "scipy", "matplotlib", "pydantic", "rich", "typer"}
 """Nothing that driving, dissecting and wrapping need."""
 CPU_S_MAX = 2.0
 """Twenty times what help takes: no machine is so slow, and no import of scipy so fast."""
-SNAPPED = Path(__file__).parents[2] / "crates/trace/corpus/capture/snapped.pcapng"
+ROOT = Path(__file__).parents[2]
+SNAPPED = ROOT / "crates/trace/corpus/capture/snapped.pcapng"
 
 LOOK = """
 import json, sys, time
@@ -144,6 +145,33 @@ def test_the_list_of_commands_has_the_first_sentence_of_each(entry: Entry) -> No
     assert command is not None
     assert command.name == entry.name
     assert " ".join((command.help or "").split()).startswith(entry.about)
+
+
+def test_the_list_of_commands_is_grouped_by_purpose(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) < 80
+    heads = [line.removesuffix(":") for line in lines if re.fullmatch(r"[A-Z][a-z ]+:", line)]
+    assert heads == ["Options", *GROUPS]
+    listed = [match[1] for line in lines if (match := re.match(r"  ([a-z]+)  +[A-Z]", line))]
+    assert listed == [entry.name for entry in COMMANDS]
+    assert len(set(listed)) == len(listed)
+    assert {entry.name for entry in GROUPS["Measure"]} == {"demo", "run", "drive", "limit"}
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in COMMANDS])
+def test_help_fits_eighty_columns(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) < 80
+
+
+def test_the_reference_of_commands_has_the_same_groups() -> None:
+    page = (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8")
+    front = page.partition("\n## ")[0]
+    found = re.findall(r"^(?:\*\*(.+)\*\*:|\* `([a-z]+)`: )", front, re.MULTILINE)
+    assert [title or name for title, name in found if title not in ("Usage", "Options")] == [
+        text for title, entries in GROUPS.items() for text in (title, *(e.name for e in entries))
+    ]
 
 
 def test_the_version_is_that_of_the_package() -> None:

@@ -54,7 +54,7 @@ def points_of(found: Found) -> dict[str, list[Point]]:
 
 def test_the_study_is_listed(found: Found) -> None:
     """With its title."""
-    assert ("hamo2023", found.study.title) in studies.listing(STUDIES)
+    assert ("hamo2023", found.study.title) in [one[:2] for one in studies.listing(STUDIES)]
 
 
 def test_a_misspelt_name_is_guessed() -> None:

@@ -29,75 +29,81 @@ class Entry(NamedTuple):
     """First line of the command's help, shown in the list of commands."""
 
 
-COMMANDS = (
-    Entry("demo", "run", "Measure REST with JSON against gRPC on the embedded services."),
-    Entry("run", "run", "Run an experiment, or continue it where it was interrupted."),
-    Entry(
-        "reproduce",
-        "reproduce",
-        "Run a published study again, and report which of its findings hold.",
+GROUPS: dict[str, tuple[Entry, ...]] = {
+    "Measure": (
+        Entry("demo", "run", "Measure REST with JSON against gRPC on the embedded services."),
+        Entry("run", "run", "Run an experiment, or continue it where it was interrupted."),
+        Entry("drive", "drive", "Load one server and report how fast it answers."),
+        Entry("limit", "limit", "Find the highest rate at which a service meets an objective."),
     ),
-    Entry("drive", "drive", "Load one server and report how fast it answers."),
-    Entry(
-        "import",
-        "importing",
-        "Write an experiment file from an OpenAPI document, a .proto, a recording or a command.",
+    "Compare": (
+        Entry(
+            "compare",
+            "compare",
+            "Measure two services in pairs until it is known whether B is worse than A.",
+        ),
+        Entry(
+            "explain",
+            "explain",
+            "Explain why one of two services is slower by changing one thing at a time.",
+        ),
+        Entry("diff", "diff", "Compare two finished runs, cell by cell."),
+        Entry("history", "history", "Find where the figures of many runs changed."),
     ),
-    Entry(
-        "dissect",
-        "dissect",
-        "Report where the time of a capture went, and what its packets cost.",
+    "Diagnose": (
+        Entry(
+            "dissect",
+            "dissect",
+            "Report where the time of a capture went, and what its packets cost.",
+        ),
+        Entry(
+            "wrap",
+            "wrap",
+            "Run any load tool under packet capture and check whether its figures can be trusted.",
+        ),
     ),
-    Entry(
-        "wrap",
-        "wrap",
-        "Run any load tool under packet capture and check whether its figures can be trusted.",
+    "Studies": (
+        Entry(
+            "reproduce",
+            "reproduce",
+            "Run a published study again, and report which of its findings hold.",
+        ),
+        Entry("studies", "reproduce", "List the published studies that can be run again."),
+        Entry("parse", "parse", "Compare the speed of parsers for XML and other formats."),
+        Entry(
+            "facts",
+            "facts",
+            "Show properties of stacks other than speed, such as security and streaming.",
+        ),
+        Entry(
+            "survey", "survey", "Run a usability survey on two libraries and evaluate the answers."
+        ),
     ),
-    Entry(
-        "verify",
-        "verify",
-        "Check that services behave exactly like the canonical model.",
+    "Around them": (
+        Entry(
+            "import",
+            "importing",
+            "Write an experiment file from an OpenAPI document, a .proto, a recording or a "
+            "command.",
+        ),
+        Entry("verify", "verify", "Check that services behave exactly like the canonical model."),
+        Entry(
+            "report",
+            "run",
+            "Print the results of a run or reproduction again and rewrite its report.",
+        ),
+        Entry(
+            "browse", "browse", "Show the runs below a folder in a browser, also while they run."
+        ),
+        Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
+        Entry(
+            "mcp", "mcp", "Offer drive, compare, dissect and report as tools to an AI assistant."
+        ),
+        Entry("schema", "schema", "Print the JSON Schema of a document, for editors and programs."),
     ),
-    Entry(
-        "report",
-        "run",
-        "Print the results of a run or reproduction again and rewrite its report.",
-    ),
-    Entry(
-        "compare",
-        "compare",
-        "Measure two services in pairs until it is known whether B is worse than A.",
-    ),
-    Entry(
-        "explain",
-        "explain",
-        "Explain why one of two services is slower by changing one thing at a time.",
-    ),
-    Entry("limit", "limit", "Find the highest rate at which a service meets an objective."),
-    Entry("diff", "diff", "Compare two finished runs, cell by cell."),
-    Entry("history", "history", "Find where the figures of many runs changed."),
-    Entry(
-        "browse",
-        "browse",
-        "Show the runs below a folder in a browser, also while they run.",
-    ),
-    Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
-    Entry("studies", "reproduce", "List the published studies that can be run again."),
-    Entry("parse", "parse", "Compare the speed of parsers for XML and other formats."),
-    Entry(
-        "facts",
-        "facts",
-        "Show properties of stacks other than speed, such as security and streaming.",
-    ),
-    Entry(
-        "survey",
-        "survey",
-        "Run a usability survey on two libraries and evaluate the answers.",
-    ),
-    Entry("mcp", "mcp", "Offer drive, compare, dissect and report as tools to an AI assistant."),
-    Entry("schema", "schema", "Print the JSON Schema of a document, for editors and programs."),
-)
-"""Every command, in the order in which they are listed."""
+}
+"""Every command by the purpose that it is listed under, in the order of the list."""
+COMMANDS = tuple(entry for entries in GROUPS.values() for entry in entries)
 
 
 class LazyGroup(click.Group):
@@ -128,9 +134,11 @@ class LazyGroup(click.Group):
             raise click.NoSuchCommand(unknown.command_name, possibilities=names, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(entry.name, entry.about) for entry in COMMANDS])
+        """Lists the commands by purpose, without importing them."""
+        width = max(len(entry.name) for entry in COMMANDS)
+        for title, entries in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{entry.name:<{width}}", entry.about) for entry in entries])
 
 
 def _version(ctx: click.Context, option: click.Parameter, requested: bool) -> None:

@@ -9,7 +9,13 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import PATH, GroupedCommand, option, option_group
+from wirelab.cli.options import (
+    PATH,
+    READY_TIMEOUT_OPTION,
+    GroupedCommand,
+    option,
+    option_group,
+)
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,7 @@ class TestOptions:
     unverified: bool = option(
         "--unverified", is_flag=True, help="Also run services that did not pass `verify`."
     )
+    ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
 
 
 @click.command(cls=GroupedCommand)

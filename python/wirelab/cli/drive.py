@@ -14,6 +14,7 @@ from wirelab.cli.options import (
     COUNT,
     PATH,
     POSTGRES_HELP,
+    READY_TIMEOUT_OPTION,
     GroupedCommand,
     option,
     option_group,
@@ -63,6 +64,7 @@ class ConnectionOptions:
         default="",
         help=f"{POSTGRES_HELP} Needs a stack with store=postgres.",
     )
+    ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
 
 
 @dataclass(frozen=True)

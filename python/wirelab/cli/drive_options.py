@@ -39,6 +39,7 @@ from wirelab.drive.request import Data, Request
 from wirelab.drive.session import Call, OnProgress, drive_server, drive_stack, read_message
 from wirelab.drive.summary import summary
 from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, UsageError
+from wirelab.format.console import Ticker
 from wirelab.process.interruption import Interruption
 from wirelab.stack import targets
 from wirelab.stack.reference import Stack
@@ -265,6 +266,8 @@ def _drive(
             interruption=interruption,
             on_progress=on_progress,
             postgres=connection.postgres,
+            ready_timeout_s=connection.ready_timeout_s,
+            on_build=Ticker(err).show,
         )
     return drive_server(
         target,
@@ -290,6 +293,8 @@ OF_URLS = {
     "any-target": "wirelab starts it on this machine",
 }
 """Options that do not apply to wirelab's own services, with the reason."""
+OF_STACKS = {"ready-timeout": "leave it out: a server at a URL is running already"}
+"""What to do about options that do not apply to URLs, if it is not about the content."""
 
 
 def _refuse_foreign(target: Stack | Server, options: Options) -> None:
@@ -316,6 +321,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "step": contract.steps,
         "data-file": contract.data_file,
         "data-random": contract.data_random,
+        "ready-timeout": connection.ready_timeout_s,
     }
     if connection.postgres and not _is_on_postgres(target):
         raise UsageError(
@@ -330,7 +336,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     for option in _present(of_stacks) if isinstance(target, Server) else ():
         raise UsageError(
             f"--{option} applies only to services of wirelab, such as rest@rust",
-            "use --data or --body to send content to a URL",
+            OF_STACKS.get(option, "use --data or --body to send content to a URL"),
         )
 
 

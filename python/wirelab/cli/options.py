@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from wirelab.errors import UsageError
+from wirelab.errors import UnitError, UsageError
 
 
 class FiniteRange(click.FloatRange):
@@ -61,6 +61,35 @@ class Share(click.ParamType[float]):
             )
         return share
 
+
+class Duration(click.ParamType[float]):
+    """A time above 0, written as ``2min`` or ``500ms``; the value is in seconds."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Raises :class:`click.BadParameter`."""
+        from wirelab.format.units import parse_seconds
+
+        try:
+            seconds = parse_seconds(value)
+        except UnitError as error:
+            self.fail(str(error), param, ctx)
+        if seconds <= 0.0:
+            self.fail(f"{value!r} is not above 0; write for example 5min", param, ctx)
+        return seconds
+
+
+READY_TIMEOUT_OPTION: dict[str, Any] = {
+    "type": Duration(),
+    "metavar": "TIME",
+    "help": "Give up on a service that makes no progress (CPU time, output) for this time before "
+    "it is ready. [default: 120s; services of your own: `ready.within`]",
+}
+"""Attributes of ``--ready-timeout``; the value is in seconds, or None."""
+READY_TIMEOUT = click.option("--ready-timeout", "ready_timeout_s", **READY_TIMEOUT_OPTION)
 
 POSTGRES_HELP = "URL of a running PostgreSQL to use instead of starting one."
 
@@ -139,9 +168,13 @@ class GroupedCommand(click.Command):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
                 sections.setdefault(section_title(parameter), []).append(record)
-        for title, records in sections.items():
+        for title, records in (*sections.items(), *self.tables()):
             with formatter.section(title):
                 formatter.write_dl(records)
+
+    def tables(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Further sections: titles and rows. This class has none."""
+        yield from ()
 
 
 def section_title(parameter: click.Parameter) -> str:
@@ -240,7 +273,7 @@ class LoadOptions:
 
 @dataclass(frozen=True)
 class AcceptOptions:
-    """Which services may be measured."""
+    """Which services may be measured, and how long to wait for them."""
 
     unverified: bool = option(
         "--unverified",
@@ -252,6 +285,7 @@ class AcceptOptions:
         is_flag=True,
         help="Also load other machines that the file lists in allow_targets.",
     )
+    ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
 
 
 ACCEPT = option_group("accept", AcceptOptions, OPTIONS)

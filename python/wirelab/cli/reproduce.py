@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
@@ -10,26 +13,56 @@ from wirelab.cli.options import (
     AS_JSON,
     DIRECTORY,
     POSTGRES,
+    READY_TIMEOUT,
     VERBOSE,
     DirectoryOptions,
     FiniteRange,
     GroupedCommand,
 )
-from wirelab.errors import EXIT_OK
+from wirelab.errors import EXIT_OK, WirelabError
+
+if TYPE_CHECKING:
+    from wirelab.study.catalogue import Listed
 
 
-@click.command(cls=GroupedCommand)
+class ReproduceCommand(GroupedCommand):
+    """Help with the studies and how long each takes."""
+
+    def tables(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """The studies; nothing where an installation has none."""
+        from wirelab.study import catalogue
+
+        try:
+            rows = [(one.name, _times(one)) for one in catalogue.listing()]
+        except WirelabError:
+            return
+        yield f"Studies ({TIMES})", rows
+
+
+TIMES = "time on two cores, once services are built and verified"
+
+
+def _times(listed: Listed) -> str:
+    """``33 min; --quick: 1 min``."""
+    return f"{listed.default}; --quick: {listed.quick}" if listed.quick else listed.default
+
+
+@click.command(cls=ReproduceCommand)
 @click.argument("study", help="Name of the study, e.g. hamo2023.")
 @click.option(
     "--scale",
     type=FiniteRange(min=0.0),
-    help="Share of the published call counts; 1 is all of them. [default: a few minutes]",
+    help="Share of the published call counts; 1 is all of them. [default: that of the study]",
 )
 @click.option(
-    "--quick", is_flag=True, help="Measure fewer cells and repeats, for a first result in minutes."
+    "--quick",
+    is_flag=True,
+    help="Measure fewer cells and repeats, for a first result in minutes; prints first which "
+    "findings it cannot judge.",
 )
 @DIRECTORY
 @POSTGRES
+@READY_TIMEOUT
 @click.option("--metrics-port", **METRICS_PORT_OPTION)
 @VERBOSE
 @AS_JSON
@@ -40,6 +73,7 @@ def reproduce(
     quick: bool,
     directory: DirectoryOptions,
     postgres: str,
+    ready_timeout_s: float | None,
     metrics_port: int | None,
     verbose: bool,
     as_json: bool,
@@ -65,6 +99,7 @@ def reproduce(
             progress=watched,
             retry_failed=directory.retry_failed,
             postgres=postgres,
+            ready_timeout_s=ready_timeout_s,
         )
     return reproduced.show(made, as_json=as_json, verbose=verbose)
 
@@ -75,6 +110,10 @@ def studies() -> int:
     """List the published studies that can be run again."""
     from wirelab.study import catalogue as published
 
-    for name, title in published.listing():
-        out.print(f"{name:<20} {title}")
+    rows = [("study", "time", "--quick", "title")]
+    rows += [(one.name, one.default, one.quick, one.title) for one in published.listing()]
+    name, default, quick = (max(len(row[at]) for row in rows) for at in range(3))
+    for row in rows:
+        out.print(f"{row[0]:<{name}}  {row[1]:>{default}}  {row[2]:>{quick}}  {row[3]}")
+    out.print(f"({TIMES})", "dim")
     return EXIT_OK

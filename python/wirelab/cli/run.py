@@ -17,6 +17,8 @@ from wirelab.cli.options import (
     OPTIONS,
     PATH,
     POSTGRES_HELP,
+    READY_TIMEOUT,
+    READY_TIMEOUT_OPTION,
     VERBOSE,
     DirectoryOptions,
     GroupedCommand,
@@ -46,7 +48,7 @@ DEMO, DEMO_QUICK = (
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Which services may be measured, and what runs afterwards."""
+    """How services are started, which may be measured, and what runs afterwards."""
 
     unverified: bool = option(
         "--unverified",
@@ -71,6 +73,7 @@ class RunOptions:
         is_flag=True,
         help="Also load other machines that the file lists in allow_targets.",
     )
+    ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
 
 
 @click.command(cls=GroupedCommand)
@@ -98,14 +101,17 @@ def run(
 @click.command(cls=GroupedCommand)
 @DIRECTORY
 @click.option("--quick", is_flag=True, help="Small messages only: an answer in 15 seconds.")
+@READY_TIMEOUT
 @AS_JSON
 @exit_with_code
-def demo(directory: DirectoryOptions, quick: bool, as_json: bool) -> int:
+def demo(
+    directory: DirectoryOptions, quick: bool, ready_timeout_s: float | None, as_json: bool
+) -> int:
     """Measure REST with JSON against gRPC on the embedded services."""
     return _run(
         DEMO_QUICK if quick else DEMO,
         directory,
-        RunOptions(),
+        RunOptions(ready_timeout_s=ready_timeout_s),
         ThresholdOptions(),
         (),
         as_json=as_json,
@@ -218,6 +224,7 @@ def _run(
             retry_failed=directory.retry_failed,
             postgres=options.postgres,
             any_target=options.any_target,
+            ready_timeout_s=options.ready_timeout_s,
         )
         tested = _tested(folder, watched, options) if test_findings else EXIT_OK
     shown = results.show(
@@ -238,7 +245,11 @@ def _tested(folder: Path, progress: Progress, options: RunOptions) -> int:
 
     try:
         made = intervention.intervene(
-            folder, progress=progress, unverified=options.unverified, postgres=options.postgres
+            folder,
+            progress=progress,
+            unverified=options.unverified,
+            postgres=options.postgres,
+            ready_timeout_s=options.ready_timeout_s,
         )
     except UsageError as error:
         progress.note(f"nothing was tested: {error.message}")

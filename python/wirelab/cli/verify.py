@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import POSTGRES
+from wirelab.cli.options import POSTGRES, READY_TIMEOUT
 from wirelab.errors import UsageError
 
 
@@ -22,6 +22,7 @@ from wirelab.errors import UsageError
     "--deep", is_flag=True, help="Also run the slow checks, such as limits of a million elements."
 )
 @POSTGRES
+@READY_TIMEOUT
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @exit_with_code
 def verify(
@@ -30,6 +31,7 @@ def verify(
     contract: str | None,
     deep: bool,
     postgres: str,
+    ready_timeout_s: float | None,
     as_json: bool,
 ) -> int:
     """Check that services behave exactly like the canonical model."""
@@ -37,4 +39,11 @@ def verify(
         raise UsageError("name services, or --all", "for example `wirelab verify rest@go`")
     from wirelab.cli.output import verify as verified
 
-    return verified.run(references, contract, deep=deep, postgres=postgres, as_json=as_json)
+    return verified.run(
+        references,
+        contract,
+        deep=deep,
+        postgres=postgres,
+        ready_timeout_s=ready_timeout_s,
+        as_json=as_json,
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import PATH, GroupedCommand, option, option_group
+from wirelab.cli.options import PATH, READY_TIMEOUT_OPTION, GroupedCommand, option, option_group
 from wirelab.stack.link_names import LOOPBACK
 
 
@@ -36,6 +36,7 @@ class ServiceOptions:
         show_default=True,
         help="Network link between COMMAND and the service.",
     )
+    ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
 
 
 @dataclass(frozen=True)

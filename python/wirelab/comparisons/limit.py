@@ -82,6 +82,7 @@ class Acceptance:
     unverified: bool = False
     any_target: bool = False
     retry_failed: bool = False
+    ready_timeout_s: float | None = None
 
 
 @dataclass(frozen=True)

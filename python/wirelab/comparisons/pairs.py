@@ -56,6 +56,7 @@ def compare(
     any_target: bool = False,
     unverified: bool = False,
     retry_failed: bool = False,
+    ready_timeout_s: float | None = None,
 ) -> Answer:
     """Runs pairs until their confidence sequence decides, or ``pairs_max`` is reached; continues an
     earlier comparison in the same folder. Raises what :func:`wirelab.run.runner.run` raises, and
@@ -85,6 +86,7 @@ def compare(
         any_target=any_target,
         unverified=unverified,
         retry_failed=retry_failed,
+        ready_timeout_s=ready_timeout_s,
         enough=lambda trials: is_enough(so_far(trials)),
         comparison=Comparison(
             question.figure.name, question.threshold, (first, second), (a, b), names

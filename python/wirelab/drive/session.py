@@ -18,6 +18,7 @@ from wirelab.drive.request import Request
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
 from wirelab.process import open_files, proxies
+from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
@@ -101,9 +102,12 @@ def drive_stack(
     on_progress: OnProgress,
     faults: Json | None = None,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
+    on_build: OnBuild = ignore,
 ) -> Outcome:
     """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
-    already runs. Raises as :func:`drive_server` does."""
+    already runs, ``ready_timeout_s`` the time without progress in which the service must become
+    ready. Raises as :func:`drive_server` does."""
     stack = _amounted(stack, call, amount)
     request = call.request
     refusals = (operations.refusal(name, stack.axes) for name in request.called)
@@ -119,7 +123,7 @@ def drive_stack(
         raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
     _accept_files(stack.axes, amount)
     table = placement.choose("pinned")
-    program = Programs(manifests.load()).program(stack, interruption, request.contract)
+    program = Programs(manifests.load(), on_build).program(stack, interruption, request.contract)
     settings = Settings(
         hello_bytes=request.hello_bytes,
         processors=table.processors(),
@@ -136,7 +140,11 @@ def drive_stack(
                     replace(settings, store=store.configuration()).configuration(
                         stack, request.contract, listen
                     ),
-                    ProcessOptions(log=scratch.folder / "service.log", cores=table.service),
+                    ProcessOptions(
+                        log=scratch.folder / "service.log",
+                        cores=table.service,
+                        ready_timeout_s=ready_timeout_s,
+                    ),
                     interruption=interruption,
                 ) as service,
                 proxies.through(

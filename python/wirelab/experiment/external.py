@@ -172,7 +172,11 @@ class Ready(Model):
         None, description="gRPC health check: true, or the name of a service"
     )
     log: str | None = Field(None, description="regular expression that matches a printed line")
-    within: Time = time_default("30 s", "time limit, after which the trial fails")
+    within: Time = time_default(
+        "30 s",
+        "time without progress (CPU time, output) after which the trial fails; --ready-timeout "
+        "replaces it",
+    )
 
     @field_validator("log")
     @classmethod

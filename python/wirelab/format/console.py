@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TextIO
 
 from wirelab.format.sanitize import sanitize
@@ -128,6 +129,47 @@ class StatusLine:
     def show(self, *lines: Line) -> None:
         """Replaces what it shows."""
         self._console.status(lines)
+
+
+PRINTED_S = 9.5
+"""Seconds between two lines of a :class:`Ticker` in a pipe: below 10, because callers report at
+intervals of their own."""
+
+
+class Ticker:
+    """What is under way, as one line: on a terminal it is replaced, elsewhere a line is printed
+    every 10 s, so that a wait is not silent and a short one prints nothing."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        """``clock`` returns seconds."""
+        self._console = console
+        self._clock = clock
+        self._printed: float | None = None
+
+    def show(self, text: str) -> None:
+        """Shows the present state; an empty text ends it."""
+        if self._console.is_terminal:
+            room = self._console.width - 1
+            self._console.status([Line(shortened(text, room), "dim")] if text else ())
+            return
+        now = self._clock()
+        if not text:
+            self._printed = None
+        elif self._printed is None:
+            self._printed = now
+        elif now - self._printed >= PRINTED_S:
+            self._printed = now
+            self._console.print(shortened(text, self._console.width))
+
+
+def shortened(text: str, width: int) -> str:
+    """The text in at most ``width`` columns; ``…`` replaces the middle of a longer one, because the
+    beginning and the end of a stack reference distinguish it."""
+    if len(text) <= width:
+        return text
+    kept = max(0, width - 1)
+    tail = kept // 2
+    return f"{text[: kept - tail]}…{text[len(text) - tail :]}"[: max(0, width)]
 
 
 def folded(text: str, width: int) -> str:

@@ -77,3 +77,8 @@ def _split(text: object, units: tuple[str, ...], noun: str, example: str) -> tup
     if isinf(number):
         raise UnitError(f"{text[:40]!r}… is too large a number")
     return number, found[2]
+
+
+def format_minutes(seconds: float) -> str:
+    """A time for people, without the precision of :func:`format_seconds`: ``80 s``, ``33 min``."""
+    return f"{seconds:.0f} s" if seconds < 120.0 else f"{seconds / 60.0:.0f} min"

@@ -45,10 +45,12 @@ def examine(
     deep: bool = False,
     faults: Json | None = None,
     url: str = "",
+    ready_timeout_s: float | None = None,
 ) -> Examination:
     """Examines a separate service, which ends afterwards, with a separate store; ``url`` is that of
-    a running PostgreSQL. A service that fails is an examination with a failure. Raises
-    :class:`Interrupted`, :class:`EngineRefused`, :class:`LabError`."""
+    a running PostgreSQL, and ``ready_timeout_s`` that of the service's process. A service that
+    fails is an examination with a failure. Raises :class:`Interrupted`, :class:`EngineRefused`,
+    :class:`LabError`."""
     began = time.monotonic()
     exams: tuple[Exam, ...] = ()
     failure = ""
@@ -59,7 +61,14 @@ def examine(
                 stores.opened(stack, scratch.folder) as store,
             ):
                 subject = Subject(
-                    program, stack, contract, store, scratch, interruption, faults or {}
+                    program,
+                    stack,
+                    contract,
+                    store,
+                    scratch,
+                    interruption,
+                    faults or {},
+                    ready_timeout_s,
                 )
                 exams = _exams(subject, deep)
         except TrialFailed as failed:

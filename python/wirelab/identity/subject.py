@@ -34,6 +34,8 @@ class Subject:
     scratch: Scratch
     interruption: Interruption
     faults: Json = field(default_factory=dict)
+    ready_timeout_s: float | None = None
+    """See :class:`wirelab.process.children.ProcessOptions`."""
 
     @property
     def folder(self) -> Path:
@@ -57,7 +59,9 @@ class Subject:
             Service(
                 self.program,
                 settings.configuration(self.stack, self.contract, listen),
-                ProcessOptions(log=self.folder / "service.log"),
+                ProcessOptions(
+                    log=self.folder / "service.log", ready_timeout_s=self.ready_timeout_s
+                ),
                 interruption=self.interruption,
             ) as service,
             proxies.through(

@@ -13,11 +13,13 @@ import msgspec
 
 from wirelab import installation
 from wirelab.errors import TrialFailed, UsageError
+from wirelab.format.console import WIDTH, shortened
 from wirelab.identity import verdict as known
 from wirelab.identity.examining import examine
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.verdict import Gaps, Verdict, judge
 from wirelab.process import engine_binary, proxies
+from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Program, Programs
@@ -58,10 +60,17 @@ class Verifier:
     """Examines services, and stores proofs of those that passed."""
 
     def __init__(
-        self, programs: Programs, interruption: Interruption, *, postgres: str = ""
+        self,
+        programs: Programs,
+        interruption: Interruption,
+        *,
+        postgres: str = "",
+        ready_timeout_s: float | None = None,
     ) -> None:
-        """``postgres`` is the URL of a running server for ``store=postgres``."""
+        """``postgres`` is the URL of a running server for ``store=postgres``; ``ready_timeout_s``
+        is that of :class:`wirelab.process.children.ProcessOptions`."""
         self._postgres = postgres
+        self._ready_timeout_s = ready_timeout_s
         self._programs = programs
         self._interruption = interruption
         self.proofs = Proofs(binary_digest(engine_binary.find()))
@@ -82,6 +91,7 @@ class Verifier:
             engine_sha256=self.proofs.engine_sha256,
             deep=deep,
             url=self._postgres,
+            ready_timeout_s=self._ready_timeout_s,
         )
         verdict = judge(examination, self._gaps)
         if verdict.passed:
@@ -104,11 +114,18 @@ def verify(
     *,
     deep: bool = False,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
     on_verdict: Callable[[Verdict], None] = lambda _: None,
+    on_build: OnBuild = ignore,
 ) -> Iterator[Verdict]:
     """Examines every point. Raises :class:`BuildError`, :class:`Interrupted`."""
     with Interruption() as interruption:
-        verifier = Verifier(Programs(manifests.load()), interruption, postgres=postgres)
+        verifier = Verifier(
+            Programs(manifests.load(), on_build),
+            interruption,
+            postgres=postgres,
+            ready_timeout_s=ready_timeout_s,
+        )
         for stack, contract in chosen_points:
             interruption.check()
             verdict = verifier.verify(stack, contract, deep=deep)
@@ -174,10 +191,13 @@ class Admission:
         *,
         unverified: bool = False,
         postgres: str = "",
+        ready_timeout_s: float | None = None,
     ) -> None:
         """With ``unverified``, a service without a proof is measured anyway, and its trials are
         marked."""
-        self._verifier = Verifier(programs, interruption, postgres=postgres)
+        self._verifier = Verifier(
+            programs, interruption, postgres=postgres, ready_timeout_s=ready_timeout_s
+        )
         self._unverified = unverified
         self._known: dict[tuple[Stack, str], IdentityRecord | Verdict] = {}
 
@@ -189,7 +209,9 @@ class Admission:
             return
         kept = self._verifier.kept(*point)
         if kept is None:
-            note(f"verifying {point[0]}, contract {contract}")
+            end = f", contract {contract}"
+            start = "verifying "
+            note(f"{start}{shortened(str(point[0]), WIDTH - len(start) - len(end))}{end}")
         self._known[point] = kept or self._verifier.proof(*point)
 
     def of(self, stack: Stack, contract: str) -> IdentityRecord:

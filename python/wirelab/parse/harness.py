@@ -13,6 +13,7 @@ import msgspec
 from wirelab import checkout
 from wirelab.errors import TrialFailed
 from wirelab.process import services
+from wirelab.process.build_progress import BuildReport, OnBuild, ignore
 from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.interruption import Interruption
 from wirelab.stack.manifests import Manifest, load
@@ -77,9 +78,11 @@ Commands = Mapping[str, Sequence[str]]
 """Command that starts the program of each language."""
 
 
-def build(languages: Sequence[str], interruption: Interruption) -> Commands:
+def build(
+    languages: Sequence[str], interruption: Interruption, on_build: OnBuild = ignore
+) -> Commands:
     """Builds the programs. Raises :class:`BuildError`."""
-    return {language: BUILDERS[language](interruption) for language in languages}
+    return {language: BUILDERS[language](interruption, on_build) for language in languages}
 
 
 OPTIONS_OF_OTHERS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
@@ -93,33 +96,34 @@ MACHINE = (
 """Garbage collector and heap of the JVM, instead of its own choice."""
 
 
-def _java(interruption: Interruption) -> list[str]:
+def _java(interruption: Interruption, on_build: OnBuild) -> list[str]:
     catalogue = load()
     manifest, folder = catalogue.by_language["java"], catalogue.folders["java"]
-    out = services.build(manifest, folder, interruption)
+    out = services.build(manifest, folder, interruption, on_build)
     jar = out / "lib" / "wirelab-java-parse-1.jar"
     unset = [part for name in OPTIONS_OF_OTHERS for part in ("-u", name)]
     java = os.environ.get("JAVA") or "java"
     return ["env", *unset, java, *MACHINE, "-cp", str(jar), "wirelab.parse.Main"]
 
 
-def _go(interruption: Interruption) -> list[str]:
+def _go(interruption: Interruption, on_build: OnBuild) -> list[str]:
     manifest = Manifest(
         language="parse-go",
         requires=("go",),
-        build=("go", "build", "-trimpath", "-o", "{out}/wirelab-parse", "./cmd/parse"),
+        build=("go", "build", "-v", "-trimpath", "-o", "{out}/wirelab-parse", "./cmd/parse"),
         start=(),
         serves=(),
         remedy="install Go 1.26 or newer",
     )
-    out = services.build(manifest, checkout.root() / "services" / "go", interruption)
+    folder = checkout.root() / "services" / "go"
+    out = services.build(manifest, folder, interruption, on_build)
     return [str(out / "wirelab-parse")]
 
 
-def _rust(interruption: Interruption) -> list[str]:
+def _rust(interruption: Interruption, on_build: OnBuild) -> list[str]:
     """Cargo detects changes itself, in all crates that the program depends on."""
     target = checkout.root() / ".cache" / "parse" / "rust"
-    cargo = ("cargo", "build", "--quiet", "--release", "--locked", "--package", "wirelab-parse")
+    cargo = ("cargo", "build", "--release", "--locked", "--package", "wirelab-parse")
     places = ("--manifest-path", str(checkout.root() / "Cargo.toml"), "--target-dir", str(target))
     manifest = Manifest(
         language="parse-rust",
@@ -131,11 +135,13 @@ def _rust(interruption: Interruption) -> list[str]:
     )
     services.require(manifest)
     target.mkdir(parents=True, exist_ok=True)
-    services.run_builder(manifest.title, manifest.build, target / "build.log", interruption)
+    log = target / "build.log"
+    report = BuildReport(manifest.title, log, None)
+    services.run_builder(manifest.title, manifest.build, log, interruption, report, on_build)
     return [str(target / "release" / "wirelab-parse")]
 
 
-BUILDERS: Mapping[str, Callable[[Interruption], list[str]]] = {
+BUILDERS: Mapping[str, Callable[[Interruption, OnBuild], list[str]]] = {
     "java": _java,
     "go": _go,
     "rust": _rust,

@@ -16,6 +16,7 @@ from wirelab.documents.event import Fault, Progress
 from wirelab.documents.plan import Plan
 from wirelab.errors import BuildError, TrialFailed
 from wirelab.process import services
+from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.children import POLL_S, Ended, ProcessOptions, describe_exit
 from wirelab.process.engine import PlanProcess, RunObserver
 from wirelab.process.engine_binary import binary_digest
@@ -43,7 +44,8 @@ class Caller:
 class Callers:
     """Builds each caller once per run."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_build: OnBuild = ignore) -> None:
+        self._on_build = on_build
         self._built: dict[str, Caller] = {}
 
     def caller(self, name: str, interruption: Interruption) -> Caller:
@@ -53,7 +55,7 @@ class Callers:
             if name not in known:
                 raise BuildError(f"no services/*/caller.json defines caller={name}")
             manifest, folder = known[name]
-            out = str(services.build(manifest, folder, interruption))
+            out = str(services.build(manifest, folder, interruption, self._on_build))
             command = tuple(part.replace("{out}", out) for part in manifest.start)
             if not Path(command[0]).is_file():
                 raise BuildError(

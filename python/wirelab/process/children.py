@@ -15,7 +15,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,6 +57,9 @@ class ProcessOptions:
     """Signal that it gets when wirelab dies."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Additional environment variables, for values that must not appear on a command line."""
+    ready_timeout_s: float | None = None
+    """Time without progress after which a process that is not ready is given up, seconds
+    (:mod:`wirelab.process.readiness`); None: that of its kind."""
 
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -77,6 +80,8 @@ class Child:
         to the log by default. Raises :class:`OSError`."""
         self.command = list(command)
         self.log = options.log
+        self.bytes_read = 0
+        """Bytes of standard output so far."""
         self._buffer = bytearray()
         with options.log.open("ab") as errors, _network(options.namespace) as network:
             self.process = subprocess.Popen(
@@ -123,6 +128,7 @@ class Child:
                 rest, self._buffer = bytes(self._buffer), bytearray()
                 return rest
             self._buffer += chunk
+            self.bytes_read += len(chunk)
             if len(self._buffer) > LINE_BYTES_MAX:
                 raise TrialFailed(f"{self.command[0]} wrote a line of over {LINE_BYTES_MAX} bytes")
         line = bytes(self._buffer[:end])
@@ -190,11 +196,18 @@ def describe_exit(code: int) -> str:
         return f"signal {-code}"
 
 
-def run_to_end(child: Child, seconds: float, interruption: Interruption) -> int | None:
-    """Waits for a child; None after ``seconds``. Raises :class:`Interrupted` on request."""
+def run_to_end(
+    child: Child,
+    seconds: float,
+    interruption: Interruption,
+    on_tick: Callable[[], None] = lambda: None,
+) -> int | None:
+    """Waits for a child and calls ``on_tick`` meanwhile; None after ``seconds``. Raises
+    :class:`Interrupted` on request."""
     deadline = time.monotonic() + seconds
     while (code := child.wait(POLL_S)) is None:
         interruption.check()
+        on_tick()
         if time.monotonic() > deadline:
             return None
     return code

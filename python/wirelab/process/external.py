@@ -27,6 +27,7 @@ from wirelab.process.endpoint import Endpoint
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
 from wirelab.process.process_tree import ProcessTree
+from wirelab.process.readiness import READY_REMEDY, ReadyWait
 
 CONNECT_S_MAX = 1.0
 """Maximum time of one attempt to reach a service, seconds."""
@@ -38,6 +39,16 @@ LOG_BYTES_MAX = 1 << 20
 """Maximum amount of a service's output that is searched for its ready line."""
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Result of one attempt to reach a service."""
+
+    failure: str = ""
+    """Why it cannot be called yet; empty if it can."""
+    is_connected: bool = True
+    """Whether it accepted a connection."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,7 @@ class ExternalProcess(_Observed):
         interruption: Interruption,
     ) -> None:
         """Starts it and waits until it is ready. Raises :class:`TrialFailed` if it cannot be
-        started, ends, or is not ready in time."""
+        started, ends, or stops making progress before it is ready."""
         assert service.command is not None  # a URL uses RunningService
         self._service = service
         self._options = options
@@ -157,44 +168,45 @@ class ExternalProcess(_Observed):
 
     def _ready(self, port: int, interruption: Interruption) -> str:
         """Waits until the service is ready, and returns the address that answers."""
-        within = self._service.ready.within
-        deadline = time.monotonic() + within
-        reason = "no attempt was made"
-        while time.monotonic() < deadline:
+        timeout_s = self._options.ready_timeout_s or self._service.ready.within
+        wait = ReadyWait(self.child, timeout_s, self.tree)
+        while True:
             interruption.check()
-            address, reason = self._attempt(port, interruption)
-            if address:
+            address, made = self._attempt(port, interruption)
+            if not made.failure:
                 return address
             death = self.death()
             if death:
                 raise TrialFailed(f"{death} before it was ready{self._without_port(death)}")
+            # Once it answers, the attempts themselves keep it busy.
+            if failure := wait.failure(counts_progress=not made.is_connected):
+                where = self._elsewhere(port)
+                raise TrialFailed(f"the service {failure}: {made.failure}{where}; {READY_REMEDY}")
             time.sleep(POLL_S)
-        raise TrialFailed(
-            f"the service was not ready after {within:g} s: {reason}{self._elsewhere(port)}"
-        )
 
-    def _attempt(self, port: int, interruption: Interruption) -> tuple[str, str]:
-        """The address once the service is ready; otherwise the reason why it is not."""
+    def _attempt(self, port: int, interruption: Interruption) -> tuple[str, Attempt]:
+        """Tries its addresses; returns the one that is ready, or the first."""
         pattern = self._service.ready.log
         if pattern is not None and not self._has_printed(pattern):
-            return "", f"no printed line matches {pattern!r}"
-        reasons = []
+            return "", Attempt(f"no printed line matches {pattern!r}", is_connected=False)
+        first: tuple[str, Attempt] | None = None
         for host in self._hosts():
-            reason = self._reason((host, port), interruption)
-            if not reason:
-                return _address((host, port)), ""
-            reasons.append(reason)
-        return "", reasons[0]
+            made = self._reach((host, port), interruption)
+            if not made.failure:
+                return _address((host, port)), made
+            first = first or (_address((host, port)), made)
+        assert first is not None  # there is always one host
+        return first
 
-    def _reason(self, where: tuple[str, int], interruption: Interruption) -> str:
-        """Why it cannot be called yet; empty if it can."""
-        reason = attempt(self._service, where, self._place.client_namespace)
-        if reason or not self._service.ready.grpc:
-            return reason
+    def _reach(self, where: tuple[str, int], interruption: Interruption) -> Attempt:
+        """One attempt at one address."""
+        made = attempt(self._service, where, self._place.client_namespace)
+        if made.failure or not self._service.ready.grpc:
+            return made
         log = self._options.log.with_name("health.log")
         namespace = self._place.client_namespace
         options = replace(self._options, log=log, namespace=namespace, group=None)
-        return unhealthy(self._service, _address(where), options, interruption)
+        return Attempt(unhealthy(self._service, _address(where), options, interruption))
 
     def _without_port(self, death: str) -> str:
         """Why it may have chosen a port that is in use, for the message."""
@@ -234,9 +246,9 @@ class RunningService(_Observed):
         self._service = service
         self.address = service.server.address
         host, _, port = self.address.rpartition(":")
-        reason = attempt(service, (host.strip("[]"), int(port)), client_namespace)
-        if reason:
-            raise TrialFailed(f"service {service.name}: {reason}")
+        failure = attempt(service, (host.strip("[]"), int(port)), client_namespace).failure
+        if failure:
+            raise TrialFailed(f"service {service.name}: {failure}")
         self.tree = ProcessTree(service.pid) if service.pid else None
         if self.tree and not self.tree.pids():
             raise TrialFailed(f"service {service.name}: process {service.pid} does not exist")
@@ -264,18 +276,19 @@ class RunningService(_Observed):
 AnyExternal = ExternalProcess | RunningService
 
 
-def attempt(service: ExternalService, where: tuple[str, int], namespace: str | None) -> str:
-    """Why the service cannot be called yet; empty if it can."""
+def attempt(service: ExternalService, where: tuple[str, int], namespace: str | None) -> Attempt:
+    """Connects to the service, and makes the HTTP request of its readiness check if it has one."""
     shown = _address(where)
     try:
         connection = _connected(where, namespace)
     except OSError as error:
-        return f"{shown} does not accept connections ({error.strerror or error})"
+        refused = f"{shown} does not accept connections ({error.strerror or error})"
+        return Attempt(refused, is_connected=False)
     path = service.ready.http
     if path is None:
         connection.close()
-        return ""
-    return _asked(connection, shown, path, service)
+        return Attempt()
+    return Attempt(_asked(connection, shown, path, service))
 
 
 def _address(where: tuple[str, int]) -> str:

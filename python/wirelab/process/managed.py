@@ -17,6 +17,7 @@ import msgspec
 from wirelab.errors import TrialFailed
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
+from wirelab.process.readiness import READY_TIMEOUT_S, ReadyWait
 
 R = TypeVar("R", bound=msgspec.Struct)
 M = TypeVar("M", bound=msgspec.Struct)
@@ -44,8 +45,10 @@ class ManagedProcess(Generic[R]):
     """Name of the process in messages."""
     model: ClassVar[type[msgspec.Struct]]
     """Type of its ready line: ``R``."""
-    ready_s_max = 20.0
-    """Seconds from start to the ready line."""
+    ready_timeout_s = READY_TIMEOUT_S
+    """Seconds without progress before the ready line, unless the options set another time."""
+    ready_remedy = ""
+    """What to do if it is not ready in time, for messages."""
     stop_s = 2.5
     """Seconds from the end of its input to its exit."""
 
@@ -58,11 +61,12 @@ class ManagedProcess(Generic[R]):
         interruption: Interruption,
     ) -> None:
         """Starts it and waits for its ready line. Raises :class:`TrialFailed` if it refuses, dies,
-        prints nothing in time or prints something else."""
+        stops making progress before it is ready or prints something else."""
         self.child = Child(command, options)
         try:
             self.child.say(msgspec.json.encode(order) + b"\n")
-            line = self._first_line(interruption)
+            wait = ReadyWait(self.child, options.ready_timeout_s or self.ready_timeout_s)
+            line = self._first_line(wait, interruption)
             self.ready: R = self._parse(line)
             self.ready_line: dict[str, object] = msgspec.json.decode(line)
         except BaseException:
@@ -108,12 +112,12 @@ class ManagedProcess(Generic[R]):
         tail = self.child.log_tail()
         return f" ({tail})" if tail else ""
 
-    def _first_line(self, interruption: Interruption) -> bytes:
-        deadline = time.monotonic() + self.ready_s_max
+    def _first_line(self, wait: ReadyWait, interruption: Interruption) -> bytes:
         while (line := self.child.line(POLL_S)) is None:
             interruption.check()
-            if time.monotonic() > deadline:
-                raise TrialFailed(f"{self.noun} was not ready after {self.ready_s_max:.0f} s")
+            if failure := wait.failure():
+                remedy = f"; {self.ready_remedy}" if self.ready_remedy else ""
+                raise TrialFailed(f"{self.noun} {failure}{remedy}")
         if not line:
             code = self.child.end(1.0)
             raise TrialFailed(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import shutil
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,11 +21,19 @@ from wirelab.documents.codec_times import CodecTimes
 from wirelab.documents.service_ready import Ready
 from wirelab.errors import BuildError, NotInstalled, TrialFailed
 from wirelab.process import engine_binary, metrics
-from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
+from wirelab.process.build_progress import (
+    REPORT_S,
+    BuildReport,
+    OnBuild,
+    ignore,
+    usual_seconds,
+)
+from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.endpoint import ANY_PORT, Endpoint, ListenSpec
 from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess
+from wirelab.process.readiness import READY_REMEDY
 from wirelab.stack.manifests import Catalogue, Manifest
 from wirelab.stack.reference import Stack
 
@@ -85,8 +94,9 @@ class Settings:
 class Programs:
     """Builds each language's service once per run."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, on_build: OnBuild = ignore) -> None:
         self._catalogue = catalogue
+        self._on_build = on_build
         self._built: dict[str, Program] = {}
 
     def program(
@@ -96,7 +106,7 @@ class Programs:
         manifest = self._catalogue.manifest(stack, contract)
         if manifest.language not in self._built:
             folder = self._catalogue.folders[manifest.language]
-            out = build(manifest, folder, interruption)
+            out = build(manifest, folder, interruption, self._on_build)
             self._built[manifest.language] = _program(manifest, out)
         return self._built[manifest.language]
 
@@ -133,6 +143,7 @@ class Service(ManagedProcess[Ready]):
 
     noun = "the service"
     model = Ready
+    ready_remedy = READY_REMEDY
 
     def __init__(
         self,
@@ -143,7 +154,7 @@ class Service(ManagedProcess[Ready]):
         interruption: Interruption,
     ) -> None:
         """Starts it and waits for its ready line. Raises :class:`TrialFailed` if it refuses, dies,
-        prints nothing for 20 s or prints something else."""
+        stops making progress before it is ready or prints something else."""
         self.program = program
         self.configuration = configuration
         self._namespace = options.namespace
@@ -244,8 +255,14 @@ class Buildable(Protocol):
     def needs(self) -> tuple[str, ...]:
         """Programs that it needs in PATH to run."""
 
+    @property
+    def build_seconds(self) -> float | None:
+        """Usual time of its first build on two cores, seconds; None: not known."""
 
-def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path:
+
+def build(
+    manifest: Buildable, folder: Path, interruption: Interruption, on_build: OnBuild = ignore
+) -> Path:
     """Builds the program in ``folder`` unless these sources were built before; without a checkout,
     finds it in its package. Returns the path that the manifest calls ``{out}``. Raises
     :class:`BuildError`, :class:`NotInstalled`."""
@@ -257,9 +274,11 @@ def build(manifest: Buildable, folder: Path, interruption: Interruption) -> Path
     cache = installation.cache() / "services"
     cache.mkdir(parents=True, exist_ok=True)
     built = cache / f"{manifest.cache_name}-{digest(folder, manifest)[:16]}"
-    with _locked(cache / f"{manifest.cache_name}.lock"):
+    waiting = f"waiting for another process that builds {manifest.title}"
+    with _locked(cache / f"{manifest.cache_name}.lock", lambda: on_build(waiting), interruption):
+        on_build("")
         if not built.is_dir():
-            build_into(built, manifest, folder, interruption, version=_version())
+            build_into(built, manifest, folder, interruption, version=_version(), on_build=on_build)
     return built / OUT
 
 
@@ -334,36 +353,70 @@ def require(manifest: Buildable) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Locks the build, so that two runs that start together build once."""
+def _locked(path: Path, on_wait: Callable[[], None], interruption: Interruption) -> Iterator[None]:
+    """Locks the build, so that two runs that start together build once. Raises
+    :class:`Interrupted` on request."""
     with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                interruption.check()
+                on_wait()
+                time.sleep(POLL_S)
         yield
 
 
 def build_into(
-    built: Path, manifest: Buildable, folder: Path, interruption: Interruption, *, version: str
+    built: Path,
+    manifest: Buildable,
+    folder: Path,
+    interruption: Interruption,
+    *,
+    version: str,
+    on_build: OnBuild = ignore,
 ) -> None:
-    """Builds the program in ``folder`` as ``built / OUT``, which is complete or does not exist.
-    Raises :class:`BuildError`."""
+    """Builds the program in ``folder`` as ``built / OUT``, which is complete or does not exist. The
+    time that it took is kept next to it. Raises :class:`BuildError`."""
     unfinished = built.with_name(f"{built.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
     command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest, version)]
     # Some build tools print errors on standard output.
     aside = ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder)]
-    run_builder(manifest.title, [*aside, *command], built.with_suffix(".log"), interruption)
+    log, record = built.with_suffix(".log"), built.with_name(f"{manifest.cache_name}.seconds")
+    report = BuildReport(manifest.title, log, usual_seconds(record, manifest.build_seconds))
+    run_builder(manifest.title, [*aside, *command], log, interruption, report, on_build)
     unfinished.rename(built)
+    record.write_text(f"{report.seconds:.1f}", encoding="ascii")
 
 
-def run_builder(title: str, command: Sequence[str], log: Path, interruption: Interruption) -> None:
-    """Runs the build of ``title``. Raises :class:`BuildError`."""
+def run_builder(
+    title: str,
+    command: Sequence[str],
+    log: Path,
+    interruption: Interruption,
+    report: BuildReport,
+    on_build: OnBuild = ignore,
+) -> None:
+    """Runs the build of ``title``, and passes what it does to ``on_build``. Raises
+    :class:`BuildError`."""
     log.unlink(missing_ok=True)
     child = Child(command, ProcessOptions(log=log))
+    due = 0.0
+
+    def tick() -> None:
+        nonlocal due
+        if report.seconds >= due:
+            due = report.seconds + REPORT_S
+            on_build(report.line())
+
     try:
-        code = run_to_end(child, BUILD_S_MAX, interruption)
+        code = run_to_end(child, BUILD_S_MAX, interruption, tick)
     finally:
         child.kill()
+        on_build("")
     if code != 0:
         how = f"took more than {BUILD_S_MAX:.0f} s" if code is None else describe_exit(code)
         raise BuildError(

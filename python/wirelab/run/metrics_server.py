@@ -90,6 +90,9 @@ class RunMetrics(Collector):
         """Forwarded."""
         self._next.note(text)
 
+    def building(self, text: str) -> None:
+        self._next.building(text)
+
     def trial(self, planned: PlannedTrial) -> None:
         """Called for the next trial; resets its figures."""
         with self._lock:

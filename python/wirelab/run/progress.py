@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from wirelab.format.console import Console, Line
+from wirelab.format.console import Console, Line, Ticker, folded, shortened
 from wirelab.format.counting import counted
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from wirelab.experiment.matrix import PlannedTrial
 
 
+STACK_WIDTH_MIN = 24
+"""Fewest columns to which a stack is shortened before other details are left out."""
+
+
 class Progress(Protocol):
     """Observes the progress of a run."""
 
@@ -29,6 +33,10 @@ class Progress(Protocol):
 
     def note(self, text: str) -> None:
         """Reports a message."""
+
+    def building(self, text: str) -> None:
+        """Called several times per second during a build with a line about it, and with an empty
+        one at its end."""
 
     def trial(self, planned: PlannedTrial) -> None:
         """Called when a trial begins."""
@@ -79,6 +87,8 @@ class Silent:
 
     def note(self, text: str) -> None: ...
 
+    def building(self, text: str) -> None: ...
+
     def trial(self, planned: PlannedTrial) -> None: ...
 
     def inside(self, progress: EngineProgress) -> None: ...
@@ -95,9 +105,11 @@ class OnConsole:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._ticker = Ticker(console)
         self._left = TimeLeft(())
         self._total = self._done = self._failed = 0
-        self._words = self._phase = ""
+        self._planned: PlannedTrial | None = None
+        self._phase = ""
         self._began = time.monotonic()
         self.reported: set[str] = set()
         """Ids of trials whose failure was printed."""
@@ -113,11 +125,14 @@ class OnConsole:
         self.note(f"{counted(len(planned), 'trial')}{length}")
 
     def note(self, text: str) -> None:
-        self._console.print(text)
+        self._console.print(folded(text, self._console.width))
+
+    def building(self, text: str) -> None:
+        self._ticker.show(text)
 
     def trial(self, planned: PlannedTrial) -> None:
         self._began = time.monotonic()
-        self._words = words(planned)
+        self._planned = planned
         self._phase = "starting"
         self._show()
 
@@ -137,8 +152,9 @@ class OnConsole:
             self.note(f"failed: {trial.id}: {sanitize(trial.reason)}")
         elif not self._console.is_terminal:
             rate = trial.result.rate_per_s
-            left = time_left(self._left.seconds())
-            self.note(f"[{self._done}/{self._total}] {self._words}: {rate:,.0f}/s, {left}")
+            start = f"[{self._done}/{self._total}] "
+            end = f": {rate:,.0f}/s, {time_left(self._left.seconds())}"
+            self._console.print(f"{start}{self._words(len(start) + len(end))}{end}")
 
     def end(self) -> None:
         self._console.status(())
@@ -147,17 +163,32 @@ class OnConsole:
         left = time_left(self._left.seconds(time.monotonic() - self._began))
         failed = f", {self._failed} failed" if self._failed else ""
         done = f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left}"
-        self._console.status((Line(done, "bold"), Line(f"{self._words} · {self._phase}", "dim")))
+        end = f" · {self._phase}"
+        self._console.status((Line(done, "bold"), Line(f"{self._words(len(end) + 1)}{end}", "dim")))
+
+    def _words(self, taken: int) -> str:
+        """The trial under way, in a line of which ``taken`` columns are used."""
+        room = self._console.width - taken
+        return "" if self._planned is None else words(self._planned, room)
 
 
-def words(planned: PlannedTrial) -> str:
-    """``grpc@rust Hello 150 kB, closed 32, repeat 2``; includes the link if it is not loopback."""
+def words(planned: PlannedTrial, width: int) -> str:
+    """``grpc@rust Hello 150 kB, closed 32, repeat 2``; includes the link if it is not loopback. In
+    fewer columns the stack is shortened, then details are left out from the end."""
     point = planned.cell.point
     load = point.load
-    amount = f"{load.level():g}{load.unit()}"
-    call = operations.words(point.operation, format_bytes(point.bytes))
-    link = "" if point.link == LOOPBACK else f" on {point.link}"
-    return f"{point.stack} {call}{link}, {load.kind} {amount}, repeat {planned.repeat}"
+    details = [
+        f" {operations.words(point.operation, format_bytes(point.bytes))}",
+        "" if point.link == LOOPBACK else f" on {point.link}",
+        f", {load.kind} {load.level():g}{load.unit()}",
+        f", repeat {planned.repeat}",
+    ]
+    for kept in range(len(details), 0, -1):
+        rest = "".join(details[:kept])
+        room = width - len(rest)
+        if room >= min(len(point.stack), STACK_WIDTH_MIN):
+            return f"{shortened(point.stack, room)}{rest}"
+    return shortened(f"{point.stack}{details[0]}", width)
 
 
 def _bar(done: int, total: int, width: int = 24) -> str:

@@ -22,6 +22,7 @@ from wirelab.experiment.model import Experiment
 from wirelab.format.units import format_seconds
 from wirelab.identity import Admission
 from wirelab.process import engine_binary, open_files, proxies
+from wirelab.process.callers import Callers
 from wirelab.process.databases import MAX_CONNECTIONS, Stores
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -53,6 +54,7 @@ def run(
     retry_failed: bool = False,
     postgres: str = "",
     any_target: bool = False,
+    ready_timeout_s: float | None = None,
     enough: Callable[[Sequence[Trial]], bool] | None = None,
     comparison: Comparison | None = None,
     whole: Path | None = None,
@@ -61,9 +63,11 @@ def run(
     experiment file. ``unverified`` also measures services whose verification did not pass.
     ``retry_failed`` repeats failed trials in ``out``. ``postgres`` is the URL of a running server
     for ``store=postgres``; by default wirelab starts its own. ``any_target`` allows other machines
-    that the experiment lists. The run ends early once ``enough`` returns true for the trials so
-    far. The manifest keeps ``comparison``. ``whole`` is the directory that the user named, if
-    ``out`` is a part of it.
+    that the experiment lists. ``ready_timeout_s`` is the time without progress after which a
+    service that is not ready is given up, in seconds; by default
+    :data:`wirelab.process.readiness.READY_TIMEOUT_S`, or that in the file. The run ends early once
+    ``enough`` returns true for the trials so far. The manifest keeps ``comparison``. ``whole`` is
+    the directory that the user named, if ``out`` is a part of it.
 
     Failed trials are recorded in the journal, and the run continues. Raises
     :class:`ExperimentError`, :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`,
@@ -85,8 +89,14 @@ def run(
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):
-        programs = Programs(catalogue)
-        admission = Admission(programs, stop, unverified=unverified, postgres=postgres)
+        programs = Programs(catalogue, progress.building)
+        admission = Admission(
+            programs,
+            stop,
+            unverified=unverified,
+            postgres=postgres,
+            ready_timeout_s=ready_timeout_s,
+        )
         lab = Lab(
             experiment,
             programs,
@@ -96,6 +106,8 @@ def run(
             stores,
             on_progress=progress.inside,
             on_runtime=progress.runtime,
+            callers=Callers(progress.building),
+            ready_timeout_s=ready_timeout_s,
         )
         if distant:
             progress.note(distant)

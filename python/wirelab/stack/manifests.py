@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -34,6 +34,9 @@ PETCLINIC_AXES: tuple[str, ...] = ("repository", "fetch", "mapper", "validation"
 
 STORED_CONTRACTS = ("records", "petclinic")
 """Contracts whose services store rows as the axis ``store`` selects."""
+
+
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,6 +82,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     build: tuple[str, ...] = ()
     """Command, run in the manifest's folder; ``{out}`` is the file or folder to create,
     ``{version}`` the version of wirelab."""
+    build_seconds: Seconds | None = None
+    """Usual time of the first build on two cores, seconds."""
     faults: tuple[str, ...] = ()
     """Fault switches; ``*`` means all of them."""
     remedy: str = ""
@@ -138,6 +143,8 @@ class CallerManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Programs that the build needs in PATH."""
     build: tuple[str, ...] = ()
     """Same as :attr:`Manifest.build`."""
+    build_seconds: Seconds | None = None
+    """Same as :attr:`Manifest.build_seconds`."""
     remedy: str = ""
     """What to do if a program in ``requires`` is missing."""
     needs: tuple[str, ...] = ()

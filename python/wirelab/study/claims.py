@@ -129,11 +129,11 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     if finding.order:
         return _in_order(trials, finding, level)
     figure = figures.named(finding.figure)
-    cells = [(power, selector, selector.find(trials)) for power, selector in _terms(finding, level)]
-    missing = [str(selector) for _, selector, cell in cells if not (cell and cell.values(figure))]
+    found = [(power, selector, selector.find(trials)) for power, selector in _terms(finding, level)]
+    missing = [str(selector) for _, selector, cell in found if not (cell and cell.values(figure))]
     if missing:
         return Part(level, None, "undecided", f"not measured: {'; '.join(missing)}")
-    powered: list[Powered] = [(p, w, c) for p, w, c in cells if c is not None]
+    powered: list[Powered] = [(p, w, c) for p, w, c in found if c is not None]
     strict_level = 1 - (1 - linear_contrasts.CONFIDENCE) / len(finding.levels)
     try:
         usual = _interval(finding, powered, figure, linear_contrasts.CONFIDENCE)
@@ -152,6 +152,11 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     return Part(level, usual, outcome, f"{reason}; {more}", decided_by=more)
 
 
+def cells(finding: Finding, level: Level) -> list[CellSelector]:
+    """Every cell that the claim needs at one level."""
+    return [selector for _, selector in _terms(finding, level)]
+
+
 def _terms(finding: Finding, level: Level) -> list[tuple[float, CellSelector]]:
     terms = [(1.0, cell) for cell in finding.over] + [(-1.0, cell) for cell in finding.under]
     terms = [(power, cell.changed(level)) for power, cell in terms]
@@ -167,17 +172,17 @@ def _terms(finding: Finding, level: Level) -> list[tuple[float, CellSelector]]:
 
 def _in_order(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     """Holds where every trial shows the order, does not hold where none does."""
-    cells = [selector.changed(level).find(trials) for selector in finding.over]
-    measured = [trial for cell in cells if cell is not None for trial in cell.measured]
+    found = [selector.changed(level).find(trials) for selector in finding.over]
+    measured = [trial for cell in found if cell is not None for trial in cell.measured]
     orders = [trial.wire.order for trial in measured if trial.wire and trial.wire.order]
-    if None in cells or not orders:
+    if None in found or not orders:
         missing = "; ".join(str(selector.changed(level)) for selector in finding.over)
         return Part(level, None, "undecided", f"not measured: {missing}")
-    found = sum(_has_in_order(order, finding.order) for order in orders)
+    shown = sum(_has_in_order(order, finding.order) for order in orders)
     outcome: Outcome = (
-        "holds" if found == len(orders) else "undecided" if found else "does not hold"
+        "holds" if shown == len(orders) else "undecided" if shown else "does not hold"
     )
-    return Part(level, None, outcome, f"in {of_all(found, len(orders), 'trial')}")
+    return Part(level, None, outcome, f"in {of_all(shown, len(orders), 'trial')}")
 
 
 def _has_in_order(packets: Sequence[str], expected: Sequence[str]) -> bool:

@@ -370,6 +370,14 @@ class NotRerun(Model):
     reason: str
 
 
+class Takes(Model):
+    """How long a reproduction takes on two cores, once its services are built and
+    verified."""
+
+    default: Time = Field(description="at the default scale")
+    quick: Time | None = Field(None, description="a first look, for a study that has one")
+
+
 class Study(Model):
     """A published experiment with its claims."""
 
@@ -384,6 +392,10 @@ class Study(Model):
         default_factory=dict, description="default share of the parts that differ from scale"
     )
     window_max: Time = Field(description="longest window at the default scale")
+    takes: Takes = Field(
+        description="measured time on two cores; on one line, because help reads it without a "
+        "parser of YAML"
+    )
     quick: dict[str, Words] = Field(
         default_factory=dict,
         description="the parts that a first look runs, each with the keys of its experiment file "
@@ -407,6 +419,8 @@ class Study(Model):
                 raise ValueError(f"there is no part {part!r}. {did_you_mean(part, self.parts)}")
         for arm in self._arms_named():
             _legal(partial(_arm, self.arms, arm))
+        if bool(self.quick) != (self.takes.quick is not None):
+            raise ValueError("`quick` and `takes: {quick: …}` belong together: write both or none")
         ids = [claim.id for claim in self.findings]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:

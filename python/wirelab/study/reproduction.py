@@ -7,30 +7,34 @@ names what was run, ``findings.json`` with every judgement, and report.html.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wirelab.errors import NotInstalled, UsageError
 from wirelab.experiment import loading as experiment_file
+from wirelab.experiment.model import Experiment
 from wirelab.experiment.scaling import replaced, scaled
 from wirelab.explain.cell_selector import CellSelector, level_words
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.format.counting import of_all
+from wirelab.format.units import format_minutes
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
 from wirelab.run import runner as running
 from wirelab.run.finished import GO_ON
 from wirelab.run.progress import Progress, Silent
 from wirelab.run.runner import Run
+from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
 from wirelab.study import claims as findings
 from wirelab.study import crossover, published_comparison, winners
 from wirelab.study import manifest as study_manifest
 from wirelab.study.catalogue import Found
 from wirelab.study.claims import Judgement
-from wirelab.study.model import Claim, PairEntry, WinnersEntry
+from wirelab.study.coverage import coverage
+from wirelab.study.model import Claim, PairEntry, Study, WinnersEntry
 from wirelab.study.winners import Contest, Square
 from wirelab.trial.record import Trial
 
@@ -102,13 +106,15 @@ def reproduce(
     where: Path | None = None,
     retry_failed: bool = False,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
 ) -> Reproduction:
     """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
     that it holds as failed, and judges all of it.
 
     ``scale`` is the share of the published calls; the study's default when None. ``quick`` runs
     what the study names for a first look, at no scale. ``postgres`` is the URL of a server that
-    already runs. Raises :class:`UsageError` for a name that is no study, a scale that is no share
+    already runs; ``ready_timeout_s`` is that of :func:`wirelab.run.runner.run`. Raises
+    :class:`UsageError` for a name that is no study, a scale that is no share
     or a first look that the study does not have, and what
     :func:`wirelab.run.runner.run` raises. A part whose services are not installed is left out,
     unless no other part is left.
@@ -127,11 +133,16 @@ def reproduce(
     parts = {
         part: _text(found, part, shares.get(part, share), quick) for part in _parts(found, quick)
     }
+    experiments = {
+        part: experiment_file.parse(text, str(found.part(part))) for part, text in parts.items()
+    }
     _begin(found, out, share, quick)
+    for line in _announced(study, experiments, is_default=scale is None, quick=quick):
+        heard.note(line)
     absent: dict[str, NotInstalled] = {}
     for number, (part, text) in enumerate(parts.items(), 1):
         heard.note(f"part {number} of {len(parts)}: {part}")
-        experiment = experiment_file.parse(text, str(found.part(part)))
+        experiment = experiments[part]
         try:
             running.run(
                 experiment,
@@ -141,6 +152,7 @@ def reproduce(
                 retry_failed=retry_failed,
                 whole=out,
                 postgres=postgres if experiment.uses_postgres else "",
+                ready_timeout_s=ready_timeout_s,
             )
         except NotInstalled as missing:
             absent[part] = missing
@@ -148,6 +160,21 @@ def reproduce(
     if len(absent) == len(parts):
         raise next(iter(absent.values()))
     return read(out, where)
+
+
+def _announced(
+    study: Study, experiments: Mapping[str, Experiment], *, is_default: bool, quick: bool
+) -> Iterator[str]:
+    """How long it takes, where this is known, and what a first look cannot judge."""
+    seconds = study.takes.quick if quick else study.takes.default if is_default else None
+    if seconds is not None:
+        word = " --quick" if quick else ""
+        yield (
+            f"{study.name}{word} takes about {format_minutes(seconds)} on two cores, and longer "
+            "where a service must first be built or verified."
+        )
+    if quick:
+        yield from coverage(study, experiments, manifests.load()).sentences()
 
 
 def read(folder: Path, where: Path | None = None) -> Reproduction:

@@ -118,7 +118,8 @@ class Link(ManagedProcess[Ready]):
 
     noun = "the link"
     model = Ready
-    ready_s_max = 180.0
+    ready_timeout_s = 180.0
+    """Until it is ready it mostly waits for the pings that measure it."""
     stop_s = 10.0
 
     def __init__(

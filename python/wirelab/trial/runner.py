@@ -87,6 +87,8 @@ class Lab:
     callers: Callers = field(default_factory=Callers)
     nominal: dict[Profile, Nominal] = field(default_factory=dict)
     """Nominal values of links, once they have been tried out."""
+    ready_timeout_s: float | None = None
+    """See :class:`wirelab.process.children.ProcessOptions`; for services."""
 
 
 @dataclass(frozen=True)
@@ -259,6 +261,7 @@ class TrialRunner:
                     cores=self._table.service,
                     namespace=link.server.namespace,
                     group=group,
+                    ready_timeout_s=self._lab.ready_timeout_s,
                 ),
                 interruption=lab.interruption,
             ) as service,
@@ -310,6 +313,7 @@ class TrialRunner:
                     cores=self._table.service,
                     namespace=link.server.namespace,
                     group=group,
+                    ready_timeout_s=self._lab.ready_timeout_s,
                 ),
                 interruption=self._lab.interruption,
             ) as started,

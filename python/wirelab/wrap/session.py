@@ -19,6 +19,7 @@ from wirelab.documents.link import Measure
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment.placement import available_cores
 from wirelab.process import metrics
+from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
@@ -65,6 +66,8 @@ class Order:
     seconds_max: float | None = None
     keylog: bool = True
     """The command is asked to write its secrets of TLS."""
+    ready_timeout_s: float | None = None
+    """For the service; see :class:`wirelab.process.children.ProcessOptions`."""
 
 
 @dataclass(frozen=True)
@@ -124,13 +127,15 @@ def wrap(
     err: BinaryIO,
     note: Callable[[str], None],
     interruption: Interruption,
+    on_build: OnBuild = ignore,
 ) -> Measured:
-    """Runs the command under capture; capture and output are stored in ``folder``.
+    """Runs the command under capture; capture and output are stored in ``folder``. ``note``
+    receives messages, and ``on_build`` what a build of the service does.
     Raises :class:`UsageError`, :class:`LabError`, :class:`Interrupted`."""
     _refuse(order)
     try:
         with ExitStack() as stack:
-            return _Session(order, folder, stack, note, interruption).measure(out, err)
+            return _Session(order, folder, stack, note, interruption, on_build).measure(out, err)
     except Refused as refused:
         raise LabError(refused.message, refused.remedy) from refused
     except TrialFailed as failure:
@@ -184,11 +189,13 @@ class _Session:
         stack: ExitStack,
         note: Callable[[str], None],
         interruption: Interruption,
+        on_build: OnBuild,
     ) -> None:
         self._order = order
         self._folder = folder
         self._stack = stack
         self._note = note
+        self._on_build = on_build
         self._interruption = interruption
         self._stopped: str | None = None
 
@@ -268,14 +275,18 @@ class _Session:
         if order.serve is None:
             return None, None
         scratch = self._stack.enter_context(Scratch())
-        programs = Programs(manifests.load())
+        programs = Programs(manifests.load(), self._on_build)
         program = programs.program(order.serve, self._interruption, order.contract)
         proof = self._proof(programs, order.serve)
         listen = ListenSpec.of(order.serve, scratch, link.server.address)
         service = Service(
             program,
             _settings(order, program).configuration(order.serve, order.contract, listen),
-            ProcessOptions(log=self._folder / "service.log", namespace=link.server.namespace),
+            ProcessOptions(
+                log=self._folder / "service.log",
+                namespace=link.server.namespace,
+                ready_timeout_s=order.ready_timeout_s,
+            ),
             interruption=self._interruption,
         )
         self._stack.enter_context(service)
@@ -287,7 +298,12 @@ class _Session:
     def _proof(self, programs: Programs, stack: Stack) -> IdentityRecord:
         from wirelab.identity import Admission  # imports pydantic, needed only with --serve
 
-        admission = Admission(programs, self._interruption, unverified=True)
+        admission = Admission(
+            programs,
+            self._interruption,
+            unverified=True,
+            ready_timeout_s=self._order.ready_timeout_s,
+        )
         admission.prepare(stack, self._order.contract, self._note)
         return admission.of(stack, self._order.contract)
 

@@ -67,6 +67,7 @@ def run(
         any_target=accept.any_target,
         unverified=accept.unverified,
         retry_failed=directory.retry_failed,
+        ready_timeout_s=accept.ready_timeout_s,
     )
     _write(answer, output)
     page = write_page(folder)

@@ -90,6 +90,7 @@ def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -
         "--cause": test.causes,
         "--out": test.directory,
         "--unverified": test.unverified,
+        "--ready-timeout": test.ready_timeout_s,
     }
     for option, value in only_with_test.items():
         if value:
@@ -140,6 +141,7 @@ def _test(source: Path, test: TestOptions, *, as_json: bool) -> int:
         causes=test.causes,
         out=test.directory,
         unverified=test.unverified,
+        ready_timeout_s=test.ready_timeout_s,
         progress=OnConsole(err),
     )
     pages = [write_page(folder) for folder in (source, made.folder) if folder is not None]

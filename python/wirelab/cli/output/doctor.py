@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from wirelab.cli.error_handling import err, out
+from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.selftest import doctor
@@ -77,7 +77,8 @@ def _results(as_json: bool) -> Iterator[SelfTestResult]:
             word, style = ("FAILS", "red") if _fails(result) else ("undecided", "yellow")
             if result.passed:
                 word, style = "holds", "green"
-            console.print(f"{console.styled(word, style)} {result.name}: {result.reason}")
+            text = folded(f"{word} {result.name}: {result.reason}", console.width)
+            console.print(f"{console.styled(word, style)}{text.removeprefix(word)}")
             yield result
 
 

@@ -49,7 +49,9 @@ def run(
         depth.repeats,
         depth.threshold,
         full_name(depth.figure),
-        Acceptance(accept.unverified, accept.any_target, directory.retry_failed),
+        Acceptance(
+            accept.unverified, accept.any_target, directory.retry_failed, accept.ready_timeout_s
+        ),
     )
     folder = directory.folder("explain")
     err.print(f"run directory: {folder}")

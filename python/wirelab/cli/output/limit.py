@@ -65,7 +65,9 @@ def run(
         Objective.parse(objective),
         search.probes_max,
         not search.no_curve,
-        Acceptance(accept.unverified, accept.any_target, directory.retry_failed),
+        Acceptance(
+            accept.unverified, accept.any_target, directory.retry_failed, accept.ready_timeout_s
+        ),
     )
     folder = directory.folder("limit")
     err.print(f"run directory: {folder}")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from wirelab.cli.dissect import LiveOptions, ViewOptions
-from wirelab.cli.error_handling import err, out
+from wirelab.cli.error_handling import err, folded, out
 from wirelab.documents.dissection import Dissection, Waits
 from wirelab.drive.load_values import positive
 from wirelab.errors import EXIT_OK, LabError, UsageError
@@ -104,7 +104,8 @@ def _followed(child: Child, interruption: Interruption, *, is_json: bool) -> Dis
             return line.dissection
         if line.ready is not None:
             names = ", ".join(line.ready.interfaces)
-            err.print(f"watching {names}; Ctrl-C ends it and prints the account")
+            watching = f"watching {names}; Ctrl-C ends it and prints the account"
+            err.print(folded(watching, err.width))
         elif line.live is not None and not is_json:
             _show(line.live)
 

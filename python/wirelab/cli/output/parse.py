@@ -14,7 +14,7 @@ from typing import Any
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, Interrupted
-from wirelab.format.console import Line, StatusLine
+from wirelab.format.console import Line, StatusLine, Ticker
 from wirelab.format.counting import counted
 from wirelab.format.numbers import digits, limits, quantity, step
 from wirelab.format.sanitize import sanitize
@@ -83,8 +83,7 @@ def run(request: Request, *, documents: bool, listed: bool, as_json: bool) -> in
 def _measure(plan: Plan, measured: Trials) -> None:
     with Interruption() as interruption, Scratch() as scratch, StatusLine(err) as status:
         languages = tuple(dict.fromkeys(parser.language for parser in plan.parsers))
-        status.show(Line(f"building the parsers in {', '.join(languages)}", "dim"))
-        commands = harness.build(languages, interruption)
+        commands = harness.build(languages, interruption, Ticker(err).show)
         count = len(plan.order())
         announced = (
             f"{counted(len(plan.parsers), 'parser')} on "

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from wirelab import identity
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK
+from wirelab.format.console import Ticker, shortened
 from wirelab.identity import Verdict
 
 SECTIONS = ("operations", "errors", "limits", "vectors", "money", "concurrency", "outages")
@@ -21,13 +22,21 @@ def run(
     *,
     deep: bool,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
     as_json: bool,
 ) -> int:
     """Examines the named services, or all of them; returns the exit code. Raises
     :class:`WirelabError`."""
     chosen = identity.chosen(references, contract)
     verdicts = list(
-        identity.verify(chosen, deep=deep, postgres=postgres, on_verdict=_show_progress)
+        identity.verify(
+            chosen,
+            deep=deep,
+            postgres=postgres,
+            ready_timeout_s=ready_timeout_s,
+            on_verdict=show_progress,
+            on_build=Ticker(err).show,
+        )
     )
     if as_json:
         print(json.dumps([_json(verdict) for verdict in verdicts], indent=1))
@@ -36,11 +45,12 @@ def run(
     return EXIT_OK if all(verdict.passed for verdict in verdicts) else EXIT_FAILED
 
 
-def _show_progress(verdict: Verdict) -> None:
+def show_progress(verdict: Verdict) -> None:
     """Prints one line when a service is done."""
     examination = verdict.examination
     word = "passes" if verdict.passed else "FAILS"
-    err.print(f"{examination.stack} {examination.contract}: {word} ({examination.seconds:.1f} s)")
+    end = f" {examination.contract}: {word} ({examination.seconds:.1f} s)"
+    err.print(f"{shortened(examination.stack, err.width - len(end))}{end}")
 
 
 def _show(verdicts: Sequence[Verdict]) -> None:

@@ -23,6 +23,7 @@ from wirelab.errors import (
     StorageError,
     UsageError,
 )
+from wirelab.format.console import Ticker
 from wirelab.format.units import parse_seconds
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -51,6 +52,7 @@ def order(command: Sequence[str], service: ServiceOptions, capture: CaptureOptio
         port=capture.port,
         seconds_max=None if capture.timeout is None else _seconds(capture.timeout),
         keylog=not capture.no_keylog,
+        ready_timeout_s=service.ready_timeout_s,
     )
 
 
@@ -67,6 +69,7 @@ def run(order: Order, output: OutputOptions) -> int:
             err=sys.stderr.buffer,
             note=lambda text: err.print(folded(text, err.width)),
             interruption=interruption,
+            on_build=Ticker(err).show,
         )
         result = wrapping.result(measured)
         keeps = output.keep_capture or interruption.requested or measured.stopped is not None

@@ -52,6 +52,7 @@ def intervene(
     progress: Progress | None = None,
     unverified: bool = False,
     postgres: str = "",
+    ready_timeout_s: float | None = None,
 ) -> Intervention:
     """Tests the findings in the packets of a run; continues an interrupted test.
 
@@ -75,6 +76,7 @@ def intervene(
         progress=progress,
         unverified=unverified,
         postgres=postgres,
+        ready_timeout_s=ready_timeout_s,
     )
     outcome = read(target)
     assert outcome is not None  # running.run wrote its manifest
