@@ -18,24 +18,28 @@ ENGINE_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml \
 	$(shell find crates services/rust contracts \
 		-name '*.rs' -o -name Cargo.toml -o -name '*.proto' -o -name '*.bpf.o')
 VENV  := .venv/.up-to-date
+DEV   := .venv/.developing
+BUILD_MINUTES := 6
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test test-rust test-rust-shared test-rust-alone \
-	compile-rust-tests test-go test-go-shared test-go-alone test-java test-python \
-	test-python-shared test-python-alone check lint lint-rust lint-go \
-	lint-java lint-python fmt generate fresh audit bench \
-	facts parsers ground-truth many-users soak atlas docs gate-trials \
+.PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
+	compile-rust-tests test-go test-go-alone test-java test-python test-python-long \
+	test-python-alone check lint lint-rust lint-go lint-java lint-python fmt generate fresh \
+	audit bench facts parsers ground-truth many-users soak atlas docs gate-trials \
 	known-capacities fuzz wheel test-wheel changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: setup ## measure REST beside gRPC on embedded services, end with a report
+demo: setup ## build, measure REST beside gRPC, end with a report
 	$(BIN)/wirelab demo
 
-setup: $(VENV) ## build wirelab and wirelab-engine into .venv/bin
+setup: $(VENV) ## build wirelab, its engine and its services in Rust into .venv/bin
+
+develop: $(DEV) ## the same, with what tests and lints need
 
 # -- what is built ---------------------------------------------------------
 
@@ -45,43 +49,54 @@ $(STAMP):
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@
 
+# cargo runs here, where its output is seen: uv shows none of a build backend. uv, which then calls
+# cargo by maturin, finds everything built.
 $(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_SOURCES)
 	@PYTHON="$(PYTHON)" .ci/need python rust
-	@echo "Building wirelab and wirelab-engine: the first time about 5 minutes, without a word."
-	$(UV) sync --frozen --python $(TOOLS)/bin/python
+	@echo "Building wirelab: the first time about $(BUILD_MINUTES) minutes on two cores."
+	.ci/cargo-build --release --locked --package wirelab-engine --package wirelab-services
+	$(UV) sync --frozen --inexact --no-default-groups --python $(TOOLS)/bin/python
+	@ln -f $(TARGET)/release/wirelab-rust-service $(BIN)/ 2>/dev/null \
+		|| cp $(TARGET)/release/wirelab-rust-service $(BIN)/
 	@test -x $(BIN)/wirelab && test -x $(BIN)/wirelab-engine
 	@$(BIN)/python -m compileall -q python/wirelab
 	@touch $@
 
+$(DEV): $(VENV)
+	$(UV) sync --frozen --inexact --python $(TOOLS)/bin/python
+	@touch $@
+
+parts: setup ## build what is otherwise built when first needed: databases, JSON Schema
+	.ci/cargo-build --release --locked --package wirelab-service-databases --package wirelab-engine-schema
+
 # -- tests -----------------------------------------------------------------
 
-test: test-rust test-go test-java test-python ## all tests, the real binaries included
+test: develop test-rust test-go test-java test-python ## what every change needs; at most 20 minutes after `make setup`
 
+test-all: develop test test-python-long test-rust-alone test-go-alone test-python-alone ## every test: before a release, and after changes to load, link, trace, host (1.5 hours, root)
+	$(BIN)/python -m tools.test_all_page .cache/test-all-*.xml
+
+# Lints and tests share one compilation: clippy's driver compiles the workspace.
+CLIPPY := CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ RUSTC_WORKSPACE_WRAPPER=clippy-driver
 # Without tests in documentation: there are none, and not finding any takes a minute.
-TEST_RUST := cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
+TEST_RUST := $(CLIPPY) cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
 
-test-rust: test-rust-shared test-rust-alone
-
-test-rust-shared:
+# Tests that judge times are left out, with this reason.
+test-rust:
 	@.ci/need rust
 	$(TEST_RUST)
 
-# Tests that judge times; those above leave them out, with this reason.
 test-rust-alone:
 	@.ci/need rust
-	cargo test --workspace --locked --no-fail-fast --test '*' -- --ignored --test-threads=1
+	$(CLIPPY) cargo test --workspace --locked --no-fail-fast --tests -- --ignored --test-threads=1
 
 # So that they can be compiled with less of the processors than they run with.
 compile-rust-tests:
 	@.ci/need rust
 	$(TEST_RUST) --no-run
 
+# `-short` leaves out the tests that judge times.
 test-go:
-	@.ci/need go
-	cd services/go && go build -o /dev/null ./cmd/serve && go test ./...
-
-# The same in two parts: `-short` leaves out the tests that judge times.
-test-go-shared:
 	@.ci/need go
 	cd services/go && go build -o /dev/null ./cmd/serve && go test -short ./...
 
@@ -89,24 +104,27 @@ test-go-alone:
 	@.ci/need go
 	cd services/go && go test -run '^TestDelaysAreGivenAndReported$$' ./cmd/serve
 
+# Also fails on a warning of javac, like `make lint-java`, so that both need one compilation.
 test-java:
 	@.ci/need java
-	cd services/java && mvn -q -B -ntp test
+	.ci/lint-java test
 
-# The lab builds the Go service by itself, as it does for a user.
-test-python: setup
-	@.ci/need go
-	$(BIN)/python -m pytest --durations=30
+# The lab builds the services in Go and Java by itself, as it does for a user.
+PYTEST := $(BIN)/python -m pytest --durations=30
 
-# The same in two parts: tests that may share the machine with other work, and tests that judge
-# times.
-test-python-shared: setup
-	@.ci/need go
-	$(BIN)/python -m pytest --durations=20 -m "not alone"
+test-python: develop
+	@.ci/need go java
+	$(PYTEST) -n 2 --dist loadgroup -m "not long and not alone" --junitxml .cache/test.xml
 
-test-python-alone: setup
-	@.ci/need go
-	$(BIN)/python -m pytest --durations=20 -m alone
+test-python-long: develop
+	@.ci/need go java
+	WIRELAB_TESTS_STRICT=1 $(PYTEST) -n 2 --dist loadgroup -m "long and not alone" \
+		--junitxml .cache/test-all-long.xml
+
+# Nothing runs beside the tests that judge times.
+test-python-alone: develop
+	@.ci/need go java
+	WIRELAB_TESTS_STRICT=1 $(PYTEST) -m alone --junitxml .cache/test-all-alone.xml
 
 # -- checks ----------------------------------------------------------------
 
@@ -114,27 +132,27 @@ test-python-alone: setup
 check: | $(BIN)/lint-imports ## formatting, lints, types and the fast tests, before every commit
 	@.ci/need rust go
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo test --workspace --lib --locked --quiet
-	cargo build --package wirelab-engine --locked
+	$(TEST_RUST) --no-run
+	$(CLIPPY) cargo test --workspace --lib --locked --quiet
+	$(CLIPPY) cargo build --workspace --bins --locked
 	cd services/go && go vet ./... && go test ./internal/...
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.rust_cycles
 	$(BIN)/mypy
-	WIRELAB_ENGINE=$(CURDIR)/target/debug/wirelab-engine \
-		$(BIN)/python -m pytest --quiet -m "not slow" tests/python
+	WIRELAB_ENGINE=$(CURDIR)/$(TARGET)/debug/wirelab-engine \
+		$(BIN)/python -m pytest --quiet -n 2 --dist loadgroup -m "not slow" tests/python
 
 $(BIN)/lint-imports:
-	$(MAKE) setup
+	$(MAKE) develop
 
 lint: lint-rust lint-go lint-java lint-python fresh audit ## formatting, lints, types, fresh generated code, advisories
 
-lint-rust:
+lint-rust: develop
 	@.ci/need rust
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(TEST_RUST) --no-run
 	$(BIN)/python -m tools.rust_cycles
 
 lint-go:
@@ -147,69 +165,69 @@ lint-java:
 	@.ci/need java
 	.ci/lint-java
 
-lint-python: setup
+lint-python: develop
 	$(BIN)/lint-imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-fmt: setup ## format all sources
+fmt: develop ## format all sources
 	cargo fmt --all
 	gofmt -w services/go
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix --exit-zero
 
-generate: setup ## write the generated files again: protobuf for Go, schemas, README's table of stacks
+generate: develop ## write the generated files again: protobuf for Go, schemas, README's table of stacks
 	@.ci/need go java
 	.ci/generate
 	$(BIN)/python -m tools.stack_table
 
-fresh: setup
+fresh: develop
 	.ci/fresh
 
-audit: setup
+audit: develop
 	.ci/audit
 
-bench: setup ## the engine beside wrk, h2load, ab and ghz; reading beside tshark; links, captures
+bench: develop ## the engine beside wrk, h2load, ab and ghz; reading beside tshark; links, captures
 	$(BIN)/python -m bench.run
 
-ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
+ground-truth: develop ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
 	$(BIN)/python -m bench.ground_truth
 	$(BIN)/python -m bench.ground_truth.scripted
 
-facts: setup ## what `wirelab facts` shows as measured, anew (2 minutes; after `make test`)
+facts: develop ## what `wirelab facts` shows as measured, anew (2 minutes; after `make test`)
 	@.ci/need go java
 	$(BIN)/python -m tools.measure_facts
 
-parsers: setup ## docs/reference/parsers.md anew: every parser on the messages of elfwing2002 (10 minutes)
+parsers: develop ## docs/reference/parsers.md anew: every parser on the messages of elfwing2002 (10 minutes)
 	@.ci/need rust go java
 	$(BIN)/wirelab parse --json > .cache/parsers.json
 	$(BIN)/python -m tools.parsers_page .cache/parsers.json
 
-many-users: setup ## 10,000 users against every service of the lab (10 minutes)
+many-users: develop ## 10,000 users against every service of the lab (10 minutes)
 	@.ci/need go java
 	WIRELAB_MANY_USERS=1 $(BIN)/python -m pytest -rA tests/python/test_many_users.py
 
-soak: setup ## half an hour of inserts at a steady rate: counts, memory (needs Java and PostgreSQL)
+soak: develop ## half an hour of inserts at a steady rate: counts, memory (needs Java and PostgreSQL)
 	@.ci/need go java
 	rm -rf runs/soak
 	$(BIN)/wirelab run experiments/soak.yaml --out runs/soak
 	$(BIN)/python -m tools.soak_page runs/soak
 
-atlas: setup ## docs/atlas.md anew: every stack of every service (an hour; needs Go and Java)
+atlas: develop ## docs/atlas.md anew: every stack of every service (an hour; needs Go and Java)
 	@.ci/need go java
 	rm -rf runs/atlas
 	$(BIN)/wirelab run experiments/atlas.yaml --out runs/atlas
 	$(BIN)/python -m tools.atlas_page runs/atlas
 
-docs: setup ## the documentation as a site in build/site; a warning fails
+docs: develop ## the documentation as a site in build/site; a warning fails
 	$(BIN)/python -m tools.site
 
-gate-trials: setup ## 40 real comparisons of known truth for docs/reference/compare.md (20 to 50 minutes)
+gate-trials: develop ## 40 real comparisons of known truth for docs/reference/compare.md (20 to 50 minutes)
 	rm -rf runs/gate-trials
 	$(BIN)/python -m tools.gate_trials runs/gate-trials
 
-known-capacities: setup ## the limits of queues that theory knows, for the same page (an hour)
+known-capacities: develop ## the limits of queues that theory knows, for the same page (an hour)
 	rm -rf runs/known-capacities
 	$(BIN)/python -m tools.known_capacities runs/known-capacities
 
@@ -222,11 +240,11 @@ $(WHEEL_STAMP): $(STAMP) Makefile
 	$(UV) pip install --quiet --python $(TOOLS)/wheel/bin/python $(WHEEL_TOOLS)
 	@touch $@
 
-wheel: setup $(WHEEL_STAMP) ## wheels in dist that need no compiler: wirelab, its services in Go and Java
+wheel: develop $(WHEEL_STAMP) ## wheels in dist that need no compiler: wirelab, its services in Go and Java
 	@.ci/need rust go java
 	$(BIN)/python -m tools.wheel $(TOOLS)/wheel/bin dist
 
-test-wheel: setup ## install the wheels of dist into an empty environment and use them (5 minutes, root)
+test-wheel: develop ## install the wheels of dist into an empty environment and use them (5 minutes, root)
 	WIRELAB_WHEELS=$(CURDIR)/dist $(BIN)/python -m pytest -rA tests/python/test_wheel.py
 
 # Standard library only, so that a release needs no build.

@@ -11,6 +11,7 @@ from bench import table
 from bench.bounds import Ratio, Round
 from bench.process import Reading
 from bench.races import Raced
+from bench.rows.build import Built
 from bench.rows.captures import Ablation
 from bench.rows.codecs import Timed
 from bench.rows.host import HostAblation
@@ -118,6 +119,17 @@ def startup_row(started: Started) -> Row:
         "ratios": [_ratio(figure) for figure in started.figures],
     }
     return Row("startup", table.startup_lines(started), started.figures, raw)
+
+
+def build_row(built: Built) -> Row:
+    """The figures and the longest units of one build."""
+    raw = {
+        "others_share": built.others_share,
+        "units": [asdict(unit) for unit in built.units],
+        "unit_count": built.unit_count,
+        "ratios": [_ratio(figure) for figure in built.figures],
+    }
+    return Row("build", table.build_lines(built), built.figures, raw)
 
 
 def live_row(followed: Followed) -> Row:

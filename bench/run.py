@@ -21,6 +21,7 @@ from bench.peers import find_peer
 from bench.process import BenchError, NotHere
 from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
 from bench.record import (
+    build_row,
     Row,
     capture_row,
     codecs_row,
@@ -36,6 +37,7 @@ from bench.record import (
     xml_writers_row,
 )
 from bench.rows import (
+    build,
     captures,
     codecs,
     host,
@@ -55,6 +57,7 @@ MEMORY_KEYS = ("connections", "calls")
 CODECS_KEY = "codecs"
 NETWORK_KEYS = ("packets", "links", "capture", "live", "host")
 STARTUP_KEY = "startup"
+BUILD_KEY = "build"
 TSHARK = "tshark"
 
 
@@ -130,7 +133,7 @@ def _missing() -> str | None:
 
 def _options(races: list[str]) -> argparse.Namespace:
     keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *engine_tax.XML_ROWS, *NETWORK_KEYS]
-    keys.append(STARTUP_KEY)
+    keys += [STARTUP_KEY, BUILD_KEY]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
     parser.add_argument(
@@ -140,7 +143,7 @@ def _options(races: list[str]) -> argparse.Namespace:
         "--publish",
         action="store_true",
         help="write the rows tax-* and codecs to the docs and to the data of reports; the rows "
-        "capture, host, links, startup, and those of other tools (see docs/reference) to the docs",
+        "build, capture, host, links, startup, and those of other tools (see docs/reference) to the docs",
     )
     parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
     options = parser.parse_args()
@@ -187,6 +190,8 @@ def _jobs(
         jobs["xml-writers"] = lambda: xml_writers_row(xml_services.writers(scale is QUICK))
     if STARTUP_KEY in keys:
         jobs[STARTUP_KEY] = lambda: startup_row(startup.run(scale.pairs, programs))
+    if BUILD_KEY in keys and scale is not QUICK:
+        jobs[BUILD_KEY] = lambda: build_row(build.run())
     return jobs | {
         key: partial(_network_row, key, programs, scale) for key in NETWORK_KEYS if key in keys
     }

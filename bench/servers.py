@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from bench.process import BenchError, cpu_seconds, placed
 
 ENGINE = Path(__file__).resolve().parent.parent / ".venv/bin/wirelab-engine"
+RUST_SERVICE = ENGINE.with_name("wirelab-rust-service")
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def running(service: Configured, core: int, namespace: str | None = None) -> Ite
     """
     with placed(core, namespace) as place:
         process = subprocess.Popen(
-            [str(ENGINE), "serve"],
+            [str(RUST_SERVICE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -95,7 +96,7 @@ def running(service: Configured, core: int, namespace: str | None = None) -> Ite
         line = process.stdout.readline()
         ready = json.loads(line) if line else {}
         if not ready.get("ready"):
-            raise BenchError(f"wirelab-engine serve was not ready: {line.strip() or 'no answer'}")
+            raise BenchError(f"{RUST_SERVICE.name} was not ready: {line.strip() or 'no answer'}")
         yield Running(ready["address"], process.pid, ready.get("ior"))
     finally:
         process.stdin.close()

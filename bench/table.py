@@ -15,6 +15,7 @@ from bench.rows.links import Exactness
 from bench.rows.live import Followed
 from bench.rows.memory import Weighed
 from bench.rows.packets import Pass, Read
+from bench.rows.build import Built
 from bench.rows.startup import Started
 from bench.rows.tax import Taxed
 from bench.rows.xml_services import Decoded, Written
@@ -138,6 +139,14 @@ def startup_lines(started: Started) -> list[str]:
     lines = ["", "Whole commands, from start to end  [startup]"]
     lines += [ratio_line(figure) for figure in started.figures]
     return lines + _disturbed(started.others_share, "commands waited for a core")
+
+
+def build_lines(built: Built) -> list[str]:
+    """The figures of the build, and its longest units."""
+    lines = ["", "A cold build of what `make setup` builds  [build]"]
+    lines += [ratio_line(figure) for figure in built.figures]
+    lines += [f"  {unit.name} {unit.target}: {unit.seconds:.1f} s" for unit in built.units]
+    return lines + _disturbed(built.others_share, "the build had less than two cores")
 
 
 def capture_lines(every: list[Ablation]) -> list[str]:

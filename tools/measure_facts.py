@@ -244,7 +244,7 @@ def browser(chromium: str, address: str, folder: Path) -> str:
 
 
 _JAVA = ".cache/java-target/wirelab-java-"
-_PROST = "target/debug/build/wirelab-contract-*/out/wirelab.transfer.v1.rs"
+_PROST = "crates/contract/src/generated/wirelab.transfer.v1.rs"
 # Of the contract transfer: what generators made, by stack.
 GENERATED: Mapping[str, Sequence[str]] = {
     "grpc@go": ("services/go/transferpb/*.go",),
@@ -260,7 +260,7 @@ GENERATED: Mapping[str, Sequence[str]] = {
     "iiop@java": (f"{_JAVA}iiop/generated-sources/idl/wirelab/transfer_v1/*",),
     "grpc@rust": (
         _PROST,
-        "target/debug/build/wirelab-services-*/out/wirelab.transfer.v1.rs",
+        "services/rust/tests/generated/wirelab.transfer.v1.rs",
     ),
     # Every codec of the Rust services reads and writes the types that prost made.
     "rest@rust": (_PROST,),

@@ -1,7 +1,7 @@
 """The wheels of a release, in ``dist``: ``make wheel``.
 
 ``python -m tools.wheel BIN OUT`` builds wirelab with the files that it reads, and a companion wheel
-for each language whose services are built elsewhere than in the engine. ``BIN`` is the folder with
+for each language whose services are not in Rust. ``BIN`` is the folder with
 maturin, ziglang and wheel. The engine is linked by zig against an old glibc, so that it also runs
 on older systems; maturin checks its symbols (PEP 600).
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from wirelab import installation
-from wirelab.process import services
+from wirelab.process import builds, rust_programs
 from wirelab.process.interruption import Interruption
 from wirelab.stack import manifests
 from wirelab.stack.manifests import CallerManifest, Manifest
@@ -59,20 +59,34 @@ def _run(*command: str | Path, **environment: str) -> None:
 
 
 def _engine(tools: Path, scratch: Path, out: Path) -> None:
-    """maturin puts files of the package and the engine into a wheel; the rest is added here."""
-    _run(
-        *(tools / "maturin", "build", "--release", "--locked", "--strip"),
-        *("--zig", "--compatibility", f"manylinux_{GLIBC}", "--out", scratch),
-        PATH=f"{tools}{os.pathsep}{os.environ['PATH']}",
-    )
-    (bare,) = scratch.glob("wirelab-*.whl")
-    _run(tools / "wheel", "unpack", "--dest", scratch, bare)
-    (tree,) = (path for path in scratch.glob("wirelab-*") if path.is_dir())
+    """maturin puts files of the package and the engine into a wheel; the other programs in Rust and
+    the rest are added here."""
+    tree = _unpacked(tools, scratch)
+    scripts = tree / f"{tree.name}.data" / "scripts"
+    for program in rust_programs.PROGRAMS.values():
+        other = _unpacked(tools, scratch, program.folder)
+        for script in (other / f"{other.name}.data" / "scripts").iterdir():
+            shutil.copy2(script, scripts / script.name)
     for path in resources():
         target = tree / "wirelab" / installation.RESOURCES.name / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, target)
     _run(tools / "wheel", "pack", "--dest-dir", out, tree)
+
+
+def _unpacked(tools: Path, scratch: Path, crate: str | None = None) -> Path:
+    """The contents of the wheel that maturin makes of a crate's program, or of wirelab."""
+    made = Path(tempfile.mkdtemp(dir=scratch))
+    _run(
+        *(tools / "maturin", "build", "--release", "--locked", "--strip"),
+        *("--zig", "--compatibility", f"manylinux_{GLIBC}", "--out", made),
+        *(("--manifest-path", f"{crate}/Cargo.toml") if crate else ()),
+        PATH=f"{tools}{os.pathsep}{os.environ['PATH']}",
+    )
+    (bare,) = made.glob("*.whl")
+    _run(tools / "wheel", "unpack", "--dest", made, bare)
+    (tree,) = (path for path in made.iterdir() if path.is_dir())
+    return tree
 
 
 def resources() -> Iterator[Path]:
@@ -127,7 +141,7 @@ class Companion:
 def _companion(language: str, tools: Path, scratch: Path, out: Path) -> None:
     catalogue = manifests.load()
     folder = catalogue.folders[language]
-    made = Companion(services.package_name(folder), version(), language, TAGS[language])
+    made = Companion(builds.package_name(folder), version(), language, TAGS[language])
     module = made.name.replace("-", "_")
     tree = scratch / f"{module}-{made.version}"
     programs: list[Manifest | CallerManifest] = [catalogue.by_language[language]]
@@ -150,12 +164,12 @@ def _built(manifest: Manifest | CallerManifest, folder: Path, scratch: Path, ver
     os.environ["CGO_ENABLED"] = "0"
     stripped = tuple(part.replace("-ldflags=", "-ldflags=-s -w ") for part in manifest.build)
     manifest = msgspec.structs.replace(manifest, build=stripped)
-    services.require(manifest)
+    builds.require(manifest)
     built = scratch / "built" / manifest.cache_name
     built.parent.mkdir(exist_ok=True)
     with Interruption() as interruption:
-        services.build_into(built, manifest, folder, interruption, version=version)
-    return built / services.OUT
+        builds.build_into(built, manifest, folder, interruption, version=version)
+    return built / builds.OUT
 
 
 def version() -> str:

@@ -39,6 +39,33 @@ def _startup_line(one: Json) -> str:
     return f"| {again.figure} | {shown} | {again.bound_text()} | {again.verdict} |"
 
 
+BUILD_PAGE = Path(__file__).resolve().parents[2] / "docs/reference/build.md"
+BUILD_ROW = "build"
+
+
+def build_parts(page: str, document: Json) -> str:
+    """The page with its generated parts made anew. Raises :class:`ValueError` if the page lacks a
+    marker."""
+    row = document["rows"][BUILD_ROW]
+    therefore = "so that the build had less than two cores."
+    where = marked_parts.where(document, float(row["others_share"]), therefore)
+    page = marked_parts.replaced(page, "where", [where])
+    figures = ["| figure | measured | bound | |", "|---|---|---|---|"]
+    for one in row["ratios"]:
+        again = Ratio(
+            one["figure"], "", tuple(one["values"]), one["at_most"], aim=one.get("aim", False)
+        )
+        bound = again.bound_text()
+        figures.append(f"| {again.figure} | {again.median:,.0f} | {bound} | {again.verdict} |")
+    page = marked_parts.replaced(page, "figures", figures)
+    units = ["| unit | seconds |", "|---|---|"]
+    units += [
+        f"| `{one['name']}` {one['target']} | {one['seconds']:.1f} |".replace("  ", " ")
+        for one in row["units"]
+    ]
+    return marked_parts.replaced(page, "units", units)
+
+
 LINKS_PAGE = Path(__file__).resolve().parents[2] / "docs/reference/links.md"
 LINKS_ROW = "links"
 LOST = 3e6

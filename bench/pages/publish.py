@@ -61,6 +61,7 @@ PAGES = (
         "startup",
         measurements.startup_parts,
     ),
+    _parts(measurements.BUILD_PAGE, (measurements.BUILD_ROW,), "build", measurements.build_parts),
     _parts(measurements.LINKS_PAGE, (measurements.LINKS_ROW,), "links", measurements.links_parts),
     _parts(
         measurements.PEERS_PAGE,

@@ -20,7 +20,7 @@ from wirelab import checkout
 from wirelab.documents import to_json
 from wirelab.documents.plan import Plan
 from wirelab.errors import BuildError
-from wirelab.process import services
+from wirelab.process import builds
 from wirelab.process.children import Child, ProcessOptions
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
@@ -109,7 +109,7 @@ def built(language: str, requires: Sequence[str], build: Sequence[str]) -> Path:
     )
     folder = HERE / language
     try:
-        return services.build(manifest, folder, Interruption())
+        return builds.build(manifest, folder, Interruption())
     except BuildError as error:
         if "which is not in PATH" not in str(error) and not _unreachable(manifest, folder):
             raise
@@ -118,7 +118,7 @@ def built(language: str, requires: Sequence[str], build: Sequence[str]) -> Path:
 
 def _unreachable(manifest: Manifest, folder: Path) -> bool:
     """Whether the build's log says that a registry could not be reached."""
-    name = f"{manifest.language}-{services.digest(folder, manifest)[:16]}.log"
+    name = f"{manifest.language}-{builds.digest(folder, manifest)[:16]}.log"
     log = (checkout.root() / ".cache" / "services" / name).read_text(errors="replace")
     return any(words in log for words in UNREACHABLE)
 

@@ -37,10 +37,11 @@ def real_engine() -> Path:
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Puts the scripted engine in place; call it with the words for what goes wrong."""
-    script = tmp_path / "stand-in-engine"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E {STAND_IN} "$@"\n')
-    script.chmod(0o755)
+    """Puts the scripted engine and service in place; call it with the words for what goes wrong."""
+    for name, verb in (("wirelab-rust-service", "service"), ("stand-in-engine", "")):
+        script = tmp_path / name
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E {STAND_IN} {verb} "$@"\n')
+        script.chmod(0o755)
     monkeypatch.setenv("WIRELAB_ENGINE", str(script))
 
     def misbehave(*words: str, seconds: float = 0.1) -> None:

@@ -133,7 +133,7 @@ LIBRARIES = [
 
 
 def serve() -> int:
-    """``wirelab-engine serve``."""
+    """``wirelab-rust-service``."""
     config = json.loads(sys.stdin.readline())
     if "service-fails" in WORDS:
         print("no use", file=sys.stderr, flush=True)
@@ -317,7 +317,7 @@ NOTHING: dict[str, Any] = {
 
 VERBS = {
     "drive": drive,
-    "serve": serve,
+    "service": serve,
     "verify": verify,
     "link": link,
     "capture": capture,

@@ -15,7 +15,7 @@ import pytest
 from wirelab import installation
 from wirelab.errors import BuildError, Interrupted, LabError
 from wirelab.format.console import Console, Ticker
-from wirelab.process import services
+from wirelab.process import builds
 from wirelab.process.build_progress import BuildReport, usual_seconds
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
@@ -165,7 +165,7 @@ def test_a_build_of_another_process_is_waited_for_and_can_be_interrupted(
             "Downloading from central: https://index.invalid/a/b/far-1.jar\n",
             "downloading far-1.jar",
         ),
-        ("   Compiling serde v1.0.0\n   Comp", "Compiling serde v1.0.0"),
+        ("   Compiling serde v1.0.0\n   Comp", "1 package, now serde"),
         ("# net/http\nnet/http.go:3: undefined: x\n", "net/http.go:3: undefined: x"),
     ],
 )
@@ -269,6 +269,6 @@ def test_a_build_without_an_observer_prints_nothing(
     folder: Path, interruption: Interruption, capfd: pytest.CaptureFixture[str]
 ) -> None:
     manifest = manifests.load(folder.parent).by_language["tiny"]
-    out = services.build(manifest, folder, interruption)
+    out = builds.build(manifest, folder, interruption)
     assert out.is_file()
     assert capfd.readouterr() == ("", "")

@@ -14,7 +14,7 @@ from tools import wheel
 from wirelab import checkout, installation
 from wirelab.errors import LabError, NotInstalled, UsageError
 from wirelab.experiment import loading as experiment_file
-from wirelab.process import services
+from wirelab.process import builds
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
@@ -100,7 +100,7 @@ def test_a_service_that_is_not_installed_names_its_package() -> None:
     service, (caller, folder) = manifests.load().by_language["go"], manifests.callers()["go"]
     for manifest in (service, caller):
         with pytest.raises(NotInstalled, match=f"install wirelab-services-go=={wanted}"):
-            services.installed(manifest, folder)
+            builds.installed(manifest, folder)
 
 
 @pytest.fixture
@@ -126,19 +126,19 @@ def test_a_companion_is_used_if_it_has_the_version_of_wirelab(
 ) -> None:
     go, java = companion("go"), companion("java")
     catalogue, callers = manifests.load(), manifests.callers()
-    assert services.installed(catalogue.by_language["go"], catalogue.folders["go"]) == go / "go"
-    assert services.installed(*callers["go"]) == go / "go-caller"
+    assert builds.installed(catalogue.by_language["go"], catalogue.folders["go"]) == go / "go"
+    assert builds.installed(*callers["go"]) == go / "go-caller"
     monkeypatch.setattr(shutil, "which", lambda program: f"/usr/bin/{program}")
-    assert services.installed(*callers["java"]) == java / "java-caller"
+    assert builds.installed(*callers["java"]) == java / "java-caller"
     monkeypatch.setattr(shutil, "which", lambda program: None)
     with pytest.raises(NotInstalled, match="needs java, which is not in PATH"):
-        services.installed(catalogue.by_language["java"], catalogue.folders["java"])
+        builds.installed(catalogue.by_language["java"], catalogue.folders["java"])
 
 
 def test_a_companion_of_another_version_is_refused(companion: Callable[..., Path]) -> None:
     companion("go", "0.0.1")
     with pytest.raises(NotInstalled, match=r"installed in version 0\.0\.1, and wirelab in"):
-        services.installed(*manifests.callers()["go"])
+        builds.installed(*manifests.callers()["go"])
 
 
 @pytest.mark.usefixtures("packaged", "no_orphans")

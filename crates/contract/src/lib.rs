@@ -62,29 +62,29 @@ pub use state::{State, Store};
 /// The messages of `contracts/transfer.proto`.
 #[allow(missing_docs)]
 pub mod transfer {
-    include!(concat!(env!("OUT_DIR"), "/wirelab.transfer.v1.rs"));
+    include!("generated/wirelab.transfer.v1.rs");
 }
 
 /// The messages of `contracts/charging.proto`.
 #[allow(missing_docs)]
 pub mod charging {
-    include!(concat!(env!("OUT_DIR"), "/wirelab.charging.v1.rs"));
+    include!("generated/wirelab.charging.v1.rs");
 }
 
 /// The messages of `contracts/calendar.proto`.
 #[allow(missing_docs)]
 pub mod calendar {
-    include!(concat!(env!("OUT_DIR"), "/wirelab.calendar.v1.rs"));
+    include!("generated/wirelab.calendar.v1.rs");
 }
 
 /// The messages of `contracts/petclinic.proto`.
 #[allow(missing_docs)]
 pub mod petclinic {
-    include!(concat!(env!("OUT_DIR"), "/wirelab.petclinic.v1.rs"));
+    include!("generated/wirelab.petclinic.v1.rs");
 }
 
 /// The messages of `contracts/records.proto`.
 #[allow(missing_docs)]
 pub mod records {
-    include!(concat!(env!("OUT_DIR"), "/wirelab.records.v1.rs"));
+    include!("generated/wirelab.records.v1.rs");
 }

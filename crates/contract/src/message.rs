@@ -90,4 +90,4 @@ pub fn visit_type<V: TypeVisitor>(name: &str, visitor: V) -> Option<V::Output> {
     visit_named(name, visitor)
 }
 
-include!(concat!(env!("OUT_DIR"), "/names.rs"));
+include!("generated/names.rs");

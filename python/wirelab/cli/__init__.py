@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
 GROUPS: dict[str, tuple[Entry, ...]] = {
     "Measure": (
-        Entry("demo", "run", "Measure REST with JSON against gRPC on the embedded services."),
+        Entry("demo", "run", "Measure REST with JSON against gRPC on the services in Rust."),
         Entry("run", "run", "Run an experiment, or continue it where it was interrupted."),
         Entry("drive", "drive", "Load one server and report how fast it answers."),
         Entry("limit", "limit", "Find the highest rate at which a service meets an objective."),

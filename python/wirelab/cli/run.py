@@ -107,7 +107,7 @@ def run(
 def demo(
     directory: DirectoryOptions, quick: bool, ready_timeout_s: float | None, as_json: bool
 ) -> int:
-    """Measure REST with JSON against gRPC on the embedded services."""
+    """Measure REST with JSON against gRPC on the services in Rust."""
     return _run(
         DEMO_QUICK if quick else DEMO,
         directory,

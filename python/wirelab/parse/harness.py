@@ -12,7 +12,7 @@ import msgspec
 
 from wirelab import checkout
 from wirelab.errors import TrialFailed
-from wirelab.process import services
+from wirelab.process import builds
 from wirelab.process.build_progress import BuildReport, OnBuild, ignore
 from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.interruption import Interruption
@@ -99,7 +99,7 @@ MACHINE = (
 def _java(interruption: Interruption, on_build: OnBuild) -> list[str]:
     catalogue = load()
     manifest, folder = catalogue.by_language["java"], catalogue.folders["java"]
-    out = services.build(manifest, folder, interruption, on_build)
+    out = builds.build(manifest, folder, interruption, on_build)
     jar = out / "lib" / "wirelab-java-parse-1.jar"
     unset = [part for name in OPTIONS_OF_OTHERS for part in ("-u", name)]
     java = os.environ.get("JAVA") or "java"
@@ -116,7 +116,7 @@ def _go(interruption: Interruption, on_build: OnBuild) -> list[str]:
         remedy="install Go 1.26 or newer",
     )
     folder = checkout.root() / "services" / "go"
-    out = services.build(manifest, folder, interruption, on_build)
+    out = builds.build(manifest, folder, interruption, on_build)
     return [str(out / "wirelab-parse")]
 
 
@@ -133,11 +133,11 @@ def _rust(interruption: Interruption, on_build: OnBuild) -> list[str]:
         serves=(),
         remedy="install Rust",
     )
-    services.require(manifest)
+    builds.require(manifest)
     target.mkdir(parents=True, exist_ok=True)
     log = target / "build.log"
     report = BuildReport(manifest.title, log, None)
-    services.run_builder(manifest.title, manifest.build, log, interruption, report, on_build)
+    builds.run_builder(manifest.title, manifest.build, log, interruption, report, on_build)
     return [str(target / "release" / "wirelab-parse")]
 
 

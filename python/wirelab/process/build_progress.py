@@ -20,6 +20,7 @@ REPORT_S = 0.5
 GO_DOWNLOAD = re.compile(r"go: downloading (\S+) \S+")
 GO_PACKAGE = re.compile(r"[\w.~-]+(?:/[\w.~-]+)*")
 """A line of ``go build -v``: the import path of a package."""
+CARGO_CRATE = re.compile(r"Compiling (\S+) v\S+.*")
 MAVEN_MODULE = re.compile(r"\[INFO\] Building .* \[(\d+)/(\d+)\]")
 MAVEN_GOAL = re.compile(r"\[INFO\] --- \S+:(\S+) .*@ \S+ ---")
 STYLE = re.compile(r"\x1b\[[\d;]*m")
@@ -89,8 +90,8 @@ class BuildReport:
 
 
 class _Steps:
-    """The step that a build tool's lines describe: of Go, of Maven, or the last line of another
-    tool."""
+    """The step that a build tool's lines describe: of cargo, of Go, of Maven, or the last line of
+    another tool."""
 
     def __init__(self) -> None:
         self._packages = 0
@@ -109,6 +110,9 @@ class _Steps:
             return
         if found := GO_DOWNLOAD.match(line) or MAVEN_DOWNLOAD.match(line):
             self._step = f"downloading {found[1]}"
+        elif found := CARGO_CRATE.fullmatch(line):
+            self._packages += 1
+            self._step = found[1]
         elif found := MAVEN_MODULE.match(line):
             self._module = f"module {found[1]} of {found[2]}, "
         elif found := MAVEN_GOAL.match(line):

@@ -15,7 +15,7 @@ from wirelab.documents.caller_event import CallerEvent, CallerOutcome
 from wirelab.documents.event import Fault, Progress
 from wirelab.documents.plan import Plan
 from wirelab.errors import BuildError, TrialFailed
-from wirelab.process import services
+from wirelab.process import builds
 from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.children import POLL_S, Ended, ProcessOptions, describe_exit
 from wirelab.process.engine import PlanProcess, RunObserver
@@ -55,7 +55,7 @@ class Callers:
             if name not in known:
                 raise BuildError(f"no services/*/caller.json defines caller={name}")
             manifest, folder = known[name]
-            out = str(services.build(manifest, folder, interruption, self._on_build))
+            out = str(builds.build(manifest, folder, interruption, self._on_build))
             command = tuple(part.replace("{out}", out) for part in manifest.start)
             if not Path(command[0]).is_file():
                 raise BuildError(

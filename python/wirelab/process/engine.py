@@ -14,7 +14,7 @@ import msgspec
 from wirelab.documents.event import Event, Fault, Outcome, Progress
 from wirelab.documents.plan import Group, Plan
 from wirelab.errors import EngineRefused, TrialFailed
-from wirelab.process import engine_binary
+from wirelab.process import rust_programs
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 
@@ -183,7 +183,7 @@ class Drive(PlanProcess[Outcome]):
         observer: RunObserver | None = None,
     ) -> None:
         """Starts the engine; calls begin with :meth:`outcome`."""
-        command = [str(engine_binary.find()), "drive"]
+        command = [str(rust_programs.engine_for(plan, interruption)), "drive"]
         super().__init__(command, plan, options, interruption=interruption, observer=observer)
 
     def _garbage(self, message: str) -> Exception:

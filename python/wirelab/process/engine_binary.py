@@ -20,13 +20,13 @@ def find() -> Path:
     target/release. Raises :class:`EngineMissing`."""
     named = os.environ.get("WIRELAB_ENGINE")
     if named:
-        if not _runs(Path(named)):
+        if not is_executable(Path(named)):
             raise EngineMissing(
                 f"WIRELAB_ENGINE={named} is not an executable file", "correct or unset the variable"
             )
         return Path(named).resolve()
     for place in _places():
-        if _runs(place):
+        if is_executable(place):
             return place.resolve()
     raise EngineMissing(
         f"{NAME} was not found next to {sys.executable}, in PATH or in target/release",
@@ -45,7 +45,8 @@ def _places() -> list[Path]:
     return places
 
 
-def _runs(path: Path) -> bool:
+def is_executable(path: Path) -> bool:
+    """Whether it is a file that may be executed."""
     return path.is_file() and os.access(path, os.X_OK)
 
 

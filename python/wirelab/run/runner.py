@@ -17,11 +17,12 @@ from wirelab.errors import (
 )
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
-from wirelab.experiment.matrix import PlannedTrial, Schedule
+from wirelab.experiment.external import ExternalMessage
+from wirelab.experiment.matrix import Cell, PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
 from wirelab.format.units import format_seconds
 from wirelab.identity import Admission
-from wirelab.process import engine_binary, open_files, proxies
+from wirelab.process import engine_binary, open_files, proxies, rust_programs
 from wirelab.process.callers import Callers
 from wirelab.process.databases import MAX_CONNECTIONS, Stores
 from wirelab.process.interruption import Interruption
@@ -89,6 +90,8 @@ def run(
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):
+        if any(_expects_schema(trial.cell) for trial in planned.trials):
+            rust_programs.program(rust_programs.SCHEMA_ENGINE, stop, progress.building)
         programs = Programs(catalogue, progress.building)
         admission = Admission(
             programs,
@@ -135,6 +138,14 @@ def _accept_files(planned: Schedule) -> None:
             problems[f"{cell.stack}, {amount}{groups}: {refused}"] = needed
     if problems:
         raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
+
+
+def _expects_schema(cell: Cell) -> bool:
+    """Whether replies are validated by JSON Schema."""
+    if cell.external is None or not isinstance(cell.message, ExternalMessage):
+        return False
+    expected = map(cell.external.expectation, cell.message.requests)
+    return any(expect is not None and expect.json_schema is not None for expect in expected)
 
 
 def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bool) -> str:

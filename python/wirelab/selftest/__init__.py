@@ -1,4 +1,4 @@
-"""Self-tests with the real engine and the embedded services.
+"""Self-tests with the real engine and the services in Rust.
 
 ``wirelab doctor --self-test`` runs them on the user's machine, and the test suite runs the same
 functions. Each returns a :class:`SelfTestResult`: the measurements, and whether the test holds.

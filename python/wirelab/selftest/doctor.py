@@ -83,7 +83,7 @@ def _engine() -> Finding:
     group = outcome.groups[0]
     found = f"{outcome.engine}, {outcome.profile} build, {path}"
     if group.ok != group.calls or not group.calls:
-        failed = f"{group.errors} of {group.calls} calls to the embedded service failed"
+        failed = f"{group.errors} of {group.calls} calls to the service in Rust failed"
         return Finding("engine", "no", found, failed)
     if outcome.profile != "release":
         return Finding(

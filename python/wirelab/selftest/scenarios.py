@@ -1,6 +1,6 @@
 """Seeded scenarios: prove that an explanation follows from the measurements.
 
-Three experiments on the embedded gRPC service with a known truth: in one the client's HTTP/2 window
+Three experiments on the gRPC service in Rust with a known truth: in one the client's HTTP/2 window
 is exhausted, in one a check of the text is slow, in one nothing is wrong. The same ladder and the
 same :func:`wirelab.explain.explanation.explain` must name the window, the check, and nothing.
 """

@@ -75,8 +75,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     language: str
     start: tuple[str, ...]
-    """Command; ``{out}`` is the result of ``build``, ``{engine}`` the engine's binary."""
+    """Command; ``{out}`` is the result of ``build``, ``{programs}/NAME`` a program in Rust of
+    wirelab."""
     serves: tuple[Served, ...]
+    start_with_database: tuple[str, ...] = ()
+    """Command for stacks that store rows elsewhere than in memory; empty: ``start``."""
     requires: tuple[str, ...] = ()
     """Programs that the build needs in PATH."""
     build: tuple[str, ...] = ()

@@ -20,22 +20,22 @@ pub mod frames;
 /// The clients that tonic makes from the contracts.
 #[allow(missing_docs, clippy::all, unused_qualifications)]
 pub mod generated {
-    tonic::include_proto!("wirelab.transfer.v1");
+    include!("../generated/wirelab.transfer.v1.rs");
 
     pub mod charging {
-        tonic::include_proto!("wirelab.charging.v1");
+        include!("../generated/wirelab.charging.v1.rs");
     }
 
     pub mod calendar {
-        tonic::include_proto!("wirelab.calendar.v1");
+        include!("../generated/wirelab.calendar.v1.rs");
     }
 
     pub mod petclinic {
-        tonic::include_proto!("wirelab.petclinic.v1");
+        include!("../generated/wirelab.petclinic.v1.rs");
     }
 
     pub mod records {
-        tonic::include_proto!("wirelab.records.v1");
+        include!("../generated/wirelab.records.v1.rs");
     }
 }
 

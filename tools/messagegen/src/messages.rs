@@ -1,33 +1,29 @@
-//! Makes the message types of every contract from its source: fields with
-//! their serde form, and what each message is called.
+//! The message types of every contract: fields with their serde form, and what each message is
+//! called.
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
+use std::path::Path;
 
 use heck::ToSnakeCase;
 use protox::prost_reflect::{DescriptorPool, FieldDescriptor, Kind, MessageDescriptor};
 
-/// Where the contracts lie, seen from this crate.
-const CONTRACTS: &str = "../../contracts";
-
-/// Their names.
-const NAMES: [&str; 5] = ["transfer", "charging", "calendar", "records", "petclinic"];
+use protox::prost_reflect::prost_types::FileDescriptorSet;
 
 const DERIVE: &str = "#[derive(serde::Serialize, serde::Deserialize)]";
 const BYTES: &str = "#[serde(with = \"crate::bytes\")]";
 const NESTED: &str = "#[serde(with = \"crate::nested\")]";
 const OBJECTS: &str = "#[serde(deserialize_with = \"crate::json::objects\")]";
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let sources = NAMES.map(|name| Path::new(CONTRACTS).join(format!("{name}.proto")));
-    for source in &sources {
-        println!("cargo:rerun-if-changed={}", source.display());
-    }
-    let files = protox::compile(&sources, [CONTRACTS])?;
+/// Writes the types of all messages in `files` into a folder, and `names.rs`.
+///
+/// # Errors
+/// A message is outside the profile of contracts/README.md, or a file cannot be written.
+pub fn write(files: FileDescriptorSet, out: &Path) -> Result<(), Box<dyn Error>> {
     let pool = DescriptorPool::from_file_descriptor_set(files.clone())?;
     let mut config = prost_build::Config::new();
+    config.out_dir(out);
     config.type_attribute(".", DERIVE);
     // proto3 has no required fields: an absent one is its zero, and serde must read it the
     // same way.
@@ -44,7 +40,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     config.compile_fds(files)?;
-    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     fs::write(out.join("names.rs"), names(&pool)?)?;
     Ok(())
 }

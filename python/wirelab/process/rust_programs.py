@@ -1,0 +1,92 @@
+"""The programs in Rust next to the engine: the service, and parts that are built when an experiment
+first needs them, because they take long to compile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from wirelab import checkout, installation
+from wirelab.documents.plan import Plan
+from wirelab.errors import BuildError, NotInstalled
+from wirelab.process import builds, engine_binary
+from wirelab.process.build_progress import BuildReport, OnBuild, ignore, usual_seconds
+from wirelab.process.interruption import Interruption
+
+SCHEMA_ENGINE = "wirelab-engine-schema"
+"""The engine with a validator of JSON Schema."""
+
+
+@dataclass(frozen=True)
+class RustProgram:
+    """How cargo builds a program."""
+
+    package: str
+    folder: str
+    """Of the package, in the checkout."""
+    title: str
+    """Name in messages."""
+    build_seconds: float
+    """Usual time of the build on two cores after ``make setup``, seconds."""
+
+
+PROGRAMS = {
+    "wirelab-rust-service": RustProgram(
+        "wirelab-services", "services/rust", "the service in rust", 200.0
+    ),
+    "wirelab-rust-service-databases": RustProgram(
+        "wirelab-service-databases",
+        "services/rust/databases",
+        "the service with databases",
+        150.0,
+    ),
+    SCHEMA_ENGINE: RustProgram(
+        "wirelab-engine-schema", "crates/engine-schema", "the engine with JSON Schema", 120.0
+    ),
+}
+"""By the name of the binary."""
+
+
+def program(name: str, interruption: Interruption, on_build: OnBuild = ignore) -> Path:
+    """The program of that name in :data:`PROGRAMS`: next to the engine; otherwise, in a checkout,
+    as cargo builds it from the present sources. Raises :class:`EngineMissing`,
+    :class:`NotInstalled`, :class:`BuildError`."""
+    beside = engine_binary.find().with_name(name)
+    if engine_binary.is_executable(beside):
+        return beside
+    folder = checkout.find()
+    if folder is None:
+        raise NotInstalled(
+            f"{PROGRAMS[name].title} is not installed: {beside} does not exist",
+            "install the wheel of wirelab again, or run it in a checkout of wirelab",
+        )
+    return _build(name, folder, interruption, on_build)
+
+
+def engine_for(plan: Plan, interruption: Interruption) -> Path:
+    """The engine that can execute a plan. Raises :class:`EngineMissing`, :class:`NotInstalled`,
+    :class:`BuildError`."""
+    if b'"json_schema":' in msgspec.json.encode(plan):
+        return program(SCHEMA_ENGINE, interruption)
+    return engine_binary.find()
+
+
+def _build(name: str, folder: Path, interruption: Interruption, on_build: OnBuild) -> Path:
+    """cargo builds nothing that is built already."""
+    built = PROGRAMS[name]
+    if shutil.which("cargo") is None:
+        raise BuildError(f"{built.title} needs cargo, which is not in PATH", "install Rust")
+    cache = installation.cache() / "services"
+    cache.mkdir(parents=True, exist_ok=True)
+    log, record = cache / f"{name}.log", cache / f"{name}.seconds"
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or folder / "target")
+    command = ["cargo", "build", "--release", "--locked", "--color=never"]
+    command += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(target)]
+    command += ["--package", built.package, "--bin", name]
+    report = BuildReport(built.title, log, usual_seconds(record, built.build_seconds))
+    builds.run_builder(built.title, command, log, interruption, report, on_build)
+    return target / "release" / name
