@@ -54,14 +54,18 @@ pub fn from_protobuf<M: Message>(bytes: &[u8]) -> Result<M, ProtobufError> {
 ///
 /// # Errors
 /// When a list is too long.
-pub fn check_protobuf<M: Message>(mut bytes: &[u8]) -> Result<(), TooManyItems> {
+pub fn check_protobuf<M: Message>(bytes: &[u8]) -> Result<(), TooManyItems> {
+    count(M::LISTS, bytes)
+}
+
+fn count(lists: &[u32], mut bytes: &[u8]) -> Result<(), TooManyItems> {
     // Too few bytes for so many items: most messages are not walked twice.
-    if M::LISTS.is_empty() || bytes.len() <= ITEMS_MAX * PROTOBUF_ITEM_BYTES_MIN {
+    if lists.is_empty() || bytes.len() <= ITEMS_MAX * PROTOBUF_ITEM_BYTES_MIN {
         return Ok(());
     }
     let mut items = 0;
     while let Ok((field, form)) = decode_key(&mut bytes) {
-        items += usize::from(M::LISTS.contains(&field));
+        items += usize::from(lists.contains(&field));
         if items > ITEMS_MAX {
             return Err(TooManyItems);
         }

@@ -270,7 +270,7 @@ fn take<M: Any>(message: AnyMessage) -> M {
     *message.expect("an operation has one type of request and one of replies")
 }
 
-fn erase<M: Any + Send>(message: M) -> AnyMessage {
+fn erase<M: Any + Send + Sync>(message: M) -> AnyMessage {
     Box::new(message)
 }
 

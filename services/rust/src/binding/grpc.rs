@@ -1,33 +1,27 @@
 //! `grpc@rust`: every contract over gRPC, on tonic.
 //!
-//! The handlers are tonic's own, as its generated code calls them, once for
-//! all operations instead of once for each.
+//! The handlers are tonic's own, as its generated code calls them, compiled once for all operations
+//! instead of once for each.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::future::{Future, Ready, ready};
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::http;
 use futures_util::stream;
-use prost::bytes::Buf;
 use sha2::{Digest, Sha256};
 use tonic::body::Body;
 use tonic::codec::{
-    BufferSettings, CompressionEncoding, DecodeBuf, Decoder, EnabledCompressionEncodings,
+    Codec, CompressionEncoding, DecodeBuf, Decoder, EnabledCompressionEncodings, EncodeBuf, Encoder,
 };
 use tonic::server::{ClientStreamingService, Grpc, ServerStreamingService, UnaryService};
 use tonic::transport::Server;
 use tonic::{Code, Request, Response, Status, Streaming};
-use tonic_prost::{ProstCodec, ProstDecoder, ProstEncoder};
 use tower_service::Service;
 use wirelab_contract::transfer::{DownloadChunk, DownloadRequest, UploadChunk, UploadReply};
-use wirelab_contract::{
-    ApplicationError, DATABASE_UNAVAILABLE, Message, Operation, Unary, UnaryVisitor, lists, model,
-};
+use wirelab_contract::{ApplicationError, DATABASE_UNAVAILABLE, Operation, model};
 
 use crate::binding::http::calls::{Calls, RequestTarget};
 use crate::connection::listener::Listener;
@@ -35,6 +29,8 @@ use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::process::config::ServiceConfig;
 use crate::process::shutdown::Shutdown;
 use crate::service::CallError;
+use crate::service::any_operation::{AnyOperation, MessageForm, take};
+use crate::service::rows::AnyMessage;
 use crate::service::state::ServiceState;
 use wirelab_stack::Compression;
 
@@ -86,16 +82,23 @@ impl Service<http::Request<Body>> for Dispatch {
             // gRPC answers an unknown method with UNIMPLEMENTED, not with an HTTP error.
             None => Box::pin(ready(Ok(unimplemented()))),
             Some(Operation::UploadStream) => Box::pin(async move {
-                let mut grpc = grpc::<UploadReply, UploadChunk>(state.stack.compression);
+                let codec = Protobuf::new(UPLOAD_CHUNK, UPLOAD_REPLY);
+                let mut grpc = grpc(codec, state.stack.compression);
                 Ok(grpc.client_streaming(UploadHandler, request).await)
             }),
             Some(Operation::Download) => Box::pin(async move {
-                let mut grpc = grpc::<DownloadChunk, DownloadRequest>(state.stack.compression);
+                let codec = Protobuf::new(DOWNLOAD_REQUEST, DOWNLOAD_CHUNK);
+                let mut grpc = grpc(codec, state.stack.compression);
                 Ok(grpc.server_streaming(DownloadHandler, request).await)
             }),
-            Some(unary) => unary
-                .visit_unary(CallUnary { state, request })
-                .expect("streams are matched above"),
+            Some(unary) => {
+                let operation = AnyOperation::of(unary).expect("streams are matched above");
+                Box::pin(async move {
+                    let codec = Protobuf::new(operation.request, operation.reply);
+                    let mut grpc = grpc(codec, state.stack.compression);
+                    Ok(grpc.unary(UnaryHandler(state, operation), request).await)
+                })
+            }
         }
     }
 }
@@ -104,55 +107,39 @@ fn unimplemented() -> http::Response<Body> {
     Status::new(Code::Unimplemented, "no such operation").into_http()
 }
 
+const UPLOAD_CHUNK: MessageForm = MessageForm::of::<UploadChunk>();
+const UPLOAD_REPLY: MessageForm = MessageForm::of::<UploadReply>();
+const DOWNLOAD_REQUEST: MessageForm = MessageForm::of::<DownloadRequest>();
+const DOWNLOAD_CHUNK: MessageForm = MessageForm::of::<DownloadChunk>();
+
 /// tonic's machinery for one operation.
-fn grpc<Reply: Message, Request: Message>(
-    compression: Compression,
-) -> Grpc<Protobuf<Reply, Request>> {
+fn grpc(codec: Protobuf, compression: Compression) -> Grpc<Protobuf> {
     let mut enabled = EnabledCompressionEncodings::default();
     match compression {
         Compression::None => {}
         Compression::Gzip => enabled.enable(CompressionEncoding::Gzip),
         Compression::Zstd => enabled.enable(CompressionEncoding::Zstd),
     }
-    Grpc::new(Protobuf::default())
+    Grpc::new(codec)
         // Both directions: what is received compressed, and what is sent to a client that
         // accepts it.
         .apply_compression_config(enabled, enabled)
         .apply_max_message_size_config(Some(MESSAGE_LIMIT), Some(MESSAGE_LIMIT))
 }
 
-/// Calls the handler of a unary operation.
-struct CallUnary {
-    state: Arc<ServiceState>,
-    request: http::Request<Body>,
-}
+struct UnaryHandler(Arc<ServiceState>, &'static AnyOperation);
 
-impl UnaryVisitor for CallUnary {
-    type Output = Reply;
-
-    fn visit<O: Unary>(self) -> Reply {
-        let CallUnary { state, request } = self;
-        Box::pin(async move {
-            let mut grpc = grpc::<O::Reply, O::Request>(state.stack.compression);
-            let handler = UnaryHandler::<O>(state, PhantomData);
-            Ok(grpc.unary(handler, request).await)
-        })
-    }
-}
-
-// `fn() -> O` and not `O`: the handler holds no operation, and so is Send whatever O is.
-struct UnaryHandler<O>(Arc<ServiceState>, PhantomData<fn() -> O>);
-
-impl<O: Unary> UnaryService<O::Request> for UnaryHandler<O> {
-    type Response = O::Reply;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<O::Reply>, Status>> + Send>>;
+impl UnaryService<AnyMessage> for UnaryHandler {
+    type Response = AnyMessage;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<AnyMessage>, Status>> + Send>>;
 
     // Boxed, as tonic's generated code does it.
-    fn call(&mut self, request: Request<O::Request>) -> Self::Future {
+    fn call(&mut self, request: Request<AnyMessage>) -> Self::Future {
         let corruptor = corruptor(&request).cloned();
         let state = Arc::clone(&self.0);
+        let operation = self.1;
         Box::pin(async move {
-            let found = state.answer::<O>(request.into_inner(), corruptor.as_ref());
+            let found = state.answer_any(operation, request.into_inner(), corruptor.as_ref());
             found.await.map(Response::new).map_err(|error| match error {
                 CallError::Application(text) => Status::invalid_argument(text),
                 CallError::NotFound(text) => Status::not_found(text),
@@ -166,32 +153,33 @@ fn corruptor<T>(request: &Request<T>) -> Option<&Corruptor> {
     request.extensions().get()
 }
 
-fn refusal<T>(error: ApplicationError, request: &Request<T>) -> Status {
-    Status::invalid_argument(corrupt_text(error.to_string(), corruptor(request)))
+fn refusal(error: ApplicationError, corruptor: Option<&Corruptor>) -> Status {
+    Status::invalid_argument(corrupt_text(error.to_string(), corruptor))
 }
 
 struct UploadHandler;
 
-impl ClientStreamingService<UploadChunk> for UploadHandler {
-    type Response = UploadReply;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<UploadReply>, Status>> + Send>>;
+impl ClientStreamingService<AnyMessage> for UploadHandler {
+    type Response = AnyMessage;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<AnyMessage>, Status>> + Send>>;
 
-    fn call(&mut self, request: Request<Streaming<UploadChunk>>) -> Self::Future {
+    fn call(&mut self, request: Request<Streaming<AnyMessage>>) -> Self::Future {
         Box::pin(upload_stream(request))
     }
 }
 
 async fn upload_stream(
-    mut request: Request<Streaming<UploadChunk>>,
-) -> Result<Response<UploadReply>, Status> {
+    mut request: Request<Streaming<AnyMessage>>,
+) -> Result<Response<AnyMessage>, Status> {
     let (mut digest, mut length) = (Sha256::new(), 0);
     // Hashed as they come: an upload may be as large as 64 MiB, and is never held as a whole.
     while let Some(chunk) = request.get_mut().message().await? {
+        let chunk: UploadChunk = take(chunk);
         // Counted before it is hashed: an upload beyond the limit ends at its first chunk
         // too many.
         length += chunk.data.len() as u64;
         if length > model::TRANSFER_BYTES_MAX {
-            return Err(refusal(ApplicationError::TooManyBytes, &request));
+            return Err(refusal(ApplicationError::TooManyBytes, corruptor(&request)));
         }
         digest.update(&chunk.data);
     }
@@ -201,31 +189,35 @@ async fn upload_stream(
         length: length as i64,
         sha256,
     };
-    Ok(Response::new(corrupt(reply, corruptor(&request))))
+    let reply = corrupt(reply, corruptor(&request));
+    Ok(Response::new(Box::new(reply)))
 }
 
 struct DownloadHandler;
 
-type Chunks = stream::Iter<Box<dyn Iterator<Item = Result<DownloadChunk, Status>> + Send>>;
+type Chunks = stream::Iter<Box<dyn Iterator<Item = Result<AnyMessage, Status>> + Send>>;
 
-impl ServerStreamingService<DownloadRequest> for DownloadHandler {
-    type Response = DownloadChunk;
+impl ServerStreamingService<AnyMessage> for DownloadHandler {
+    type Response = AnyMessage;
     type ResponseStream = Chunks;
     type Future = Ready<Result<Response<Chunks>, Status>>;
 
-    fn call(&mut self, request: Request<DownloadRequest>) -> Self::Future {
-        ready(download(&request))
+    fn call(&mut self, request: Request<AnyMessage>) -> Self::Future {
+        ready(download(request))
     }
 }
 
-fn download(request: &Request<DownloadRequest>) -> Result<Response<Chunks>, Status> {
-    let found = model::download(request.get_ref());
-    let mut chunks = found.map_err(|error| refusal(error, request))?;
-    let corruptor = corruptor(request);
+fn download(request: Request<AnyMessage>) -> Result<Response<Chunks>, Status> {
+    let corruptor = corruptor(&request).cloned();
+    let corruptor = corruptor.as_ref();
+    let request: DownloadRequest = take(request.into_inner());
+    let found = model::download(&request);
+    let mut chunks = found.map_err(|error| refusal(error, corruptor))?;
     // Only the first chunk is corrupted: one wrong byte is enough to be found.
     let first = corruptor.map(|_| corrupt(chunks.next().unwrap_or_default(), corruptor));
+    let chunks = first.into_iter().chain(chunks);
     let chunks: Box<dyn Iterator<Item = _> + Send> =
-        Box::new(first.into_iter().chain(chunks).map(Ok));
+        Box::new(chunks.map(|chunk| Ok(Box::new(chunk) as AnyMessage)));
     Ok(Response::new(stream::iter(chunks)))
 }
 
@@ -259,54 +251,49 @@ pub(crate) async fn serve(
         .await
 }
 
-/// tonic's codec over prost, with lists counted before they are decoded: writes `Reply`,
-/// reads `Request`.
-struct Protobuf<Reply, Request>(PhantomData<fn(Request) -> Reply>);
+/// A codec of tonic for the messages of one operation, by prost.
+#[derive(Debug, Clone, Copy)]
+struct Protobuf {
+    request: MessageForm,
+    reply: MessageForm,
+}
 
-impl<Reply, Request> Default for Protobuf<Reply, Request> {
-    fn default() -> Self {
-        Protobuf(PhantomData)
+impl Protobuf {
+    fn new(request: MessageForm, reply: MessageForm) -> Self {
+        Protobuf { request, reply }
     }
 }
 
-impl<Reply, Request> fmt::Debug for Protobuf<Reply, Request> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Protobuf")
+impl Codec for Protobuf {
+    type Encode = AnyMessage;
+    type Decode = AnyMessage;
+    type Encoder = Protobuf;
+    type Decoder = Protobuf;
+
+    fn encoder(&mut self) -> Protobuf {
+        *self
+    }
+
+    fn decoder(&mut self) -> Protobuf {
+        *self
     }
 }
 
-impl<Reply: Message, Request: Message> tonic::codec::Codec for Protobuf<Reply, Request> {
-    type Encode = Reply;
-    type Decode = Request;
-    type Encoder = ProstEncoder<Reply>;
-    type Decoder = Counting<Request>;
-
-    fn encoder(&mut self) -> ProstEncoder<Reply> {
-        ProstCodec::<Reply, Request>::default().encoder()
-    }
-
-    fn decoder(&mut self) -> Counting<Request> {
-        Counting(ProstDecoder::default())
-    }
-}
-
-/// tonic's own decoder, which is not asked when a list is too long.
-#[derive(Debug)]
-struct Counting<M>(ProstDecoder<M>);
-
-impl<M: Message> Decoder for Counting<M> {
-    type Item = M;
+impl Encoder for Protobuf {
+    type Item = AnyMessage;
     type Error = Status;
 
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<M>, Status> {
-        // A message lies in one piece: tonic gathers it before it is decoded.
-        lists::check_protobuf::<M>(buffer.chunk())
-            // The code that contracts/README.md names for a list that is too long (Sizes).
-            .map_err(|error| Status::resource_exhausted(error.to_string()))?;
-        self.0.decode(buffer)
+    fn encode(&mut self, message: AnyMessage, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        (self.reply.encode)(&message, buffer);
+        Ok(())
     }
+}
 
-    fn buffer_settings(&self) -> BufferSettings {
-        self.0.buffer_settings()
+impl Decoder for Protobuf {
+    type Item = AnyMessage;
+    type Error = Status;
+
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<AnyMessage>, Status> {
+        (self.request.decode)(buffer).map(Some)
     }
 }

@@ -50,13 +50,18 @@ impl Corruptor {
 
 /// Makes a reply message wrong where a corruptor came with the call.
 pub(crate) fn corrupt<M: Any>(mut reply: M, corruptor: Option<&Corruptor>) -> M {
+    corrupt_any(&mut reply, corruptor);
+    reply
+}
+
+/// The same for a message whose type is not known.
+pub(crate) fn corrupt_any(reply: &mut dyn Any, corruptor: Option<&Corruptor>) {
     // An empty reply (Done of petclinic) has nothing to be wrong.
     if let Some(corruptor) = corruptor
-        && let Some(reply) = corruptible(&mut reply)
+        && let Some(reply) = corruptible(reply)
     {
         corruptor.commit(reply);
     }
-    reply
 }
 
 /// The same for the text of an application error.

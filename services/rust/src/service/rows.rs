@@ -16,7 +16,7 @@ use crate::process::config::{Store, StoreKind};
 use crate::refusal::Refusal;
 
 /// A message whose type its operation decides.
-pub type AnyMessage = Box<dyn Any + Send>;
+pub type AnyMessage = Box<dyn Any + Send + Sync>;
 
 /// A future on the heap.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -8,10 +8,11 @@ use wirelab_contract::{Contract, Operation, State, Unary};
 use wirelab_stack::Binding;
 
 use super::CallError;
-use super::rows::Rows;
+use super::any_operation::{AnyOperation, take};
+use super::rows::{AnyMessage, Rows};
 use crate::codec::times::Replies;
 use crate::connection::control::Gate;
-use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
+use crate::faults::corruption::{Corruptor, corrupt_any, corrupt_text};
 use crate::faults::delay::Delays;
 use crate::faults::delay::TextCheck;
 use crate::faults::{FaultAction, FaultSwitches, Wrong};
@@ -167,26 +168,38 @@ impl ServiceState {
         request: O::Request,
         corruptor: Option<&Corruptor>,
     ) -> Result<O::Reply, CallError> {
+        let operation = AnyOperation::of_type::<O>();
+        let reply = self.answer_any(operation, Box::new(request), corruptor);
+        reply.await.map(take)
+    }
+
+    /// The same for an operation whose types are not known.
+    ///
+    /// # Errors
+    /// Why there is no reply.
+    pub(crate) async fn answer_any(
+        &self,
+        operation: &AnyOperation,
+        request: AnyMessage,
+        corruptor: Option<&Corruptor>,
+    ) -> Result<AnyMessage, CallError> {
         // The mistake that studies seed to see whether a slow handler is found.
-        if O::OPERATION == Operation::Hello {
+        if operation.operation == Operation::Hello {
             self.check_text();
         }
         let found = match (&self.mutation, &self.database) {
-            (None, None) => O::answer(&self.model, request).map_err(CallError::from),
-            (None, Some(database)) => {
-                let reply = database.answer(O::OPERATION, Box::new(request)).await;
-                reply.map(|reply| {
-                    let reply = reply.downcast::<O::Reply>();
-                    *reply.expect("an operation has one type of reply")
-                })
-            }
+            (None, None) => (operation.answer)(&self.model, request).map_err(CallError::from),
+            (None, Some(database)) => database.answer(operation.operation, request).await,
             // Mutants change the model; validation refuses one next to a database.
-            (Some(mutation), _) => mutation
-                .answer::<O>(&self.model, request)
-                .map_err(CallError::from_text),
+            (Some(mutation), _) => {
+                (operation.mutated)(mutation, &self.model, request).map_err(CallError::from_text)
+            }
         };
         match found {
-            Ok(reply) => Ok(corrupt(reply, corruptor)),
+            Ok(mut reply) => {
+                corrupt_any(&mut *reply, corruptor);
+                Ok(reply)
+            }
             Err(CallError::Application(text)) => {
                 Err(CallError::Application(corrupt_text(text, corruptor)))
             }

@@ -4,8 +4,6 @@ mod error_response;
 mod negotiation;
 mod petclinic;
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -15,14 +13,15 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Extension, Router};
 use serde::Serialize;
-use wirelab_contract::{Contract, Message as _, Operation, Unary, UnaryVisitor, ops};
+use wirelab_contract::{Contract, Operation, ops};
 
 use crate::binding::http::BODY_LIMIT;
 use crate::binding::http::calls::RequestTarget;
 use crate::binding::http::content_coding::{self, Refuse};
 use crate::codec::Representation as _;
-use crate::codec::times::CodedReply;
 use crate::faults::corruption::Corruptor;
+use crate::service::any_operation::AnyOperation;
+use crate::service::rows::AnyMessage;
 use crate::service::state::ServiceState;
 use error_response::ErrorResponse;
 use negotiation::{Acceptable, Content};
@@ -58,11 +57,11 @@ pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
 }
 
 fn add_route(router: Router<Arc<ServiceState>>, operation: Operation) -> Router<Arc<ServiceState>> {
-    match (operation.route(), operation.visit_unary(ResponderOf)) {
-        (Some(route), Some(respond)) => {
+    match (operation.route(), AnyOperation::of(operation)) {
+        (Some(route), Some(any)) => {
             let handler = match operation {
                 Operation::Hello => get(hello).head(wrong_method),
-                _ => on_method(route.method, respond),
+                _ => on_method(route.method, any),
             };
             // axum's templates have the same braces as the contract's.
             router.route(&format!("{}{}", route.prefix, route.template), handler)
@@ -71,11 +70,12 @@ fn add_route(router: Router<Arc<ServiceState>>, operation: Operation) -> Router<
     }
 }
 
-/// The handler of an operation. Not generic: axum's own code is then compiled once for all of
-/// them.
-fn on_method(method: &str, respond: Responder) -> MethodRouter<Arc<ServiceState>> {
+fn on_method(method: &str, operation: &'static AnyOperation) -> MethodRouter<Arc<ServiceState>> {
     let handler = move |_: Acceptable, State(state): Shared, received: Received| async move {
-        let responded = respond(&state, received).await;
+        let responded = match state.contract {
+            Contract::Petclinic => petclinic::respond(&state, operation, received).await,
+            _ => respond(&state, operation, received).await,
+        };
         responded.unwrap_or_else(IntoResponse::into_response)
     };
     match method {
@@ -120,50 +120,33 @@ impl FromRequest<Arc<ServiceState>> for Received {
     }
 }
 
-type Responding<'a> = Pin<Box<dyn Future<Output = Result<Response, ErrorResponse>> + Send + 'a>>;
-
-/// Answers an operation.
-type Responder = for<'a> fn(&'a ServiceState, Received) -> Responding<'a>;
-
-/// Finds an operation's responder.
-struct ResponderOf;
-
-impl UnaryVisitor for ResponderOf {
-    type Output = Responder;
-
-    fn visit<O: Unary>(self) -> Responder {
-        if const { O::Reply::CONTRACT.is_json_and_protobuf_only() } {
-            return |state, received| Box::pin(petclinic::respond::<O>(state, received));
-        }
-        |state, received| Box::pin(respond::<O>(state, received))
-    }
-}
-
-async fn respond<O: Unary>(
+async fn respond(
     state: &ServiceState,
+    operation: &AnyOperation,
     received: Received,
 ) -> Result<Response, ErrorResponse> {
-    let request = received.content.read(state)?;
-    let reply = state.answer::<O>(request, received.corruptor()).await;
+    let request = received.content.read(state, &operation.request)?;
+    let reply = state.answer_any(operation, request, received.corruptor());
+    let reply = reply.await;
     let reply = reply.map_err(|error| ErrorResponse::of_call(state, error))?;
-    let mut body = state.stack.codec.write(&reply);
+    let mut body = (operation.reply.write)(state.stack.codec, &reply);
     if let Some(mutation) = &state.mutation {
         mutation.bytes(&mut body);
     }
-    kept::<O>(state, reply, Bytes::from);
+    keep(state, operation, reply, Bytes::from);
     Ok(represented(state, body))
 }
 
 /// Keeps a reply where its codec is to be timed.
-fn kept<O: Unary>(state: &ServiceState, message: O::Reply, body: fn(Vec<u8>) -> Bytes) {
+fn keep(
+    state: &ServiceState,
+    operation: &AnyOperation,
+    reply: AnyMessage,
+    body: fn(Vec<u8>) -> Bytes,
+) {
     if let Some(replies) = &state.replies {
         let codec = state.stack.codec;
-        let reply = CodedReply {
-            codec,
-            message,
-            body,
-        };
-        replies.keep(O::OPERATION, reply);
+        (operation.reply.keep)(replies, operation.operation, codec, reply, body);
     }
 }
 
@@ -214,7 +197,8 @@ async fn hello(_: Acceptable, State(state): Shared, received: Received) -> Respo
             }
         }
         _ => {
-            let responded = respond::<ops::Hello>(&state, received).await;
+            let operation = AnyOperation::of_type::<ops::Hello>();
+            let responded = respond(&state, operation, received).await;
             responded.unwrap_or_else(IntoResponse::into_response)
         }
     }

@@ -6,11 +6,12 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
-use wirelab_contract::Message;
 
 use crate::binding::http::content_coding::{content_coding, members, weighed};
 use crate::binding::rest::error_response::ErrorResponse;
 use crate::codec::Representation as _;
+use crate::service::any_operation::MessageForm;
+use crate::service::rows::AnyMessage;
 use crate::service::state::ServiceState;
 use wirelab_stack::Compression;
 
@@ -84,11 +85,15 @@ impl Content {
     ///
     /// # Errors
     /// The answer to content that is not the message.
-    pub(crate) fn read<M: Message>(&self, state: &ServiceState) -> Result<M, ErrorResponse> {
+    pub(crate) fn read(
+        &self,
+        state: &ServiceState,
+        form: &MessageForm,
+    ) -> Result<AnyMessage, ErrorResponse> {
         match &self.0 {
-            None => Ok(M::default()),
+            None => Ok((form.empty)()),
             Some(body) => {
-                let read = state.stack.codec.read(body);
+                let read = (form.read)(state.stack.codec, body);
                 read.map_err(|error| ErrorResponse::malformed(state, error))
             }
         }

@@ -16,14 +16,15 @@ use wirelab_contract::petclinic::{
     GetVetRequest, GetVisitRequest, ListOwnersRequest, UpdateOwnerRequest, UpdatePetRequest,
     UpdatePetTypeRequest, UpdateSpecialtyRequest, UpdateVetRequest, UpdateVisitRequest,
 };
-use wirelab_contract::{ApplicationError, Contract, Message, Operation, Unary};
+use wirelab_contract::{ApplicationError, Contract, Operation};
 use wirelab_stack::Codec;
 
 use super::error_response::ErrorResponse;
 use super::negotiation::Content;
-use super::{Received, kept, represented};
-use crate::codec::Representation as _;
+use super::{Received, keep, represented};
 use crate::service::CallError;
+use crate::service::any_operation::AnyOperation;
+use crate::service::rows::AnyMessage;
 use crate::service::state::ServiceState;
 
 /// The routes of petclinic. Made once: a request is compared with up to 33 of them.
@@ -60,23 +61,31 @@ pub(super) fn methods(path: &str) -> Option<String> {
 ///
 /// # Errors
 /// The answer that is not a reply.
-pub(super) async fn respond<O: Unary>(
+pub(super) async fn respond(
     state: &ServiceState,
+    operation: &AnyOperation,
     received: Received,
 ) -> Result<Response, ErrorResponse> {
-    if O::OPERATION == Operation::AddPetType && state.stack.codec == Codec::Json {
+    if operation.operation == Operation::AddPetType && state.stack.codec == Codec::Json {
         require_no_id(state, &received.content)?;
     }
-    let mut message = received.content.read::<O::Request>(state)?;
-    set_parameters(&route::<O>(), &received.uri, &mut message)
+    let mut message = received.content.read(state, &operation.request)?;
+    let route = operation.operation.route();
+    let route = route.expect("petclinic has no streams");
+    set_parameters(&route, &received.uri, &mut *message)
         .map_err(|text| ErrorResponse::new(state, StatusCode::BAD_REQUEST, text))?;
-    let reply = state.answer::<O>(message, received.corruptor()).await;
+    let reply = state.answer_any(operation, message, received.corruptor());
+    let reply = reply.await;
     let reply = reply.map_err(|error| ErrorResponse::of_call(state, error))?;
-    Ok(replied::<O>(state, reply))
+    Ok(replied(state, operation, &route, reply))
 }
 
-fn replied<O: Unary>(state: &ServiceState, reply: O::Reply) -> Response {
-    let route = route::<O>();
+fn replied(
+    state: &ServiceState,
+    operation: &AnyOperation,
+    route: &Route,
+    reply: AnyMessage,
+) -> Response {
     let codec = state.stack.codec;
     let body = match route.reply {
         ReplyBody::List if codec == Codec::Json => only_list,
@@ -85,16 +94,21 @@ fn replied<O: Unary>(state: &ServiceState, reply: O::Reply) -> Response {
     let mut response = match route.reply {
         // No content type: there is no content whose type it could be.
         ReplyBody::Empty => Body::empty().into_response(),
-        ReplyBody::List | ReplyBody::Message => represented(state, body(codec.write(&reply))),
+        ReplyBody::List | ReplyBody::Message => {
+            let written = (operation.reply.write)(codec, &reply);
+            represented(state, body(written))
+        }
     };
     *response.status_mut() =
         StatusCode::from_u16(route.status).expect("the statuses of the routes are legal");
-    if let Some(location) = route.location(&reply) {
+    if route.location.is_some()
+        && let Some(location) = route.location(&(operation.reply.fields)(&reply))
+    {
         let location = HeaderValue::try_from(location).expect("a path of ASCII characters");
         response.headers_mut().insert(header::LOCATION, location);
     }
     if route.reply != ReplyBody::Empty {
-        kept::<O>(state, reply, body);
+        keep(state, operation, reply, body);
     }
     response
 }
@@ -106,11 +120,6 @@ fn only_list(object: Vec<u8>) -> Bytes {
     // The list is the whole object without its name and its last brace.
     let start = memchr::memchr(b':', &object).map_or(0, |colon| colon + 1);
     object.slice(start..object.len() - 1)
-}
-
-fn route<O: Unary>() -> Route {
-    let route = O::OPERATION.route();
-    route.expect("petclinic has no streams")
 }
 
 /// What the message AddPetTypeRequest does not have, and its JSON must not have either.
@@ -133,7 +142,7 @@ fn require_no_id(state: &ServiceState, content: &Content) -> Result<(), ErrorRes
 }
 
 /// Sets the fields that the path and the query name: they outrank those of the content.
-fn set_parameters<M: Message>(route: &Route, uri: &Uri, message: &mut M) -> Result<(), String> {
+fn set_parameters(route: &Route, uri: &Uri, message: &mut dyn Any) -> Result<(), String> {
     for (name, text) in route.parameters(uri.path()).unwrap_or_default() {
         // A parameter that is no int32 is a 400 before any row is looked at
         // (contracts/README.md, petclinic).
@@ -149,7 +158,7 @@ fn set_parameters<M: Message>(route: &Route, uri: &Uri, message: &mut M) -> Resu
             return Err(format!("{name} must have no NUL"));
         }
         if let Some(value) = value
-            && let Some(owners) = (message as &mut dyn Any).downcast_mut::<ListOwnersRequest>()
+            && let Some(owners) = message.downcast_mut::<ListOwnersRequest>()
         {
             owners.last_name = value.into_owned();
         }
@@ -157,12 +166,12 @@ fn set_parameters<M: Message>(route: &Route, uri: &Uri, message: &mut M) -> Resu
     Ok(())
 }
 
-/// Expands to one cast per type, of which the compiler keeps the one that applies: a detour over
-/// a map of fields would cost each call an allocation per field.
+/// Expands to one cast per type: a detour over a map of fields would cost each call an allocation
+/// per field.
 macro_rules! set_fields {
     ($message:ident, $name:ident, $value:ident; $($request:ty { $($field:ident: $key:literal),* })*) => {
         $(
-            if let Some(request) = (&mut *$message as &mut dyn Any).downcast_mut::<$request>() {
+            if let Some(request) = $message.downcast_mut::<$request>() {
                 match $name {
                     $($key => request.$field = $value,)*
                     other => unreachable!("{other} is no field in a path"),
@@ -172,7 +181,7 @@ macro_rules! set_fields {
     };
 }
 
-fn set_number<M: Message>(message: &mut M, name: &str, value: i32) {
+fn set_number(message: &mut dyn Any, name: &str, value: i32) {
     set_fields! { message, name, value;
         GetPetTypeRequest { id: "id" }
         UpdatePetTypeRequest { id: "id" }
@@ -208,8 +217,8 @@ mod tests {
     impl wirelab_contract::UnaryVisitor for SetAll {
         type Output = ();
 
-        fn visit<O: Unary>(self) {
-            let route = route::<O>();
+        fn visit<O: wirelab_contract::Unary>(self) {
+            let route = O::OPERATION.route().unwrap();
             let filled = route
                 .template
                 .split('/')
