@@ -1,5 +1,4 @@
-//! Makes the gRPC clients of the tests from the contracts' sources, and notes
-//! which compiler and library versions this build uses, for the ready line.
+//! Notes which compiler and library versions this build uses, for the ready line.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,11 +7,7 @@ use std::process::Command;
 /// The repository, seen from this crate.
 const ROOT: &str = "../..";
 
-/// The contracts, by the names of their sources.
-const CONTRACTS: [&str; 5] = ["transfer", "charging", "calendar", "records", "petclinic"];
-
 fn main() -> Result<(), Box<dyn Error>> {
-    generate_clients()?;
     let lock = Path::new(ROOT).join("Cargo.lock");
     println!("cargo:rerun-if-changed={}", lock.display());
     let lock = std::fs::read_to_string(lock)?;
@@ -36,27 +31,6 @@ fn libraries(manifest: &str) -> impl Iterator<Item = &str> {
         // Neither is a dependency of its own, but both decide how a stack behaves, so the
         // ready line names them.
         .chain(["h2", "sqlx", "libsqlite3-sys"])
-}
-
-fn generate_clients() -> Result<(), Box<dyn Error>> {
-    let contracts = Path::new(ROOT).join("contracts");
-    let sources = CONTRACTS.map(|name| contracts.join(format!("{name}.proto")));
-    for source in &sources {
-        println!("cargo:rerun-if-changed={}", source.display());
-    }
-    let messages = |name: &str| {
-        let package = format!(".wirelab.{name}.v1");
-        (package, format!("::wirelab_contract::{name}"))
-    };
-    // No servers: the service dispatches by itself, once for all operations.
-    let mut builder = tonic_prost_build::configure().build_server(false);
-    for (package, module) in CONTRACTS.map(messages) {
-        // Messages are those of wirelab-contract: a second set would need a conversion in
-        // every test.
-        builder = builder.extern_path(package, module);
-    }
-    builder.compile_fds(protox::compile(&sources, [&contracts])?)?;
-    Ok(())
 }
 
 /// The version of `library` in a Cargo.lock, the newest where there are several.
