@@ -260,7 +260,7 @@ GENERATED: Mapping[str, Sequence[str]] = {
     "iiop@java": (f"{_JAVA}iiop/generated-sources/idl/wirelab/transfer_v1/*",),
     "grpc@rust": (
         _PROST,
-        "services/rust/tests/generated/wirelab.transfer.v1.rs",
+        "services/rust/clients/src/generated/wirelab.transfer.v1.rs",
     ),
     # Every codec of the Rust services reads and writes the types that prost made.
     "rest@rust": (_PROST,),

@@ -1,14 +1,13 @@
 //! The log of calls: one line per call that was sent, in the clock of packets.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::sync::Barrier;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use support::{drive, each_request, ok, plan, server};
+
+use crate::support::{drive, each_request, ok, plan, server};
 
 const USERS: usize = 4;
 

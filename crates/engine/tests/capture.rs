@@ -1,9 +1,5 @@
 //! The verb `capture`, as the lab uses it and by hand, during a load.
 
-#[path = "support/service.rs"]
-mod service;
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,10 +7,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use service::Service;
-use support::skipped;
 use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use wirelab_trace::{Summary, read_file};
+
+use crate::support;
+use crate::support::service::Service;
+use crate::support::skipped;
 
 fn is_root() -> bool {
     // SAFETY: geteuid takes nothing and cannot fail.
@@ -109,7 +107,7 @@ impl Running {
 }
 
 fn engine() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+    Command::new(crate::ENGINE)
 }
 
 /// Nothing but the summary is looked at.
@@ -417,7 +415,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
 #[test]
 fn words_that_find_no_room_do_not_change_how_it_ends() {
     let full = || std::fs::File::create("/dev/full").expect("a device that is always full");
-    let output = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+    let output = Command::new(crate::ENGINE)
         .args([
             "capture",
             "--interface",

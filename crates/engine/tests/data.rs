@@ -1,15 +1,10 @@
 //! Requests with values of rows, and with values of earlier replies.
 
-mod support;
-
-#[path = "support/charging.rs"]
-mod charging;
-#[path = "support/service.rs"]
-mod service;
-
 use serde_json::{Value, json};
-use service::Service;
-use support::{drive, group, plan};
+
+use crate::support::charging;
+use crate::support::service::Service;
+use crate::support::{drive, group, plan};
 
 fn stack(binding: &str, codec: &str, transport: &str) -> Value {
     json!({"binding": binding, "codec": codec, "transport": transport})

@@ -2,11 +2,6 @@
 //!
 //! Needs root, `dumpcap` and `tshark`; prints so and passes without.
 
-#[path = "support/service.rs"]
-mod service;
-#[path = "support/mod.rs"]
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use service::Service;
-use support::{group, plan, skipped};
+use crate::support::service::Service;
+use crate::support::{group, plan, skipped};
 
 /// Calls of each trial.
 const CALLS: u64 = 30;
@@ -112,7 +107,7 @@ impl Drop for Tap {
 
 /// The dissection of our engine.
 fn dissect(file: &Path) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+    let output = Command::new(crate::ENGINE)
         .arg("dissect")
         .arg(file)
         .arg("--json")

@@ -18,7 +18,7 @@ impl Capture {
 
     /// Exit code and text.
     fn dissected(&self, options: &[&str]) -> (Option<i32>, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+        let output = Command::new(crate::ENGINE)
             .arg("dissect")
             .arg(&self.0)
             .args(options)

@@ -1,7 +1,5 @@
 //! Servers that misbehave, and plans that cannot be run.
 
-mod support;
-
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
@@ -9,7 +7,9 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{drive, each_request, group, ok, plan, server};
+
+use crate::support;
+use crate::support::{drive, each_request, group, ok, plan, server};
 
 fn kinds(group: &Value) -> Vec<(&str, u64)> {
     let kinds = group["errors_by_kind"].as_object().expect("an object");
@@ -191,7 +191,7 @@ fn a_server_that_dies_in_mid_run_is_reported_by_kind() {
     let server = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
         drop(listener);
-        each_request(stream, &support::Seen::default(), |s, number| {
+        each_request(stream, &support::engine::Seen::default(), |s, number| {
             number < 20 && ok(s)
         });
     });

@@ -1,17 +1,13 @@
 //! What failed calls do to response times: known shares of them, on the wire.
 
-mod support;
-
-#[path = "support/service.rs"]
-mod service;
-
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use service::Service;
-use support::{drive, each_request, group, plan, server};
+
+use crate::support::service::Service;
+use crate::support::{drive, each_request, group, plan, server};
 
 const REST: (&str, &str, &str) = ("rest", "json", "http/1.1");
 const GRPC: (&str, &str, &str) = ("grpc", "protobuf", "http/2");

@@ -1,17 +1,17 @@
 //! Objects of CORBA that are elsewhere, and servers that break GIOP.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::Ordering::SeqCst;
 
 use serde_json::{Value, json};
-use support::{drive, group, plan, server};
 use wirelab_contract::charging::CreditControlReply;
 use wirelab_wire::giop::{
     ClientMessage, Deframer, Ior, ReplyTo, SystemException, UserException, close_connection,
 };
+
+use crate::support;
+use crate::support::{drive, group, plan, server};
 
 /// Reads requests; `answer` appends what goes back for each, given its object
 /// key, until it returns false.

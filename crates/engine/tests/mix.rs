@@ -1,15 +1,11 @@
-//! Mixes of operations and sequences, against the embedded services.
-
-mod support;
-
-#[path = "support/service.rs"]
-mod service;
+//! Mixes of operations and sequences, against the services in Rust.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use service::Service;
-use support::{drive, group, plan};
+
+use crate::support::service::Service;
+use crate::support::{drive, group, plan};
 
 fn stack(binding: &str, codec: &str, transport: &str) -> Value {
     json!({"binding": binding, "codec": codec, "transport": transport})

@@ -1,7 +1,5 @@
 //! One-way calls: they end by the service's report, and by nothing else.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,9 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{drive, group, plan, server};
 use wirelab_wire::raw::Deframer;
 use wirelab_wire::raw::report::Record;
+
+use crate::support::{drive, group, plan, server};
 
 /// A service that sends `processed` the port of each message it takes.
 fn service(processed: Sender<u16>) -> String {

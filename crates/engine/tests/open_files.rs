@@ -1,15 +1,11 @@
 //! Loads with more connections than one table of open files holds.
 
-mod support;
-
-#[path = "support/service.rs"]
-mod service;
-
 use std::sync::atomic::Ordering::SeqCst;
 
 use serde_json::{Value, json};
-use service::Service;
-use support::{drive_limited, each_request, ok, plan, server};
+
+use crate::support::service::Service;
+use crate::support::{drive_limited, each_request, ok, plan, server};
 
 /// Open files of an engine whose threads have 64 connections each.
 const FILES: u64 = 128;

@@ -1,14 +1,13 @@
 //! Connection policies and windows, as a server sees them.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use base64::Engine as _;
 use serde_json::json;
-use support::{drive, each_request, group, ok, plan, server};
+
+use crate::support::{drive, each_request, group, ok, plan, server};
 
 #[test]
 fn keep_uses_one_connection_per_user_for_all_calls() {

@@ -1,15 +1,12 @@
 //! Sequences of calls: numbers of replies go into later requests, and the
 //! sequence is reported in addition to its calls.
 
-mod support;
-
-#[path = "support/charging.rs"]
-mod charging;
-
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{drive, group, plan};
+
+use crate::support::charging;
+use crate::support::{drive, group, plan};
 
 fn sequence_plan(address: &str, function: &str) -> Value {
     let mut plan = plan(address);

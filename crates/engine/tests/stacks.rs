@@ -1,16 +1,10 @@
-//! The engine against the embedded services, over every stack.
+//! The engine against the services in Rust, over every stack.
 
-mod support;
-
-#[path = "support/certificates.rs"]
-mod certificates;
-#[path = "support/service.rs"]
-mod service;
-
-use certificates::Certificates;
 use serde_json::{Value, json};
-use service::Service;
-use support::{group, plan};
+
+use crate::support::certificates::Certificates;
+use crate::support::service::Service;
+use crate::support::{group, plan};
 
 /// Binding, codec and transport of every form that contracts have.
 const STACKS: [(&str, &str, &str); 19] = [

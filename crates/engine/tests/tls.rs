@@ -1,23 +1,20 @@
 //! TLS against servers of our own making: certificates that are not right,
 //! and connections that end where they must not.
 
-mod support;
-
-#[path = "support/certificates.rs"]
-mod certificates;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-use certificates::{Certificates, chain, server_config};
 use rustls::pki_types::pem::PemObject;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use support::{drive, group, plan, server};
+
+use crate::support;
+use crate::support::certificates::{Certificates, chain, server_config};
+use crate::support::{drive, group, plan, server};
 
 type Secured = StreamOwned<ServerConnection, TcpStream>;
 
@@ -27,7 +24,7 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 fn secured(
     config: Arc<ServerConfig>,
     answer: impl Fn(&mut Secured, usize) -> bool + Send + Sync + 'static,
-) -> (String, Arc<support::Seen>) {
+) -> (String, Arc<support::engine::Seen>) {
     server(move |stream, seen| {
         let connection = ServerConnection::new(Arc::clone(&config)).expect("a configuration");
         let mut stream = StreamOwned::new(connection, stream);
@@ -312,7 +309,7 @@ fn files_that_are_none_are_refused_by_option() {
 fn certificates_are_made_once_and_never_overwritten() {
     let certificates = Certificates::make();
     let before = std::fs::read(certificates.file("server.key")).expect("a key");
-    let again = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+    let again = Command::new(crate::ENGINE)
         .arg("certificates")
         .arg(&certificates.folder)
         .output()

@@ -1,8 +1,6 @@
 //! The process of a link, from its configuration to the removal of its namespaces. As root; else
 //! skipped with a printed reason.
 
-mod privileges;
-
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -11,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+
+use crate::privileges;
 
 /// Only a hang takes as long; everything here takes far less.
 const TIMEOUT: Duration = Duration::from_secs(60);

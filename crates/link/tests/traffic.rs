@@ -2,8 +2,6 @@
 
 #![allow(clippy::disallowed_macros, reason = "the reasons of skipped tests")]
 
-mod privileges;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wirelab_link::{AfterIdle, Driver, Link, LinkConfig, LinkError, Match, Way};
+
+use crate::privileges;
 
 /// Only a hang takes as long.
 const TIMEOUT: Duration = Duration::from_secs(60);

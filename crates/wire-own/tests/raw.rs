@@ -1,15 +1,13 @@
 //! Raw messages: the session with every cut and fault, the deframer, the report.
 
-#[path = "session_support/mod.rs"]
-mod events;
-
 use std::sync::Arc;
 
-use events::{Event, RecordedEvents, body, end, failed, first};
 use proptest::prelude::*;
 use wirelab_wire_own::raw::report::{Record, Records};
 use wirelab_wire_own::raw::{CONTENT_BYTES_MAX, Deframer, Options, OptionsError, Raw, write};
 use wirelab_wire_own::{CallId, Failure, Head, ProtocolError, Request, Session};
+
+use crate::session_support::{Event, RecordedEvents, body, end, failed, first};
 
 struct Wire {
     session: Raw,

@@ -2,7 +2,7 @@
 //! readers read them.
 
 #[path = "../examples/encodings/encodings.rs"]
-mod encodings;
+mod encodings_json;
 #[path = "../examples/encodings/envelopes.rs"]
 mod envelopes;
 #[path = "../examples/encodings/values.rs"]
@@ -36,7 +36,7 @@ fn unhex(hex: &str) -> Vec<u8> {
 #[test]
 fn the_committed_encodings_are_fresh() {
     assert!(
-        encodings::written() == COMMITTED,
+        encodings_json::written() == COMMITTED,
         "contracts/vectors/encodings.json is stale; run cargo run -p wirelab-wire --example encodings"
     );
 }

@@ -1,16 +1,14 @@
 //! The common path neither allocates nor copies: counted, not believed.
 
-#[path = "fuzz/memory.rs"]
-mod memory;
-
 use std::sync::Arc;
 
-use memory::allocated_by;
 use wirelab_contract::transfer::HelloReply;
 use wirelab_contract::{Call, ops};
 use wirelab_wire::codec::{Codec, Expected, MessageFormat};
 use wirelab_wire::http1::{Http1, Options};
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
+
+use crate::fuzz::memory::allocated_by;
 
 /// Notes where bodies lie, and that they came.
 #[derive(Default)]

@@ -3,9 +3,6 @@
 //! Skipped, with the reason printed, where nghttpd is not installed (Debian:
 //! nghttp2-server).
 
-#[path = "../../contract/tests/skipped/mod.rs"]
-mod skipped;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -13,9 +10,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use skipped::skipped;
 use wirelab_wire::http2::{Client, Options};
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
+
+use crate::skipped::skipped;
 
 const SMALL: &[u8] = b"Hello, wirelab";
 const LARGE_BYTES: usize = 3 << 20;

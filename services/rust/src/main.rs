@@ -1,4 +1,4 @@
-//! One embedded service alone, by the process contract.
+//! One service without databases, by the process contract.
 
 use std::process::ExitCode;
 

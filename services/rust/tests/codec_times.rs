@@ -1,13 +1,12 @@
 //! `GET /codec-times`: times the bytes that callers are sent.
 
-mod harness;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use harness::{Process, Service, config, grpc, rest};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+use crate::harness::{Process, Service, config, grpc, rest};
 
 fn keeping(stack: &Value, contract: &str) -> Service {
     Service::start(stack, json!({"contract": contract, "codec_times": true}))

@@ -1,17 +1,12 @@
 //! Every contract over REST and gRPC: representations, errors, compression,
 //! seeded mistakes, Unix sockets, and money that is neither lost nor made.
 
-mod harness;
-
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::Request;
-use harness::generated::calendar::calendar_client::CalendarClient;
-use harness::generated::charging::charging_client::ChargingClient;
-use harness::{Service, block_on, grpc, iiop, raw, rest, rest2, soap, with};
 use prost::Message;
 use serde_json::{Value, json};
 use tonic::Code;
@@ -21,6 +16,11 @@ use wirelab_contract::charging::{
     ConfirmActionRequest, CreditControlReply, CreditControlRequest, CreditRequest,
     DebitReservationRequest, DirectDebitRequest, ReserveRequest,
 };
+use wirelab_service_clients::calendar::calendar_client::CalendarClient;
+use wirelab_service_clients::charging::charging_client::ChargingClient;
+
+use crate::harness;
+use crate::harness::{Service, block_on, grpc, iiop, raw, rest, rest2, soap, with};
 
 fn charging(stack: &Value, other: Value) -> Service {
     let mut config = json!({"contract": "charging", "store": {"accounts": 3, "balance": 1000}});

@@ -1,13 +1,11 @@
-//! Delays are exact. Alone in its file, for test binaries run one after the
-//! other: a test that spins next to it would be measured too.
-
-mod harness;
+//! Delays are exact.
 
 use std::time::Instant;
 
-use harness::{Service, block_on, grpc, rest};
 use serde_json::json;
 use wirelab_contract::transfer::HelloRequest;
+
+use crate::harness::{Service, block_on, grpc, rest};
 
 /// Calls to each service.
 const CALLS: usize = 9;

@@ -1,13 +1,12 @@
 //! How replies end in HTTP/1.x, byte by byte: HTTP/1.0, chunks, the end of the
 //! connection, and how long the service waits before it.
 
-mod harness;
-
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use harness::{Service, rest, soap, with};
 use serde_json::{Value, json};
+
+use crate::harness::{Service, rest, soap, with};
 
 /// Header and body of the reply to Hello, read until the connection ends.
 fn hello(service: &Service, version: &str) -> (String, String) {

@@ -1,19 +1,18 @@
 //! Every fault switch does what it says, on both stacks, to the calls it names.
 
-mod harness;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::Request;
-use harness::frames::{self, frames};
-use harness::{Service, block_on, grpc, rest, rest2};
 use serde_json::{Value, json};
 use tonic::Code;
 use wirelab_contract::transfer::{DownloadRequest, HelloRequest, SubmitRequest, UploadRequest};
 use wirelab_contract::{model, texts};
+
+use crate::harness::frames::{self, frames};
+use crate::harness::{Service, block_on, grpc, rest, rest2};
 
 fn start(stack: &Value, faults: Value) -> Service {
     Service::start(stack, json!({ "faults": faults }))

@@ -1,11 +1,8 @@
 //! `grpc@rust` against the contract, by tonic's client.
 
-mod harness;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::stream;
-use harness::{Client, Service, block_on, grpc};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tonic::codec::CompressionEncoding;
@@ -14,6 +11,8 @@ use wirelab_contract::texts;
 use wirelab_contract::transfer::{
     DownloadRequest, HelloRequest, SubmitRequest, UploadChunk, UploadRequest,
 };
+
+use crate::harness::{Client, Service, block_on, grpc};
 
 fn vectors() -> Vec<Value> {
     let text = include_str!("../../../contracts/vectors/operations.json");

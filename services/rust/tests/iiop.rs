@@ -1,14 +1,13 @@
 //! `iiop@rust` against the contracts, by GIOP written by hand (CORBA 3.3 part
 //! 2, chapter 9).
 
-mod harness;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use harness::{Service, iiop};
 use serde_json::{Value, json};
+
+use crate::harness::{Service, iiop};
 
 /// CDR in one byte order, aligned as if after `start` bytes.
 struct Cdr {

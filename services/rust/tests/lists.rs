@@ -1,15 +1,14 @@
 //! Lists end at their bound in every binding, before memory is spent on items.
 
-mod harness;
-
 use std::io::{Read, Write};
 use std::net::Shutdown;
 
-use harness::{Service, block_on, grpc, raw, rest, soap};
 use serde_json::{Value, json};
 use tonic::Code;
 use wirelab_contract::lists::{ITEMS_MAX, TooManyItems};
 use wirelab_contract::transfer::{Record, SubmitRequest};
+
+use crate::harness::{Service, block_on, grpc, raw, rest, soap};
 
 const ITEMS: usize = ITEMS_MAX + 1;
 

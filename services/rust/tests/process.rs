@@ -1,15 +1,16 @@
 //! The process contract: ready, refused, stopped.
 
-mod harness;
-
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use harness::{Process, Service, block_on, config, grpc, iiop, raw, rest, rest2, soap, with};
 use serde_json::{Value, json};
+
+use crate::harness::{
+    Process, Service, block_on, config, grpc, iiop, raw, rest, rest2, soap, with,
+};
 
 /// What the service calls code of this project in its ready line.
 const OWN: &str = "lab's own";
@@ -237,6 +238,21 @@ fn what_cannot_be_honoured_is_refused() {
 }
 
 #[test]
+fn a_database_is_refused_with_the_program_that_has_drivers() {
+    for contract in ["records", "petclinic"] {
+        let store = json!({"kind": "sqlite", "url": "/tmp/wirelab-no-driver"});
+        let other = json!({"contract": contract, "store": store});
+        let refused = refusal(&config(&rest("json"), other));
+        assert_eq!(refused["option"], "store.kind", "{contract}");
+        let remedy = refused["remedy"].as_str().unwrap();
+        assert!(
+            remedy.contains("wirelab-rust-service-databases"),
+            "{remedy}"
+        );
+    }
+}
+
+#[test]
 fn a_unix_socket_is_served_and_removed() {
     for stack in [rest("text"), grpc()] {
         let path = socket_path(stack["binding"].as_str().unwrap());
@@ -272,7 +288,7 @@ fn running_out_of_descriptors_is_outlived_without_a_busy_loop() {
     let limited = format!(
         // Few descriptors, so that 60 connections exhaust them.
         "ulimit -n 40; exec {}",
-        env!("CARGO_BIN_EXE_wirelab-service")
+        crate::SERVICE
     );
     let line = config(&rest("text"), json!({}));
     let mut process = Process::start_by(Command::new("sh").args(["-c", &limited]), &line);

@@ -1,20 +1,19 @@
 //! `raw@rust` against the contracts, by messages written by hand.
 
-mod harness;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use harness::{Service, raw, with};
 use serde_json::json;
 use wirelab_contract::charging::CreditControlRequest;
 use wirelab_contract::{Operation, charging::CreditControlReply};
 use wirelab_wire_own::raw::CONTENT_BYTES_MAX;
 use wirelab_wire_own::soap::{FaultCode, Response};
 use wirelab_wire_own::token_xml::{Decoder, Document, Encoder, TokenCache};
+
+use crate::harness::{Service, raw, with};
 
 fn envelope(body: &str) -> String {
     format!(

@@ -1,7 +1,5 @@
 //! `rest@rust` against the contract, by hyper's client and by hand.
 
-mod harness;
-
 use std::io::{Read, Write};
 
 use axum::body::Bytes;
@@ -11,9 +9,10 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use harness::{Http, Service, block_on, rest, rest2};
 use serde_json::{Value, json};
 use wirelab_contract::texts;
+
+use crate::harness::{Http, Service, block_on, rest, rest2};
 
 fn vectors() -> Vec<Value> {
     let text = include_str!("../../../contracts/vectors/operations.json");

@@ -1,9 +1,8 @@
 //! `soap@rust` against the contracts, by requests written by hand.
 
-mod harness;
-
-use harness::{Service, soap, with};
 use serde_json::{Value, json};
+
+use crate::harness::{Service, soap, with};
 
 const ENVELOPE_11: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 const ENVELOPE_12: &str = "http://www.w3.org/2003/05/soap-envelope";

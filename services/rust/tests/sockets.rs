@@ -1,16 +1,15 @@
 //! Options of sockets, as the other end of the connection sees them.
 
-mod harness;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use harness::frames::{self, Frame, frames};
-use harness::{Service, block_on, grpc, rest, rest2};
 use serde_json::json;
 use wirelab_contract::texts;
+
+use crate::harness::frames::{self, Frame, frames};
+use crate::harness::{Service, block_on, grpc, rest, rest2};
 
 /// Segments with data that the peer has sent (tcp_info, linux/tcp.h).
 fn data_segments(stream: &TcpStream) -> u32 {

@@ -1,13 +1,10 @@
 //! TLS and mutual TLS on every stack, by tokio-rustls' client.
 
-mod harness;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::http::Request;
-use harness::{Process, Service, block_on, config, grpc, iiop, raw, rest, rest2, soap, with};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -20,6 +17,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+
+use crate::harness::{
+    Process, Service, block_on, config, grpc, iiop, raw, rest, rest2, soap, with,
+};
 
 /// An authority, and what it has signed.
 struct Authority {

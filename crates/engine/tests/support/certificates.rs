@@ -1,8 +1,5 @@
 //! Certificates for servers of the tests, good and bad ones.
 
-// Every test binary uses a part of it.
-#![allow(dead_code)]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -27,7 +24,7 @@ impl Certificates {
         let number = MADE.fetch_add(1, Ordering::SeqCst);
         let name = format!("wirelab-tls-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        let made = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+        let made = Command::new(crate::ENGINE)
             .arg("certificates")
             .arg(&folder)
             .status();

@@ -1,9 +1,21 @@
-//! An embedded service, as a process.
+//! A service in Rust, as a process.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::{Value, json};
+
+/// The program of another package, which cargo builds into the same folder as the engine's.
+fn program() -> PathBuf {
+    let program = Path::new(crate::ENGINE).with_file_name("wirelab-rust-service");
+    assert!(
+        program.is_file(),
+        "there is no {}: run `cargo build -p wirelab-services`, or test the whole workspace",
+        program.display()
+    );
+    program
+}
 
 /// A service that is ready; it ends with this.
 pub struct Service {
@@ -22,8 +34,7 @@ impl Service {
         for (name, value) in more.as_object().expect("an object") {
             config[name] = value.clone();
         }
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
-            .arg("serve")
+        let mut child = Command::new(program())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

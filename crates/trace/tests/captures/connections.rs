@@ -4,11 +4,11 @@ use wirelab_trace::Summary;
 use wirelab_trace::flow::Limits;
 use wirelab_trace::flow::event::{Closing, Direction, SegmentKind};
 
-use crate::events::{Events, read, read_with};
-use crate::frames::{
+use super::events::{Events, read, read_with};
+use super::frames::{
     ACK, Captured, FIN, RST, SYN, Segment, client, pcap, reply, request, server, spaced,
 };
-use crate::tshark::{Folder, agree, has};
+use super::tshark::{Folder, agree, has};
 
 const ETHERNET: u16 = 1;
 

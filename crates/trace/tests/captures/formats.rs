@@ -6,9 +6,9 @@ use wirelab_trace::flow::event::Direction;
 use wirelab_trace::packet::file::{Error, InterfaceTotals, Item, Reader, Writer};
 use wirelab_trace::packet::link_layer::LinkType;
 
-use crate::events::read;
-use crate::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, spaced};
-use crate::tshark::{Folder, agree, capinfos, has};
+use super::events::read;
+use super::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, spaced};
+use super::tshark::{Folder, agree, capinfos, has};
 
 fn frames() -> Vec<Captured> {
     let segments: Vec<Segment> = (0..6)
@@ -355,7 +355,7 @@ impl Read for Dribble<'_> {
 #[test]
 fn a_pipe_is_read_like_a_file() {
     let bytes = pcapng(1, &frames());
-    let mut events = crate::events::Events::keeping_bytes();
+    let mut events = super::events::Events::keeping_bytes();
     let summary = wirelab_trace::read(Dribble(&bytes, 0), &mut events).expect("a capture");
     assert_eq!(summary, read(&bytes).0);
     assert_eq!(events.stream(0, Direction::Request).bytes, b"ababab");
@@ -376,7 +376,7 @@ impl Read for Broken<'_> {
 #[test]
 fn a_read_error_is_reported_with_its_offset() {
     let bytes = pcapng(1, &frames());
-    let mut events = crate::events::Events::keeping_bytes();
+    let mut events = super::events::Events::keeping_bytes();
     let error = wirelab_trace::read(Broken(&bytes[..200]), &mut events).expect_err("it fails");
     assert!(error.to_string().contains("at byte 200"), "{error}");
     assert!(error.to_string().contains("the disk is gone"), "{error}");

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use wirelab_trace::fuzzing::{fuzz_capture, fuzz_flows};
 
-use crate::events::read;
-use crate::frames::{Captured, Segment, pcap, pcapng, reply, request, spaced};
+use super::events::read;
+use super::frames::{Captured, Segment, pcap, pcapng, reply, request, spaced};
 
 fn good() -> Vec<Vec<u8>> {
     let segments: Vec<Segment> = (0..20)
@@ -68,7 +68,7 @@ fn segments_that_claim_gigabytes_hold_none() {
         frame.data[16..18].fill(0);
         frame.wire_bytes = u32::MAX;
     }
-    let mut events = crate::events::Events::default();
+    let mut events = super::events::Events::default();
     let bytes = pcap(false, 1, 1, &frames);
     let summary = wirelab_trace::read(&bytes[..], &mut events).expect("a capture");
     assert_eq!((summary.packets, summary.flows.flows), (2_000, 1));
@@ -76,7 +76,7 @@ fn segments_that_claim_gigabytes_hold_none() {
 
 #[test]
 fn too_many_interfaces_are_rejected() {
-    let mut blocks = crate::frames::Blocks::new(false);
+    let mut blocks = super::frames::Blocks::new(false);
     for _ in 0..66_000 {
         blocks = blocks.interface(1, 0, &[]);
     }

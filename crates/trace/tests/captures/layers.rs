@@ -3,9 +3,9 @@
 use wirelab_trace::OtherPackets;
 use wirelab_trace::flow::event::{Direction, SegmentKind};
 
-use crate::events::read;
-use crate::frames::{ACK, Captured, PSH, SYN, Segment, ethernet, ipv4, ipv6, pcap, reply, request};
-use crate::tshark::{Folder, agree, has};
+use super::events::read;
+use super::frames::{ACK, Captured, PSH, SYN, Segment, ethernet, ipv4, ipv6, pcap, reply, request};
+use super::tshark::{Folder, agree, has};
 
 const NULL: u16 = 0;
 const ETHERNET: u16 = 1;
@@ -27,7 +27,7 @@ fn conversation() -> [Segment; 5] {
 }
 
 fn with_ends(segment: &Segment, v6: bool) -> Segment {
-    match (v6, segment.from == crate::frames::client()) {
+    match (v6, segment.from == super::frames::client()) {
         (false, _) => segment.clone(),
         (true, true) => segment
             .clone()
@@ -237,7 +237,7 @@ fn frames_without_tcp_are_counted_by_kind() {
 
 #[test]
 fn a_syn_may_carry_bytes() {
-    let frames = crate::frames::spaced(&[
+    let frames = super::frames::spaced(&[
         request(99, 0, b"early").flags(SYN),
         reply(499, 105, b"").flags(SYN | ACK),
         request(105, 500, b" and late"),

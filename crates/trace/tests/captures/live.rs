@@ -9,11 +9,11 @@ use wirelab_trace::Summary;
 use wirelab_trace::capture::{Capture, CaptureError, Options};
 use wirelab_trace::flow::event::{Closing, Direction};
 
-use crate::events::Events;
-use crate::traffic::{
+use super::events::Events;
+use super::traffic::{
     Call, EndedBy, Namespace, Tap, call, ip, mix, pattern, serve, switch_offloads_off,
 };
-use crate::tshark::{Folder, agree, capinfos, has, is_root};
+use super::tshark::{Folder, agree, capinfos, has, is_root};
 
 /// What the client got is what is in the packets. Calls were made one after the other.
 fn assert_replies(events: &Events, calls: &[Call]) {
@@ -83,7 +83,7 @@ fn a_port_filter_captures_only_that_port() {
         });
         let calls = calls.join().expect("calls");
         tap.end();
-        let (_, events) = crate::events::read(&std::fs::read(&file).expect("a file"));
+        let (_, events) = super::events::read(&std::fs::read(&file).expect("a file"));
         assert_eq!(events.openings.len(), calls.len(), "{address}");
         assert!(
             events
@@ -114,7 +114,7 @@ fn without_a_port_lookups_of_names_are_captured_too() {
         });
         calls.join().expect("calls");
         tap.end();
-        let (summary, _) = crate::events::read(&std::fs::read(&file).expect("a file"));
+        let (summary, _) = super::events::read(&std::fs::read(&file).expect("a file"));
         assert_eq!(summary.packets, summary.tcp_packets + 1, "{address}");
         assert_eq!(summary.other.udp, 1, "{address}");
     }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use wirelab_trace::flow::Limits;
 use wirelab_trace::flow::event::Direction;
 
-use crate::events::{read, read_with};
-use crate::frames::{ACK, SYN, Segment, pcap, reply, request, spaced};
+use super::events::{read, read_with};
+use super::frames::{ACK, SYN, Segment, pcap, reply, request, spaced};
 
 const ETHERNET: u16 = 1;
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use wirelab_trace::capture::Options;
 use wirelab_trace::flow::event::Direction;
 
-use crate::traffic::{Namespace, Tap, mix, serve};
-use crate::tshark::{Folder, agree, has, is_root, run};
+use super::traffic::{Namespace, Tap, mix, serve};
+use super::tshark::{Folder, agree, has, is_root, run};
 
 /// A capture of every kind of call, on the loopback.
 fn original(folder: &Folder) -> PathBuf {

@@ -12,7 +12,7 @@ use skipped::skipped;
 use wirelab_trace::Summary;
 use wirelab_trace::flow::event::SegmentKind;
 
-use crate::events::{Events, read};
+use super::events::{Events, read};
 
 /// Whether a tool is here; says so when not.
 pub fn has(tool: &str) -> bool {

@@ -9,7 +9,7 @@ use wirelab_wire::giop::{
     close_connection, fragment,
 };
 
-use crate::packet_builder::{C, PacketBuilder, S};
+use super::packet_builder::{C, PacketBuilder, S};
 
 const VERSIONS: [Version; 3] = [Version::V10, Version::V11, Version::V12];
 const ORDERS: [ByteOrder; 2] = [ByteOrder::Big, ByteOrder::Little];

@@ -4,7 +4,7 @@ use wirelab_trace::flow::event::Direction;
 use wirelab_trace::protocol::exchange::{Ending, Pdu, Protocol};
 use wirelab_trace::protocol::layer::{Content, Kind};
 
-use crate::packet_builder::{C, PacketBuilder, S};
+use super::packet_builder::{C, PacketBuilder, S};
 
 const GET: &[u8] = b"GET /transfer/hello?a=1 HTTP/1.1\r\nHost: a\r\n\r\n";
 const OK: &[u8] =

@@ -6,7 +6,7 @@ use wirelab_trace::protocol::layer::Kind;
 use wirelab_wire::http2::frame::{FrameHead, PREFACE, flag, kind, setting, write_frame};
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 
-use crate::packet_builder::{C, PacketBuilder, S};
+use super::packet_builder::{C, PacketBuilder, S};
 
 /// Writes what one side of a connection says.
 struct Side {

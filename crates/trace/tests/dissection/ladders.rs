@@ -2,7 +2,7 @@
 
 use wirelab_trace::output::{Chosen, Options, Phase, Way};
 
-use crate::packet_builder::{C, PacketBuilder, S};
+use super::packet_builder::{C, PacketBuilder, S};
 
 const ASK: &[u8] = b"GET / HTTP/1.0\r\n\r\n";
 const HEAD: &[u8] = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n";

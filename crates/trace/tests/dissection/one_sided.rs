@@ -1,6 +1,6 @@
 //! Captures that hold one direction of their connections.
 
-use crate::packet_builder::{C, PacketBuilder, S};
+use super::packet_builder::{C, PacketBuilder, S};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

@@ -3,7 +3,7 @@
 use wirelab_trace::protocol::exchange::{Ending, Pdu, Protocol};
 use wirelab_trace::protocol::layer::{Content, Kind};
 
-use crate::packet_builder::{C, PacketBuilder, S};
+use super::packet_builder::{C, PacketBuilder, S};
 
 #[test]
 fn raw_messages_are_answered_in_order() {

@@ -3,7 +3,7 @@
 use wirelab_trace::output::Unpaired;
 use wirelab_trace::protocol::exchange::{Ending, Exchange};
 
-use crate::packet_builder::{C, Dissected, PacketBuilder, S};
+use super::packet_builder::{C, Dissected, PacketBuilder, S};
 
 /// A request that says its number, and a reply that repeats it by its length.
 type Words = fn(usize) -> [Vec<u8>; 2];

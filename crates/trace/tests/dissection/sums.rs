@@ -1,11 +1,11 @@
 //! Every payload byte belongs to exactly one kind, whatever is sent.
 //!
-//! [`PacketBuilder::dissect`](crate::packet_builder::PacketBuilder::dissect) itself checks, packet by packet and in
+//! [`PacketBuilder::dissect`](super::packet_builder::PacketBuilder::dissect) itself checks, packet by packet and in
 //! the document, that the books balance.
 
 use proptest::prelude::*;
 
-use crate::packet_builder::{C, PacketBuilder, S};
+use super::packet_builder::{C, PacketBuilder, S};
 
 /// What sides say: parts of all protocols, and noise.
 fn words() -> impl Strategy<Value = Vec<u8>> {

@@ -9,8 +9,8 @@ use wirelab_trace::protocol::layer::Kind;
 use wirelab_wire::http2::frame::{PREFACE, flag, kind, write_frame};
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 
-use crate::packet_builder::{C, Dissected, PacketBuilder, S};
-use crate::tls_peers::{Peers, Talk, suites};
+use super::packet_builder::{C, Dissected, PacketBuilder, S};
+use super::tls_peers::{Peers, Talk, suites};
 
 /// One connection, dissected with its secrets.
 pub fn dissect(peers: &Peers, talk: impl FnOnce(&mut Talk<'_>)) -> Dissected {

@@ -6,9 +6,9 @@ use wirelab_trace::flow::event::Direction;
 use wirelab_trace::protocol::exchange::Ending;
 use wirelab_trace::protocol::layer::Kind;
 
-use crate::packet_builder::{C, Dissected, S};
-use crate::tls::{dissect, is_decrypted};
-use crate::tls_peers::{Peers, Talk, suites};
+use super::packet_builder::{C, Dissected, S};
+use super::tls::{dissect, is_decrypted};
+use super::tls_peers::{Peers, Talk, suites};
 
 #[test]
 fn a_lost_segment_within_a_body_is_skipped() {

@@ -11,7 +11,7 @@ use rustls::{
 };
 use wirelab_trace::flow::event::Direction;
 
-use crate::packet_builder::{C, PacketBuilder, S};
+use super::packet_builder::{C, PacketBuilder, S};
 
 /// The lines of a key log.
 #[derive(Debug, Default)]

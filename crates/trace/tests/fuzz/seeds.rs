@@ -1,13 +1,11 @@
 //! Captures to begin with, of every format and link layer, and scripts of connections.
 
-#[path = "../captures/frames.rs"]
-#[allow(dead_code)] // The other tests use more of it.
-mod frames;
-
-use crate::conversations::conversations;
-use crate::corpus::Seed;
-use crate::tls;
-use frames::{ACK, Blocks, Captured, FIN, SYN, Segment, pcap, pcapng, reply, request, spaced};
+use super::conversations::conversations;
+use super::corpus::Seed;
+use super::tls;
+use crate::captures::frames::{
+    ACK, Blocks, Captured, FIN, SYN, Segment, pcap, pcapng, reply, request, spaced,
+};
 
 /// Every seed.
 pub fn all() -> Vec<Seed> {

@@ -6,8 +6,8 @@ use wirelab_wire_own::giop::{
 };
 use wirelab_wire_own::{Failure, Session};
 
-use crate::events::{Event, body, end, failed, first};
-use crate::wire::{ORDERS, Wire, head, options, reply, request, to};
+use super::wire::{ORDERS, Wire, head, options, reply, request, to};
+use crate::session_support::{Event, body, end, failed, first};
 
 /// The events of a good call.
 fn good(call: u32, order: ByteOrder, bytes: &[u8]) -> Vec<Event> {

@@ -7,8 +7,8 @@ use wirelab_wire_own::giop::{
 };
 use wirelab_wire_own::{Failure, Session};
 
-use crate::events::{Event, failed};
-use crate::wire::{Wire, options, reply, request};
+use super::wire::{Wire, options, reply, request};
+use crate::session_support::{Event, failed};
 
 /// The session's error for `input` with one call in flight.
 fn refusal(input: &[u8]) -> String {

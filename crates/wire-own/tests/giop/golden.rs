@@ -6,7 +6,7 @@ use wirelab_wire_own::giop::{
     close_connection, message_error,
 };
 
-use crate::wire::{KEY, Wire, options, request, to};
+use super::wire::{KEY, Wire, options, request, to};
 
 /// `creditControl(long)` of a connection's first request, big-endian.
 /// With this key it has 100 bytes, as between real ORBs.

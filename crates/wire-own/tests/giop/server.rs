@@ -5,7 +5,7 @@ use wirelab_wire_own::giop::{
     CODE_SET_UTF8, ClientMessage, CodeSets, Deframer, Ior, Options, Request, Version, fragment,
 };
 
-use crate::wire::{KEY, ORDERS, Wire, options, request};
+use super::wire::{KEY, ORDERS, Wire, options, request};
 
 /// Every message in `input`, given in pieces of `step` bytes.
 fn messages(input: &[u8], step: usize) -> Vec<ClientMessage> {

@@ -6,7 +6,7 @@ use wirelab_wire_own::cdr::ByteOrder;
 use wirelab_wire_own::giop::{Giop, Options, ReplyStatus, ReplyTo, Version};
 use wirelab_wire_own::{CallId, Head, ProtocolError, Request, Session};
 
-use crate::events::{Event, RecordedEvents};
+use crate::session_support::{Event, RecordedEvents};
 
 pub const ORDERS: [ByteOrder; 2] = [ByteOrder::Big, ByteOrder::Little];
 

@@ -6,7 +6,7 @@ use wirelab_contract::{Message, TypeVisitor, visit_type};
 use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::codec::{Codec, MessageFormat};
 
-use crate::{values, xml_variants};
+use super::{values, xml_variants};
 
 /// Everything in the file.
 #[derive(Debug, Serialize)]

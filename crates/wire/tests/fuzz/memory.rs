@@ -1,7 +1,5 @@
 //! Memory that a thread holds and allocates, counted.
 
-#![allow(dead_code, reason = "each test uses its part")]
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

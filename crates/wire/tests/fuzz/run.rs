@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use crate::corpus;
-use crate::memory::peak;
-use crate::mutate::{Random, mutate};
+use super::corpus;
+use super::memory::peak;
+use super::mutate::{Random, mutate};
 
 /// Bounds of a search, and what one input may cost.
 #[derive(Clone, Copy)]

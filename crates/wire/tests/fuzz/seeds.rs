@@ -16,7 +16,7 @@ use wirelab_wire::soap::{self, EnvelopeFormat, Style};
 use wirelab_wire::token_xml::{self, Document, TokenCache};
 use wirelab_wire::{Request, Session, grpc, gzip, raw, zstd};
 
-use crate::corpus::Seed;
+use super::corpus::Seed;
 
 /// Bytes per piece that the connections' seeds ask for.
 const STEP: u8 = 64;

@@ -1,6 +1,6 @@
 //! Replies that break the rules, come in odd pieces, or never end.
 
-use crate::support::{Event, Wire, end};
+use super::support::{Event, Wire, end};
 use proptest::prelude::*;
 use wirelab_wire::http1::Options;
 use wirelab_wire::{Failure, ProtocolError};

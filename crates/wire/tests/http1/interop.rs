@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::support::{Event, RecordedEvents, get, post};
 use crate::skipped::skipped;
-use crate::support::{Event, RecordedEvents, get, post};
 use wirelab_wire::http1::{Http1, Options, Version};
 use wirelab_wire::{Request, Session};
 

@@ -1,6 +1,6 @@
 //! What the HTTP/1.x client makes of replies.
 
-use crate::support::{Event, Wire, body, end, failed, field, first, get, head};
+use super::support::{Event, Wire, body, end, failed, field, first, get, head};
 use wirelab_wire::codec::Codec;
 use wirelab_wire::http1::{Options, Version};
 use wirelab_wire::{ContentType, Encoding, Failure, Head};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{Wire, end, failed, get, post};
+use super::support::{Wire, end, failed, get, post};
 use wirelab_wire::http1::{Http1, Options, OptionsError, RequestError, Version, check_request};
 use wirelab_wire::{Failure, Request, Session};
 

@@ -1,7 +1,5 @@
 //! A session of HTTP/1.x whose events are recorded.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 #[path = "../../../wire-own/tests/session_support/mod.rs"]
 mod events;
 

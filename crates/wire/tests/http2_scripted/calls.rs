@@ -4,7 +4,7 @@ use wirelab_wire::http2::Options;
 use wirelab_wire::http2::frame::{code, flag, kind, setting};
 use wirelab_wire::{ContentType, Encoding, End, Failure, Head, Session};
 
-use crate::peer::{
+use super::peer::{
     Event, Peer, data, frame, get, last_data, of_kind, ok_head, padded, post, request, reset,
     window_update,
 };

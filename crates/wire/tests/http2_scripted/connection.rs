@@ -4,7 +4,7 @@ use wirelab_wire::http2::Options;
 use wirelab_wire::http2::frame::{PREFACE, code, flag, kind, setting};
 use wirelab_wire::{End, Failure, Session};
 
-use crate::peer::{
+use super::peer::{
     Event, Peer, data, frame, get, goaway, of_kind, padded, post, request, reset, settings,
     window_update,
 };

@@ -5,7 +5,7 @@ use wirelab_wire::http2::Options;
 use wirelab_wire::http2::frame::{code, flag, kind};
 use wirelab_wire::{ProtocolError, Session};
 
-use crate::peer::{Event, Peer, data, frame, get, last_data, post, settings, window_update};
+use super::peer::{Event, Peer, data, frame, get, last_data, post, settings, window_update};
 
 /// Plays `bytes` again and again until the client has had enough.
 fn flood(peer: &mut Peer, bytes: &[u8], rounds: usize) -> ProtocolError {

@@ -3,7 +3,7 @@
 use wirelab_wire::codec::Codec;
 use wirelab_wire::{ContentType, Encoding, End, Failure, Head};
 
-use crate::peer::{Event, Peer, get, ok_head};
+use super::peer::{Event, Peer, get, ok_head};
 
 /// Status 200 with these fields: the head, or the rule that was broken.
 fn head_of(fields: &[(&str, &str)]) -> Result<Head, &'static str> {

@@ -4,7 +4,7 @@ use wirelab_wire::http2::Options;
 use wirelab_wire::http2::frame::{WINDOW_MAX, code, flag, kind, setting};
 use wirelab_wire::{Failure, Session};
 
-use crate::peer::{
+use super::peer::{
     Event, Frame, Peer, data, get, last_data, of_kind, padded, post, settings, window_update,
 };
 

@@ -5,7 +5,7 @@ use wirelab_wire::http2::Options;
 use wirelab_wire::http2::frame::{FrameHead, flag, kind, setting};
 use wirelab_wire::{End, Head, Session};
 
-use crate::peer::{
+use super::peer::{
     Event, Frame, Log, Peer, data, frame, get, goaway, last_data, padded, post, reset, settings,
     window_update,
 };

@@ -1,18 +1,17 @@
 //! The contract `records` over every binding, with rows in memory, in SQLite, and in a
 //! PostgreSQL that the test starts.
 
-mod harness;
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use harness::generated::records::records_client::RecordsClient;
-use harness::{Service, block_on, grpc, iiop, raw, rest, soap};
 use serde_json::{Value, json};
 use tonic::Code;
 use wirelab_contract::print_error;
 use wirelab_contract::records::CountAllocationsRequest;
+use wirelab_service_clients::records::records_client::RecordsClient;
+
+use crate::harness::{Service, block_on, grpc, iiop, raw, rest, soap};
 
 const ALLOCATE: &str = r#"{"name":"Alice","id":113517,"courseCode":"CS31245"}"#;
 

@@ -9,7 +9,7 @@
 //! also measures coverage; its findings are in those files.
 
 mod corpus;
-mod memory;
+pub mod memory;
 mod mutate;
 mod run;
 mod seeds;
@@ -53,7 +53,7 @@ fn libfuzzer_has_every_target() {
 mod the_fuzzer {
     use std::panic::catch_unwind;
 
-    use crate::run::{Limits, search};
+    use super::run::{Limits, search};
 
     fn found(target: fn(&[u8])) -> String {
         let seeds = [b"a perfectly good seed".to_vec()];

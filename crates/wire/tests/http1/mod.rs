@@ -5,6 +5,4 @@ mod error_handling;
 mod interop;
 mod replies;
 mod requests;
-#[path = "../../../contract/tests/skipped/mod.rs"]
-mod skipped;
 mod support;

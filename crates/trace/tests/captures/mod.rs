@@ -4,7 +4,7 @@
 mod connections;
 mod events;
 mod formats;
-mod frames;
+pub mod frames;
 mod hostile;
 mod layers;
 mod live;

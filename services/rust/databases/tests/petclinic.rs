@@ -1,12 +1,8 @@
 //! The contract `petclinic` over REST and gRPC, with rows in memory and in SQLite: requests written
 //! by hand, replies as contracts/README.md prints them.
 
-mod harness;
-
 use std::path::PathBuf;
 
-use harness::generated::petclinic::petclinic_client::PetclinicClient;
-use harness::{Service, block_on, grpc, rest};
 use prost::Message;
 use serde_json::{Value, json};
 use tonic::Code;
@@ -14,6 +10,9 @@ use wirelab_contract::petclinic::{
     AddVisitToOwnerRequest, DeleteOwnerRequest, GetOwnerRequest, GetPetRequest, GetVisitRequest,
     ListVetsRequest, PetType, PetTypes, UpdateVetRequest, Visit,
 };
+use wirelab_service_clients::petclinic::petclinic_client::PetclinicClient;
+
+use crate::harness::{Service, block_on, grpc, rest};
 
 /// A file for SQLite in a folder that is removed when it is dropped.
 struct Folder(PathBuf);

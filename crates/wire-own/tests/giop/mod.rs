@@ -3,8 +3,6 @@
 
 mod client;
 mod error_handling;
-#[path = "../session_support/mod.rs"]
-mod events;
 mod golden;
 mod references;
 mod server;

@@ -1,0 +1,3 @@
+//! The axis table.
+
+mod stacks;

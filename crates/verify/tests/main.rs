@@ -1,0 +1,3 @@
+//! The examination of services.
+
+mod examination;

@@ -1,0 +1,17 @@
+//! Codecs and sessions of the engine, and a search for inputs that make them fail.
+
+mod codec;
+mod compression;
+mod encodings;
+mod fuzz;
+mod http1;
+mod http1_allocations;
+mod http2_hpack;
+mod http2_nghttpd;
+mod http2_scripted;
+#[path = "../../contract/tests/skipped/mod.rs"]
+mod skipped;
+mod soap;
+mod token_xml;
+mod vectors;
+mod xml_messages;

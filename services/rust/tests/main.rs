@@ -1,0 +1,21 @@
+//! The services as processes, against clients that are not ours.
+
+mod codec_times;
+mod contracts;
+mod delays;
+mod dependencies;
+mod endings;
+mod faults;
+mod grpc;
+mod harness;
+mod iiop;
+mod lists;
+mod process;
+mod raw;
+mod rest;
+mod soap;
+mod sockets;
+mod tls;
+
+/// The program under test.
+const SERVICE: &str = env!("CARGO_BIN_EXE_wirelab-rust-service");

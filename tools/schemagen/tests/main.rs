@@ -1,0 +1,3 @@
+//! The program `schemagen`.
+
+mod contracts;
