@@ -67,7 +67,7 @@ $(DEV): $(VENV)
 	@touch $@
 
 parts: setup ## build what is otherwise built when first needed: databases, JSON Schema
-	.ci/cargo-build --release --locked --package wirelab-service-databases --package wirelab-engine-schema
+	.ci/cargo-build --release --locked --package wirelab-service-databases --package wirelab-engine-json
 
 # -- tests -----------------------------------------------------------------
 

@@ -110,12 +110,12 @@ def test_without_a_checkout_the_program_is_not_installed(
 
 @pytest.mark.parametrize(
     ("expect", "name"),
-    [({"status": 200}, "wirelab-engine"), ({"json_schema": {}}, rust_programs.SCHEMA_ENGINE)],
+    [({"status": 200}, "wirelab-engine"), ({"json_schema": {}}, rust_programs.JSON_ENGINE)],
 )
 def test_only_plans_with_a_schema_need_the_engine_with_a_validator(
     expect: dict[str, object], name: str, engine: Path
 ) -> None:
-    _write_program(engine.with_name(rust_programs.SCHEMA_ENGINE), "exit 0")
+    _write_program(engine.with_name(rust_programs.JSON_ENGINE), "exit 0")
     group = {
         "name": "main",
         "target": "127.0.0.1:1",

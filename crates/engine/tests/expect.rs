@@ -254,10 +254,10 @@ fn what_no_reply_can_be_is_refused() {
             json!({"bytes": {"min": 2, "max": 1}}),
             "min is more than max",
         ),
-        // crates/engine-schema is the engine that has one.
+        // crates/engine-json is the engine that has them.
         (
             json!({"json_schema": {"type": "object"}}),
-            "without a validator of JSON Schema",
+            "without JSON Schema and JSONPath",
         ),
         (
             json!({"headers": {"X-A": "1", "x-a": "2"}}),

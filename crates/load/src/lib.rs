@@ -30,4 +30,4 @@ pub use request::prepared::Prepared;
 pub use request::workload::prepare;
 pub use run::run;
 pub use schedule::arrivals;
-pub use validate::json_schema;
+pub use validate::json_library;

@@ -17,8 +17,8 @@ from wirelab.process import builds, engine_binary
 from wirelab.process.build_progress import BuildReport, OnBuild, ignore, usual_seconds
 from wirelab.process.interruption import Interruption
 
-SCHEMA_ENGINE = "wirelab-engine-schema"
-"""The engine with a validator of JSON Schema."""
+JSON_ENGINE = "wirelab-engine-json"
+"""The engine with JSON Schema and JSONPath."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ PROGRAMS = {
         "the service with databases",
         150.0,
     ),
-    SCHEMA_ENGINE: RustProgram(
-        "wirelab-engine-schema", "crates/engine-schema", "the engine with JSON Schema", 120.0
+    JSON_ENGINE: RustProgram(
+        "wirelab-engine-json", "crates/engine-json", "the engine with JSON Schema", 120.0
     ),
 }
 """By the name of the binary."""
@@ -70,8 +70,9 @@ def program(name: str, interruption: Interruption, on_build: OnBuild = ignore) -
 def engine_for(plan: Plan, interruption: Interruption) -> Path:
     """The engine that can execute a plan. Raises :class:`EngineMissing`, :class:`NotInstalled`,
     :class:`BuildError`."""
-    if b'"json_schema":' in msgspec.json.encode(plan):
-        return program(SCHEMA_ENGINE, interruption)
+    encoded = msgspec.json.encode(plan)
+    if any(key in encoded for key in (b'"json_schema":', b'"from":"$')):
+        return program(JSON_ENGINE, interruption)
     return engine_binary.find()
 
 

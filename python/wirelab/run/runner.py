@@ -17,7 +17,7 @@ from wirelab.errors import (
 )
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
-from wirelab.experiment.external import ExternalMessage
+from wirelab.experiment.external import ExternalMessage, ExternalStep
 from wirelab.experiment.matrix import Cell, PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
 from wirelab.format.units import format_seconds
@@ -90,8 +90,8 @@ def run(
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):
-        if any(_expects_schema(trial.cell) for trial in planned.trials):
-            rust_programs.program(rust_programs.SCHEMA_ENGINE, stop, progress.building)
+        if any(_needs_json_library(trial.cell) for trial in planned.trials):
+            rust_programs.program(rust_programs.JSON_ENGINE, stop, progress.building)
         programs = Programs(catalogue, progress.building)
         admission = Admission(
             programs,
@@ -140,12 +140,13 @@ def _accept_files(planned: Schedule) -> None:
         raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
 
 
-def _expects_schema(cell: Cell) -> bool:
-    """Whether replies are validated by JSON Schema."""
+def _needs_json_library(cell: Cell) -> bool:
+    """Whether replies are validated by JSON Schema, or their values are selected by JSONPath."""
     if cell.external is None or not isinstance(cell.message, ExternalMessage):
         return False
-    expected = map(cell.external.expectation, cell.message.requests)
-    return any(expect is not None and expect.json_schema is not None for expect in expected)
+    requests = cell.message.requests
+    expected = map(cell.external.expectation, requests)
+    return any(isinstance(each, ExternalStep) and each.carry for each in requests) or any(expect is not None and expect.json_schema is not None for expect in expected)
 
 
 def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bool) -> str:

@@ -2,9 +2,9 @@
 
 use prost_reflect::MessageDescriptor;
 use serde_json::Value;
-use serde_json_path::JsonPath;
 
 use super::expect;
+use super::json_library::{Path, library};
 use super::rejection::Rejection;
 use crate::fault;
 use crate::record::error::ErrorKind;
@@ -16,7 +16,7 @@ use crate::validate::reply::ReplyState;
 pub(crate) struct KeptValue {
     /// Number of the field that it is for.
     field: usize,
-    path: JsonPath,
+    path: Box<dyn Path>,
     text: String,
     /// Of gRPC: what the reply is.
     message: Option<MessageDescriptor>,
@@ -30,7 +30,7 @@ impl KeptValue {
         path: &str,
         message: Option<MessageDescriptor>,
     ) -> Result<KeptValue, Fault> {
-        let parsed = JsonPath::parse(path).map_err(|error| {
+        let parsed = (library("carry")?.parse_path)(path).map_err(|error| {
             fault::plan(
                 format!("carry: {path:?} is no JSONPath: {error}"),
                 "write it as RFC 9535 has it, such as $.id or $.items[0].name",
@@ -67,34 +67,9 @@ pub(super) fn take(
     let varied = state.varied.get_or_insert_default();
     varied.values.clear();
     for value in kept {
-        let found = value.path.query(&json).first();
+        let found = value.path.first(&json);
         let found = found.ok_or_else(|| wrong(format!("carry: {} finds nothing", value.text)))?;
         varied.values.push((value.field, found.clone()));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_first_value_of_each_path_is_taken() {
-        let paths = ["$.items[*].id", "$.user.name"];
-        let kept = paths.iter().enumerate();
-        let kept: Vec<KeptValue> = kept
-            .map(|(at, path)| KeptValue::new(at, path, None).unwrap())
-            .collect();
-        let mut state = ReplyState::default();
-        let reply = br#"{"items": [{"id": 7}, {"id": 8}], "user": {"name": "Ada"}}"#;
-        take(&kept, &mut state, reply).unwrap();
-        let values = &state.varied.as_ref().unwrap().values;
-        assert_eq!(*values, [(0, json!(7)), (1, json!("Ada"))]);
-        let missing = take(&kept, &mut state, b"{}").unwrap_err();
-        assert_eq!(missing.reason, "carry: $.items[*].id finds nothing: {}");
-        assert!(take(&kept, &mut state, b"<html>").is_err());
-        assert!(KeptValue::new(0, "items", None).is_err());
-    }
 }

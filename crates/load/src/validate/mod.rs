@@ -9,7 +9,7 @@ mod body;
 mod content;
 mod end;
 pub(crate) mod expect;
-pub mod json_schema;
+pub mod json_library;
 pub(crate) mod kept_values;
 mod rejection;
 pub(crate) mod reply;

@@ -15,7 +15,7 @@ use crate::fault;
 use crate::plan::Expect;
 use crate::record::error::ErrorKind;
 use crate::record::result::Fault;
-use crate::validate::json_schema::{self, Schema, Violation};
+use crate::validate::json_library::{Schema, Violation, library};
 use crate::validate::reply::{ReplyState, Seen};
 use json::JsonPattern;
 use message::MessagePattern;
@@ -281,13 +281,8 @@ fn check_digest(expected: &[u8; 32], digest: Sha256) -> Result<(), String> {
 }
 
 fn schema(schema: &Value) -> Result<Box<dyn Schema>, Fault> {
-    let compile = json_schema::compiler().ok_or_else(|| {
-        fault::plan(
-            "expect.json_schema: this engine was built without a validator of JSON Schema",
-            "start wirelab-engine-schema instead, or expect `json`",
-        )
-    })?;
-    compile(schema).map_err(|reason| {
+    let library = library("expect.json_schema")?;
+    (library.compile_schema)(schema).map_err(|reason| {
         fault::plan(
             format!("expect.json_schema: {}", cut(reason)),
             "correct the schema; documents that it names elsewhere are not fetched",
