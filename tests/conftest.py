@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests import classes, disturbance
+from tests import builds, classes, disturbance
 
 COLLECTED = pytest.StashKey[list[str]]()
 """Every test that was collected, also those that ``-m`` and ``-k`` leave out."""
@@ -20,6 +20,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Repeats disturbed tests; not in workers of xdist, where others run next to them."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(disturbance.make_repetition(), "disturbance")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before the workers of xdist start."""
+    if session.config.getoption("numprocesses", None):
+        builds.build_services()
 
 
 @pytest.hookimpl(tryfirst=True)
