@@ -224,6 +224,7 @@ class Repetition:
             found = self.meter.stop()
         for report in reports:
             report.sections.append(("disturbance", found.text()))
+            report.user_properties.append(("disturbance", found.text()))
         return reports, found
 
     def _excuse(
