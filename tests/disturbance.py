@@ -22,10 +22,15 @@ import psutil
 import pytest
 from _pytest.runner import runtestprotocol
 
-OTHERS_SHARE_MAX = 0.1
-STEAL_SHARE_MAX = 0.02
+OTHERS_SHARE_MAX = 0.3
+"""Of one processor. 25 tests next to compilers that kept both processors busy measured 1.49 to
+1.95, all above the bound; a machine that only runs the tests has its daemons."""
 DELAY_SHARE_MAX = 0.05
+"""The same tests measured 0.14 to 0.80."""
+STEAL_SHARE_MAX = 0.05
+"""The same tests measured 0.00 to 0.08."""
 NOT_JUDGED_SHARE_MAX = 0.05
+"""Of the tests that judge times."""
 STRICT = "WIRELAB_TESTS_STRICT"
 SAMPLE_S = 0.25
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
