@@ -116,21 +116,29 @@ class Machine:
     def _read_delays(self, *, first: bool = False) -> None:
         """Of a thread that began after the test did, all its delay counts."""
         for pid in _find_family():
-            for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-                with suppress(OSError, ValueError):
-                    delay_ns = int(file.read_text().split()[1])
-                    key = (pid, file.parent.name)
+            for thread in _list_threads(pid):
+                # It may end at any time.
+                with suppress(OSError):
+                    delay_ns = int((thread / "schedstat").read_text().split()[1])
+                    key = (pid, thread.name)
                     start = self._delays_ns.get(key, (delay_ns if first else 0, 0))[0]
                     self._delays_ns[key] = (start, delay_ns)
+
+
+def _list_threads(pid: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return []
 
 
 def _find_family() -> list[int]:
     """This process and its descendants."""
     found = [os.getpid()]
     for pid in found:
-        for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        for thread in _list_threads(pid):
             with suppress(OSError):
-                found += map(int, file.read_text().split())
+                found += map(int, (thread / "children").read_text().split())
     return found
 
 
