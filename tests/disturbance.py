@@ -33,6 +33,7 @@ STEAL_SHARE_MAX = 0.05
 NOT_JUDGED_SHARE_MAX = 0.05
 """Of the tests that judge times."""
 STRICT = "WIRELAB_TESTS_STRICT"
+"""The variable that `make test-all` sets to 1."""
 SAMPLE_S = 0.25
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 
