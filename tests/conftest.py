@@ -1,18 +1,48 @@
-"""Which tests may share the machine with other work."""
+"""The class of each test, which tests share a worker, and what is collected."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-FOLDER = Path(__file__).parent
-ALONE = frozenset((FOLDER / "alone.txt").read_text(encoding="utf-8").split())
-"""Modules whose tests judge times: CI runs nothing beside them."""
+from tests import builds, classes, disturbance
+
+COLLECTED = pytest.StashKey[list[str]]()
+"""Every test that was collected, also those that ``-m`` and ``-k`` leave out."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of those modules."""
+def name_test(item: pytest.Item) -> str:
+    """As the list of classes names it: ``python/test_drive::test_a[b]``."""
+    module = item.path.relative_to(classes.FOLDER).with_suffix("").as_posix()
+    return f"{module}::{item.nodeid.partition('::')[2]}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Repeats disturbed tests; not in workers of xdist, where others run next to them."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(disturbance.make_repetition(), "disturbance")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before the workers of xdist start."""
+    if session.config.getoption("numprocesses", None):
+        builds.build_services()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks tests by their class, before ``-m`` selects by it."""
+    known = classes.load()
+    config.stash[COLLECTED] = [name_test(item) for item in items]
     for item in items:
-        if item.path.relative_to(FOLDER).with_suffix("").as_posix() in ALONE:
-            item.add_marker(pytest.mark.alone)
+        for marker in known.class_of(name_test(item)).markers:
+            item.add_marker(marker)
+        if _has_shared_fixture(item):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def _has_shared_fixture(item: pytest.Item) -> bool:
+    """Whether a fixture of its module serves it: in one worker it is made once."""
+    if not isinstance(item, pytest.Function):
+        return False
+    used = item._fixtureinfo.name2fixturedefs.values()
+    return any(fixtures[-1].scope == "module" for fixtures in used)

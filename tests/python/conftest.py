@@ -14,16 +14,7 @@ import pytest
 from wirelab.errors import EngineMissing
 from wirelab.process import engine_binary
 
-SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").split())
-"""Modules whose tests take more than ten seconds together; `make check` leaves them out."""
 STAND_IN = Path(__file__).parent / "stand_in_engine.py"
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of slow modules."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent and item.path.stem in SLOW:
-            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -87,7 +87,7 @@ def server(tmp_path: Path) -> Iterator[BrowseServer]:
     write_run(root / "first", trials(SMALL), sessions=at(1))
     write_run(root / "second", trials(SLOWER), sessions=at(2))
     with listen(Site(root), 0) as made:
-        thread = threading.Thread(target=made.serve_forever)
+        thread = threading.Thread(target=made.serve_forever, args=(0.02,))
         thread.start()
         yield made
         made.shutdown()

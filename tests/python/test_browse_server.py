@@ -32,7 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowseServer]:
     root = tmp_path_factory.mktemp("browse") / "runs"
     write_hostile(root)
     with listen(Site(root), 0) as made:
-        thread = threading.Thread(target=made.serve_forever)
+        thread = threading.Thread(target=made.serve_forever, args=(0.02,))
         thread.start()
         yield made
         made.shutdown()

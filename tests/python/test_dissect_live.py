@@ -47,7 +47,7 @@ def port() -> Iterator[int]:
     if os.geteuid() != 0:
         pytest.skip("live captures need root")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server.server_address[1]
         server.shutdown()

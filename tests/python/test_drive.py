@@ -46,6 +46,8 @@ COMMAND = [sys.executable, "-c", "import sys; from wirelab.cli import main; sys.
 class Handler(http.server.BaseHTTPRequestHandler):
     """Python's own server: a third party's HTTP/1.1."""
 
+    # Otherwise a reply waits 40 ms for the ACK of its header.
+    disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
     bodies: list[tuple[str, str | None, bytes]]
     answered = False
@@ -75,7 +77,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def server() -> Iterator[str]:
     Handler.bodies, Handler.answered = [], False
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()
@@ -427,7 +429,7 @@ def test_a_server_with_tls_is_driven_where_its_authority_is_trusted(
     context.load_cert_chain(files["certificate"], files["key"])
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
         running.socket = context.wrap_socket(running.socket, server_side=True)
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, args=(0.02,))
         thread.start()
         url = f"https://127.0.0.1:{running.server_port}/"
         code, said = _drive(capsys, url, "--calls", "20", "--ca", made.of_client("tls")["ca"])

@@ -33,6 +33,8 @@ COMMAND = [sys.executable, "-c", "import sys; from wirelab.cli import main; sys.
 class Handler(http.server.BaseHTTPRequestHandler):
     """Redirects, wants a cookie, refuses, answers half."""
 
+    # Otherwise a reply waits 40 ms for the ACK of its header.
+    disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
     seen: list[tuple[str, str, Json]]
 
@@ -89,7 +91,7 @@ def url() -> Iterator[str]:
     Handler.seen = []
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
         running.daemon_threads = True
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()

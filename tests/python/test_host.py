@@ -191,7 +191,7 @@ def _divided(folder: Path) -> dict[str, Any]:
         http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server,
         Interruption() as interruption,
     ):
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         port = server.server_address[1]
         with Captures(
             "server",

@@ -362,7 +362,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as running:
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()

@@ -168,6 +168,8 @@ def test_a_capture_is_dissected(tmp_path: Path) -> None:
 
 
 class _Answer(http.server.BaseHTTPRequestHandler):
+    # Otherwise a reply waits 40 ms for the ACK of its header.
+    disable_nagle_algorithm = True
     seen: list[tuple[str, str]]
 
     def do_POST(self) -> None:
@@ -184,7 +186,7 @@ class _Answer(http.server.BaseHTTPRequestHandler):
 def url(host: str, seen: list[tuple[str, str]]) -> Iterator[str]:
     answer = type("Answer", (_Answer,), {"seen": seen})
     with http.server.ThreadingHTTPServer((host, 0), answer) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield f"http://{host}:{server.server_port}/"

@@ -27,6 +27,9 @@ MIXED = """<?xml version="1.0" encoding="UTF-8"?>
 </a:root>
 """
 
+# The parsers are compiled for minutes on a machine where they never were.
+pytestmark = pytest.mark.timeout(900)
+
 
 @pytest.fixture(scope="module")
 def commands() -> harness.Commands:

@@ -56,7 +56,7 @@ def secure(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     context.load_cert_chain(certificate, key)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"https://127.0.0.1:{server.server_port}/", certificate
         server.shutdown()

@@ -42,8 +42,15 @@ def privileged(real_engine: Path) -> Iterator[None]:
         pytest.skip("packets cannot be captured: not root")
     before = set(namespaces.FOLDER.glob("wl-*"))
     yield
-    left = set(namespaces.FOLDER.glob("wl-*")) - before
-    assert not [path for path in left if not Path("/proc", path.name.split("-")[1]).exists()]
+    deadline = time.monotonic() + 10.0
+    while left := _dead(set(namespaces.FOLDER.glob("wl-*")) - before):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def _dead(links: set[Path]) -> set[Path]:
+    """Those of no living process: the others belong to other tests."""
+    return {path for path in links if not Path("/proc", path.name.split("-")[1]).exists()}
 
 
 def _tool(name: str) -> str:
