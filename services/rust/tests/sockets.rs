@@ -57,6 +57,12 @@ fn read_until(stream: &mut TcpStream, matches: impl Fn(&Frame) -> bool) -> Vec<F
     frames(&bytes)
 }
 
+/// The fewest of three counts: a busy machine causes retransmissions, which count too.
+fn fewest(count: impl Fn() -> u32) -> u32 {
+    let counts = [count(), count(), count()];
+    counts.into_iter().fold(u32::MAX, u32::min)
+}
+
 fn segments_http1(writes: &str) -> u32 {
     let service = Service::start(&rest("text"), json!({"socket": {"writes": writes}}));
     assert_eq!(service.ready["set"]["writes"], writes);
@@ -69,8 +75,8 @@ fn segments_http1(writes: &str) -> u32 {
 
 #[test]
 fn http1_replies_take_one_send_joined_and_two_split() {
-    assert_eq!(segments_http1("joined"), 10);
-    assert_eq!(segments_http1("split"), 20);
+    assert_eq!(fewest(|| segments_http1("joined")), 10);
+    assert_eq!(fewest(|| segments_http1("split")), 20);
 }
 
 fn segments_grpc(writes: &str) -> u32 {
@@ -94,8 +100,8 @@ fn segments_grpc(writes: &str) -> u32 {
 
 #[test]
 fn grpc_replies_take_one_send_joined_and_two_split() {
-    assert_eq!(segments_grpc("joined"), 10);
-    assert_eq!(segments_grpc("split"), 20);
+    assert_eq!(fewest(|| segments_grpc("joined")), 10);
+    assert_eq!(fewest(|| segments_grpc("split")), 20);
 }
 
 #[test]
