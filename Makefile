@@ -26,10 +26,9 @@ WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
 .PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
-	compile-rust-tests test-go test-go-alone test-java test-python test-python-long \
-	test-python-alone check lint lint-rust lint-go lint-java lint-python fmt generate fresh \
-	audit bench facts parsers ground-truth many-users soak atlas docs gate-trials \
-	known-capacities fuzz wheel test-wheel changelog clean
+	compile-rust-tests test-go test-go-alone test-java test-python check lint lint-rust \
+	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth \
+	many-users soak atlas docs gate-trials known-capacities fuzz wheel test-wheel changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,8 +72,14 @@ parts: setup ## build what is otherwise built when first needed: databases, JSON
 
 test: develop test-rust test-go test-java test-python ## what every change needs; at most 20 minutes after `make setup`
 
-test-all: develop test test-python-long test-rust-alone test-go-alone test-python-alone ## every test: before a release, and after changes to load, link, trace, host (1.5 hours, root)
-	$(BIN)/python -m tools.test_all_page .cache/test-all-*.xml
+# Both parts in Python run even where the first fails: the page says what failed.
+test-all: develop parts ## every test: before a release, and after changes to load, link, trace, host (root)
+	$(MAKE) test-rust test-rust-alone test-go test-go-alone test-java
+	rm -rf build/test-all
+	-WIRELAB_TESTS_STRICT=1 $(PYTEST) -n 2 --dist loadgroup -m "not alone" \
+		--junitxml=build/test-all/shared.xml
+	-WIRELAB_TESTS_STRICT=1 $(PYTEST) -m alone --junitxml=build/test-all/alone.xml
+	$(BIN)/python -m tools.test_all_page build/test-all/shared.xml build/test-all/alone.xml
 
 # Lints and tests share one compilation: clippy's driver compiles the workspace.
 CLIPPY := CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ RUSTC_WORKSPACE_WRAPPER=clippy-driver
@@ -112,19 +117,9 @@ test-java:
 # The lab builds the services in Go and Java by itself, as it does for a user.
 PYTEST := $(BIN)/python -m pytest --durations=30
 
-test-python: develop
+test-python: develop parts
 	@.ci/need go java
-	$(PYTEST) -n 2 --dist loadgroup -m "not long and not alone" --junitxml .cache/test.xml
-
-test-python-long: develop
-	@.ci/need go java
-	WIRELAB_TESTS_STRICT=1 $(PYTEST) -n 2 --dist loadgroup -m "long and not alone" \
-		--junitxml .cache/test-all-long.xml
-
-# Nothing runs beside the tests that judge times.
-test-python-alone: develop
-	@.ci/need go java
-	WIRELAB_TESTS_STRICT=1 $(PYTEST) -m alone --junitxml .cache/test-all-alone.xml
+	$(PYTEST) -n 2 --dist loadgroup -m "not long and not alone"
 
 # -- checks ----------------------------------------------------------------
 
@@ -233,7 +228,7 @@ known-capacities: develop ## the limits of queues that theory knows, for the sam
 
 fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
 	@.ci/need rust
-	WIRELAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p wirelab-wire -p wirelab-trace --locked --release --test fuzz
+	WIRELAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p wirelab-wire -p wirelab-trace --locked --release --test integration fuzz::
 
 $(WHEEL_STAMP): $(STAMP) Makefile
 	$(UV) venv --quiet --clear --python $(TOOLS)/bin/python $(TOOLS)/wheel

@@ -21,8 +21,8 @@ from bench.peers import find_peer
 from bench.process import BenchError, NotHere
 from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
 from bench.record import (
-    build_row,
     Row,
+    build_row,
     capture_row,
     codecs_row,
     host_row,
@@ -143,7 +143,8 @@ def _options(races: list[str]) -> argparse.Namespace:
         "--publish",
         action="store_true",
         help="write the rows tax-* and codecs to the docs and to the data of reports; the rows "
-        "build, capture, host, links, startup, and those of other tools (see docs/reference) to the docs",
+        "build, capture, host, links, startup, and those of other tools (see docs/reference) to "
+        "the docs",
     )
     parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
     options = parser.parse_args()

@@ -8,6 +8,7 @@ from statistics import median
 from bench.bounds import Ratio
 from bench.process import Reading
 from bench.races import Raced
+from bench.rows.build import Built
 from bench.rows.captures import Ablation
 from bench.rows.codecs import Timed
 from bench.rows.host import HostAblation
@@ -15,7 +16,6 @@ from bench.rows.links import Exactness
 from bench.rows.live import Followed
 from bench.rows.memory import Weighed
 from bench.rows.packets import Pass, Read
-from bench.rows.build import Built
 from bench.rows.startup import Started
 from bench.rows.tax import Taxed
 from bench.rows.xml_services import Decoded, Written

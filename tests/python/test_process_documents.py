@@ -141,7 +141,10 @@ def _raw(engine: Path) -> tuple[Json, list[Json]]:
         "metrics_listen": "127.0.0.1:0",
     }
     with subprocess.Popen(
-        [engine.with_name("wirelab-rust-service")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [engine.with_name("wirelab-rust-service")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as service:
         assert service.stdin
         assert service.stdout

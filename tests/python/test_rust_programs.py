@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -36,7 +35,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of programs that a scripted cargo builds."""
     target = tmp_path / "target"
     script = (
@@ -49,7 +48,7 @@ def cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PATH", f"{cargo.parent}:/usr/bin:/bin")
     monkeypatch.setenv("CARGO_TARGET_DIR", str(target))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    yield target / "release"
+    return target / "release"
 
 
 @pytest.mark.parametrize(

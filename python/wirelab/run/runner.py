@@ -146,7 +146,9 @@ def _needs_json_library(cell: Cell) -> bool:
         return False
     requests = cell.message.requests
     expected = map(cell.external.expectation, requests)
-    return any(isinstance(each, ExternalStep) and each.carry for each in requests) or any(expect is not None and expect.json_schema is not None for expect in expected)
+    return any(isinstance(each, ExternalStep) and each.carry for each in requests) or any(
+        expect is not None and expect.json_schema is not None for expect in expected
+    )
 
 
 def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bool) -> str:
