@@ -76,9 +76,9 @@ test: develop test-rust test-go test-java test-python ## what every change needs
 test-all: develop parts ## every test: before a release, and after changes to load, link, trace, host (root)
 	$(MAKE) test-rust test-rust-alone test-go test-go-alone test-java
 	rm -rf build/test-all
-	-WIRELAB_TESTS_STRICT=1 $(PYTEST) -n 2 --dist loadgroup -m "not alone" \
+	-WIRELAB_TESTS_STRICT=1 $(BIN)/python -m pytest --durations=30 -n 2 --dist loadgroup -m "not alone" \
 		--junitxml=build/test-all/shared.xml
-	-WIRELAB_TESTS_STRICT=1 $(PYTEST) -m alone --junitxml=build/test-all/alone.xml
+	-WIRELAB_TESTS_STRICT=1 $(BIN)/python -m pytest --durations=30 -m alone --junitxml=build/test-all/alone.xml
 	$(BIN)/python -m tools.test_all_page build/test-all/shared.xml build/test-all/alone.xml
 
 # Lints and tests share one compilation: clippy's driver compiles the workspace.
@@ -115,11 +115,9 @@ test-java:
 	.ci/lint-java test
 
 # The lab builds the services in Go and Java by itself, as it does for a user.
-PYTEST := $(BIN)/python -m pytest --durations=30
-
 test-python: develop parts
 	@.ci/need go java
-	$(PYTEST) -n 2 --dist loadgroup -m "not long and not alone"
+	$(BIN)/python -m pytest --durations=30 -n 2 --dist loadgroup -m "not long and not alone"
 
 # -- checks ----------------------------------------------------------------
 

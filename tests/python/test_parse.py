@@ -18,7 +18,7 @@ from wirelab.parse import catalogue, documents, harness, results, trials
 from wirelab.parse.catalogue import ALL
 from wirelab.parse.harness import Timed, Times, Windows
 from wirelab.parse.trials import Plan, Trials
-from wirelab.process import services
+from wirelab.process import builds
 from wirelab.process.interruption import Interruption
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -204,7 +204,7 @@ def test_the_java_machine_has_no_options_of_others(monkeypatch: pytest.MonkeyPat
     def built(*_: object) -> Path:
         return Path("/out")
 
-    monkeypatch.setattr(services, "build", built)
+    monkeypatch.setattr(builds, "build", built)
     monkeypatch.setenv("JAVA", "echo")
     for name in harness.OPTIONS_OF_OTHERS:
         monkeypatch.setenv(name, "-Dother=1")

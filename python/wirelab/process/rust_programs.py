@@ -71,7 +71,8 @@ def engine_for(plan: Plan, interruption: Interruption) -> Path:
     """The engine that can execute a plan. Raises :class:`EngineMissing`, :class:`NotInstalled`,
     :class:`BuildError`."""
     encoded = msgspec.json.encode(plan)
-    if any(key in encoded for key in (b'"json_schema":', b'"from":"$')):
+    carries = b'"kind":"requests"' in encoded and b'"carry":' in encoded
+    if carries or b'"json_schema":' in encoded:
         return program(JSON_ENGINE, interruption)
     return engine_binary.find()
 
