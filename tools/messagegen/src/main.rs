@@ -9,26 +9,18 @@ mod messages;
 
 use std::error::Error;
 use std::path::Path;
-use std::process::ExitCode;
 
 use protox::prost_reflect::prost_types::FileDescriptorSet;
 
 /// The contracts, by the names of their sources.
 const CONTRACTS: [&str; 5] = ["transfer", "charging", "calendar", "records", "petclinic"];
 
-fn main() -> ExitCode {
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [contracts, messages, clients] = arguments.as_slice() else {
-        eprintln!("messagegen: usage: messagegen CONTRACTS MESSAGES CLIENTS");
-        return ExitCode::FAILURE;
+        return Err("usage: messagegen CONTRACTS MESSAGES CLIENTS".into());
     };
-    match generate(contracts.as_ref(), messages.as_ref(), clients.as_ref()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("messagegen: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    generate(contracts.as_ref(), messages.as_ref(), clients.as_ref())
 }
 
 fn generate(contracts: &Path, messages: &Path, clients: &Path) -> Result<(), Box<dyn Error>> {

@@ -43,10 +43,12 @@ pub(crate) struct MessageForm {
     pub(crate) encode: fn(&AnyMessage, &mut EncodeBuf<'_>),
     /// The fields of an object in JSON.
     pub(crate) fields: fn(&AnyMessage) -> Value,
-    /// Keeps a reply, with the way from its codec's bytes to the body, so that its codec can be
-    /// timed.
-    pub(crate) keep: fn(&Replies, Operation, Codec, AnyMessage, fn(Vec<u8>) -> Bytes),
+    /// Keeps a reply, so that its codec can be timed.
+    pub(crate) keep: Keep,
 }
+
+/// The last parameter makes a body of the codec's bytes.
+type Keep = fn(&Replies, Operation, Codec, AnyMessage, fn(Vec<u8>) -> Bytes);
 
 impl AnyOperation {
     /// The operation; `None` for streams.
