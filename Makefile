@@ -19,7 +19,7 @@ ENGINE_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml \
 		-name '*.rs' -o -name Cargo.toml -o -name '*.proto' -o -name '*.bpf.o')
 VENV  := .venv/.up-to-date
 DEV   := .venv/.developing
-BUILD_MINUTES := 6
+BUILD_MINUTES := 7
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
@@ -55,8 +55,9 @@ $(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_S
 	@echo "Building wirelab: the first time about $(BUILD_MINUTES) minutes on two cores."
 	.ci/cargo-build --release --locked --package wirelab-engine --package wirelab-services
 	$(UV) sync --frozen --inexact --no-default-groups --python $(TOOLS)/bin/python
-	@ln -f $(TARGET)/release/wirelab-rust-service $(BIN)/ 2>/dev/null \
-		|| cp $(TARGET)/release/wirelab-rust-service $(BIN)/
+	@for file in wirelab-rust-service wirelab-rust-service.dwp wirelab-engine.dwp; do \
+		ln -f $(TARGET)/release/$$file $(BIN)/ 2>/dev/null || cp $(TARGET)/release/$$file $(BIN)/; \
+	done
 	@test -x $(BIN)/wirelab && test -x $(BIN)/wirelab-engine
 	@$(BIN)/python -m compileall -q python/wirelab
 	@touch $@
@@ -84,7 +85,7 @@ test-all: develop parts ## every test: before a release, and after changes to lo
 # Lints and tests share one compilation: clippy's driver compiles the workspace.
 CLIPPY := CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ RUSTC_WORKSPACE_WRAPPER=clippy-driver
 # Without tests in documentation: there are none, and not finding any takes a minute.
-TEST_RUST := $(CLIPPY) cargo test --workspace --locked --no-fail-fast --lib --bins --tests --examples
+TEST_RUST := $(CLIPPY) cargo test --workspace --locked --no-fail-fast --tests
 
 # Tests that judge times are left out, with this reason.
 test-rust:
@@ -125,7 +126,7 @@ test-python: develop parts
 check: | $(BIN)/lint-imports ## formatting, lints, types and the fast tests, before every commit
 	@.ci/need rust go
 	cargo fmt --all --check
-	$(TEST_RUST) --no-run
+	$(TEST_RUST) --bins --examples --no-run
 	$(CLIPPY) cargo test --workspace --lib --locked --quiet
 	$(CLIPPY) cargo build --workspace --bins --locked
 	cd services/go && go vet ./... && go test ./internal/...
@@ -145,7 +146,7 @@ lint: lint-rust lint-go lint-java lint-python fresh audit ## formatting, lints, 
 lint-rust: develop
 	@.ci/need rust
 	cargo fmt --all --check
-	$(TEST_RUST) --no-run
+	$(TEST_RUST) --bins --examples --no-run
 	$(BIN)/python -m tools.rust_cycles
 
 lint-go:

@@ -68,6 +68,9 @@ enum Verb {
     /// Print the methods of a .proto, a descriptor set or a server with reflection, and an
     /// example of each request, as JSON.
     Describe(describe::Arguments),
+    /// Panic, to show whether a backtrace names functions.
+    #[command(hide = true)]
+    Panic,
 }
 
 /// Runs the verb that the command line names.
@@ -85,5 +88,6 @@ pub fn main() -> ExitCode {
         Verb::Host(arguments) => host::run(arguments),
         Verb::Certificates(arguments) => certificates::make(&arguments),
         Verb::Describe(arguments) => describe::describe(&arguments),
+        Verb::Panic => panic!("the command line asked for it"),
     }
 }
