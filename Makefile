@@ -56,7 +56,8 @@ $(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_S
 	.ci/cargo-build --release --locked --package wirelab-engine --package wirelab-services
 	$(UV) sync --frozen --inexact --no-default-groups --python $(TOOLS)/bin/python
 	@for file in wirelab-rust-service wirelab-rust-service.dwp wirelab-engine.dwp; do \
-		ln -f $(TARGET)/release/$$file $(BIN)/ 2>/dev/null || cp $(TARGET)/release/$$file $(BIN)/; \
+		ln -f $(TARGET)/release/$$file $(BIN)/ 2>/dev/null \
+			|| cp $(TARGET)/release/$$file $(BIN)/ || exit 1; \
 	done
 	@test -x $(BIN)/wirelab && test -x $(BIN)/wirelab-engine
 	@$(BIN)/python -m compileall -q python/wirelab
@@ -135,7 +136,7 @@ check: | $(BIN)/lint-imports ## formatting, lints, types and the fast tests, bef
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.rust_cycles
 	$(BIN)/mypy
-	WIRELAB_ENGINE=$(CURDIR)/$(TARGET)/debug/wirelab-engine \
+	WIRELAB_ENGINE=$(abspath $(TARGET))/debug/wirelab-engine \
 		$(BIN)/python -m pytest --quiet -n 2 --dist loadgroup -m "not slow" tests/python
 
 $(BIN)/lint-imports:
@@ -189,11 +190,11 @@ ground-truth: develop ## the diagnosis beside captures of known causes: precisio
 	$(BIN)/python -m bench.ground_truth
 	$(BIN)/python -m bench.ground_truth.scripted
 
-facts: develop ## what `wirelab facts` shows as measured, anew (2 minutes; after `make test`)
+facts: develop ## measure again what `wirelab facts` shows (2 minutes; after `make test`)
 	@.ci/need go java
 	$(BIN)/python -m tools.measure_facts
 
-parsers: develop ## docs/reference/parsers.md anew: every parser on the messages of elfwing2002 (10 minutes)
+parsers: develop ## write docs/reference/parsers.md again: every parser on the messages of elfwing2002 (10 minutes)
 	@.ci/need rust go java
 	$(BIN)/wirelab parse --json > .cache/parsers.json
 	$(BIN)/python -m tools.parsers_page .cache/parsers.json
@@ -208,7 +209,7 @@ soak: develop ## half an hour of inserts at a steady rate: counts, memory (needs
 	$(BIN)/wirelab run experiments/soak.yaml --out runs/soak
 	$(BIN)/python -m tools.soak_page runs/soak
 
-atlas: develop ## docs/atlas.md anew: every stack of every service (an hour; needs Go and Java)
+atlas: develop ## write docs/atlas.md again: every stack of every service (an hour; needs Go and Java)
 	@.ci/need go java
 	rm -rf runs/atlas
 	$(BIN)/wirelab run experiments/atlas.yaml --out runs/atlas

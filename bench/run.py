@@ -191,8 +191,8 @@ def _jobs(
         jobs["xml-writers"] = lambda: xml_writers_row(xml_services.writers(scale is QUICK))
     if STARTUP_KEY in keys:
         jobs[STARTUP_KEY] = lambda: startup_row(startup.run(scale.pairs, programs))
-    if BUILD_KEY in keys and scale is not QUICK:
-        jobs[BUILD_KEY] = lambda: build_row(build.run())
+    if BUILD_KEY in keys:
+        jobs[BUILD_KEY] = lambda: build_row(build.run(quick=scale is QUICK))
     return jobs | {
         key: partial(_network_row, key, programs, scale) for key in NETWORK_KEYS if key in keys
     }

@@ -38,8 +38,7 @@ def test_the_first_screen_has_its_parts_in_order() -> None:
     assert places == sorted(places)
 
 
-def test_every_command_of_the_first_screen_is_a_target(tmp_path: Path) -> None:
-    del tmp_path
+def test_every_command_of_the_first_screen_is_a_target() -> None:
     for command in (*_first_commands(), "make wheel"):
         done = subprocess.run(
             [*command.split(), "--dry-run"],

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 def startup_parts(page: str, document: Json) -> str:
-    """The page with its generated parts made anew.
+    """The page with its generated parts written again.
 
     Raises:
         ValueError: the page lacks a marker.
@@ -44,8 +44,11 @@ BUILD_ROW = "build"
 
 
 def build_parts(page: str, document: Json) -> str:
-    """The page with its generated parts made anew. Raises :class:`ValueError` if the page lacks a
-    marker."""
+    """The page with its generated parts written again.
+
+    Raises:
+        ValueError: the page lacks a marker.
+    """
     row = document["rows"][BUILD_ROW]
     therefore = "so that the build had less than two cores."
     where = marked_parts.where(document, float(row["others_share"]), therefore)
@@ -73,7 +76,7 @@ LOST = 3e6
 
 
 def links_parts(page: str, document: Json) -> str:
-    """The page with its generated parts made anew.
+    """The page with its generated parts written again.
 
     Raises:
         ValueError: the page lacks a marker.
@@ -111,7 +114,7 @@ CAPTURE_ROW = "capture"
 
 
 def capture_parts(page: str, document: Json) -> str:
-    """The page with its generated parts made anew.
+    """The page with its generated parts written again.
 
     Raises:
         ValueError: the page lacks a marker.
@@ -158,7 +161,7 @@ HOST_ROW = "host"
 
 
 def host_parts(page: str, document: Json) -> str:
-    """The page with its generated parts made anew.
+    """The page with its generated parts written again.
 
     Raises:
         ValueError: the page lacks a marker.
@@ -209,7 +212,7 @@ PEERS_ROWS = (
 
 
 def peers_parts(page: str, document: Json) -> str:
-    """The page with its generated parts made anew.
+    """The page with its generated parts written again.
 
     Raises:
         ValueError: the page lacks a marker.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.bounds import Ratio
-from bench.process import BenchError, busy_s
+from bench.process import BenchError, NotHere, busy_s
 from bench.races import CLIENT_CORE, SERVER_CORE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,8 +50,11 @@ class Built:
     """Of the two cores' time, what went to something else."""
 
 
-def run() -> Built:
-    """Builds once, with a filled download cache. Raises :class:`BenchError` if cargo fails."""
+def run(*, quick: bool = False) -> Built:
+    """Builds once, with a filled download cache. Raises :class:`NotHere` in a quick run, and
+    :class:`BenchError` if cargo fails."""
+    if quick:
+        raise NotHere("a cold build takes minutes: leave --quick out")
     with tempfile.TemporaryDirectory() as scratch:
         command = ["cargo", "build", "--release", "--locked", "--timings", "--target-dir", scratch]
         command += [argument for package in PACKAGES for argument in ("--package", package)]

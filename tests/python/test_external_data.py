@@ -274,7 +274,7 @@ def test_a_bad_row_of_steps_is_refused_with_file_and_line(tmp_path: Path) -> Non
     ("step", "words"),
     [
         ({"path": "/${id}"}, "there is no column"),
-        ({"path": "/", "carry": [{"from": "id", "to": "id"}]}, "is no JSONPath"),
+        ({"path": "/", "carry": [{"from": "id", "to": "id"}]}, "is not a JSONPath"),
         ({"path": "/", "carry": [{"from": "$.id", "to": "id", "step": 5}]}, "no earlier step"),
     ],
 )

@@ -82,5 +82,5 @@ fn a_text_that_is_not_a_path_is_refused() {
     let (code, event, _) = drive(&plan);
     assert_eq!(code, 2, "{event}");
     let message = event["message"].as_str().expect("a message");
-    assert!(message.contains("\"items\" is no JSONPath"), "{message}");
+    assert!(message.contains("\"items\" is not a JSONPath"), "{message}");
 }

@@ -97,7 +97,7 @@ def installed(manifest: Buildable, folder: Path) -> Path:
     try:
         package = metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        missing = f"{manifest.title} is not installed: there is no package {name}"
+        missing = f"{manifest.title} is not installed: the package {name} is missing"
         raise NotInstalled(missing, install) from None
     if package.version != wanted:
         other = f"{name} is installed in version {package.version}"

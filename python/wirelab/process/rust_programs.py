@@ -14,7 +14,7 @@ from wirelab import checkout, installation
 from wirelab.documents.plan import Plan
 from wirelab.errors import BuildError, NotInstalled
 from wirelab.process import builds, engine_binary
-from wirelab.process.build_progress import BuildReport, OnBuild, ignore, usual_seconds
+from wirelab.process.build_progress import BuildReport, OnBuild, ignore
 from wirelab.process.interruption import Interruption
 
 JSON_ENGINE = "wirelab-engine-json"
@@ -84,11 +84,11 @@ def _build(name: str, folder: Path, interruption: Interruption, on_build: OnBuil
         raise BuildError(f"{built.title} needs cargo, which is not in PATH", "install Rust")
     cache = installation.cache() / "services"
     cache.mkdir(parents=True, exist_ok=True)
-    log, record = cache / f"{name}.log", cache / f"{name}.seconds"
+    log = cache / f"{name}.log"
     target = Path(os.environ.get("CARGO_TARGET_DIR") or folder / "target")
     command = ["cargo", "build", "--release", "--locked", "--color=never"]
     command += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(target)]
     command += ["--package", built.package, "--bin", name]
-    report = BuildReport(built.title, log, usual_seconds(record, built.build_seconds))
+    report = BuildReport(built.title, log, built.build_seconds)
     builds.run_builder(built.title, command, log, interruption, report, on_build)
     return target / "release" / name

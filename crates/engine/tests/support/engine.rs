@@ -92,7 +92,7 @@ pub fn drive(plan: &Value) -> (i32, Value, Output) {
     drive_limited(plan, None)
 }
 
-/// The same with so many open files at most; None: as many as this process may have.
+/// The same with at most `files` open files; None: the limit of this process.
 pub fn drive_limited(plan: &Value, files: Option<u64>) -> (i32, Value, Output) {
     let limit = files.map_or(String::new(), |files| format!("ulimit -n {files} && "));
     let mut engine = Command::new("sh")

@@ -24,7 +24,7 @@ pub(crate) struct KeptValue {
 
 impl KeptValue {
     /// # Errors
-    /// When `path` is no JSONPath (RFC 9535).
+    /// When `path` is not a JSONPath (RFC 9535).
     pub(crate) fn new(
         field: usize,
         path: &str,
@@ -32,7 +32,7 @@ impl KeptValue {
     ) -> Result<KeptValue, Fault> {
         let parsed = (library("carry")?.parse_path)(path).map_err(|error| {
             fault::plan(
-                format!("carry: {path:?} is no JSONPath: {error}"),
+                format!("carry: {path:?} is not a JSONPath: {error}"),
                 "write it as RFC 9535 has it, such as $.id or $.items[0].name",
             )
         })?;

@@ -23,7 +23,7 @@ use wirelab_contract::records::{
     FindAllocationRequest, Team,
 };
 use wirelab_contract::{ApplicationError, Contract, Operation, print_error};
-use wirelab_services::rows::{AnyMessage, BoxFuture, PoolUsage, Rows};
+use wirelab_services::rows::{AnyMessage, BoxFuture, PoolUsage, Rows, erase, take};
 use wirelab_services::{CallError, Refusal, Store, StoreKind};
 
 const SELECT_PARTNER: &str = "SELECT name, id FROM partners WHERE number = $1";
@@ -262,16 +262,6 @@ impl Database {
         }
         Err(CallError::Unavailable)
     }
-}
-
-/// The message as the type that its operation has.
-fn take<M: Any>(message: AnyMessage) -> M {
-    let message = message.downcast::<M>();
-    *message.expect("an operation has one type of request and one of replies")
-}
-
-fn erase<M: Any + Send + Sync>(message: M) -> AnyMessage {
-    Box::new(message)
 }
 
 /// The script that makes both tables again, with all their rows, in one transaction.

@@ -29,8 +29,8 @@ use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::process::config::ServiceConfig;
 use crate::process::shutdown::Shutdown;
 use crate::service::CallError;
-use crate::service::any_operation::{AnyOperation, MessageForm, take};
-use crate::service::rows::AnyMessage;
+use crate::service::any_operation::{AnyOperation, MessageForm};
+use crate::service::rows::{AnyMessage, take};
 use crate::service::state::ServiceState;
 use wirelab_stack::Compression;
 

@@ -11,7 +11,7 @@ use tonic::codec::{DecodeBuf, EncodeBuf};
 use wirelab_contract::{ApplicationError, Message, Operation, State, Unary, UnaryVisitor, lists};
 use wirelab_stack::Codec;
 
-use super::rows::AnyMessage;
+use super::rows::{AnyMessage, erase, take, wrong_type};
 use crate::codec::Representation as _;
 use crate::codec::times::{CodedReply, Replies};
 use crate::mutants::Mutation;
@@ -22,10 +22,22 @@ pub(crate) struct AnyOperation {
     pub(crate) operation: Operation,
     /// The answer of the canonical model.
     pub(crate) answer: fn(&State, AnyMessage) -> Result<AnyMessage, ApplicationError>,
+    /// The answer of the model to a body of REST, as a body. Without messages on the heap: this is
+    /// how calls go where nothing is to be wrong.
+    pub(crate) respond: fn(&State, Codec, Option<&[u8]>) -> Result<Vec<u8>, Failure>,
     /// The answer of a service with a mistake.
     pub(crate) mutated: fn(&Mutation, &State, AnyMessage) -> Result<AnyMessage, String>,
     pub(crate) request: MessageForm,
     pub(crate) reply: MessageForm,
+}
+
+/// Why a body of REST has no reply.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It is not the request; with what is wrong with it.
+    Malformed(String),
+    /// The operation refuses it.
+    Application(ApplicationError),
 }
 
 /// How the messages of one type are written and read.
@@ -101,26 +113,9 @@ fn decode<M: Message>(buffer: &mut DecodeBuf<'_>) -> Result<AnyMessage, Status> 
     }
 }
 
-/// The message as the type that its operation has.
-pub(crate) fn take<M: Any>(message: AnyMessage) -> M {
-    match message.downcast::<M>() {
-        Ok(message) => *message,
-        Err(_) => wrong_type(),
-    }
-}
-
 fn cast<M: Any>(message: &AnyMessage) -> &M {
     let message: &dyn Any = &**message;
     message.downcast_ref::<M>().unwrap_or_else(|| wrong_type())
-}
-
-fn erase<M: Message>(message: M) -> AnyMessage {
-    Box::new(message)
-}
-
-#[cold]
-fn wrong_type() -> ! {
-    panic!("an operation has one type of request and one of replies")
 }
 
 trait Erased: Unary {
@@ -131,6 +126,14 @@ impl<O: Unary> Erased for O {
     const ANY: AnyOperation = AnyOperation {
         operation: O::OPERATION,
         answer: |state, request| O::answer(state, take(request)).map(erase),
+        respond: |state, codec, body| {
+            let request = match body {
+                None => O::Request::default(),
+                Some(body) => codec.read(body).map_err(Failure::Malformed)?,
+            };
+            let reply = O::answer(state, request).map_err(Failure::Application)?;
+            Ok(codec.write(&reply))
+        },
         mutated: |mutation, state, request| mutation.answer::<O>(state, take(request)).map(erase),
         request: MessageForm::of::<O::Request>(),
         reply: MessageForm::of::<O::Reply>(),

@@ -18,6 +18,28 @@ use crate::refusal::Refusal;
 /// A message whose type its operation decides.
 pub type AnyMessage = Box<dyn Any + Send + Sync>;
 
+/// The message as the type that its operation has.
+///
+/// # Panics
+/// When the message has another type.
+#[must_use]
+pub fn take<M: Any>(message: AnyMessage) -> M {
+    match message.downcast::<M>() {
+        Ok(message) => *message,
+        Err(_) => wrong_type(),
+    }
+}
+
+/// The message without its type.
+pub fn erase<M: Any + Send + Sync>(message: M) -> AnyMessage {
+    Box::new(message)
+}
+
+#[cold]
+pub(super) fn wrong_type() -> ! {
+    panic!("an operation has one type of request and one of replies")
+}
+
 /// A future on the heap.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

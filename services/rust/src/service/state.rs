@@ -8,8 +8,8 @@ use wirelab_contract::{Contract, Operation, State, Unary};
 use wirelab_stack::Binding;
 
 use super::CallError;
-use super::any_operation::{AnyOperation, take};
-use super::rows::{AnyMessage, Rows};
+use super::any_operation::AnyOperation;
+use super::rows::{AnyMessage, Rows, take};
 use crate::codec::times::Replies;
 use crate::connection::control::Gate;
 use crate::faults::corruption::{Corruptor, corrupt_any, corrupt_text};
@@ -116,6 +116,11 @@ impl ServiceState {
         }
     }
 
+    /// Whether replies depend on the model alone: no database, no mistake, and none are kept.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.database.is_none() && self.mutation.is_none() && self.replies.is_none()
+    }
+
     /// A call arrives: it is counted, and the service exits or freezes where
     /// that is switched on for it. None while nothing counts.
     pub(crate) fn arrive(&self, operation: Operation) -> Option<Arrival> {
@@ -162,7 +167,7 @@ impl ServiceState {
     /// The reply to a request.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason for which the call failed.
     pub(crate) async fn answer<O: Unary>(
         &self,
         request: O::Request,
@@ -176,7 +181,7 @@ impl ServiceState {
     /// The same for an operation whose types are not known.
     ///
     /// # Errors
-    /// Why there is no reply.
+    /// The reason for which the call failed.
     pub(crate) async fn answer_any(
         &self,
         operation: &AnyOperation,

@@ -20,7 +20,7 @@ use crate::binding::http::calls::RequestTarget;
 use crate::binding::http::content_coding::{self, Refuse};
 use crate::codec::Representation as _;
 use crate::faults::corruption::Corruptor;
-use crate::service::any_operation::AnyOperation;
+use crate::service::any_operation::{AnyOperation, Failure};
 use crate::service::rows::AnyMessage;
 use crate::service::state::ServiceState;
 use error_response::ErrorResponse;
@@ -109,7 +109,7 @@ impl FromRequest<Arc<ServiceState>> for Received {
         state: &Arc<ServiceState>,
     ) -> Result<Self, ErrorResponse> {
         // Before the content, whose extractor consumes the request.
-        let uri = request.uri().clone();
+        let uri = std::mem::take(request.uri_mut());
         let fault = request.extensions_mut().remove().map(Extension);
         let content = Content::from_request(request, state).await?;
         Ok(Received {
@@ -125,6 +125,9 @@ async fn respond(
     operation: &AnyOperation,
     received: Received,
 ) -> Result<Response, ErrorResponse> {
+    if state.is_plain() && received.fault.is_none() {
+        return respond_by_model(state, operation, &received.content);
+    }
     let request = received.content.read(state, &operation.request)?;
     let reply = state.answer_any(operation, request, received.corruptor());
     let reply = reply.await;
@@ -135,6 +138,22 @@ async fn respond(
     }
     keep(state, operation, reply, Bytes::from);
     Ok(represented(state, body))
+}
+
+/// Answers where the reply depends on the model alone.
+fn respond_by_model(
+    state: &ServiceState,
+    operation: &AnyOperation,
+    content: &Content,
+) -> Result<Response, ErrorResponse> {
+    if operation.operation == Operation::Hello {
+        state.check_text();
+    }
+    match (operation.respond)(&state.model, state.stack.codec, content.body()) {
+        Ok(body) => Ok(represented(state, body)),
+        Err(Failure::Malformed(error)) => Err(ErrorResponse::malformed(state, error)),
+        Err(Failure::Application(error)) => Err(ErrorResponse::of_call(state, error.into())),
+    }
 }
 
 /// Keeps a reply where its codec is to be timed.

@@ -76,6 +76,11 @@ impl FromRequest<Arc<ServiceState>> for Content {
 }
 
 impl Content {
+    /// The bytes, if there is content.
+    pub(crate) fn body(&self) -> Option<&[u8]> {
+        self.0.as_deref()
+    }
+
     /// The bytes; empty where there is none.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.0.as_deref().unwrap_or_default()
