@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wirelab import checkout
+from wirelab import checkout, installation
 from wirelab.documents.plan import Plan
 from wirelab.errors import BuildError, NotInstalled
 from wirelab.process import rust_programs
@@ -47,7 +47,7 @@ def cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     cargo = _write_program(tmp_path / "path" / "cargo", script)
     monkeypatch.setenv("PATH", f"{cargo.parent}:/usr/bin:/bin")
     monkeypatch.setenv("CARGO_TARGET_DIR", str(target))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(installation, "cache", lambda: tmp_path / "cache")
     return target / "release"
 
 

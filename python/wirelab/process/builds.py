@@ -77,7 +77,7 @@ def build(
     cache.mkdir(parents=True, exist_ok=True)
     built = cache / f"{manifest.cache_name}-{digest(folder, manifest)[:16]}"
     waiting = f"waiting for another process that builds {manifest.title}"
-    with _locked(cache / f"{manifest.cache_name}.lock", lambda: on_build(waiting), interruption):
+    with locked(cache / f"{manifest.cache_name}.lock", lambda: on_build(waiting), interruption):
         on_build("")
         if not built.is_dir():
             build_into(built, manifest, folder, interruption, version=_version(), on_build=on_build)
@@ -155,7 +155,7 @@ def require(manifest: Buildable) -> None:
 
 
 @contextmanager
-def _locked(path: Path, on_wait: Callable[[], None], interruption: Interruption) -> Iterator[None]:
+def locked(path: Path, on_wait: Callable[[], None], interruption: Interruption) -> Iterator[None]:
     """Locks the build, so that two runs that start together build once. Raises
     :class:`Interrupted` on request."""
     with path.open("w") as lock:

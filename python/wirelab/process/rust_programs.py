@@ -89,6 +89,8 @@ def _build(name: str, folder: Path, interruption: Interruption, on_build: OnBuil
     command = ["cargo", "build", "--release", "--locked", "--color=never"]
     command += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(target)]
     command += ["--package", built.package, "--bin", name]
-    report = BuildReport(built.title, log, built.build_seconds)
-    builds.run_builder(built.title, command, log, interruption, report, on_build)
+    waiting = f"waiting for another process that builds {built.title}"
+    with builds.locked(cache / f"{name}.lock", lambda: on_build(waiting), interruption):
+        report = BuildReport(built.title, log, built.build_seconds)
+        builds.run_builder(built.title, command, log, interruption, report, on_build)
     return target / "release" / name

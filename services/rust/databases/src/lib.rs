@@ -6,7 +6,6 @@
 
 mod petclinic;
 
-use std::any::Any;
 use std::future::Future;
 use std::io;
 use std::path::Path;

@@ -24,14 +24,16 @@ pub(crate) struct AnyOperation {
     pub(crate) answer: fn(&State, AnyMessage) -> Result<AnyMessage, ApplicationError>,
     /// The answer of the model to a body of REST, as a body. Without messages on the heap: this is
     /// how calls go where nothing is to be wrong.
-    pub(crate) respond: fn(&State, Codec, Option<&[u8]>) -> Result<Vec<u8>, Failure>,
+    pub(crate) respond: Respond,
     /// The answer of a service with a mistake.
     pub(crate) mutated: fn(&Mutation, &State, AnyMessage) -> Result<AnyMessage, String>,
     pub(crate) request: MessageForm,
     pub(crate) reply: MessageForm,
 }
 
-/// Why a body of REST has no reply.
+type Respond = fn(&State, Codec, Option<&[u8]>) -> Result<Vec<u8>, Failure>;
+
+/// The reason for which a body of REST gets an error.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// It is not the request; with what is wrong with it.
