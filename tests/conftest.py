@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+
 import pytest
 
 from tests import builds, classes, disturbance
+
+# With a server of gRPC in this process, a fork waits for gRPC's threads, and sometimes for ever
+# (gRPC, doc/fork_support.md). The children of tests execute another program at once.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+# Tests run next to each other; those of locks and of repeated trials say otherwise.
+os.environ["WIRELAB_SHARE"] = "1"
 
 COLLECTED = pytest.StashKey[list[str]]()
 """Every test that was collected, also those that ``-m`` and ``-k`` leave out."""
@@ -18,6 +28,9 @@ def name_test(item: pytest.Item) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Repeats disturbed tests; not in workers of xdist, where others run next to them."""
+    # Each worker has locks of its own, so that no trial is marked because of another worker.
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="wirelab-tests-")
+    config.add_cleanup(lambda: shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True))
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(disturbance.make_repetition(), "disturbance")
 

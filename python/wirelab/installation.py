@@ -32,14 +32,23 @@ def folder(name: str) -> Path:
 
 def cache() -> Path:
     """Folder for builds, tools and proofs; it may not exist yet. ``.cache`` of the checkout,
-    otherwise ``wirelab`` in ``XDG_CACHE_HOME`` (XDG Base Directory Specification 0.8: ignored
-    unless absolute; default ``~/.cache``)."""
+    otherwise ``wirelab`` in ``XDG_CACHE_HOME`` (default ``~/.cache``)."""
     root = checkout.find()
     if root is not None:
         return root / ".cache"
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    base = named if named.is_absolute() else Path.home() / ".cache"
-    return base / "wirelab"
+    return _base("XDG_CACHE_HOME", Path(".cache")) / "wirelab"
+
+
+def state() -> Path:
+    """Folder for what all runs of a user share, in a checkout too; it may not exist yet.
+    ``wirelab`` in ``XDG_STATE_HOME`` (default ``~/.local/state``)."""
+    return _base("XDG_STATE_HOME", Path(".local") / "state") / "wirelab"
+
+
+def _base(variable: str, default: Path) -> Path:
+    """XDG Base Directory Specification 0.8: the variable is ignored unless absolute."""
+    named = Path(os.environ.get(variable, ""))
+    return named if named.is_absolute() else Path.home() / default
 
 
 def experiment(file: Path) -> Path:

@@ -87,6 +87,8 @@ def drive() -> int:
     process = {"cpu_user_s": 0.01, "cpu_system_s": 0.01, "rss_max_bytes": 10**6, "cores": []}
     process |= {"spin_s": 0.0}
     process |= {"switches_involuntary": 0, "steal_s": 0.0}
+    if "engine-paused" in WORDS:
+        process |= {"pauses": {"count": 1, "total_s": 0.3, "longest_s": 0.3, "longest_at_s": 0.01}}
     shape = {"engine": "0", "profile": "stand-in", "interrupted": stopped.is_set()}
     say(event="result", **shape, process=process, groups=[group])
     return 0

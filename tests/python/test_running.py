@@ -22,7 +22,7 @@ from wirelab.errors import (
 )
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.model import Experiment
-from wirelab.process import engine, services
+from wirelab.process import engine, services, system_noise
 from wirelab.process.interruption import Interruption
 from wirelab.report.page import write_page
 from wirelab.run import runner as running
@@ -215,6 +215,53 @@ def test_failed_trials_are_measured_again_when_asked(tmp_path: Path, stand_in: M
     assert "measured again" in write_page(again.folder).read_text()
     done = running.run(_experiment(), tmp_path / "run", source=TEXT, retry_failed=True)
     assert done == again
+
+
+def test_spoilt_trials_are_repeated_once(
+    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are in the journal, and the later one counts, also where it is spoilt too."""
+    monkeypatch.setenv(running.SHARE, "0")
+    stand_in("engine-paused")
+    run = _run(tmp_path / "run")
+    lines = (tmp_path / "run" / "trials.jsonl").read_text().splitlines()
+    assert len(lines) == 8
+    assert [bool(trial.repeats) for trial in run.trials] == [True] * 4
+    assert all("engine pauses" in trial.repeats for trial in run.trials)
+    assert len(run.repeated) == 4
+    folders = {path.name for path in (tmp_path / "run" / "trials").iterdir()}
+    assert {f"{trial.id}.spoilt-1" for trial in run.trials} < folders
+    assert "4 trials met other work of the machine" in " ".join(run.incomplete)
+    assert "machine too busy: 2 repeated" in write_page(run.folder).read_text()
+    assert _run(tmp_path / "run") == run
+
+
+def test_a_spoilt_trial_of_a_killed_run_is_repeated_when_it_continues(
+    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in("engine-paused")
+    shared = _run(tmp_path / "run")
+    assert not any(trial.repeats for trial in shared.trials)
+    stand_in()
+    monkeypatch.setenv(running.SHARE, "0")
+    again = _run(tmp_path / "run")
+    assert again.repeated == shared.trials
+    assert all(trial.repeats for trial in again.trials)
+
+
+def test_undisturbed_trials_are_not_repeated(
+    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(running.SHARE, "0")
+    # A window of the scripted engine is too short to know what others used of the cores.
+    monkeypatch.setattr(system_noise.SystemNoiseSampler, "findings", _quiet)
+    stand_in()
+    run = _run(tmp_path / "run")
+    assert (len(run.trials), run.repeated) == (4, ())
+
+
+def _quiet(*_: object) -> system_noise.Noise:
+    return system_noise.Noise(0.0, 0.0, 0.05, 0.0)
 
 
 def test_of_a_retry_that_was_cut_short_the_failed_trial_stays(

@@ -16,6 +16,7 @@ use crate::record::call_log::{CallLines, CallLog};
 use crate::record::first_calls::FirstCalls;
 use crate::record::outcome::{self, During, Merged};
 use crate::record::over_time::Seen;
+use crate::record::pauses::Pauses;
 use crate::record::periods::Periods;
 use crate::record::process::{Usage, pin};
 use crate::record::result::{Fault, FileTables, Outcome, Process, Progress};
@@ -79,6 +80,7 @@ pub fn run(
         interrupted: false,
         file_tables: fit.tables.clone(),
         marks: Marks::default(),
+        pauses: Pauses::default(),
     };
     let began = now_ns();
     if !warm(plan) {
@@ -260,6 +262,7 @@ struct Marks {
 struct Mark {
     usage: Usage,
     spin_ns: u64,
+    run_delay_ns: Option<u64>,
 }
 
 impl Mark {
@@ -267,6 +270,7 @@ impl Mark {
         Mark {
             usage: Usage::now(),
             spin_ns: shared.spin_ns(),
+            run_delay_ns: shared.run_delay_ns(),
         }
     }
 }
@@ -285,6 +289,7 @@ struct Coordinator<'a, F: FnMut(Progress)> {
     interrupted: bool,
     file_tables: Option<FileTables>,
     marks: Marks,
+    pauses: Pauses,
 }
 
 impl<F: FnMut(Progress)> Coordinator<'_, F> {
@@ -432,7 +437,17 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             self.report(now, since);
             // Short enough to see an interrupt, long enough not to take CPU from the
             // load threads.
-            thread::sleep(Duration::from_nanos((until - now).min(5_000_000)));
+            self.sleep((until - now).min(5_000_000));
+        }
+    }
+
+    /// Sleeps, and notes when the process was kept from waking.
+    fn sleep(&mut self, length_ns: u64) {
+        // Not since the sleep before: a reader of our output that stopped may block a report.
+        let began = now_ns();
+        thread::sleep(Duration::from_nanos(length_ns));
+        if self.phase != "warmup" {
+            self.pauses.woke(began + length_ns, now_ns());
         }
     }
 
@@ -488,6 +503,10 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
                 rss_max_bytes: Usage::now().rss_max_bytes,
                 switches_involuntary: end.involuntary - start.involuntary,
                 steal_s: end.steal_s - start.steal_s,
+                run_delay_s: (before.run_delay_ns)
+                    .zip(after.run_delay_ns)
+                    .map(|(before, after)| seconds(after.saturating_sub(before))),
+                pauses: Some(self.pauses.result(self.shared.window().start)),
                 cores: self.plan.cores.clone(),
                 file_tables: self.file_tables.clone(),
             },

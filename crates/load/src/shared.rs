@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use crate::reactor::clock::UNSET;
 use crate::record::over_time::Watched;
+use crate::record::process::run_delay_ns;
 use crate::schedule::quota::Quota;
 
 /// Decisions of the coordinator, and counters of the threads.
@@ -44,6 +45,38 @@ pub(crate) struct Tally {
     pub(crate) spin_ns: AtomicU64,
     /// Nothing is left to do: every call of the window has ended.
     pub(crate) finished: AtomicBool,
+    /// The kernel's number of the thread; 0 before it runs.
+    pub(crate) tid: AtomicU32,
+    /// What [`Tally::run_delay_ns`] was when the thread ended; UNSET before.
+    run_delay_at_end_ns: AtomicU64,
+}
+
+impl Tally {
+    fn new() -> Tally {
+        Tally {
+            run_delay_at_end_ns: AtomicU64::new(UNSET),
+            ..Tally::default()
+        }
+    }
+
+    /// Called by the thread as it ends: the kernel then forgets what it counted.
+    pub(crate) fn keep_run_delay(&self) {
+        if let Some(waited) = run_delay_ns(self.tid.load(Relaxed)) {
+            self.run_delay_at_end_ns.store(waited, Relaxed);
+        }
+    }
+
+    /// Nanoseconds for which the thread has waited for a core; None where the kernel does not
+    /// count them.
+    fn run_delay_ns(&self) -> Option<u64> {
+        match self.tid.load(Relaxed) {
+            0 => Some(0),
+            tid => run_delay_ns(tid).or_else(|| {
+                let kept = self.run_delay_at_end_ns.load(Relaxed);
+                (kept != UNSET).then_some(kept)
+            }),
+        }
+    }
 }
 
 impl Shared {
@@ -53,7 +86,7 @@ impl Shared {
             window_start: AtomicU64::new(UNSET),
             window_end: AtomicU64::new(UNSET),
             drain_end: AtomicU64::new(UNSET),
-            threads: (0..threads).map(|_| Tally::default()).collect(),
+            threads: (0..threads).map(|_| Tally::new()).collect(),
             broken: AtomicBool::new(false),
         }
     }
@@ -91,6 +124,12 @@ impl Shared {
             .iter()
             .map(|tally| tally.spin_ns.load(Relaxed))
             .sum()
+    }
+
+    /// Nanoseconds for which the threads have waited for a core; None where the kernel does not
+    /// count them.
+    pub(crate) fn run_delay_ns(&self) -> Option<u64> {
+        self.threads.iter().map(Tally::run_delay_ns).sum()
     }
 
     pub(crate) fn all_finished(&self) -> bool {

@@ -12,6 +12,7 @@ from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options import (
     PATH,
     READY_TIMEOUT_OPTION,
+    SHARE_OPTION,
     GroupedCommand,
     option,
     option_group,
@@ -117,6 +118,7 @@ class TestOptions:
         "--unverified", is_flag=True, help="Also run services that did not pass `verify`."
     )
     ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
+    share: bool = option("--share", **SHARE_OPTION)
 
 
 @click.command(cls=GroupedCommand)

@@ -181,6 +181,7 @@ def measured(options: Options, display: Display) -> Measured:
         interrupted=outcome.interrupted,
         keeps=_keeps(target, call),
         authority=options.connection.ca,
+        process=outcome.process,
     )
     result = {
         **msgspec.to_builtins(summary(outcome, amount)),

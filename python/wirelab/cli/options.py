@@ -91,6 +91,14 @@ READY_TIMEOUT_OPTION: dict[str, Any] = {
 """Attributes of ``--ready-timeout``; the value is in seconds, or None."""
 READY_TIMEOUT = click.option("--ready-timeout", "ready_timeout_s", **READY_TIMEOUT_OPTION)
 
+SHARE_OPTION: dict[str, Any] = {
+    "is_flag": True,
+    "help": "Measure next to other work: do not wait for other runs on the same cores, and mark "
+    "spoilt trials instead of repeating them. WIRELAB_SHARE=1 does the same.",
+}
+"""Attributes of ``--share``."""
+SHARE = click.option("--share", **SHARE_OPTION)
+
 POSTGRES_HELP = "URL of a running PostgreSQL to use instead of starting one."
 
 
@@ -286,6 +294,7 @@ class AcceptOptions:
         help="Also load other machines that the file lists in allow_targets.",
     )
     ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
+    share: bool = option("--share", **SHARE_OPTION)
 
 
 ACCEPT = option_group("accept", AcceptOptions, OPTIONS)

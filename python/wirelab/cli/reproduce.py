@@ -14,6 +14,7 @@ from wirelab.cli.options import (
     DIRECTORY,
     POSTGRES,
     READY_TIMEOUT,
+    SHARE,
     VERBOSE,
     DirectoryOptions,
     FiniteRange,
@@ -63,6 +64,7 @@ def _times(listed: Listed) -> str:
 @DIRECTORY
 @POSTGRES
 @READY_TIMEOUT
+@SHARE
 @click.option("--metrics-port", **METRICS_PORT_OPTION)
 @VERBOSE
 @AS_JSON
@@ -74,6 +76,7 @@ def reproduce(
     directory: DirectoryOptions,
     postgres: str,
     ready_timeout_s: float | None,
+    share: bool,
     metrics_port: int | None,
     verbose: bool,
     as_json: bool,
@@ -100,6 +103,7 @@ def reproduce(
             retry_failed=directory.retry_failed,
             postgres=postgres,
             ready_timeout_s=ready_timeout_s,
+            share=share,
         )
     return reproduced.show(made, as_json=as_json, verbose=verbose)
 

@@ -19,6 +19,8 @@ from wirelab.cli.options import (
     POSTGRES_HELP,
     READY_TIMEOUT,
     READY_TIMEOUT_OPTION,
+    SHARE,
+    SHARE_OPTION,
     VERBOSE,
     DirectoryOptions,
     GroupedCommand,
@@ -74,6 +76,7 @@ class RunOptions:
         help="Also load other machines that the file lists in allow_targets.",
     )
     ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
+    share: bool = option("--share", **SHARE_OPTION)
 
 
 @click.command(cls=GroupedCommand)
@@ -102,16 +105,21 @@ def run(
 @DIRECTORY
 @click.option("--quick", is_flag=True, help="Small messages only: an answer in 15 seconds.")
 @READY_TIMEOUT
+@SHARE
 @AS_JSON
 @exit_with_code
 def demo(
-    directory: DirectoryOptions, quick: bool, ready_timeout_s: float | None, as_json: bool
+    directory: DirectoryOptions,
+    quick: bool,
+    ready_timeout_s: float | None,
+    share: bool,
+    as_json: bool,
 ) -> int:
     """Measure REST with JSON against gRPC on the services in Rust."""
     return _run(
         DEMO_QUICK if quick else DEMO,
         directory,
-        RunOptions(ready_timeout_s=ready_timeout_s),
+        RunOptions(ready_timeout_s=ready_timeout_s, share=share),
         ThresholdOptions(),
         (),
         as_json=as_json,
@@ -225,6 +233,7 @@ def _run(
             postgres=options.postgres,
             any_target=options.any_target,
             ready_timeout_s=options.ready_timeout_s,
+            share=options.share,
         )
         tested = _tested(folder, watched, options) if test_findings else EXIT_OK
     shown = results.show(
@@ -250,6 +259,7 @@ def _tested(folder: Path, progress: Progress, options: RunOptions) -> int:
             unverified=options.unverified,
             postgres=options.postgres,
             ready_timeout_s=options.ready_timeout_s,
+            share=options.share,
         )
     except UsageError as error:
         progress.note(f"nothing was tested: {error.message}")

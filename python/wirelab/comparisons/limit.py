@@ -83,6 +83,7 @@ class Acceptance:
     any_target: bool = False
     retry_failed: bool = False
     ready_timeout_s: float | None = None
+    share: bool = False
 
 
 @dataclass(frozen=True)

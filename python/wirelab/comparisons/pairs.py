@@ -57,6 +57,7 @@ def compare(
     unverified: bool = False,
     retry_failed: bool = False,
     ready_timeout_s: float | None = None,
+    share: bool = False,
 ) -> Answer:
     """Runs pairs until their confidence sequence decides, or ``pairs_max`` is reached; continues an
     earlier comparison in the same folder. Raises what :func:`wirelab.run.runner.run` raises, and
@@ -87,6 +88,7 @@ def compare(
         unverified=unverified,
         retry_failed=retry_failed,
         ready_timeout_s=ready_timeout_s,
+        share=share,
         enough=lambda trials: is_enough(so_far(trials)),
         comparison=Comparison(
             question.figure.name, question.threshold, (first, second), (a, b), names

@@ -175,6 +175,22 @@ class OperationOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Times of its calls, as in the group; those of connections are the group's."""
 
 
+class Pauses(msgspec.Struct, frozen=True, kw_only=True):
+    """Times of at least 10 ms at which the engine did not run, from the opening of the window
+    until its last call had ended: it was stopped, had no core, or the machine was frozen. Calls
+    that were due or under way then are late because of the engine and not because of the
+    service."""
+
+    count: int
+    """How many."""
+    longest_at_s: float
+    """When it began, seconds after the opening of the window."""
+    longest_s: float
+    """The longest, in seconds."""
+    total_s: float
+    """Their sum in seconds."""
+
+
 class PeriodOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """A stage of a load, or a burst: what was planned for it, and what came of it. All of it
     lies within the window; where the window cuts a period, what is left of it."""
@@ -215,8 +231,14 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     """User CPU seconds within the measured window."""
     file_tables: FileTables | None = None
     """Present where one table of open files could not hold the connections."""
+    pauses: Pauses | None = None
+    """Times at which the process did not run; None in results of earlier versions."""
     rss_max_bytes: int
     """Peak resident memory of the process in bytes."""
+    run_delay_s: float | None = None
+    """Seconds within the window for which load threads were ready to run and waited for a core,
+    summed over the threads (`run_delay` of /proc/PID/task/TID/schedstat); None where the kernel
+    does not count them."""
     spin_s: float = 0.0
     """Of the CPU seconds, those in which the load threads were spinning and nothing was ready:
     no call needed them."""

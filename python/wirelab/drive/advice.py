@@ -7,8 +7,11 @@ from pathlib import Path
 import msgspec
 
 from wirelab.checks.backlog import arrivals, left_behind
+from wirelab.checks.system_noise import PAUSE_S_MAX, PAUSED_SHARE_MAX, WAITED_SHARE_MAX
+from wirelab.documents.event import Process
 from wirelab.drive.amount import Amount
 from wirelab.format.counting import counted
+from wirelab.format.units import format_seconds
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 from wirelab.trial.record import GroupResult
@@ -25,9 +28,10 @@ def hints(
     interrupted: bool = False,
     keeps: bool = True,
     authority: Path | None = None,
+    process: Process | None = None,
 ) -> list[str]:
     """Sentences, none for a result that explains itself. ``keeps``: connections were to be kept;
-    ``authority``: whose certificates were to be accepted."""
+    ``authority``: whose certificates were to be accepted; ``process``: of the engine."""
     steady, short = None, None
     if not interrupted:
         short = _short(group, amount)
@@ -46,6 +50,8 @@ def hints(
         _none_ended(group),
         _behind(group, amount),
         steady,
+        _waited(group, process) if process else None,
+        _paused(group, process) if process else None,
     )
     return [hint for hint in found if hint is not None]
 
@@ -60,6 +66,31 @@ def _nobody(target: Stack | Server, group: GroupResult) -> str | None:
             f"{refused}, and the rate, which is of good calls, is one of the whole window"
         )
     return f"nobody listens at {target.address}: is the server running, and is the port right?"
+
+
+def _waited(group: GroupResult, process: Process) -> str | None:
+    """The engine had no core of its own."""
+    waited = process.run_delay_s
+    if waited is None or waited <= WAITED_SHARE_MAX * group.window_s:
+        return None
+    return (
+        f"the engine's threads waited {format_seconds(waited)} for a core within the window: other "
+        "programs used it, and the times include these waits; repeat it on a quieter machine"
+    )
+
+
+def _paused(group: GroupResult, process: Process) -> str | None:
+    """The engine was stopped, or the machine was."""
+    pauses = process.pauses
+    if pauses is None or (
+        pauses.longest_s <= PAUSE_S_MAX and pauses.total_s <= PAUSED_SHARE_MAX * group.window_s
+    ):
+        return None
+    return (
+        f"the engine did not run for up to {format_seconds(pauses.longest_s)}, "
+        f"{format_seconds(pauses.total_s)} in all: it was stopped or had no core, and the largest "
+        "times are its own, not the server's; repeat it"
+    )
 
 
 def _refused(group: GroupResult) -> bool:

@@ -14,6 +14,7 @@ from wirelab.documents.event import (
     GroupOutcome,
     OperationOutcome,
     Outcome,
+    Pauses,
     PeriodOutcome,
     RepliesOutcome,
     Sequences,
@@ -127,6 +128,10 @@ class DriveResult(msgspec.Struct, frozen=True, kw_only=True):
     client_cpu_us_per_call: float | None
     client_rss_max_bytes: int
     client_file_tables: FileTables | None
+    client_run_delay_s: float | None
+    """For which its threads waited for a core; None where the kernel does not count it."""
+    client_pauses: Pauses | None
+    """Times at which it did not run."""
     concurrency: float
     """Calls under way, averaged over the window."""
     connections_opened: int
@@ -174,6 +179,8 @@ def summary(outcome: Outcome, amount: Amount) -> DriveResult:
         client_cpu_us_per_call=max(0.0, cpu - spin_s) / ended * 1e6 if ended else None,
         client_rss_max_bytes=process.rss_max_bytes,
         client_file_tables=process.file_tables,
+        client_run_delay_s=process.run_delay_s,
+        client_pauses=process.pauses,
         concurrency=group.concurrency,
         connections_opened=group.connections_opened,
         connections_peak=group.connections_peak,

@@ -34,6 +34,12 @@ class Table:
     capture: tuple[int, ...] = ()
 
     @property
+    def used(self) -> tuple[int, ...]:
+        """The cores of caller and service."""
+        sides = {*(self.engine or self.available), *(self.service or self.available)}
+        return tuple(sorted(sides))
+
+    @property
     def proxy(self) -> tuple[int, ...]:
         """Of the proxy, where a trial has one: what no other side is pinned to, else the core of
         the emulator, else those of the service, so that the caller keeps its own."""

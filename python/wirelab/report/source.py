@@ -32,7 +32,7 @@ class Source:
     manifest: Manifest
     trials: tuple[Trial, ...]
     repeated: tuple[Trial, ...] = ()
-    """Failed trials that were measured again; not among ``trials``."""
+    """Failed or spoilt trials that were measured again; not among ``trials``."""
     torn: bool = False
     """True: the journal's last line is torn, and no trial."""
 

@@ -14,7 +14,7 @@ from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, estimate, resolution, step
 from wirelab.report.sections import groups, links, tables
 from wirelab.report.sections.tables import CALLS_MIN, P50_OF, doubt
-from wirelab.statistics.cell import Cell, cells, setting_key
+from wirelab.statistics.cell import REPEATED_SHARE_MAX, Cell, cells, setting_key
 from wirelab.statistics.figure import (
     CLIENT_CPU,
     GOOD_P50,
@@ -167,6 +167,7 @@ def _marks(cell: Cell) -> str:
     shown = f"{count}/{len(cell.measured)}" if count else "ok"
     if not cell.measured:
         shown = NONE
+    shown += "!" if cell.is_often_repeated else ""
     return f"{shown} {len(cell.failed)}✗" if cell.failed else shown
 
 
@@ -179,6 +180,11 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     notes.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
     notes.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
+    if any(cell.is_often_repeated for cell in cells(trials)):
+        notes.append(
+            f"!: more than {REPEATED_SHARE_MAX:.0%} of its trials met other work of the machine "
+            "and were repeated: its figures need a quieter machine."
+        )
     notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
     folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*notes, *_marked(trials)))
     return [Line(line, "dim") for line in folded]

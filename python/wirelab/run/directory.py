@@ -1,7 +1,7 @@
 """A run directory: manifest.json, trials.jsonl and trials/<id>/.
 
 Measurements are never overwritten. A trial's folder without a line in the journal belongs to an
-interrupted trial and is renamed; so is the folder of a failed trial that is repeated. The manifest
+interrupted trial and is renamed; so is the folder of a trial that is repeated. The manifest
 is written atomically and makes a folder a run directory: without it, the run starts from the
 beginning.
 """
@@ -152,7 +152,7 @@ class RunDirectory:
         self._release()
 
     def fresh_folder(self, trial_id: str) -> Path:
-        """An empty folder for a trial. A folder of an unfinished or failed trial is renamed,
+        """An empty folder for a trial. A folder of an unfinished or repeated trial is renamed,
         without the database rows of a killed run."""
         folder = self.folder / "trials" / trial_id
         if folder.exists():
@@ -163,12 +163,14 @@ class RunDirectory:
         return folder
 
     def _aside(self, folder: Path) -> Path:
-        """``<id>.failed-2`` for the folder of the trial's second line in the journal,
-        ``<id>.unfinished-1`` for a folder without a line."""
-        lines = sum(trial.id == folder.name for trial in self.journal.records)
-        failed = folder.with_name(f"{folder.name}.failed-{lines}")
-        if lines and not failed.exists():
-            return failed
+        """``<id>.failed-2`` or ``<id>.spoilt-2`` for the folder of the trial's second line in the
+        journal, ``<id>.unfinished-1`` for a folder without a line."""
+        lines = [trial for trial in self.journal.records if trial.id == folder.name]
+        if lines:
+            kind = "failed" if lines[-1].status == "failed" else "spoilt"
+            kept = folder.with_name(f"{folder.name}.{kind}-{len(lines)}")
+            if not kept.exists():
+                return kept
         count = 1
         while (aside := folder.with_name(f"{folder.name}.unfinished-{count}")).exists():
             count += 1

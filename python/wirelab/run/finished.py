@@ -6,6 +6,7 @@ from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 
+from wirelab.checks.system_noise import spoilt_by
 from wirelab.format.counting import counted, plural
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
@@ -26,7 +27,7 @@ class Run:
     planned: int | None = None
     """Number of trials of the whole run; None if it ended before the number was known."""
     repeated: tuple[Trial, ...] = ()
-    """Failed trials that were measured again; not included in ``trials``."""
+    """Failed or spoilt trials that were measured again; not included in ``trials``."""
     torn: bool = False
     """True: the journal's last line is incomplete and does not count as a trial."""
 
@@ -56,6 +57,7 @@ def read(folder: Path) -> Run:
     )
 
 
+SPOILT = "met other work of the machine (a rule fixed beforehand: docs/methodology.md)"
 GO_ON = "To continue it, repeat the command with the same --out."
 
 
@@ -67,7 +69,7 @@ def sentences(
     repeated: Sequence[Trial] = (),
 ) -> tuple[str, ...]:
     """Empty for a run without interruption. ``planned`` is None if the run ended before the number
-    was known; ``repeated`` are failed trials that were measured again."""
+    was known; ``repeated`` are failed or spoilt trials that were measured again."""
     return (
         *_missing(len(trials), planned),
         *((_torn(),) if torn else ()),
@@ -105,9 +107,20 @@ def _torn() -> str:
 
 
 def _repeated(trials: Sequence[Trial]) -> str:
+    failed = [trial for trial in trials if trial.status == "failed"]
+    spoilt = [trial for trial in trials if trial.status == "measured"]
+    return " ".join(
+        (
+            *((_measured_again(failed, "failed", failed[0].reason),) if failed else ()),
+            *((_measured_again(spoilt, SPOILT, spoilt_by(spoilt[0])),) if spoilt else ()),
+            "The journal contains all results.",
+        )
+    )
+
+
+def _measured_again(trials: Sequence[Trial], how: str, first: str) -> str:
     one = len(trials) == 1
     return (
-        f"{counted(len(trials), 'trial')} failed and "
-        f"{'was' if one else 'were'} measured again; the later results are shown. The "
-        f"first reason: {trials[0].reason}. The journal contains all results."
+        f"{counted(len(trials), 'trial')} {how} and {'was' if one else 'were'} measured again; "
+        f"the later results are shown. The first reason: {first}."
     )

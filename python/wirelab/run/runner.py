@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from wirelab.checks.system_noise import spoilt_by
 from wirelab.errors import (
     ExperimentError,
     Interrupted,
@@ -24,6 +26,7 @@ from wirelab.format.units import format_seconds
 from wirelab.identity import Admission
 from wirelab.process import engine_binary, open_files, proxies, rust_programs
 from wirelab.process.callers import Callers
+from wirelab.process.core_locks import CoreLocks
 from wirelab.process.databases import MAX_CONNECTIONS, Stores
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -42,6 +45,8 @@ from wirelab.trial.record import Trial
 from wirelab.trial.runner import Lab, TrialRunner, try_out
 
 T = TypeVar("T")
+SHARE = "WIRELAB_SHARE"
+"""The variable that is ``1`` where no run is to wait for others."""
 
 
 def run(
@@ -56,6 +61,7 @@ def run(
     postgres: str = "",
     any_target: bool = False,
     ready_timeout_s: float | None = None,
+    share: bool = False,
     enough: Callable[[Sequence[Trial]], bool] | None = None,
     comparison: Comparison | None = None,
     whole: Path | None = None,
@@ -66,7 +72,9 @@ def run(
     for ``store=postgres``; by default wirelab starts its own. ``any_target`` allows other machines
     that the experiment lists. ``ready_timeout_s`` is the time without progress after which a
     service that is not ready is given up, in seconds; by default
-    :data:`wirelab.process.readiness.READY_TIMEOUT_S`, or that in the file. The run ends early once
+    :data:`wirelab.process.readiness.READY_TIMEOUT_S`, or that in the file. ``share``, or
+    ``WIRELAB_SHARE=1`` in the environment, runs next to other work on the same cores instead of
+    waiting for other runs; spoilt trials are then marked and not repeated. The run ends early once
     ``enough`` returns true for the trials so far. The manifest keeps ``comparison``. ``whole`` is
     the directory that the user named, if ``out`` is a part of it.
 
@@ -75,6 +83,7 @@ def run(
     and :class:`Interrupted` after Ctrl-C; finished trials are always on the disk.
     """
     progress = progress or Silent()
+    share = share or os.environ.get(SHARE) == "1"
     engine_binary.find()
     catalogue = manifests.load()
     planned = planning.schedule(experiment, catalogue)
@@ -82,11 +91,11 @@ def run(
     distant = _accept_targets(experiment, planned, any_target=any_target)
     if postgres:
         _accept_postgres(planned)
-    for choice in experiment.placement:
-        placement.choose(choice)
+    cores = {core for choice in experiment.placement for core in placement.choose(choice).used}
     with (
         interruption or Interruption() as stop,
         RunDirectory(out, experiment, source, comparison) as directory,
+        CoreLocks(sorted(cores), share=share, interruption=stop, on_note=progress.note) as locks,
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):
@@ -111,10 +120,12 @@ def run(
             on_runtime=progress.runtime,
             callers=Callers(progress.building),
             ready_timeout_s=ready_timeout_s,
+            other_runs=locks.others,
+            repeats_spoilt=not share,
         )
         if distant:
             progress.note(distant)
-        done = _done(directory.journal, retry_failed)
+        done = _done(directory.journal, retry_failed, repeat_spoilt=not share)
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))
         _prepare(lab, planned, directory, done, progress)
@@ -198,11 +209,21 @@ def _accept_postgres(planned: Schedule) -> None:
         raise UsageError("\n".join(["--postgres:", *lines]), "leave --postgres out")
 
 
-def _done(journalled: Journal, retry_failed: bool) -> set[str]:
+def _done(journalled: Journal, retry_failed: bool, *, repeat_spoilt: bool) -> set[str]:
     """Ids of trials that need no measurement."""
     return {
-        trial.id for trial in journalled.trials if trial.status == "measured" or not retry_failed
+        trial.id
+        for trial in journalled.trials
+        if (trial.status == "measured" or not retry_failed)
+        and not (repeat_spoilt and _spoilt(journalled, trial))
     }
+
+
+def _spoilt(journalled: Journal, trial: Trial) -> str:
+    """What spoilt a trial that is still to be repeated; empty if there is nothing to repeat."""
+    if any(record.id == trial.id and record.repeats for record in journalled.records):
+        return ""
+    return spoilt_by(trial)
 
 
 def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -> Schedule:
@@ -314,7 +335,7 @@ def _measure_all(
                 break
             lab.interruption.check()
             progress.trial(trial)
-            progress.finished(_one(lab, trial, directory))
+            progress.finished(_one(lab, trial, directory, progress))
     except Interrupted as error:
         kept = len(directory.journal.trials)
         raise Interrupted(
@@ -325,11 +346,27 @@ def _measure_all(
         progress.end()
 
 
-def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory) -> Trial:
+def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory, progress: Progress) -> Trial:
+    """Measures one trial, and once more if the machine's other work spoilt it. Both are in the
+    journal, and the later one counts whatever it shows: the rule does not look at the figures. A
+    trial on another machine is not repeated, because the number of its calls was announced."""
+    distant = planned.cell.external is not None and not planned.cell.external.is_local
+    earlier = [trial for trial in directory.journal.trials if trial.id == planned.id]
+    trial = earlier[-1] if earlier else None
+    if trial is None or not _spoilt(directory.journal, trial):
+        trial = _append(lab, planned, directory)
+    spoilt = _spoilt(directory.journal, trial)
+    if spoilt and lab.repeats_spoilt and not distant:
+        progress.note(f"the trial is repeated once, because of {spoilt}")
+        trial = _append(lab, planned, directory, repeats=spoilt)
+    return trial
+
+
+def _append(lab: Lab, planned: PlannedTrial, directory: RunDirectory, repeats: str = "") -> Trial:
     def measured() -> Trial:
         return TrialRunner(lab, planned, directory.fresh_folder(planned.id)).run()
 
-    trial = _guarded(directory.folder, measured)
+    trial = replace(_guarded(directory.folder, measured), repeats=repeats)
     directory.journal.append(trial)
     return trial
 

@@ -13,6 +13,9 @@ from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
 from wirelab.trial.record import Point, Trial
 
+REPEATED_SHARE_MAX = 0.2
+"""Of a cell's trials: with more of them repeated, the machine was too busy for the cell."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -30,6 +33,16 @@ class Cell:
     def failed(self) -> tuple[Trial, ...]:
         """Trials that failed, each with its reason."""
         return tuple(trial for trial in self.trials if trial.status == "failed")
+
+    @property
+    def repeated(self) -> tuple[Trial, ...]:
+        """Trials that repeat one that the machine's other work spoilt."""
+        return tuple(trial for trial in self.trials if trial.repeats)
+
+    @property
+    def is_often_repeated(self) -> bool:
+        """Whether more of its trials are repeated than :data:`REPEATED_SHARE_MAX`."""
+        return len(self.repeated) > REPEATED_SHARE_MAX * len(self.trials)
 
     @property
     def errors(self) -> int:

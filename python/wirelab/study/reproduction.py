@@ -107,23 +107,24 @@ def reproduce(
     retry_failed: bool = False,
     postgres: str = "",
     ready_timeout_s: float | None = None,
+    share: bool = False,
 ) -> Reproduction:
     """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
     that it holds as failed, and judges all of it.
 
     ``scale`` is the share of the published calls; the study's default when None. ``quick`` runs
-    what the study names for a first look, at no scale. ``postgres`` is the URL of a server that
-    already runs; ``ready_timeout_s`` is that of :func:`wirelab.run.runner.run`. Raises
-    :class:`UsageError` for a name that is no study, a scale that is no share
+    what the study names for a first look, at no scale. ``postgres``, ``ready_timeout_s`` and
+    ``share`` are those of :func:`wirelab.run.runner.run`. Raises :class:`UsageError` for a name
+    that is no study, a scale that is no share
     or a first look that the study does not have, and what
     :func:`wirelab.run.runner.run` raises. A part whose services are not installed is left out,
     unless no other part is left.
     """
     found = studies.load(name, where)
     study = found.study
-    share = study.scale if scale is None else scale
-    if not 0 < share <= 1:
-        raise UsageError(f"--scale {share:g} is not a share", "give more than 0 and at most 1")
+    fraction = study.scale if scale is None else scale
+    if not 0 < fraction <= 1:
+        raise UsageError(f"--scale {fraction:g} is not a share", "give more than 0 and at most 1")
     if quick and scale is not None:
         raise UsageError("--quick and --scale exclude each other", "give one of them")
     if quick and not found.study.quick:
@@ -131,12 +132,12 @@ def reproduce(
     heard = progress or Silent()
     shares = study.scales if scale is None else {}
     parts = {
-        part: _text(found, part, shares.get(part, share), quick) for part in _parts(found, quick)
+        part: _text(found, part, shares.get(part, fraction), quick) for part in _parts(found, quick)
     }
     experiments = {
         part: experiment_file.parse(text, str(found.part(part))) for part, text in parts.items()
     }
-    _begin(found, out, share, quick)
+    _begin(found, out, fraction, quick)
     for line in _announced(study, experiments, is_default=scale is None, quick=quick):
         heard.note(line)
     absent: dict[str, NotInstalled] = {}
@@ -153,6 +154,7 @@ def reproduce(
                 whole=out,
                 postgres=postgres if experiment.uses_postgres else "",
                 ready_timeout_s=ready_timeout_s,
+                share=share,
             )
         except NotInstalled as missing:
             absent[part] = missing

@@ -18,6 +18,7 @@ from wirelab.trial.codec_record import CodecRecord
 from wirelab.trial.conversion import convert, written
 from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.trial.noise_record import NoiseRecord, PausesRecord
 from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.wire_record import WireRecord
 
@@ -359,6 +360,11 @@ class CallerRecord:
     rss_max_bytes: int | None = None
     switches_involuntary: int | None = None
     steal_s: float | None = None
+    run_delay_s: float | None = None
+    """Time within the window for which its threads were ready to run and waited for a core,
+    summed."""
+    pauses: PausesRecord | None = None
+    """For the engine."""
     cores: tuple[int, ...] | None = None
     file_tables: FileTables | None = None
     runtime: str | None = None
@@ -453,6 +459,9 @@ class ServiceRecord:
     """CPU seconds of the process within the window."""
     rss_max_bytes: int | None = None
     switches_involuntary_per_s: float | None = None
+    run_delay_s: float | None = None
+    """Time within the window for which its threads were ready to run and waited for a core,
+    summed."""
     calls_seen: int | None = None
     errors_seen: int | None = None
     connections_seen: int | None = None
@@ -516,7 +525,7 @@ class StoreRecord:
 
 _MAPPINGS = (
     *("point", "result", "engine", "service", "placement", "link", "captures", "wire"),
-    *("store", "proxy", "host"),
+    *("store", "proxy", "host", "noise"),
 )
 """Parts of a trial that are objects in its line."""
 
@@ -531,6 +540,7 @@ class _Plain(msgspec.Struct):
     reason: str = ""
     started: str = ""
     seconds: float = 0.0
+    repeats: str = ""
 
 
 @dataclass(frozen=True)
@@ -569,6 +579,10 @@ class Trial:
     """None if calls go directly to the service."""
     host: HostRecord | None = None
     """What the service's threads did; None if that was not recorded."""
+    noise: NoiseRecord | None = None
+    """What the machine did besides; None in runs of earlier versions."""
+    repeats: str = ""
+    """Why the trial with the same id before it was spoilt; empty: it is the first one."""
     checks: tuple[Check, ...] = ()
 
     def client_cpu_s(self) -> float:
@@ -606,6 +620,7 @@ class Trial:
             "store": self.store.to_json() if self.store else {},
             "proxy": self.proxy.to_json() if self.proxy else {},
             "host": msgspec.to_builtins(self.host) if self.host else {},
+            "noise": msgspec.to_builtins(self.noise) if self.noise else {},
             "checks": tuple(map(asdict, self.checks)),
         }
 
@@ -630,6 +645,8 @@ class Trial:
         known["proxy"] = convert(proxy, ProxyRecord) if proxy else None
         host = known.get("host")
         known["host"] = convert(host, HostRecord) if host else None
+        noise = known.get("noise")
+        known["noise"] = convert(noise, NoiseRecord) if noise else None
         known["point"] = Point.of(known["point"])
         known["checks"] = convert(known.get("checks", []), tuple[Check, ...])
         convert(known, _Plain)

@@ -37,6 +37,7 @@ from wirelab.process.external import AnyExternal, ExternalProcess, ListenHost, R
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service
+from wirelab.process.system_noise import SystemNoiseSampler
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
@@ -49,6 +50,7 @@ from wirelab.trial.conversion import convert
 from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.trial.noise_record import NoiseRecord
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
 from wirelab.trial.plans import plan, preparation, settings, shown, store_timeout_ms
 from wirelab.trial.proxy_record import ProxyRecord
@@ -89,6 +91,10 @@ class Lab:
     """Nominal values of links, once they have been tried out."""
     ready_timeout_s: float | None = None
     """See :class:`wirelab.process.children.ProcessOptions`; for services."""
+    other_runs: Callable[[], str] = lambda: ""
+    """Describes the runs that use the same cores at this moment; empty: none."""
+    repeats_spoilt: bool = True
+    """Trials that the machine's other work spoilt are repeated once."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,7 @@ class Measured:
     store: StoreRecord | None = None
     proxy: ProxyRecord | None = None
     host: HostRecord | None = None
+    noise: NoiseRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -372,9 +379,12 @@ class TrialRunner:
     def _watched(self, context: TrialContext, observer: Observer) -> Measured:
         before = context.store.usage()
         self._write_text("metrics-before.txt", observer.text_before)
+        sharing = self._lab.other_runs()
+        noise = SystemNoiseSampler(self._table.used, context.service.pids)
         with cgroups.group(self._axes["client.cpu"], "client") as group:
             caller = replace(context, client_group=group)
-            called = self._called(caller, self._run_observer(context, observer))
+            called = self._called(caller, self._run_observer(context, observer, noise))
+        noise.mark()
         self._lab.interruption.check()
         death = context.service.death() or context.store.death()
         if death:
@@ -386,6 +396,8 @@ class TrialRunner:
         if self._cell.capture != NO_CAPTURE:
             context.link.settle()
         findings = observer.findings(*window_ns(called.probe))
+        noticed = noise.findings(*window_ns(called.probe))
+        findings = replace(findings, run_delay_s=noticed.service_run_delay_s)
         observer.series.response(called.over_time)
         store = context.store.record(before)
         # Planning has rejected all others.
@@ -398,6 +410,13 @@ class TrialRunner:
             host=context.captures.finish_host(),
             store=store,
             proxy=hops.record(context.proxy, window_ns(called.probe)),
+            noise=NoiseRecord(
+                self._table.used,
+                noticed.other_cpu_s,
+                noticed.lab_pause_s,
+                noticed.clock_step_s,
+                sharing or self._lab.other_runs(),
+            ),
         )
 
     def _codec(self, service: Service) -> CodecRecord:
@@ -407,8 +426,11 @@ class TrialRunner:
         self._write("codec-times.json", to_json(times))
         return CodecRecord.of(times)
 
-    def _run_observer(self, context: TrialContext, observer: Observer) -> RunObserver:
+    def _run_observer(
+        self, context: TrialContext, observer: Observer, noise: SystemNoiseSampler
+    ) -> RunObserver:
         def on_tick() -> None:
+            noise.tick()
             observer.tick()
             context.link.tick()
             context.captures.tick()
@@ -416,6 +438,7 @@ class TrialRunner:
                 context.proxy.tick()
 
         def on_progress(progress: Progress) -> None:
+            noise.progress(progress.phase)
             observer.progress(progress)
             self._lab.on_progress(progress)
 
@@ -499,6 +522,7 @@ class TrialRunner:
             rss_max_bytes=drive.usage.rss_max_bytes,
             switches_involuntary=ended.switches_involuntary,
             steal_s=metrics.growth(drive.usage.steal, start_ns, end_ns),
+            run_delay_s=metrics.growth(drive.usage.run_delay, start_ns, end_ns),
             cores=self._table.engine,
             processors=outcome.processors,
             interrupted=outcome.interrupted,
@@ -582,6 +606,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         store=measured.store,
         proxy=measured.proxy,
         host=measured.host,
+        noise=measured.noise,
     )
 
 

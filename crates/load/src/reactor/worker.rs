@@ -42,6 +42,10 @@ pub(crate) fn run(
     options: &Options,
     shared: &Shared,
 ) -> io::Result<Vec<Group>> {
+    let tid = rustix::thread::gettid().as_raw_nonzero().get();
+    shared.threads[options.thread]
+        .tid
+        .store(tid.unsigned_abs(), Relaxed);
     let mut exit_guard = ExitGuard {
         shared,
         thread: options.thread,
@@ -75,11 +79,11 @@ impl Drop for ExitGuard<'_> {
         if !self.done {
             self.shared.broken.store(true, Relaxed);
         }
+        let tally = &self.shared.threads[self.thread];
+        tally.keep_run_delay();
         // Release, with the Acquire of `all_finished`: who sees this also sees the
         // thread's counters.
-        self.shared.threads[self.thread]
-            .finished
-            .store(true, Release);
+        tally.finished.store(true, Release);
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod first_calls;
 pub(crate) mod outcome;
 pub(crate) mod over_time;
+pub(crate) mod pauses;
 pub(crate) mod periods;
 pub(crate) mod process;
 pub(crate) mod recorder;

@@ -71,6 +71,14 @@ fn steal_s() -> Option<f64> {
     Some(ticks / per_second)
 }
 
+/// Nanoseconds for which the thread `tid` of this process was ready to run and waited for a core:
+/// `run_delay` of /proc/self/task/TID/schedstat (sched-stats(5), "time spent waiting on a
+/// runqueue"). None where the kernel does not count it, or the thread has ended.
+pub(crate) fn run_delay_ns(tid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/self/task/{tid}/schedstat")).ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// Pins the calling thread to one core.
 pub(crate) fn pin(core: usize) -> std::io::Result<()> {
     // `CpuSet::set` does not return an error for it.

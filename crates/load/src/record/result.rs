@@ -129,11 +129,35 @@ pub struct Process {
     pub switches_involuntary: u64,
     /// Steal time of the whole machine within the window, in seconds.
     pub steal_s: f64,
+    /// Seconds within the window for which load threads were ready to run and waited for a core,
+    /// summed over the threads (`run_delay` of /proc/PID/task/TID/schedstat); None where the kernel
+    /// does not count them.
+    #[serde(default)]
+    pub run_delay_s: Option<f64>,
+    /// Times at which the process did not run; None in results of earlier versions.
+    #[serde(default)]
+    pub pauses: Option<Pauses>,
     /// Cores that the load threads were pinned to.
     pub cores: Vec<usize>,
     /// Present where one table of open files could not hold the connections.
     #[serde(default)]
     pub file_tables: Option<FileTables>,
+}
+
+/// Times of at least 10 ms at which the engine did not run, from the opening of the window until
+/// its last call had ended: it was stopped, had no core, or the machine was frozen. Calls that were
+/// due or under way then are late because of the engine and not because of the service.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Pauses {
+    /// How many.
+    pub count: u64,
+    /// Their sum in seconds.
+    pub total_s: f64,
+    /// The longest, in seconds.
+    pub longest_s: f64,
+    /// When it began, seconds after the opening of the window.
+    pub longest_at_s: f64,
 }
 
 /// Load threads that had a table of open files of their own each.

@@ -68,6 +68,7 @@ def run(
         unverified=accept.unverified,
         retry_failed=directory.retry_failed,
         ready_timeout_s=accept.ready_timeout_s,
+        share=accept.share,
     )
     _write(answer, output)
     page = write_page(folder)

@@ -91,6 +91,7 @@ def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -
         "--out": test.directory,
         "--unverified": test.unverified,
         "--ready-timeout": test.ready_timeout_s,
+        "--share": test.share,
     }
     for option, value in only_with_test.items():
         if value:
@@ -142,6 +143,7 @@ def _test(source: Path, test: TestOptions, *, as_json: bool) -> int:
         out=test.directory,
         unverified=test.unverified,
         ready_timeout_s=test.ready_timeout_s,
+        share=test.share,
         progress=OnConsole(err),
     )
     pages = [write_page(folder) for folder in (source, made.folder) if folder is not None]

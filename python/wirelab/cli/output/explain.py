@@ -50,7 +50,11 @@ def run(
         depth.threshold,
         full_name(depth.figure),
         Acceptance(
-            accept.unverified, accept.any_target, directory.retry_failed, accept.ready_timeout_s
+            accept.unverified,
+            accept.any_target,
+            directory.retry_failed,
+            accept.ready_timeout_s,
+            accept.share,
         ),
     )
     folder = directory.folder("explain")

@@ -66,7 +66,11 @@ def run(
         search.probes_max,
         not search.no_curve,
         Acceptance(
-            accept.unverified, accept.any_target, directory.retry_failed, accept.ready_timeout_s
+            accept.unverified,
+            accept.any_target,
+            directory.retry_failed,
+            accept.ready_timeout_s,
+            accept.share,
         ),
     )
     folder = directory.folder("limit")

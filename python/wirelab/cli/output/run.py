@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wirelab.checks.system_noise import spoilt_by
 from wirelab.cli import thresholds as verdicts
 from wirelab.cli.error_handling import folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
@@ -209,7 +210,9 @@ def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
         "trials": len(run.trials),
         "trials_planned": run.planned,
         "torn": run.torn,
-        "repeated": [{"id": trial.id, "reason": trial.reason} for trial in run.repeated],
+        "repeated": [
+            {"id": trial.id, "reason": trial.reason or spoilt_by(trial)} for trial in run.repeated
+        ],
         "failed": [{"id": trial.id, "reason": trial.reason} for trial in run.failed],
         "skipped": list(run.skipped),
         **to_json(run.trials, threshold),

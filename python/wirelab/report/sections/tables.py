@@ -46,18 +46,23 @@ MARKS = {
     "connections": "unplanned connections",
     "engine backlog": "client read replies late",
     "engine build": "client is no release build",
+    "engine pauses": "client was stopped",
     "errors": "calls failed",
     "identity": "service not verified",
     "interrupted": "interrupted",
     "kept up": "calls piled up",
     "link drops": "link lost packets",
+    "other runs": "shared its cores",
     "packets": "packets differ from calls",
     "schedule lag": "calls sent late",
     "stages and bursts": "load differs from the plan",
     "stationarity": "rate drifted",
     "steal time": "another machine took CPU",
+    "system clock": "the clock was set",
+    "waiting for a core": "other programs took CPU",
     "warm-up": "still warming up",
     "window": "window closed early",
+    "wirelab pauses": "wirelab was stopped",
 }
 """What a mark means, by its check, for those who do not know the checks; the names of the others
 are plain by themselves."""
@@ -113,7 +118,9 @@ def _trials(cell: Cell) -> str:
 def _marks(cell: Cell) -> str:
     """``client read replies late 4, still warming up 1``: trials by what a check found."""
     counted = Counter(mark.name for trial in cell.measured for mark in marked(trial))
-    shown = (f"{MARKS.get(name, name)} {count}" for name, count in counted.most_common())
+    shown = [f"{MARKS.get(name, name)} {count}" for name, count in counted.most_common()]
+    if cell.is_often_repeated:
+        shown.insert(0, f"machine too busy: {len(cell.repeated)} repeated")
     return ", ".join(shown) or NONE
 
 

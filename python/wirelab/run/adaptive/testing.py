@@ -53,6 +53,7 @@ def intervene(
     unverified: bool = False,
     postgres: str = "",
     ready_timeout_s: float | None = None,
+    share: bool = False,
 ) -> Intervention:
     """Tests the findings in the packets of a run; continues an interrupted test.
 
@@ -77,6 +78,7 @@ def intervene(
         unverified=unverified,
         postgres=postgres,
         ready_timeout_s=ready_timeout_s,
+        share=share,
     )
     outcome = read(target)
     assert outcome is not None  # running.run wrote its manifest

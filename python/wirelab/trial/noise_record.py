@@ -1,0 +1,32 @@
+"""What the machine did besides a trial, as its record keeps it."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class PausesRecord(msgspec.Struct, frozen=True):
+    """Times of at least 10 ms at which the engine did not run
+    (:class:`wirelab.documents.event.Pauses`)."""
+
+    count: int = 0
+    total_s: float = 0.0
+    longest_s: float = 0.0
+    longest_at_s: float = 0.0
+    """When it began, from the start of the window."""
+
+
+class NoiseRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Observations within the window, in seconds."""
+
+    cores: tuple[int, ...]
+    """Those of caller and service."""
+    other_cpu_s: float | None = None
+    """CPU time of processes that do not belong to the trial, on these cores; None: not measurable,
+    because the processes of the service are not known or the window was too short."""
+    lab_pause_s: float = 0.0
+    """Longest time for which wirelab itself took no sample; usually 50 to 300 ms."""
+    clock_step_s: float = 0.0
+    """Step of CLOCK_REALTIME, signed."""
+    sharing: str = ""
+    """Other runs that used the same cores; empty: none."""
