@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from wirelab.errors import UsageError
+from wirelab.errors import ImportLimit, UsageError
 from wirelab.format.sanitize import damage, sanitize
+from wirelab.imports.beneath import read_named
 from wirelab.stack import targets
 
 BYTES_MAX = 64 * 1024 * 1024
+NODES_MAX = 1_000_000
+"""Values of a document in JSON, which take up to 100 B of memory each."""
 FETCH_S_MAX = 10.0
 """Seconds that a server may take."""
 
@@ -60,11 +63,16 @@ class Text:
                 ) from None
         return value
 
-    def json(self, what: str) -> Any:
-        """Its values. ``what`` names the kind of document, with its article. Raises
-        :class:`UsageError` with the line of what is no JSON."""
+    def json(self, what: str, nodes_max: int = NODES_MAX) -> Any:
+        """Its values, of which there may be that many. ``what`` names the kind of document, with
+        its article. Raises :class:`UsageError` with the line of what is no JSON, and
+        :class:`ImportLimit` before the values take memory."""
+        if count_values(self.text, nodes_max) > nodes_max:
+            raise ImportLimit(
+                f"{self.name}: more than {nodes_max:,} values (limit nodes)", "name a part of it"
+            )
         try:
-            return self.checked(json.loads(self.text, parse_constant=_refuse_constant))
+            return self.checked(decode_json(self.text))
         except json.JSONDecodeError as error:
             raise UsageError(
                 f"{self.name}:{error.lineno}: not JSON: {error.msg} in column {error.colno}",
@@ -74,6 +82,27 @@ class Text:
             raise UsageError(f"{self.name}: too deep a document", f"name {what}") from None
         except ValueError as error:
             raise UsageError(f"{self.name}: not JSON: {error}", f"name {what}") from None
+
+
+def decode_json(text: str) -> Any:
+    """Values of JSON. Raises :class:`ValueError` and :class:`RecursionError`."""
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def count_values(text: str, most: int) -> int:
+    """Values of JSON, counted before they take memory: openings and commas outside strings.
+    Exact up to ``most``, where it stops soon."""
+    if (count := sum(map(text.count, "[{,"))) <= most:
+        return count  # those in strings included
+    count = 0
+    for found in _VALUE_OR_STRING.finditer(text):
+        count += text[found.start()] != '"'
+        if count > most:
+            break
+    return count
+
+
+_VALUE_OR_STRING = re.compile(r'[\[{,]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def lists(value: Any) -> list[Any]:
@@ -93,23 +122,16 @@ def _refuse_constant(word: str) -> NoReturn:
 def read(source: str, *, any_target: bool = False) -> Text:
     """A file, or what a URL of this machine answers. Raises :class:`UsageError`."""
     if re.match(r"https?://", source):
-        return Text(source, _decoded(source, _fetched(source, any_target)))
-    path = Path(source)
+        return Text(source, decode(source, _fetched(source, any_target)))
     try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"{source} is no file", "name a file or a URL")
-        with path.open("rb") as file:
-            content = file.read(BYTES_MAX + 1)
-        if len(content) > BYTES_MAX:
-            raise UsageError(f"{source}: larger than {BYTES_MAX:,} B", "name a part of it")
-        return Text(source, _decoded(source, content))
-    except OSError as error:
-        raise UsageError(
-            f"{source}: cannot be read: {error.strerror or error}", "name a file or a URL"
-        ) from None
+        return Text(source, decode(source, read_named(Path(source), BYTES_MAX)))
+    except (OSError, ValueError) as error:  # the latter of a null character in the name
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{source}: cannot be read: {reason}", "name a file or a URL") from None
 
 
-def _decoded(name: str, content: bytes) -> str:
+def decode(name: str, content: bytes) -> str:
+    """Text in UTF-8. Raises :class:`UsageError`."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
