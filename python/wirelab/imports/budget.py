@@ -13,9 +13,14 @@ from typing import Any, NamedTuple
 
 from wirelab.errors import ImportLimit
 from wirelab.experiment import yaml_source
+from wirelab.imports.operation import Operation
 
 NODES_MAX = 1_000_000
 """Values that are kept of the document and of the files that it refers to."""
+YAML_NODES_MAX = 300_000
+"""Values in YAML, whose parser takes 5 µs for each; aliases followed."""
+PATHS_MAX = 250_000
+"""Path items of a document."""
 STEPS_MAX = 250_000
 """Schemas, properties, parameters and references that are resolved; at most 2 s."""
 VALUES_MAX = yaml_source.NODES_MAX - 1_000
@@ -24,6 +29,7 @@ BYTES_MAX = 16 * 1024 * 1024
 """Of the messages, roughly as JSON."""
 DEPTH_MAX = yaml_source.DEPTH_MAX - 10
 """Lists and mappings within each other in a value of a message."""
+CHARACTERS_A_STEP = 20
 OPERATION_STEPS = 5
 """Further steps for each operation of the document."""
 OPERATIONS_MAX = VALUES_MAX // 4
@@ -44,8 +50,11 @@ class Size(NamedTuple):
 class Budget:
     """What is left. ``where`` is a place of the document, for messages."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, is_selected: bool = False) -> None:
+        """``is_selected``: ``--only`` is given, so that the document may be large."""
         self.where = name
+        self.yaml_nodes_max = NODES_MAX if is_selected else YAML_NODES_MAX
+        self.is_selected = is_selected
         self._nodes = NODES_MAX
         self._steps = STEPS_MAX
         self._values = 0
@@ -74,10 +83,14 @@ class Budget:
         self._steps -= count
         if self._steps < 0:
             raise ImportLimit(
-                f"{self.where}: with it, schemas take more than {STEPS_MAX:,} steps to resolve "
-                "(limit steps)",
-                f"{_ONLY}, or give them examples",
+                f"{self.where}: with it, references and variables take more than {STEPS_MAX:,} "
+                "steps to resolve (limit steps)",
+                _ONLY,
             )
+
+    def take_text(self, length: int) -> None:
+        """Characters that a variable adds. Raises :class:`ImportLimit`."""
+        self.take_steps(1 + max(length, 0) // CHARACTERS_A_STEP)
 
     def add_operation(self) -> None:
         """An operation is read: what may be done grows with the length of the document."""
@@ -93,14 +106,30 @@ class Budget:
                 _ONLY,
             )
 
-    def take_written(self, message: dict[str, Any], comments: list[str]) -> None:
-        """A message of the experiment file and its comments. Raises :class:`ImportLimit`."""
-        size, comment = measure(message), sum(map(len, comments))
+    def check_paths(self, count: int) -> None:
+        """Path items of a document. Raises :class:`ImportLimit`."""
+        if count > PATHS_MAX:
+            raise ImportLimit(
+                f"{self.where}: it has {count:,} paths, more than {PATHS_MAX:,} (limit paths)",
+                "name a part of it",
+            )
+
+    def check_value(self, value: Any) -> None:
+        """A value that goes into a path, a query or a header. Raises :class:`ImportLimit`."""
+        self._check(measure(value))
+
+    def take_message(self, operation: Operation) -> None:
+        """A message of the experiment file with its comments. Raises :class:`ImportLimit`."""
+        size = measure({"name": operation.name, **operation.request})
+        comments = (*operation.notes, *operation.secrets)
         self._values += size.values
-        self._bytes += size.bytes + comment
+        self._bytes += size.bytes + sum(map(len, comments))
+        self._check(Size(0, 0, size.depth))
+
+    def _check(self, size: Size) -> None:
         for kind, count, most in (
-            ("values", self._values, VALUES_MAX),
-            ("bytes", self._bytes, BYTES_MAX),
+            ("values", self._values + size.values, VALUES_MAX),
+            ("bytes", self._bytes + size.bytes, BYTES_MAX),
             ("levels", size.depth, DEPTH_MAX),
         ):
             if count > most:

@@ -10,7 +10,7 @@ def read(
     kind: str, source: str, include: tuple[str, ...], only: str | None, *, any_target: bool
 ) -> Imported:
     """``kind`` is one of ``openapi``, ``grpc``, ``har``, ``postman`` and ``curl``; ``include`` are
-    folders of imported files of Protobuf. ``only`` is a shell pattern: a document of OpenAPI may
+    folders of imported files of Protobuf. ``only`` is a shell pattern: a document may
     be too large for all its operations. Raises :class:`UsageError`."""
     if kind == "grpc":
         from wirelab.imports import grpc
@@ -28,7 +28,7 @@ def read(
     if kind == "har":
         from wirelab.imports import har
 
-        return har.read(text)
+        return har.read(text, only)
     from wirelab.imports import postman
 
-    return postman.read(text)
+    return postman.read(text, only)

@@ -41,6 +41,11 @@ class Text:
         """Where files next to it are; None of a URL."""
         return None if "://" in self.name else Path(self.name).parent
 
+    @property
+    def is_json(self) -> bool:
+        """Whether it is to be read as JSON."""
+        return re.match(r"\s*\{", self.text) is not None
+
     def line_of(self, part: str) -> str:
         """``file:line`` where a part stands first; the name alone where it does not."""
         at = self.text.find(part)
@@ -187,3 +192,39 @@ def item_places(text: Text, key: str) -> Iterator[str]:
             _, at = decoder.raw_decode(text.text, item.end())
         except (ValueError, RecursionError):
             return
+
+
+MISSES_MAX = 20
+"""Words that are not found; each costs a search through the rest of the text."""
+
+
+class Places:
+    """``file:line`` of keys and names of a document. They are asked for in their order, so that
+    the text is searched once in all."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._is_json = text.is_json
+        self._at = 0
+        self._line = 1
+        self._misses = 0
+
+    def of(self, word: str) -> str:
+        """The name alone where it is not found."""
+        # Some are written with escapes.
+        if self._misses >= MISSES_MAX:
+            return self._text.name
+        at = self._find(word)
+        if at < 0:
+            self._misses += 1
+            return self._text.name
+        self._line += self._text.text.count("\n", self._at, at)
+        self._at = at
+        return f"{self._text.name}:{self._line}"
+
+    def _find(self, word: str) -> int:
+        if self._is_json:
+            return self._text.text.find(json.dumps(word, ensure_ascii=False), self._at)
+        key = re.compile(rf"{re.escape(word)}['\"]?\s*:")
+        found = key.search(self._text.text, self._at)
+        return found.start() if found else -1

@@ -3,7 +3,6 @@ a hundred thousand, of which ``--only`` selects one."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,8 +15,9 @@ from wirelab.imports.budget import Budget
 from wirelab.imports.source import Text, count_values, decode_json
 
 WHAT = "an OpenAPI 3 or Swagger 2 document"
-YAML_NODES_MAX = 300_000
-"""Values in YAML, whose parser takes 8 µs for each; aliases followed."""
+
+
+_YAML_OPERATION = re.compile(r"^ +(?:get|put|post|delete|options|patch): *$", re.MULTILINE)
 
 
 class Paths(Mapping[str, Any]):
@@ -61,8 +61,11 @@ class Paths(Mapping[str, Any]):
 
 def parse(text: Text, budget: Budget) -> Any:
     """Its values, in which ``paths`` may be :class:`Paths`. Raises :class:`UsageError`."""
-    if not is_json(text):
-        most = min(budget.nodes_left, YAML_NODES_MAX)
+    if not text.is_json:
+        if not budget.is_selected:
+            # Counted before the slow parser; a line of an example may look like one.
+            budget.check_operations(sum(1 for _ in _YAML_OPERATION.finditer(text.text)))
+        most = min(budget.nodes_left, budget.yaml_nodes_max)
         content, count = yaml_source.read_values(text.text, text.name, most)
         budget.take_nodes(count)
         return text.checked(content)
@@ -78,6 +81,7 @@ def parse(text: Text, budget: Budget) -> Any:
 def _read_lazily(text: Text, budget: Budget) -> Any:
     parts = msgspec.json.decode(text.text, type=dict[str, msgspec.Raw])
     paths = parts.pop("paths", None)
+    budget.check_paths(len(parts))
     content = {}
     for key, raw in parts.items():
         part = str(raw, "utf-8")
@@ -85,13 +89,9 @@ def _read_lazily(text: Text, budget: Budget) -> Any:
         content[key] = decode_json(part)
     if paths is not None:
         texts = msgspec.json.decode(paths, type=dict[str, msgspec.Raw])
+        budget.check_paths(len(texts))
         content["paths"] = Paths(texts, budget)
     return content
-
-
-def is_json(text: Text) -> bool:
-    """Whether it is read as JSON."""
-    return text.text.lstrip()[:1] == "{"
 
 
 def check_version(text: Text, content: Any) -> str:
@@ -102,39 +102,3 @@ def check_version(text: Text, content: Any) -> str:
         found = f"it is of version {version}" if version else "it has neither openapi nor swagger"
         raise UsageError(f"{text.name}: {found}", f"name {WHAT}")
     return f"{'OpenAPI' if 'openapi' in given else 'Swagger'} {version}"
-
-
-MISSES_MAX = 20
-"""Paths that are not found; each costs a search through the rest of the text."""
-
-
-class Places:
-    """``file:line`` of the paths of a document. Paths are asked for in their order, so that the
-    text is searched once in all."""
-
-    def __init__(self, text: Text) -> None:
-        self._text = text
-        self._is_json = is_json(text)
-        self._at = 0
-        self._line = 1
-        self._misses = 0
-
-    def of(self, path: str) -> str:
-        """The name alone where it is not found."""
-        # Some are written with escapes.
-        if self._misses >= MISSES_MAX:
-            return self._text.name
-        at = self._find(path)
-        if at < 0:
-            self._misses += 1
-            return self._text.name
-        self._line += self._text.text.count("\n", self._at, at)
-        self._at = at
-        return f"{self._text.name}:{self._line}"
-
-    def _find(self, path: str) -> int:
-        if self._is_json:
-            return self._text.text.find(json.dumps(path, ensure_ascii=False), self._at)
-        key = re.compile(rf"{re.escape(path)}['\"]?\s*:")
-        found = key.search(self._text.text, self._at)
-        return found.start() if found else -1

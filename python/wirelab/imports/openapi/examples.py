@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from wirelab.imports.budget import Budget
@@ -19,6 +20,8 @@ LEVELS_MAX = 60
 """Likewise of lists and choices, which are not objects."""
 VALUES_MAX = 150
 """Of one example; after them only what is required."""
+MADE_STEPS = 4
+"""Of an example that was not made before, next to those of its parts."""
 KNOWN_MAX = 50_000
 """Examples that are kept to be used again."""
 TEXT_MAX = 10_000
@@ -87,6 +90,7 @@ class Examples:
         nowhere, and :class:`ImportLimit`."""
         if self._levels > LEVELS_MAX:
             return MISSING
+        self._memo.budget.take_steps()
         self._levels += 1
         try:
             found = at.follow(schema)
@@ -130,6 +134,7 @@ class Examples:
         return known.value
 
     def _made(self, found: Found) -> _Known:
+        self._memo.budget.take_steps(MADE_STEPS)
         left, noted = self._left, len(self._noted)
         outer, self._repeats = self._repeats, set()
         self._open.append(found.key)
@@ -144,7 +149,6 @@ class Examples:
 
     def _valued(self, schema: Any, at: References) -> Any:
         self._left -= 1
-        self._memo.budget.take_steps()
         if schema is True or schema == {}:
             return {}
         if not isinstance(schema, dict):
@@ -164,14 +168,14 @@ class Examples:
         """Of all parts together, later parts over earlier ones."""
         parts = [self.of(part, at) for part in schema["allOf"]]
         whole = self._typed(schema, at) if "properties" in schema else MISSING
-        whole = dict(whole) if isinstance(whole, dict) else whole
-        for part in parts:
-            if isinstance(part, dict) and isinstance(whole, dict):
-                self._memo.budget.take_steps(len(part))
-                whole.update(part)  # of many parts, `_merged` would copy all of them each time
-            elif part is not MISSING:
-                whole = dict(part) if isinstance(part, dict) else part
-        return whole
+        fields = [part for part in (whole, *parts) if part is not MISSING]
+        if not all(isinstance(part, dict) for part in fields):
+            for part in parts:
+                whole = self._merged(whole, part)
+            return whole
+        # Of many parts, `_merged` would copy all of them each time.
+        self._memo.budget.take_steps(sum(map(len, fields)))
+        return dict(chain.from_iterable(part.items() for part in fields)) if fields else MISSING
 
     def _first(self, choices: list[Any], at: References) -> Any:
         """Of the first choice that has an example."""

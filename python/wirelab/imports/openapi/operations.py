@@ -11,12 +11,12 @@ from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from wirelab.imports.budget import OPERATIONS_MAX, Budget
-from wirelab.imports.openapi.document import Paths, Places, check_version, parse
+from wirelab.imports.openapi.document import Paths, check_version, parse
 from wirelab.imports.openapi.examples import MISSING, Examples, Memo
 from wirelab.imports.openapi.references import References
 from wirelab.imports.operation import NAMES_MAX, Imported, LeftOut, Operation, matches, slug
 from wirelab.imports.secrets import is_secret_name
-from wirelab.imports.source import Text, lists
+from wirelab.imports.source import Places, Text, lists
 
 METHODS = ("get", "put", "post", "delete", "options", "patch")
 UNMEASURED = ("head", "trace")
@@ -30,7 +30,7 @@ _RESERVED = {"accept", "content-type", "authorization"}
 def read(text: Text, only: str | None = None) -> Imported:
     """Its operations; of ``only``, a shell pattern, no others are made. Raises
     :class:`UsageError`."""
-    budget = Budget(text.name)
+    budget = Budget(text.name, is_selected=only is not None)
     content = parse(text, budget)
     version = check_version(text, content)
     reader = _Reader(text, content, budget)
@@ -53,8 +53,7 @@ def read(text: Text, only: str | None = None) -> Imported:
         except _Unmakeable as reason:
             left_out.append(LeftOut(f"{places.of(call.path)}: {call.named}", str(reason)))
             continue
-        one = found[-1]
-        budget.take_written({"name": one.name, **one.request}, [*one.notes, *one.secrets])
+        budget.take_message(found[-1])
     info = content.get("info")
     title = info.get("title") if isinstance(info, dict) else None
     return Imported(
@@ -252,6 +251,12 @@ class _Reader:
         return re.sub(r"\{([^{}/]+)\}", "1", path), query, headers
 
     def _parameter(self, parameter: dict[str, Any], at: References, examples: Examples) -> Any:
+        value = self._parameter_value(parameter, at, examples)
+        self._budget.check_value(value)
+        return "1" if value is MISSING or value == {} else value
+
+    @staticmethod
+    def _parameter_value(parameter: dict[str, Any], at: References, examples: Examples) -> Any:
         given = _media_example(parameter, at)
         if given is not MISSING:
             return given
@@ -259,8 +264,7 @@ class _Reader:
         inner: Any = next(iter(media.values()), {}) if isinstance(media, dict) else {}
         schema = parameter.get("schema") or (inner.get("schema") if isinstance(inner, dict) else {})
         # Of Swagger, the parameter itself has the keys of a schema.
-        value = examples.of(schema or {k: parameter[k] for k in _SCHEMA & set(parameter)}, at)
-        return "1" if value is MISSING or value == {} else value
+        return examples.of(schema or {k: parameter[k] for k in _SCHEMA & set(parameter)}, at)
 
     def _content_of(self, given: Any, examples: Examples) -> dict[str, Any]:
         body = self._root.follow(given)
@@ -278,6 +282,7 @@ class _Reader:
         value = _media_example(media_type, media.at)
         if value is MISSING:
             value = examples.of(media_type.get("schema", {}), media.at)
+        self._budget.check_value(value)
         return _written(kind, value)
 
     def _swagger_content(
@@ -302,7 +307,9 @@ class _Reader:
                 kind = _chosen(kinds or ["application/json"])
                 if kind is None:
                     raise _Unmakeable(f"no example of {', '.join(kinds)} can be made")
-                return _written(kind, examples.of(parameter.get("schema", {}), at))
+                value = examples.of(parameter.get("schema", {}), at)
+                self._budget.check_value(value)
+                return _written(kind, value)
         return {}
 
     def _security_schemes(self) -> dict[str, str]:
