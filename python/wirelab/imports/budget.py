@@ -30,7 +30,7 @@ BYTES_MAX = 16 * 1024 * 1024
 DEPTH_MAX = yaml_source.DEPTH_MAX - 10
 """Lists and mappings within each other in a value of a message."""
 CHARACTERS_A_STEP = 20
-OPERATION_STEPS = 5
+OPERATION_STEPS = 50
 """Further steps for each operation of the document."""
 OPERATIONS_MAX = VALUES_MAX // 4
 """The least of a message: a mapping, name, method and path."""

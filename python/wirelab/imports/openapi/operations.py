@@ -23,6 +23,7 @@ UNMEASURED = ("head", "trace")
 FORM = "application/x-www-form-urlencoded"
 SUMMARY_MAX = 500
 """Characters, as many as a comment of the experiment has."""
+PARAMETER_STEPS = 5
 _RESERVED = {"accept", "content-type", "authorization"}
 """Header parameters that OpenAPI ignores."""
 
@@ -213,7 +214,7 @@ class _Reader:
         found: dict[tuple[str, str], tuple[dict[str, Any], References]] = {}
         for holder in (item, operation):
             given = lists(holder.get("parameters"))
-            self._budget.take_steps(len(given))
+            self._budget.take_steps(PARAMETER_STEPS * len(given))
             for one in given:
                 parameter = self._root.follow(one)
                 if isinstance(parameter.value, dict) and "name" in parameter.value:
