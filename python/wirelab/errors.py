@@ -7,6 +7,7 @@
     │   ├── UnitError                    a size or a time without a unit that exists
     │   ├── StackError                   an illegal stack reference
     │   ├── ExperimentError              an experiment file with problems
+    │   ├── ImportLimit                  a document that costs more than an import may
     │   └── RunDirectoryError            a run directory that cannot be used
     ├── LabError                exit 3   wirelab cannot do its work
     │   ├── EngineMissing                no engine binary
@@ -82,6 +83,10 @@ class ExperimentError(UsageError):
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
+
+
+class ImportLimit(UsageError):
+    """A document that costs more time or memory than an import may; names the limit."""
 
 
 class RunDirectoryError(UsageError):

@@ -219,7 +219,7 @@ def test_a_reference_that_leads_nowhere_is_refused_with_its_line(
         ("just words", ("neither openapi nor swagger",)),
         ('{"openapi": "3.0.0", "paths": {}}', ("no operation that can be imported",)),
         ("{" * 100_000, ("not JSON",)),
-        ("- " * 100_000, ("api.json:1: the file is too large or too deep",)),
+        ("- " * 100_000, ("api.json:1: the file is too deeply nested",)),
     ],
 )
 def test_what_is_no_document_is_refused(

@@ -65,7 +65,7 @@ def import_(
     from wirelab.imports import reading
     from wirelab.imports.experiment_text import summary, write
 
-    imported = reading.read(kind, source, include, any_target=any_target).chosen(only)
+    imported = reading.read(kind, source, include, only, any_target=any_target).chosen(only)
     written = write(imported, out, force=force, any_target=any_target)
     for line in summary(written):
         console.print(line)

@@ -105,23 +105,59 @@ def read(text: str, name: str, nodes_max: int = NODES_MAX) -> Document:
     return document
 
 
+def read_values(text: str, name: str, nodes_max: int) -> tuple[Any, int]:
+    """The values of one document without their lines, and their number. Aliases of a list or
+    mapping are the same object, so that memory depends on the length of the text. Each use of an
+    alias counts as if its target were written there. Raises :class:`ExperimentError`."""
+    try:
+        loader = _Loader(text)
+        composer = _Composer(name, loader, nodes_max)
+        node = composer.document()
+    except yaml.YAMLError as error:
+        raise ExperimentError([_syntax(name, error)]) from error
+    if node is None:
+        raise ExperimentError([f"{name}:1: the file is empty"])
+    return _SharedReader(Document(name), loader, nodes_max).value(node, ()), composer.nodes
+
+
 def _syntax(name: str, error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     line = mark.line + 1 if mark else 1
     return f"{name}:{line}: not YAML: {getattr(error, 'problem', None) or error}"
 
 
+class _Extent(NamedTuple):
+    """Of a node with what is in it, aliases followed."""
+
+    nodes: int
+    levels: int
+
+
+@dataclass
+class _Open:
+    """A list or mapping whose end is not read yet."""
+
+    node: _List | _Mapping
+    nodes_before: int
+    is_anchored: bool
+    levels: int = 0
+
+
 class _Composer:
     """Composes nodes from the parser's events iteratively, no deeper than :data:`DEPTH_MAX`.
-    PyYAML's own composer recurses at every level."""
+    PyYAML's own composer recurses at every level. An alias costs what its target costs, which is
+    calculated, not expanded."""
 
     def __init__(self, name: str, loader: yaml.SafeLoader, nodes_max: int) -> None:
+        self.nodes = 0
+        """Read so far, keys included."""
         self._name = name
         self._nodes_max = nodes_max
         self._loader = loader
         self._anchors: dict[str, _Node] = {}
-        self._open: list[_List | _Mapping] = []
-        self._nodes = 0
+        self._extents: dict[int, _Extent] = {}
+        """Of the lists and mappings that have an anchor and are complete, by their ids."""
+        self._open: list[_Open] = []
 
     def document(self) -> _Node | None:
         """The only document; None for an empty file. Raises
@@ -134,25 +170,33 @@ class _Composer:
             if node is None:
                 continue
             if self._open:
-                self._open[-1].items.append(node)
+                self._open[-1].node.items.append(node)
             root = node if root is None else root
             if isinstance(event, yaml.CollectionStartEvent):
                 assert not isinstance(node, _Scalar)
-                self._open.append(node)
+                self._open.append(_Open(node, self.nodes - 1, event.anchor is not None))
         return root
 
     def _events(self) -> Iterator[yaml.Event]:
-        while self._loader.check_event():
-            event: yaml.Event = self._loader.get_event()  # type: ignore[no-untyped-call]
+        while (event := self._loader.get_event()) is not None:  # type: ignore[no-untyped-call]
             if isinstance(event, yaml.CollectionEndEvent):
-                self._open.pop()
+                self._close(self._open.pop())
+            elif isinstance(event, yaml.StreamEndEvent):
+                return
             else:
                 yield event
+
+    def _close(self, ended: _Open) -> None:
+        levels = ended.levels + 1
+        if ended.is_anchored:
+            self._extents[id(ended.node)] = _Extent(self.nodes - ended.nodes_before, levels)
+        if self._open:
+            self._open[-1].levels = max(self._open[-1].levels, levels)
 
     def _node(self, event: yaml.Event) -> _Node | None:
         """The node that an event begins; None if it does not begin one."""
         if isinstance(event, yaml.AliasEvent):
-            return self._counted(event, self._anchored(event))
+            return self._alias(event)
         if not isinstance(event, yaml.NodeEvent):
             return None
         line = _line(event)
@@ -164,13 +208,26 @@ class _Composer:
             node = kind([], line)
         if event.anchor is not None:
             self._anchors[event.anchor] = node
-        return self._counted(event, node)
+        return self._counted(event, node, _Extent(1, 0))
 
-    def _counted(self, event: yaml.Event, node: _Node) -> _Node:
-        self._nodes += 1
+    def _alias(self, event: yaml.AliasEvent) -> _Node:
+        node = self._anchored(event)
+        extent = self._extents.get(id(node), _Extent(1, 0))
+        if self._open:
+            self._open[-1].levels = max(self._open[-1].levels, extent.levels)
+        return self._counted(event, node, extent)
+
+    def _counted(self, event: yaml.Event, node: _Node, extent: _Extent) -> _Node:
+        self.nodes += extent.nodes
         # Keys are nodes here, not values.
-        if self._nodes > 2 * self._nodes_max or len(self._open) > DEPTH_MAX:
-            raise self._error(event, "the file is too large or too deeply nested")
+        if self.nodes > 2 * self._nodes_max:
+            raise self._error(
+                event,
+                f"the file is too large: more than {self._nodes_max:,} values, "
+                "each alias counted like a copy of its target",
+            )
+        if len(self._open) + extent.levels > DEPTH_MAX:
+            raise self._error(event, f"the file is too deeply nested: more than {DEPTH_MAX} levels")
         return node
 
     def _anchored(self, event: yaml.AliasEvent) -> _Node:
@@ -179,13 +236,15 @@ class _Composer:
             raise self._error(
                 event, f"not YAML: the anchor &{event.anchor} is not defined before this alias"
             )
-        if any(node is one for one in self._open):
+        if any(node is one.node for one in self._open):
             raise self._error(event, f"the alias *{event.anchor} refers to a node that contains it")
         return node
 
     def _tag(self, event: yaml.ScalarEvent) -> str:
         if event.tag is not None and event.tag != "!":
             return str(event.tag)
+        if event.value[:1] not in _Loader.yaml_implicit_resolvers:
+            return STRING  # most are words, and `resolve` is slow
         resolve: Callable[..., str] = self._loader.resolve
         return resolve(yaml.ScalarNode, event.value, event.implicit)
 
@@ -226,9 +285,13 @@ class _Reader:
             at = (*path, word)
             if word in values:
                 raise self.error(key, at, "duplicate key: remove one")
-            self.document.lines[at] = key.line
+            self.mark(at, key.line)
             values[word] = self.value(value, at)
         return values
+
+    def mark(self, path: Path, line: int) -> None:
+        """Keeps the line of a key."""
+        self.document.lines[path] = line
 
     def scalar(self, node: _Scalar, path: Path) -> Any:
         try:
@@ -239,6 +302,28 @@ class _Reader:
 
     def error(self, node: _Node, path: Path, problem: str) -> ExperimentError:
         return ExperimentError([f"{self.document.name}:{node.line}: {dotted(path)}: {problem}"])
+
+
+class _SharedReader(_Reader):
+    """Reads the target of an alias once and keeps no lines. The composer has counted the values."""
+
+    def __init__(self, document: Document, loader: yaml.SafeLoader, nodes_max: int) -> None:
+        super().__init__(document, loader, nodes_max)
+        self._known: dict[int, Any] = {}
+
+    def value(self, node: _Node, path: Path) -> Any:
+        if isinstance(node, _Scalar):
+            return node.value if node.tag == STRING else self.scalar(node, path)
+        if id(node) not in self._known:
+            self._known[id(node)] = (
+                self.mapping(node, ())
+                if isinstance(node, _Mapping)
+                else [self.value(item, ()) for item in node.items]
+            )
+        return self._known[id(node)]
+
+    def mark(self, path: Path, line: int) -> None:
+        """Keeps nothing."""
 
 
 def dotted(path: Path) -> str:

@@ -7,6 +7,7 @@ import base64
 import os
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ import msgspec
 
 from wirelab.errors import EngineRefused, LabError, UsageError
 from wirelab.imports.operation import Imported, LeftOut, Operation, slug
+from wirelab.imports.proto_files import copy_files
 from wirelab.process import engine_binary
 from wirelab.stack import targets
 
@@ -60,7 +62,13 @@ def read(source: str, include: tuple[str, ...], *, any_target: bool) -> Imported
 
 
 def _of_file(source: str, include: tuple[str, ...]) -> Imported:
-    description = _described([source, *(f"--import={folder}" for folder in include)])
+    with tempfile.TemporaryDirectory(prefix="wirelab-import-") as folder:
+        copies = copy_files(source, include, Path(folder))
+        folders = [f"--import={one}" for one in copies.folders]
+        try:
+            description = _described([str(copies.file), *folders])
+        except UsageError as error:
+            raise UsageError(copies.name_originals(error.message), error.remedy) from None
     found, left_out = _operations(description, "")
     service: dict[str, Any] = {"proto": source}
     if include:

@@ -8,35 +8,49 @@ import binascii
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import chain, repeat
 from typing import Any
 from urllib.parse import urlencode
 
 from wirelab.errors import UsageError
+from wirelab.imports.budget import Budget
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
-from wirelab.imports.operation import Imported, LeftOut, Operation
+from wirelab.imports.operation import NAMES_MAX, Imported, LeftOut, Operation, matches
 from wirelab.imports.source import Text, item_places, mappings
 
 WHAT = "an HTTP archive (HAR), as a browser's developer tools export it"
 
 
-def read(text: Text) -> Imported:
-    """Its requests; the same request is one operation. Raises :class:`UsageError`."""
+def read(text: Text, only: str | None = None) -> Imported:
+    """Its requests, or those that a shell pattern matches; the same request is one operation.
+    Raises :class:`UsageError`."""
     log = text.json(WHAT)
     inner = log.get("log") if isinstance(log, dict) else None
     entries = inner.get("entries") if isinstance(inner, dict) else None
     if not isinstance(inner, dict) or not isinstance(entries, list):
         raise UsageError(f"{text.name}: there is no log.entries", f"name {WHAT}")
-    places = list(item_places(text, "entries"))
-    places += [text.name] * (len(entries) - len(places))
+    places = chain(item_places(text, "entries"), repeat(text.name))
+    budget, counts = Budget(text.name), Counter[str]()
     found: list[Operation] = []
     left_out: list[LeftOut] = []
+    others: list[str] = []
     for number, (entry, place) in enumerate(zip(entries, places, strict=False), 1):
         try:
-            found.append(_recorded(entry).operation())
+            operation = _recorded(entry).operation()
+            if only is None or matches(operation, only):
+                key = _key(operation)
+                counts[key] += 1
+                if counts[key] == 1:
+                    found.append(operation)
+                    budget.take_message(operation)
+            elif len(others) < NAMES_MAX:
+                others.append(operation.name)
         except NotImportable as reason:
             left_out.append(LeftOut(f"{place}: entry {number}{_named(entry)}", str(reason)))
     version = inner.get("version", "1.2")
-    return Imported(text.stem, f"HAR {version}, {text.name}", _merged(found), tuple(left_out))
+    merged = tuple(_counted(one, counts[_key(one)]) for one in found)
+    source = f"HAR {version}, {text.name}"
+    return Imported(text.stem, source, merged, tuple(left_out), others=tuple(others))
 
 
 def _recorded(entry: Any) -> Recorded:
@@ -100,14 +114,13 @@ def _named(entry: Any) -> str:
     return f" {request.get('method', '')} {url[:100]}".rstrip()
 
 
-def _merged(found: list[Operation]) -> tuple[Operation, ...]:
-    """One operation of requests that are the same."""
-    keys = [(one.origin, repr(one.request)) for one in found]
-    counts = Counter(keys)
-    first = dict(zip(reversed(keys), reversed(found), strict=True))
-    return tuple(
-        replace(first[key], notes=(*first[key].notes, f"recorded {count} times"))
-        if count > 1
-        else first[key]
-        for key, count in counts.items()
-    )
+def _key(operation: Operation) -> str:
+    """The same for the same request."""
+    return f"{operation.origin} {operation.request!r}"
+
+
+def _counted(operation: Operation, count: int) -> Operation:
+    """With a note if it was recorded several times."""
+    if count == 1:
+        return operation
+    return replace(operation, notes=(*operation.notes, f"recorded {count} times"))

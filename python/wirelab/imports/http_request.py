@@ -9,7 +9,9 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
 from wirelab.imports import secrets
+from wirelab.imports.budget import DEPTH_MAX, VALUES_MAX, measure
 from wirelab.imports.operation import Operation, slug
+from wirelab.imports.source import count_values
 
 Pairs = list[tuple[str, str]]
 
@@ -24,6 +26,7 @@ _NOT_SENT = re.compile(
     r"|if-modified-since|x-postman-.*|postman-token"
 )
 _SAFE_PATH = "/:@!$&'()*+,;=-._~%"
+BY_FILE = "send it with body_file"
 UNMEASURED = {"HEAD": "a reply to HEAD has no content to check", "CONNECT": "it opens a tunnel"}
 """Methods that are left out, with the reason."""
 
@@ -125,8 +128,8 @@ class Recorded:
             return {}
         if "json" in content_type.lower():
             try:
-                value = json.loads(self.body, parse_constant=_refused)
-            except (ValueError, RecursionError):
+                value = _json(self.body)
+            except ValueError:
                 self.notes.append("its content is declared as JSON and is none")
             else:
                 return {"json": secrets.without_secrets(value, "json", self.secrets)}
@@ -144,8 +147,8 @@ class Recorded:
         if body.lstrip()[:1] not in ("{", "["):
             return None
         try:
-            value = json.loads(body, parse_constant=_refused)
-        except (ValueError, RecursionError):
+            value = _json(body)
+        except ValueError:
             return None
         found: list[str] = []
         cleaned = secrets.without_secrets(value, "body", found)
@@ -161,6 +164,20 @@ class Recorded:
                 value = secrets.PLACEHOLDER
             cleaned.append((name, value))
         return urlencode(cleaned) if cleaned != pairs else body
+
+
+def _json(text: str) -> Any:
+    """Raises :class:`ValueError`, and :class:`NotImportable` for more than a message can have."""
+    try:
+        if count_values(text, VALUES_MAX) > VALUES_MAX:
+            raise NotImportable(f"its JSON has more than {VALUES_MAX:,} values; {BY_FILE}")
+        value = json.loads(text, parse_constant=_refused)
+        depth = measure(value).depth
+    except RecursionError:
+        depth = DEPTH_MAX + 1
+    if depth > DEPTH_MAX:
+        raise NotImportable(f"its JSON has more than {DEPTH_MAX} levels; {BY_FILE}")
+    return value
 
 
 def _refused(word: str) -> None:

@@ -15,6 +15,10 @@ NAME_MAX = 64
 """Characters of a message's name."""
 
 
+NAMES_MAX = 10
+"""Names in a message that lists operations."""
+
+
 class LeftOut(NamedTuple):
     """Something of the document that is not in the experiment."""
 
@@ -61,11 +65,13 @@ class Imported:
     """Further keys of the service, such as ``grpc``."""
     files: dict[str, bytes] = field(default_factory=dict)
     """Files next to the experiment, by the end of their names (``.binpb``)."""
+    others: tuple[str, ...] = ()
+    """Names of operations that a pattern did not match, at most :data:`NAMES_MAX`."""
 
     def chosen(self, pattern: str | None) -> Imported:
         """The operations that a shell pattern matches, of the server that most belong to, each
         with a name of its own. Raises :class:`UsageError` where none is left."""
-        fitting = [one for one in self.operations if pattern is None or _matches(one, pattern)]
+        fitting = [one for one in self.operations if pattern is None or matches(one, pattern)]
         if not fitting:
             raise UsageError(f"{self.source}: {self._nothing(pattern)}", self._why_nothing())
         origins = Counter(one.origin for one in fitting)
@@ -79,9 +85,8 @@ class Imported:
         return replace(self, operations=own, left_out=(*self.left_out, *others))
 
     def _nothing(self, pattern: str | None) -> str:
-        if self.operations:
-            names = ", ".join(one.name for one in self.operations[:10])
-            return f"no operation matches {pattern!r}; it has {names}"
+        if names := [*(one.name for one in self.operations[:NAMES_MAX]), *self.others]:
+            return f"no operation matches {pattern!r}; it has {', '.join(names[:NAMES_MAX])}"
         return "there is no operation that can be imported"
 
     def _why_nothing(self) -> str:
@@ -89,7 +94,8 @@ class Imported:
         return "\n  ".join(reasons)
 
 
-def _matches(operation: Operation, pattern: str) -> bool:
+def matches(operation: Operation, pattern: str) -> bool:
+    """Whether a shell pattern matches one of its words."""
     return any(fnmatch.fnmatchcase(word, pattern) for word in operation.words)
 
 
@@ -103,11 +109,14 @@ def slug(*words: str) -> str:
 def distinct(operations: Iterable[Operation]) -> tuple[Operation, ...]:
     """With a number at the end of names that are there already."""
     taken: set[str] = set()
+    last: Counter[str] = Counter()
+    """Numbers given so far, so that many of one name do not try all of them."""
     named = []
     for one in operations:
-        name, number = one.name, 1
+        name, number = one.name, 1 + last[one.name]
         while name in taken:
             number += 1
+            last[one.name] = number - 1
             end = f"-{number}"
             name = one.name[: NAME_MAX - len(end)] + end
         taken.add(name)

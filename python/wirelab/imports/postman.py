@@ -10,10 +10,18 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from wirelab.errors import UsageError
+from wirelab.imports.budget import Budget
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
-from wirelab.imports.operation import Imported, LeftOut, Operation
+from wirelab.imports.operation import (
+    NAME_MAX,
+    NAMES_MAX,
+    Imported,
+    LeftOut,
+    Operation,
+    matches,
+)
 from wirelab.imports.secrets import PLACEHOLDER, is_secret
-from wirelab.imports.source import Text, mappings
+from wirelab.imports.source import Places, Text, mappings
 
 WHAT = "a collection of Postman, exported as Collection v2.1"
 DEPTH_MAX = 50
@@ -34,8 +42,8 @@ _TYPES = {
 }
 
 
-def read(text: Text) -> Imported:
-    """Its requests. Raises :class:`UsageError`."""
+def read(text: Text, only: str | None = None) -> Imported:
+    """Its requests, or those that a shell pattern matches. Raises :class:`UsageError`."""
     content = text.json(WHAT)
     info = content.get("info") if isinstance(content, dict) else None
     schema = str(info.get("schema", "")) if isinstance(info, dict) else ""
@@ -44,7 +52,9 @@ def read(text: Text) -> Imported:
             f"{text.name}: no collection of Postman 2.0 or 2.1: info.schema is {schema!r}",
             f"name {WHAT}",
         )
-    reader = _Reader(text, _variables(content.get("variable")))
+    variables = _variables(content.get("variable"))
+    secret = {name for name, value in variables.items() if is_secret(name, value)}
+    reader = _Reader(text, Budget(text.name), variables, only, Places(text), secret)
     for path, item, auth in _requests(content, (), None):
         reader.add(path, item, auth)
     title = str(info.get("name") or text.stem)
@@ -52,7 +62,10 @@ def read(text: Text) -> Imported:
     if _has_scripts(content):
         left_out += (LeftOut("scripts of the collection", "they are not run"),)
     return Imported(
-        title, f"Postman collection {title!r}, {text.name}", tuple(reader.found), left_out
+        title,
+        f"Postman collection {title!r}, {text.name}",
+        *(tuple(reader.found), left_out),
+        others=tuple(reader.others),
     )
 
 
@@ -83,17 +96,30 @@ def _variables(listed: Any) -> dict[str, str]:
 @dataclass
 class _Reader:
     text: Text
+    budget: Budget
     variables: dict[str, str]
+    only: str | None
+    places: Places
+    secret_variables: set[str]
+    others: list[str] = field(default_factory=list)
     found: list[Operation] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
     def add(self, path: tuple[str, ...], item: dict[str, Any], auth: Any) -> None:
         name = " / ".join(path)
+        self.budget.where = f"{self.text.name}: {name[:NAME_MAX]}"
+        self.budget.add_operation()
         try:
-            self.found.append(self._recorded(path, item.get("request"), auth).operation())
+            operation = self._recorded(path, item.get("request"), auth).operation()
         except NotImportable as reason:
-            place = self.text.line_of(json.dumps(path[-1], ensure_ascii=False))
+            place = self.places.of(path[-1])
             self.left_out.append(LeftOut(f"{place}: {name}", str(reason)))
+            return
+        if self.only is None or matches(operation, self.only):
+            self.found.append(operation)
+            self.budget.take_message(operation)
+        elif len(self.others) < NAMES_MAX:
+            self.others.append(operation.name)
 
     def _recorded(self, path: tuple[str, ...], request: Any, auth: Any) -> Recorded:
         if isinstance(request, str):
@@ -114,9 +140,14 @@ class _Reader:
         """With its variables; of one without a value the name stays, and is noted."""
 
         def value(match: re.Match[str]) -> str:
+            replaced = replacement(match)
+            self.budget.take_text(len(replaced) - len(match[0]))
+            return replaced
+
+        def replacement(match: re.Match[str]) -> str:
             name = match[1].strip()
             known = self.variables.get(name)
-            if known and not is_secret(name, known):
+            if known and name not in self.secret_variables:
                 # Variables may stand in variables, but not without end.
                 return self._filled(known, recorded, depth + 1) if depth < 5 else name
             if known or is_secret(name, ""):
@@ -156,11 +187,11 @@ class _Reader:
         return self._without_disabled(filled, given.get("query"))
 
     def _without_disabled(self, url: str, query: Any) -> str:
-        disabled = [
+        disabled = {
             f"{one.get('key')}={one.get('value') or ''}"
             for one in mappings(query)
             if one.get("disabled")
-        ]
+        }
         head, mark, tail = url.partition("?")
         kept = [part for part in tail.split("&") if part and part not in disabled]
         return f"{head}{mark if kept else ''}{'&'.join(kept)}"

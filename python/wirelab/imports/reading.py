@@ -6,9 +6,12 @@ from wirelab.imports import source as sources
 from wirelab.imports.operation import Imported
 
 
-def read(kind: str, source: str, include: tuple[str, ...], *, any_target: bool) -> Imported:
+def read(
+    kind: str, source: str, include: tuple[str, ...], only: str | None, *, any_target: bool
+) -> Imported:
     """``kind`` is one of ``openapi``, ``grpc``, ``har``, ``postman`` and ``curl``; ``include`` are
-    folders of imported files of Protobuf. Raises :class:`UsageError`."""
+    folders of imported files of Protobuf. ``only`` is a shell pattern: a document may
+    be too large for all its operations. Raises :class:`UsageError`."""
     if kind == "grpc":
         from wirelab.imports import grpc
 
@@ -21,11 +24,11 @@ def read(kind: str, source: str, include: tuple[str, ...], *, any_target: bool) 
     if kind == "openapi":
         from wirelab.imports import openapi
 
-        return openapi.read(text)
+        return openapi.read(text, only)
     if kind == "har":
         from wirelab.imports import har
 
-        return har.read(text)
+        return har.read(text, only)
     from wirelab.imports import postman
 
-    return postman.read(text)
+    return postman.read(text, only)

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from wirelab.errors import UsageError
+from wirelab.errors import ImportLimit, UsageError
 from wirelab.format.sanitize import damage, sanitize
+from wirelab.imports.beneath import read_named
 from wirelab.stack import targets
 
 BYTES_MAX = 64 * 1024 * 1024
+NODES_MAX = 1_000_000
+"""Values of a document in JSON, which take up to 100 B of memory each."""
 FETCH_S_MAX = 10.0
 """Seconds that a server may take."""
 
@@ -38,6 +41,11 @@ class Text:
         """Where files next to it are; None of a URL."""
         return None if "://" in self.name else Path(self.name).parent
 
+    @property
+    def is_json(self) -> bool:
+        """Whether it is to be read as JSON."""
+        return re.match(r"\s*\{", self.text) is not None
+
     def line_of(self, part: str) -> str:
         """``file:line`` where a part stands first; the name alone where it does not."""
         at = self.text.find(part)
@@ -60,11 +68,16 @@ class Text:
                 ) from None
         return value
 
-    def json(self, what: str) -> Any:
-        """Its values. ``what`` names the kind of document, with its article. Raises
-        :class:`UsageError` with the line of what is no JSON."""
+    def json(self, what: str, nodes_max: int = NODES_MAX) -> Any:
+        """Its values, of which there may be that many. ``what`` names the kind of document, with
+        its article. Raises :class:`UsageError` with the line of what is no JSON, and
+        :class:`ImportLimit` before the values take memory."""
+        if count_values(self.text, nodes_max) > nodes_max:
+            raise ImportLimit(
+                f"{self.name}: more than {nodes_max:,} values (limit nodes)", "name a part of it"
+            )
         try:
-            return self.checked(json.loads(self.text, parse_constant=_refuse_constant))
+            return self.checked(decode_json(self.text))
         except json.JSONDecodeError as error:
             raise UsageError(
                 f"{self.name}:{error.lineno}: not JSON: {error.msg} in column {error.colno}",
@@ -74,6 +87,27 @@ class Text:
             raise UsageError(f"{self.name}: too deep a document", f"name {what}") from None
         except ValueError as error:
             raise UsageError(f"{self.name}: not JSON: {error}", f"name {what}") from None
+
+
+def decode_json(text: str) -> Any:
+    """Values of JSON. Raises :class:`ValueError` and :class:`RecursionError`."""
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def count_values(text: str, most: int) -> int:
+    """Values of JSON, counted before they take memory: openings and commas outside strings.
+    Exact up to ``most``, where it stops soon."""
+    if (count := sum(map(text.count, "[{,"))) <= most:
+        return count  # those in strings included
+    count = 0
+    for found in _VALUE_OR_STRING.finditer(text):
+        count += text[found.start()] != '"'
+        if count > most:
+            break
+    return count
+
+
+_VALUE_OR_STRING = re.compile(r'[\[{,]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def lists(value: Any) -> list[Any]:
@@ -93,23 +127,16 @@ def _refuse_constant(word: str) -> NoReturn:
 def read(source: str, *, any_target: bool = False) -> Text:
     """A file, or what a URL of this machine answers. Raises :class:`UsageError`."""
     if re.match(r"https?://", source):
-        return Text(source, _decoded(source, _fetched(source, any_target)))
-    path = Path(source)
+        return Text(source, decode(source, _fetched(source, any_target)))
     try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"{source} is no file", "name a file or a URL")
-        with path.open("rb") as file:
-            content = file.read(BYTES_MAX + 1)
-        if len(content) > BYTES_MAX:
-            raise UsageError(f"{source}: larger than {BYTES_MAX:,} B", "name a part of it")
-        return Text(source, _decoded(source, content))
-    except OSError as error:
-        raise UsageError(
-            f"{source}: cannot be read: {error.strerror or error}", "name a file or a URL"
-        ) from None
+        return Text(source, decode(source, read_named(Path(source), BYTES_MAX)))
+    except (OSError, ValueError) as error:  # the latter of a null character in the name
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{source}: cannot be read: {reason}", "name a file or a URL") from None
 
 
-def _decoded(name: str, content: bytes) -> str:
+def decode(name: str, content: bytes) -> str:
+    """Text in UTF-8. Raises :class:`UsageError`."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -165,3 +192,39 @@ def item_places(text: Text, key: str) -> Iterator[str]:
             _, at = decoder.raw_decode(text.text, item.end())
         except (ValueError, RecursionError):
             return
+
+
+MISSES_MAX = 20
+"""Words that are not found; each costs a search through the rest of the text."""
+
+
+class Places:
+    """``file:line`` of keys and names of a document. They are asked for in their order, so that
+    the text is searched once in all."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._is_json = text.is_json
+        self._at = 0
+        self._line = 1
+        self._misses = 0
+
+    def of(self, word: str) -> str:
+        """The name alone where it is not found."""
+        # Some are written with escapes.
+        if self._misses >= MISSES_MAX:
+            return self._text.name
+        at = self._find(word)
+        if at < 0:
+            self._misses += 1
+            return self._text.name
+        self._line += self._text.text.count("\n", self._at, at)
+        self._at = at
+        return f"{self._text.name}:{self._line}"
+
+    def _find(self, word: str) -> int:
+        if self._is_json:
+            return self._text.text.find(json.dumps(word, ensure_ascii=False), self._at)
+        key = re.compile(rf"{re.escape(word)}['\"]?\s*:")
+        found = key.search(self._text.text, self._at)
+        return found.start() if found else -1

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from referencing import Registry, Resource, Specification
 from referencing.exceptions import Unresolvable
 from referencing.retrieval import to_cached_resource
 
-from wirelab.errors import UsageError
-from wirelab.imports.source import Text, read
+from wirelab.errors import ImportLimit, UsageError
+from wirelab.imports.beneath import read_beneath
+from wirelab.imports.budget import LOOKUP_STEPS, Budget
+from wirelab.imports.source import Text, decode
 
-Parse = Callable[[Text], Any]
+Parse = Callable[[Text, Budget], Any]
 CHAIN_MAX = 50
 """References that lead to references."""
 
@@ -35,26 +37,34 @@ Known = dict[tuple[str, str], Found]
 """By the file in which a reference stands, and the reference."""
 
 
+class Source(NamedTuple):
+    """The document that all references begin in."""
+
+    text: Text
+    budget: Budget
+
+
 class References:
     """Resolves references from one place of a document."""
 
-    def __init__(self, text: Text, registry: Registry[Any], base: str, known: Known) -> None:
-        self._text = text
+    def __init__(self, source: Source, registry: Registry[Any], base: str, known: Known) -> None:
+        self._source = source
         self._registry = registry
         self._base = base
         self._known = known
 
     @classmethod
-    def of(cls, text: Text, content: Any, parse: Parse) -> References:
+    def of(cls, text: Text, content: Any, parse: Parse, budget: Budget) -> References:
         """From the root of a document; ``parse`` reads files that it refers to."""
 
         @to_cached_resource(loads=lambda given: given, from_contents=_resource)
         def retrieve(uri: str) -> Any:
-            return parse(_file(text, uri))
+            return parse(_file(text, uri), budget)
 
         base = _uri(text)
         registry: Registry[Any] = Registry(retrieve=retrieve)  # type: ignore[call-arg]  # of attrs
-        return cls(text, registry.with_resource(base, _resource(content)), base, {})
+        registry = registry.with_resource(base, _resource(content))
+        return cls(Source(text, budget), registry, base, {})
 
     def follow(self, value: Any) -> Found:
         """What a value is, behind all its references. Raises :class:`UsageError` for one that
@@ -64,8 +74,9 @@ class References:
         while isinstance(found.value, dict) and isinstance(ref := found.value.get("$ref"), str):
             found = found.at._lookup(ref)
             if found.key in seen or len(seen) > CHAIN_MAX:
+                place = self._source.text.line_of(ref)
                 raise UsageError(
-                    f"{self._text.line_of(ref)}: $ref {ref} leads back to itself and nowhere else",
+                    f"{place}: $ref {ref} leads back to itself and nowhere else",
                     "give one of the references a schema",
                 )
             seen.append(found.key)
@@ -73,6 +84,7 @@ class References:
 
     def _lookup(self, ref: str) -> Found:
         if (found := self._known.get((self._base, ref))) is None:
+            self._source.budget.take_steps(LOOKUP_STEPS)
             found = self._known[self._base, ref] = self._looked_up(ref)
         return found
 
@@ -80,13 +92,15 @@ class References:
         try:
             uri = urljoin(self._base, ref)
             value = self._registry.resolver().lookup(uri).contents
+        except ImportLimit:
+            raise
         except (Unresolvable, LookupError, TypeError, ValueError, AttributeError) as error:
             # The last are of a pointer that goes through what has no such parts.
             raise UsageError(
-                f"{self._text.line_of(ref)}: $ref {ref}: {_reason(error)}",
+                f"{self._source.text.line_of(ref)}: $ref {ref}: {_reason(error)}",
                 "correct it; references go to the document itself and to files next to it",
             ) from None
-        at = References(self._text, self._registry, urldefrag(uri).url, self._known)
+        at = References(self._source, self._registry, urldefrag(uri).url, self._known)
         return Found(value, at, uri)
 
 
@@ -99,6 +113,8 @@ def _reason(error: BaseException) -> str:
     """A problem of the file that it leads to, if that is it."""
     cause: BaseException | None = error
     while cause is not None:
+        if isinstance(cause, ImportLimit):
+            raise cause
         if isinstance(cause, UsageError):
             return f"{cause.message}; {cause.remedy}"
         cause = cause.__cause__ or cause.__context__
@@ -110,10 +126,23 @@ def _uri(text: Text) -> str:
 
 
 def _file(text: Text, uri: str) -> Text:
+    """A file that is beneath the folder of the document, also behind symbolic links. Raises
+    :class:`UsageError`."""
     url = urlsplit(uri)
     if url.scheme != "file" or text.folder is None:
         raise UsageError(
             "it is not in the document, and nothing is fetched",
             "download it, put it next to the document, and refer to the file",
         )
-    return read(unquote(url.path))
+    path = PurePosixPath(unquote(url.path))
+    folder = Path(text.name).resolve().parent
+    if url.netloc not in ("", "localhost") or not path.is_relative_to(folder):
+        raise UsageError(
+            f"it leads outside {folder}", "copy the file into that folder, and refer to it"
+        )
+    relative = str(path.relative_to(folder))
+    try:
+        return Text(str(path), decode(relative, read_beneath(folder, relative)))
+    except (OSError, ValueError) as error:  # the latter of a null character
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{relative}: cannot be read: {reason}", "name a file in it") from None

@@ -1,50 +1,67 @@
-"""OpenAPI 3.0 and 3.1 (https://spec.openapis.org) and Swagger 2.0, in JSON or YAML."""
+"""The operations of a document as requests, with an example of what each sends."""
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from wirelab.errors import UsageError
-from wirelab.experiment import yaml_source
-from wirelab.imports.operation import Imported, LeftOut, Operation, slug
-from wirelab.imports.references import References
-from wirelab.imports.schema_examples import MISSING, Examples
+from wirelab.imports.budget import OPERATIONS_MAX, Budget
+from wirelab.imports.openapi.document import Paths, check_version, parse
+from wirelab.imports.openapi.examples import MISSING, Examples, Memo
+from wirelab.imports.openapi.references import References
+from wirelab.imports.operation import NAMES_MAX, Imported, LeftOut, Operation, matches, slug
 from wirelab.imports.secrets import is_secret_name
-from wirelab.imports.source import Text, lists, mappings
+from wirelab.imports.source import Places, Text, lists
 
-WHAT = "an OpenAPI 3 or Swagger 2 document"
 METHODS = ("get", "put", "post", "delete", "options", "patch")
-NODES_MAX = 5_000_000
-"""Values of a document in YAML, aliases followed."""
 UNMEASURED = ("head", "trace")
 FORM = "application/x-www-form-urlencoded"
+SUMMARY_MAX = 500
+"""Characters, as many as a comment of the experiment has."""
+PARAMETER_STEPS = 5
 _RESERVED = {"accept", "content-type", "authorization"}
 """Header parameters that OpenAPI ignores."""
 
 
-def read(text: Text) -> Imported:
-    """Its operations. Raises :class:`UsageError`."""
-    content = _parse(text)
-    version = _version(text, content)
-    reader = _Reader(text, content)
+def read(text: Text, only: str | None = None) -> Imported:
+    """Its operations; of ``only``, a shell pattern, no others are made. Raises
+    :class:`UsageError`."""
+    budget = Budget(text.name, is_selected=only is not None)
+    content = parse(text, budget)
+    version = check_version(text, content)
+    reader = _Reader(text, content, budget)
+    places = Places(text)
     found: list[Operation] = []
     left_out: list[LeftOut] = []
-    for path, method, item, operation in reader.operations():
-        named = f"{text.line_of(_quoted(text, path))}: {method.upper()} {path}"
-        if method in UNMEASURED:
-            left_out.append(LeftOut(named, "a reply without content is not measured"))
+    others: list[str] = []
+    if only is None:
+        most = islice(reader.operations(), OPERATIONS_MAX + 1)
+        budget.check_operations(sum(1 for _ in most))
+    for call in reader.operations():
+        budget.where = f"{text.name}: {call.named}"
+        budget.add_operation()
+        draft = reader.draft(call) if only is None or reader.may_match(call, only) else None
+        if draft is None or (only is not None and not matches(draft.operation, only)):
+            others += [call.name] if len(others) < NAMES_MAX else []
             continue
         try:
-            found.append(reader.operation(path, method, item, operation))
+            found.append(reader.complete(draft))
         except _Unmakeable as reason:
-            left_out.append(LeftOut(named, str(reason)))
+            left_out.append(LeftOut(f"{places.of(call.path)}: {call.named}", str(reason)))
+            continue
+        budget.take_message(found[-1])
     info = content.get("info")
     title = info.get("title") if isinstance(info, dict) else None
     return Imported(
-        str(title or text.stem), f"{version}, {text.name}", tuple(found), tuple(left_out)
+        str(title or text.stem),
+        f"{version}, {text.name}",
+        *(tuple(found), tuple(left_out)),
+        others=tuple(others),
     )
 
 
@@ -52,76 +69,112 @@ class _Unmakeable(Exception):
     """No request can be made of an operation; carries the reason."""
 
 
-def _parse(text: Text) -> Any:
-    if text.text.lstrip()[:1] == "{":
-        return text.json(WHAT)
-    return text.checked(yaml_source.read(text.text, text.name, NODES_MAX).values)
+@dataclass(frozen=True)
+class _Call:
+    """A method of a path."""
+
+    path: str
+    method: str
+    item: dict[str, Any]
+    operation: dict[str, Any]
+
+    @property
+    def named(self) -> str:
+        """``POST /pets``."""
+        return f"{self.method.upper()} {self.path}"
+
+    @property
+    def name(self) -> str:
+        """As a message has it."""
+        given = self.operation.get("operationId")
+        return slug(str(given)[:SUMMARY_MAX]) if given else slug(self.method, self.path)
 
 
-def _quoted(text: Text, path: str) -> str:
-    return f'"{path}"' if text.text.lstrip()[:1] == "{" else path
+@dataclass(frozen=True)
+class _Draft:
+    """A call with all that ``--only`` may match, without its content."""
 
-
-def _version(text: Text, content: Any) -> str:
-    given = content if isinstance(content, dict) else {}
-    version = str(given.get("openapi") or given.get("swagger") or "")
-    if not re.match(r"3\.|2\.0", version) or not isinstance(given.get("paths", {}), dict):
-        found = f"it is of version {version}" if version else "it has neither openapi nor swagger"
-        raise UsageError(f"{text.name}: {found}", f"name {WHAT}")
-    return f"{'OpenAPI' if 'openapi' in given else 'Swagger'} {version}"
+    call: _Call
+    operation: Operation
+    parameters: list[tuple[dict[str, Any], References]]
+    examples: Examples
+    secrets: list[str]
 
 
 class _Reader:
     """One document."""
 
-    def __init__(self, text: Text, content: dict[str, Any]) -> None:
+    def __init__(self, text: Text, content: dict[str, Any], budget: Budget) -> None:
         self._text = text
         self._content = content
-        self._root = References.of(text, content, _parse)
+        self._budget = budget
+        self._root = References.of(text, content, parse, budget)
+        self._memo = Memo(budget)
         self._schemes = self._security_schemes()
 
-    def operations(self) -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-        """Path, method, path item and operation."""
-        for path, item in (self._content.get("paths") or {}).items():
+    def operations(self) -> Iterator[_Call]:
+        """All, also those that are not measured."""
+        paths = self._content.get("paths") or {}
+        for path, item in paths.each() if isinstance(paths, Paths) else paths.items():
             item = self._root.follow(item).value
             for method in (*METHODS, *UNMEASURED) if isinstance(item, dict) else ():
                 operation = item.get(method)
                 if isinstance(operation, dict):
-                    yield str(path), method, item, operation
+                    yield _Call(str(path), method, item, operation)
 
-    def operation(
-        self, path: str, method: str, item: dict[str, Any], operation: dict[str, Any]
-    ) -> Operation:
-        """Raises :class:`_Unmakeable` and :class:`UsageError`."""
+    def may_match(self, call: _Call, only: str) -> bool:
+        """Whether the pattern can match, judged before the parameters have values: by the name,
+        and by what the path and the pattern begin with."""
+        begin = re.split(r"[*?[]", only, maxsplit=1)[0]
+        if fnmatch.fnmatchcase(call.name, only):
+            return True
+        if begin == only and "/" not in only:
+            return False  # all that is not the name has a slash
+        origin, prefix = _parted(self._server(call.operation, call.item))
+        path = _quoted(f"{prefix}{call.path.partition('{')[0]}")
+        words = (f"{call.method.upper()} {path}", f"{origin}{path}", path)
+        return any(word.startswith(begin) or begin.startswith(word) for word in words)
+
+    def draft(self, call: _Call) -> _Draft:
+        """Name, method, path and origin. Raises :class:`UsageError`."""
+        self._budget.take_steps()
+        operation = call.operation
         secrets = self._secrets(operation)
-        examples = Examples()
-        parameters = self._parameters(item, operation)
-        origin, prefix = _parted(self._server(operation, item))
-        filled, query, headers = self._filled(path, parameters, examples, secrets)
-        at = f"{prefix}{filled}"
+        examples = Examples(self._memo)
+        parameters = self._parameters(call.item, operation)
+        origin, prefix = _parted(self._server(operation, call.item))
+        filled, query, headers = self._filled(call.path, parameters, examples, secrets)
         request: dict[str, Any] = {
-            "method": method.upper(),
-            "path": quote(at if at.startswith("/") else f"/{at}", safe="/:@!$&'()*+,;=-._~%"),
+            "method": call.method.upper(),
+            "path": _quoted(f"{prefix}{filled}"),
         }
         if query:
             request["path"] += f"?{urlencode(query)}"
-        if "swagger" in self._content:
-            content = self._swagger_content(operation, parameters, examples)
-        else:
-            content = self._content_of(operation.get("requestBody"), examples)
-        headers |= content.pop("headers", {})
         if headers:
             request["headers"] = headers
-        name = operation.get("operationId")
-        notes = [str(summary).splitlines()[0]] if (summary := operation.get("summary")) else []
-        if operation.get("deprecated") is True:
-            notes.append("deprecated")
-        return Operation(
-            slug(str(name)) if name else slug(method, path),
-            {**request, **content},
-            origin,
-            (*notes, *examples.notes),
-            tuple(dict.fromkeys(secrets)),
+        return _Draft(call, Operation(call.name, request, origin), parameters, examples, secrets)
+
+    def complete(self, draft: _Draft) -> Operation:
+        """With its content. Raises :class:`_Unmakeable` and :class:`UsageError`."""
+        call, examples = draft.call, draft.examples
+        if call.method in UNMEASURED:
+            raise _Unmakeable("a reply without content is not measured")
+        operation = call.operation
+        if "swagger" in self._content:
+            content = self._swagger_content(operation, draft.parameters, examples)
+        else:
+            content = self._content_of(operation.get("requestBody"), examples)
+        request = dict(draft.operation.request)
+        headers = request.pop("headers", {}) | content.pop("headers", {})
+        if headers:
+            request["headers"] = headers
+        summary = str(operation.get("summary") or "")[:SUMMARY_MAX].splitlines()
+        notes = [*summary[:1], *(["deprecated"] if operation.get("deprecated") is True else [])]
+        return replace(
+            draft.operation,
+            request={**request, **content},
+            notes=(*notes, *examples.notes),
+            secrets=tuple(dict.fromkeys(draft.secrets)),
         )
 
     def _server(self, operation: dict[str, Any], item: dict[str, Any]) -> str:
@@ -132,8 +185,9 @@ class _Reader:
             own = f"{scheme}://{host}{base}" if host else base
             return self._joined(own)
         for holder in (operation, item, self._content):
-            for server in mappings(holder.get("servers")):
-                return self._joined(self._with_variables(server))
+            for server in lists(holder.get("servers")):
+                if isinstance(server, dict):
+                    return self._joined(self._with_variables(server))
         return self._joined("/")
 
     def _joined(self, url: str) -> str:
@@ -159,7 +213,9 @@ class _Reader:
         """Of the operation, and those of its path that it does not replace."""
         found: dict[tuple[str, str], tuple[dict[str, Any], References]] = {}
         for holder in (item, operation):
-            for one in lists(holder.get("parameters")):
+            given = lists(holder.get("parameters"))
+            self._budget.take_steps(PARAMETER_STEPS * len(given))
+            for one in given:
                 parameter = self._root.follow(one)
                 if isinstance(parameter.value, dict) and "name" in parameter.value:
                     key = (str(parameter.value.get("in")), str(parameter.value.get("name")))
@@ -196,6 +252,12 @@ class _Reader:
         return re.sub(r"\{([^{}/]+)\}", "1", path), query, headers
 
     def _parameter(self, parameter: dict[str, Any], at: References, examples: Examples) -> Any:
+        value = self._parameter_value(parameter, at, examples)
+        self._budget.check_value(value)
+        return "1" if value is MISSING or value == {} else value
+
+    @staticmethod
+    def _parameter_value(parameter: dict[str, Any], at: References, examples: Examples) -> Any:
         given = _media_example(parameter, at)
         if given is not MISSING:
             return given
@@ -203,8 +265,7 @@ class _Reader:
         inner: Any = next(iter(media.values()), {}) if isinstance(media, dict) else {}
         schema = parameter.get("schema") or (inner.get("schema") if isinstance(inner, dict) else {})
         # Of Swagger, the parameter itself has the keys of a schema.
-        value = examples.of(schema or {k: parameter[k] for k in _SCHEMA & set(parameter)}, at)
-        return "1" if value is MISSING or value == {} else value
+        return examples.of(schema or {k: parameter[k] for k in _SCHEMA & set(parameter)}, at)
 
     def _content_of(self, given: Any, examples: Examples) -> dict[str, Any]:
         body = self._root.follow(given)
@@ -222,6 +283,7 @@ class _Reader:
         value = _media_example(media_type, media.at)
         if value is MISSING:
             value = examples.of(media_type.get("schema", {}), media.at)
+        self._budget.check_value(value)
         return _written(kind, value)
 
     def _swagger_content(
@@ -246,7 +308,9 @@ class _Reader:
                 kind = _chosen(kinds or ["application/json"])
                 if kind is None:
                     raise _Unmakeable(f"no example of {', '.join(kinds)} can be made")
-                return _written(kind, examples.of(parameter.get("schema", {}), at))
+                value = examples.of(parameter.get("schema", {}), at)
+                self._budget.check_value(value)
+                return _written(kind, value)
         return {}
 
     def _security_schemes(self) -> dict[str, str]:
@@ -265,6 +329,7 @@ class _Reader:
             return []
         first = needed[0]
         names = first if isinstance(first, dict) else {}
+        self._budget.take_steps(len(names))
         return [f"{self._schemes.get(name, 'credentials')} (scheme {name})" for name in names]
 
 
@@ -297,6 +362,10 @@ def _parted(server: str) -> tuple[str, str]:
         return "", ""
     host = f"[{host}]" if ":" in host else host
     return f"{url.scheme}://{host}{f':{port}' if port else ''}", url.path.rstrip("/")
+
+
+def _quoted(path: str) -> str:
+    return quote(path if path.startswith("/") else f"/{path}", safe="/:@!$&'()*+,;=-._~%")
 
 
 def _scheme(scheme: Any) -> str:

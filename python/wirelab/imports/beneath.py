@@ -1,0 +1,128 @@
+"""Files that a document names: regular files beneath the document's folder, and no others.
+
+The kernel resolves each component alone, from an open folder, and follows no symbolic link
+(``O_NOFOLLOW``). Links are followed here, so that each can be checked. This has the effect of
+``RESOLVE_BENEATH`` of openat2(2), which Python does not offer and containers may forbid. A link
+that is replaced during the check gains nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from wirelab.errors import UsageError
+
+BYTES_MAX = 16 * 1024 * 1024
+"""Of a file that a document names."""
+LINKS_MAX = 40
+"""Symbolic links on the way to one file, as in Linux (path_resolution(7))."""
+_CHUNK = 1024 * 1024
+
+
+def read_beneath(folder: Path, relative: str) -> bytes:
+    """The file at a path from the folder, which leaves it nowhere. Raises :class:`UsageError`
+    for one that does, or that is not a regular file, and :class:`OSError`."""
+    with ExitStack() as stack:
+        return read_regular(_open(_Walk(folder, stack), relative), relative, BYTES_MAX)
+
+
+def read_named(path: Path, bytes_max: int) -> bytes:
+    """A file that the user names, wherever it is. Raises :class:`UsageError` for one that is not
+    a regular file, and :class:`OSError`."""
+    return read_regular(os.open(path, _FILE), str(path), bytes_max)
+
+
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+"""Without O_NONBLOCK, opening a pipe waits for a writer."""
+
+
+def read_regular(descriptor: int, name: str, bytes_max: int) -> bytes:
+    """The content of an open file, which is closed. Raises :class:`UsageError` for one that is
+    too large, has no end or is not a regular file, and :class:`OSError`."""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UsageError(f"{name} is not a regular file", "name a file with content")
+        content = bytearray()
+        while part := os.read(descriptor, min(_CHUNK, bytes_max + 1 - len(content))):
+            content += part
+            if len(content) > bytes_max:
+                raise UsageError(f"{name} is larger than {bytes_max:,} B", "name a smaller file")
+        return bytes(content)
+    except BlockingIOError:
+        # Files of the kernel without an end, such as /proc/kmsg, call themselves regular.
+        raise UsageError(f"{name} has no end", "name a file that is stored on a disk") from None
+    finally:
+        os.close(descriptor)
+
+
+class _Walk:
+    """Open folders, from the first to the current one."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder = folder
+        self._stack = stack
+        self._open: list[int] = []
+        self._enter(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+
+    @property
+    def at(self) -> int:
+        """The current folder."""
+        return self._open[-1]
+
+    def leave(self) -> None:
+        """Goes to the parent. Raises :class:`UsageError` at the first folder."""
+        if len(self._open) == 1:
+            raise self.outside()
+        self._open.pop()
+
+    def step(self, name: str) -> None:
+        """Goes to a folder within. Raises :class:`OSError`."""
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._enter(os.open(name, flags, dir_fd=self.at))
+
+    def outside(self) -> UsageError:
+        """The refusal of a path that leaves the folder."""
+        return UsageError(
+            f"it leads outside {self._folder}", "copy the file into that folder, and refer to it"
+        )
+
+    def _enter(self, descriptor: int) -> None:
+        self._stack.callback(os.close, descriptor)
+        self._open.append(descriptor)
+
+
+def _open(walk: _Walk, relative: str) -> int:
+    """A descriptor of the file. Raises :class:`UsageError` and :class:`OSError`."""
+    parts, links = _parts(relative, walk), 0
+    while parts:
+        name = parts.pop()
+        if name == "..":
+            walk.leave()
+        elif (target := _link(name, walk.at)) is not None:
+            links += 1
+            if links > LINKS_MAX:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            parts += _parts(target, walk)
+        elif parts:
+            walk.step(name)
+        else:
+            return os.open(name, _FILE | os.O_NOFOLLOW, dir_fd=walk.at)
+    raise UsageError(f"{relative or 'it'} is a folder", "name a file in it")
+
+
+def _parts(path: str, walk: _Walk) -> list[str]:
+    """The components, the first one last. Raises :class:`UsageError` for an absolute path."""
+    if path.startswith("/"):
+        raise walk.outside()
+    return [part for part in reversed(path.split("/")) if part not in ("", ".")]
+
+
+def _link(name: str, folder: int) -> str | None:
+    """The target of a symbolic link; None of what is not a link."""
+    with suppress(OSError):
+        return os.readlink(name, dir_fd=folder)
+    return None
