@@ -11,7 +11,8 @@ import pytest
 
 from tests.python.importing import FILES, Done, Importer
 from tests.python.importing import importer as importer
-from wirelab.imports.secrets import is_secret, is_secret_name
+from wirelab.secrets.finding import is_secret
+from wirelab.secrets.names import is_secret_name
 
 CHROMIUM = FILES / "chromium.har"
 COLLECTION = FILES / "collection.postman_collection.json"

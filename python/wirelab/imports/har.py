@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -15,6 +14,7 @@ from wirelab.errors import UsageError
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
 from wirelab.imports.operation import Imported, LeftOut, Operation
 from wirelab.imports.source import Text, item_places, mappings
+from wirelab.secrets.finding import hide_target
 
 WHAT = "an HTTP archive (HAR), as a browser's developer tools export it"
 
@@ -96,8 +96,7 @@ def _named(entry: Any) -> str:
     if not isinstance(request, dict):
         return ""
     url = str(request.get("url", "")).partition("?")[0]
-    url = re.sub(r"//[^/@]*@", "//", url)  # a user and a password
-    return f" {request.get('method', '')} {url[:100]}".rstrip()
+    return f" {request.get('method', '')} {hide_target(url)[:100]}".rstrip()
 
 
 def _merged(found: list[Operation]) -> tuple[Operation, ...]:

@@ -12,8 +12,8 @@ from wirelab.experiment import yaml_source
 from wirelab.imports.operation import Imported, LeftOut, Operation, slug
 from wirelab.imports.references import References
 from wirelab.imports.schema_examples import MISSING, Examples
-from wirelab.imports.secrets import is_secret_name
 from wirelab.imports.source import Text, lists, mappings
+from wirelab.secrets.names import is_secret_name
 
 WHAT = "an OpenAPI 3 or Swagger 2 document"
 METHODS = ("get", "put", "post", "delete", "options", "patch")
