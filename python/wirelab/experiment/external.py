@@ -20,6 +20,7 @@ from wirelab.experiment.expect import Expect
 from wirelab.experiment.fields import Json, Model, Time, time_default
 from wirelab.experiment.messages import Carry, Data
 from wirelab.experiment.yaml_model import FOLDER
+from wirelab.secrets.finding import hide_content
 from wirelab.stack import targets
 from wirelab.stack.external import ExternalStack
 from wirelab.stack.targets import Server, system_authorities
@@ -35,7 +36,8 @@ BODY_BYTES_MAX = 64 * 1024 * 1024
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 NO_REQUEST = "write one of body, body_file and json, or method, path, grpc or data"
 HttpMethod = Annotated[str, Field(pattern=r"^[A-Z]{1,20}$")]
-HttpPath = Annotated[str, Field(pattern=r"^/[\x21-\x7e]*$")]
+HttpPath = Annotated[str, Field(pattern=r"^/(?:[\x21-\x7e]|‹secret [^›]*›)*$")]
+"""In results, a secret in it is replaced (:mod:`wirelab.experiment.secret_values`)."""
 GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
 
 
@@ -85,12 +87,15 @@ class _WithBody(Model):
             return json.dumps(self.json_, separators=(",", ":"), ensure_ascii=False).encode()
         return (self.body or "").encode()
 
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the content, without its secrets. Raises :class:`OSError`."""
+        return hashlib.sha256(hide_content(self.content)).hexdigest()
+
     def sha256(self) -> Json:
         """Digest of a content file, which is not part of the experiment file; empty without one.
         Raises :class:`OSError`."""
-        if self.body_file is None:
-            return {}
-        return {"body_file": hashlib.sha256(self.content).hexdigest()}
+        return {} if self.body_file is None else {"body_file": self.digest}
 
     @property
     def problem(self) -> str:
@@ -404,16 +409,9 @@ class ExternalService(Model):
         return found
 
     def point(self) -> Json:
-        """The service in results: everything that affects a trial. Values of ``env``, headers and
-        metadata are hashed. Raises :class:`OSError`."""
+        """The service in results: everything that affects a trial, without secrets. Raises
+        :class:`OSError`."""
         described = self.model_dump(mode="json", exclude_defaults=True, by_alias=True)
-        for holder, key in (
-            (described, "env"),
-            (described.get("http", {}), "headers"),
-            (described.get("grpc", {}), "metadata"),
-        ):
-            if key in holder:
-                holder[key] = hidden(holder[key])
         if self.expect is not None:
             described["expect"] = self.expect.plan
         request = self.grpc or self.http
@@ -497,14 +495,6 @@ class ExternalService(Model):
         return {**workload, "body_base64": base64.b64encode(sent.content).decode()}
 
 
-def hidden(values: Mapping[str, str]) -> dict[str, str]:
-    """Hashes values that may be credentials; records still differ where the values differ."""
-    return {
-        name: f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
-        for name, value in values.items()
-    }
-
-
 class _OwnRequest(_WithBody):
     """Content or a complete request to send to user-defined services. Content replaces that of the
     request that a service declares."""
@@ -559,10 +549,8 @@ class _OwnRequest(_WithBody):
     def point(self) -> Json:
         """Properties that the name does not contain, for results."""
         named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
-        if self.headers:
-            named["headers"] = hidden(self.headers)
         if self.has_body:
-            named["sha256"] = hashlib.sha256(self.content).hexdigest()
+            named["sha256"] = self.digest
         if self.expect is not None:
             named["expect"] = self.expect.plan
         if self.data is not None:

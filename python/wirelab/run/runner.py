@@ -75,6 +75,7 @@ def run(
     and :class:`Interrupted` after Ctrl-C; finished trials are always on the disk.
     """
     progress = progress or Silent()
+    experiment.secrets.require()
     engine_binary.find()
     catalogue = manifests.load()
     planned = planning.schedule(experiment, catalogue)
@@ -85,6 +86,7 @@ def run(
     for choice in experiment.placement:
         placement.choose(choice)
     with (
+        experiment.secrets.known.hiding_errors(),
         interruption or Interruption() as stop,
         RunDirectory(out, experiment, source, comparison) as directory,
         Scratch() as scratch,

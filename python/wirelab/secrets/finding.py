@@ -23,6 +23,8 @@ _ASSIGNED = re.compile(r"(?<![\w.?&-])(-{0,2}[A-Za-z][\w.-]*)=([^\s'\";,&]+)")
 _SHORT_USER = re.compile(r"[^\s:/@{}=]+:(?!\d{2,5}$)[^\s{}]+")
 _USER_OPTIONS = {"-u", "-U", "-a", "-A", "-P", "--user", "--proxy-user", "--basic-auth", "--auth"}
 _COOKIE_OPTIONS = {"-b", "-C", "--cookie"}
+MARK = "‹secret"
+"""Begin of what is written in place of a secret."""
 LABEL_CHARACTERS_MAX = 40
 
 
@@ -31,18 +33,20 @@ def is_secret(name: str, value: str) -> bool:
     return is_secret_name(name) or has_secret_shape(value)
 
 
-def mask(name: str, value: str = "") -> str:
-    """``‹secret authorization›``, which is written in place of a value."""
-    del value
+def mask(name: str, value: Any = "") -> str:
+    """``‹secret authorization›``, which is written in place of a value; a value that was replaced
+    already stays."""
+    if isinstance(value, str) and MARK in value:
+        return value
     label = re.sub(r"[^\w .\[\]-]+", "-", name).strip("- ")[:LABEL_CHARACTERS_MAX]
-    return f"‹secret {label or 'value'}›"
+    return f"{MARK} {label or 'value'}›"
 
 
 def replaced(text: str, spans: Iterable[Span], replace: Replace = mask) -> str:
     """The text with each span replaced; of overlapping ones, the first and longest."""
     pieces, at = [], 0
     for span in sorted(spans, key=lambda one: (one.start, -one.end)):
-        if span.start < at or span.start == span.end:
+        if span.start < at or span.start == span.end or MARK in text[span.start : span.end]:
             continue
         pieces += [text[at : span.start], replace(span.name, text[span.start : span.end])]
         at = span.end
@@ -175,6 +179,15 @@ def replace_in_words(words: Sequence[str], replace: Replace = mask) -> list[str]
         replaced(word, find_in_word(word, previous), replace)
         for word, previous in zip(words, before, strict=True)
     ]
+
+
+def hide_content(content: bytes) -> bytes:
+    """The content of a request as it is recorded, without its secrets; what is not text stays."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return content
+    return replaced(text, find_in_content(text)).encode()
 
 
 def hide_target(text: str) -> str:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import html
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote_plus
 
+from wirelab.errors import WirelabError
 from wirelab.secrets.finding import mask
 
 VALUE_CHARACTERS_MIN = 6
 """Shorter values are words of other texts, too. They are hidden only where they were given."""
-TEXT_FILES = {".txt", ".log", ".json", ".jsonl", ".hlog", ".csv", ".yaml", ".html", ".xml", ".out"}
+TEXT_FILES = {".txt", ".log"}
+"""Ends of the names of files that other programs write. Documents are hidden value by value before
+they are written, because a secret may consist of digits."""
 BLOCK_BYTES = 1 << 20
 
 
@@ -59,6 +63,16 @@ class KnownSecrets:
         if isinstance(value, (list, tuple)):
             return [self.hide_json(one) for one in value]
         return self.hide(value) if isinstance(value, str) else value
+
+    @contextlib.contextmanager
+    def hiding_errors(self) -> Iterator[None]:
+        """Hides the values in the message of an error that leaves the block."""
+        try:
+            yield
+        except WirelabError as error:
+            error.message, error.remedy = self.hide(error.message), self.hide(error.remedy)
+            error.args = tuple(self.hide_json(error.args))
+            raise
 
     def hide_in_folder(self, folder: Path) -> None:
         """The same for the text files of a folder, which other programs may have written. Raises

@@ -27,7 +27,7 @@ from wirelab.format.console import Ticker
 from wirelab.format.units import parse_seconds
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
-from wirelab.run.directory import write_whole
+from wirelab.run.directory import make_private, write_whole
 from wirelab.stack.link_names import ProfileName
 from wirelab.stack.operations import CONTRACTS
 from wirelab.stack.reference import Stack
@@ -160,7 +160,7 @@ def _keep(source: Path, folder: Path | None, result: Result, *, capture: bool) -
     where = folder or Path(time.strftime("wirelab-wrap-%Y%m%d-%H%M%S"))
     names = ["tool-stdout.txt", "tool-stderr.txt", *(["capture.pcapng"] if capture else [])]
     try:
-        where.mkdir(parents=True, exist_ok=True)
+        make_private(where)
         (where / RECORD).write_text(json.dumps(result.to_json(), indent=1) + "\n", encoding="utf-8")
         write_whole(where / PAGE, page.html(result))
         if capture and result.measured.keylog is not None:
