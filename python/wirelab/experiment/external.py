@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_vali
 
 from wirelab.errors import UsageError
 from wirelab.experiment.expect import Expect
-from wirelab.experiment.fields import Json, Model, Time, time_default
+from wirelab.experiment.fields import HttpPath, Json, Model, Time, time_default
 from wirelab.experiment.messages import Carry, Data
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.secrets.finding import hide_content
@@ -36,8 +36,6 @@ BODY_BYTES_MAX = 64 * 1024 * 1024
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 NO_REQUEST = "write one of body, body_file and json, or method, path, grpc or data"
 HttpMethod = Annotated[str, Field(pattern=r"^[A-Z]{1,20}$")]
-HttpPath = Annotated[str, Field(pattern=r"^/(?:[\x21-\x7e]|‹secret [^›]*›)*$")]
-"""In results, a secret in it is replaced (:mod:`wirelab.experiment.secret_values`)."""
 GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
 
 
@@ -111,8 +109,10 @@ class HttpRequest(_WithBody):
     """A request to an HTTP service."""
 
     method: HttpMethod | None = Field(None, description="default: GET, or POST with a body")
-    path: HttpPath = Field("/", description="path and query")
-    headers: dict[str, str] = Field(default_factory=dict, description="name: value")
+    path: HttpPath = Field("/", description="path and query; may have ${VARIABLE}")
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="name: value; a value may have ${VARIABLE}"
+    )
     version: Literal["1.1", "2"] = Field("1.1", description="HTTP version")
 
 
@@ -125,7 +125,9 @@ class GrpcRequest(_WithBody):
     )
     reflect: bool = Field(False, description="use server reflection instead of proto")
     include: tuple[str, ...] = Field((), description="folders with files that it imports")
-    metadata: dict[str, str] = Field(default_factory=dict, description="key: value")
+    metadata: dict[str, str] = Field(
+        default_factory=dict, description="key: value; a value may have ${VARIABLE}"
+    )
 
     @property
     def path(self) -> str:
@@ -233,7 +235,8 @@ class ExternalService(Model):
     )
     url: str | None = Field(None, description="http://, https://, grpc:// or grpcs://, instead")
     env: dict[str, str] = Field(
-        default_factory=dict, description="environment, with the same placeholders"
+        default_factory=dict,
+        description="environment, with the same placeholders; a value may have ${VARIABLE}",
     )
     cwd: str | None = Field(
         None, description="working folder; default: that of the experiment file"

@@ -190,6 +190,11 @@ def hide_content(content: bytes) -> bytes:
     return replaced(text, find_in_content(text)).encode()
 
 
+def is_reference(text: str) -> bool:
+    """Whether a target is a stack such as ``rest@rust?token_source=message``, not a URL."""
+    return "://" not in text and "@" in text.partition("?")[0]
+
+
 def hide_target(text: str) -> str:
-    """A URL or a reference as it is printed, without its secrets."""
-    return replaced(text, find_in_target(text))
+    """A URL as it is printed, without its secrets. A reference to a stack stays."""
+    return text if is_reference(text) else replaced(text, find_in_target(text))

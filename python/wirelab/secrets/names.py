@@ -21,7 +21,7 @@ _NAMES = re.compile(
 _ABOUT = re.compile(
     r"[-_. ](?:type|count|counts|limit|url|uri|endpoint|path|file|dir|expires?|expiry|expiration|"
     r"lifetime|ttl|age|length|size|bytes|min|max|timeout|policy|enabled|required|method|methods|"
-    r"supported|algorithm|alg|format|header|name|prefix|in)$"
+    r"supported|algorithm|alg|format|header|name|prefix|source|cache|in)$"
 )
 """Last words of names that describe a secret: ``token_type``, ``password_policy``."""
 _ENVIRONMENT = re.compile(

@@ -28,6 +28,7 @@ from wirelab.format.units import parse_seconds
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.run.directory import make_private, write_whole
+from wirelab.secrets import given
 from wirelab.stack.link_names import ProfileName
 from wirelab.stack.operations import CONTRACTS
 from wirelab.stack.reference import Stack
@@ -61,7 +62,8 @@ def run(order: Order, output: OutputOptions) -> int:
     _accept(output.folder)
     _accept_page(output.report)
     sink: BinaryIO = sys.stderr.buffer if output.as_json else sys.stdout.buffer
-    with Interruption() as interruption, Scratch() as scratch:
+    known = given.of_command(order.command)
+    with known.hiding_errors(), Interruption() as interruption, Scratch() as scratch:
         measured = wrapping.wrap(
             order,
             scratch.folder,
@@ -109,8 +111,9 @@ def _exit_code(result: Result) -> int:
 
 def _show(result: Result) -> None:
     out.print()
+    known = result.measured.known_secrets
     for line in wrapping.lines(result):
-        out.print(line)
+        out.print(known.hide(line))
     if result.kept:
         out.print(f"kept: {result.kept}")
     if result.page:
@@ -167,6 +170,7 @@ def _keep(source: Path, folder: Path | None, result: Result, *, capture: bool) -
             secrets.embed(source / "capture.pcapng", result.measured.keylog)
         for name in names:
             shutil.move(source / name, where / name)
+        result.measured.known_secrets.hide_in_folder(where)
     except OSError as error:
         raise StorageError(
             f"{where} cannot be written: {error.strerror}", "give another folder with --out"
