@@ -98,8 +98,9 @@ def test_a_healthy_word_of_a_command_is_not_changed(word: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("Authorization", "proxy-authorization", "Cookie", "set-cookie", "X-Api-Key", "x-auth-token"),
-        *("clientSecret", "aws_secret_access_key", "user[password]", "X-Amz-Signature", "sig"),
+        *("Authorization", "proxy-authorization", "Cookie", "set-cookie", "X-Api-Key"),
+        *("x-auth-token", "clientSecret", "aws_secret_access_key", "user[password]"),
+        *("X-Amz-Signature", "sig"),
         *("id_token", "refreshToken", "JSESSIONID", "csrf-token", "card_number", "cvv", "pass"),
     ],
 )  # fmt: skip
@@ -168,8 +169,9 @@ def test_a_url_is_printed_without_its_secrets() -> None:
 
 def test_a_command_line_is_printed_without_its_secrets() -> None:
     words = [
-        *("hey", "-H", "Authorization: Bearer abc.def", "-a", "me:hunter22", "--token", "t0pS3cret"),
-        *("--api-key=t0pS3cret", "--cookie", "sid=1; b=2", "-d", '{"password": "hunter22"}'),
+        *("hey", "-H", "Authorization: Bearer abc.def", "-a", "me:hunter22"),
+        *("--token", "t0pS3cret", "--api-key=t0pS3cret", "--cookie", "sid=1; b=2"),
+        *("-d", '{"password": "hunter22"}'),
         *("env", "DB_PASSWORD=hunter22", "http://127.0.0.1:8080/?access_token=t0pS3cret&a=1"),
     ]  # fmt: skip
     shown = " ".join(finding.replace_in_words(words))

@@ -51,6 +51,8 @@ class SecretValues:
         """What the file has in place of each ``‹secret NAME›``."""
         self.variables: dict[str, str] = {}
         """Values of the environment by name."""
+        self.of_files: dict[str, str] = {}
+        """Secrets in content of other files, and what is recorded in place of each."""
         self.placeholders: frozenset[str] = frozenset()
         """Names of columns and carried values."""
         self.problems: list[tuple[KeyPath, str]] = []
@@ -102,7 +104,7 @@ class SecretValues:
     @property
     def known(self) -> KnownSecrets:
         """The values, to be hidden in what other programs print."""
-        known = KnownSecrets()
+        known = KnownSecrets(self.of_files)
         for mask, value in self.literals.items():
             known.add(self._reveal_text(str(value), of_a_shell=False), mask)
         for name, value in self.variables.items():
@@ -128,24 +130,25 @@ class SecretValues:
         return f"# The file was written again, to leave secrets out.\n{dumped}"
 
     def _conceal_again(self, source: str) -> Any:
-        concealer = _Concealer(self.placeholders)
+        concealer = _Concealer(self.placeholders, None)
         return concealer.experiment(yaml_source.read(source, "experiment").values)
 
 
 def conceal(given: Json, folder: Path) -> tuple[Json, SecretValues]:
     """The document of an experiment without its secrets, and the secrets. Relative paths begin at
     ``folder``."""
-    concealer = _Concealer(frozenset(_placeholders(given, folder)))
+    concealer = _Concealer(frozenset(_placeholders(given, folder)), folder)
     return concealer.experiment(given), concealer.values
 
 
 class _Concealer:
     """Replaces the secrets of one experiment file, key by key."""
 
-    def __init__(self, placeholders: frozenset[str]) -> None:
+    def __init__(self, placeholders: frozenset[str], folder: Path | None) -> None:
+        """Reads no other files without a folder."""
         self.values = SecretValues()
         self.values.placeholders = placeholders
-        self._at: KeyPath = ()
+        self._folder = folder
         self._masks: dict[tuple[str, str], str] = {}
 
     def experiment(self, given: Json) -> Json:
@@ -225,6 +228,7 @@ class _Concealer:
             "headers": self._named(finding.find_in_header),
             "metadata": self._named(finding.find_in_header),
             "body": self._text(finding.find_in_content),
+            "body_file": self._body_file,
             "json": self._json,
             "expect": self._expect,
             "data": self._data,
@@ -232,6 +236,17 @@ class _Concealer:
             "steps": self._listed(self._request),
         }
         return self._each(given, at, parts)
+
+    def _body_file(self, given: Any, _: KeyPath) -> Any:
+        """Notes the secrets of the content; a file that cannot be read is reported later."""
+        if isinstance(given, str) and self._folder is not None:
+            try:
+                text = (self._folder / given).read_bytes().decode("utf-8", "replace")
+            except (OSError, ValueError):
+                return given
+            for span in finding.find_in_content(text):
+                self.values.of_files[text[span.start : span.end]] = finding.mask(span.name)
+        return given
 
     def _expect(self, given: Any, at: KeyPath) -> Any:
         parts = {
@@ -327,6 +342,8 @@ def _is_placeholder(text: str) -> bool:
     """Whether it only has placeholders, and the name of a scheme of authentication."""
     if not _PLACEHOLDER.search(text):
         return False
+    if re.fullmatch(rf"[\w.-]*:{_PLACEHOLDER.pattern}", text):
+        return True  # a user and the placeholder of a password, in a URL
     rest = _PLACEHOLDER.sub("", text)
     return re.fullmatch(r"(?i:\s*(?:bearer|basic|token|apikey)\b)?[\s:;,=&]*", rest) is not None
 

@@ -107,10 +107,16 @@ def _spellings(value: str) -> list[str]:
     plain += [unquote_plus(one) for one in plain if "%" in one]
     found = []
     for one in plain:
-        found += [one, json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1]]
-        found += [quote(one, safe=""), quote(one), quote_plus(one), html.escape(one)]
-        found += _base64(one)
+        found += [one, *_in_json(one), quote(one, safe=""), quote(one), quote_plus(one)]
+        found += [html.escape(one), repr(one)[1:-1], *_base64(one)]
     return [one for one in found if len(one) >= VALUE_CHARACTERS_MIN]
+
+
+def _in_json(value: str) -> Iterator[str]:
+    """In a JSON text, and in one within another: services log the content that they received."""
+    for is_ascii in (True, False):
+        once = json.dumps(value, ensure_ascii=is_ascii)[1:-1]
+        yield from (once, json.dumps(once, ensure_ascii=is_ascii)[1:-1])
 
 
 def _base64(value: str) -> list[str]:

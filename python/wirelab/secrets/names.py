@@ -34,8 +34,8 @@ _ENVIRONMENT_PLAIN = re.compile(
     r"|^SSLKEYLOGFILE$|(?:^|_)(?:MAX_)?TOKENS?_(?:LIMIT|COUNT|MAX)$|TOKENIZERS?|MAX_\w*TOKENS$"
 )
 _OAUTH = {
-    *("client_id", "redirect_uri", "grant_type", "code_verifier", "session_state", "response_type"),
-    *("code_challenge", "iss"),
+    *("redirect_uri", "grant_type", "code_verifier", "session_state", "response_type"),
+    "code_challenge",
 }
 """Parameters next to ``code`` and ``state`` in requests of OAuth 2.0 (RFC 6749)."""
 CODE_CHARACTERS_MIN = 10

@@ -22,31 +22,68 @@ class Span(NamedTuple):
     """What it is: the name of its header or parameter, or its form."""
 
 
-_FORMS = {
+class _Form(NamedTuple):
+    """A form of tokens."""
+
+    name: str
+    begins: tuple[str, ...]
+    """Texts, one of which each token contains: a text without them need not be searched."""
+    pattern: re.Pattern[str]
+
+
+def _form(name: str, begins: str, pattern: str) -> _Form:
+    return _Form(name, tuple(begins.split()), re.compile(pattern))
+
+
+_FORMS = (
     # JSON Web Token (RFC 7519)
-    "JWT": r"\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*",
-    "AWS key": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-    "GitHub token": r"\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}",
-    "GitLab token": r"\bgl(?:pat|ptt|dt|rt|cbt|soat|ft)-[\w-]{16,}",
-    "Slack token": r"\bxox[abeoprs]-[\w-]{10,}|\bxapp-\d-[\w-]{10,}",
-    "Slack webhook": r"(?<=hooks\.slack\.com/services/)[A-Z0-9]+/[A-Z0-9]+/\w{16,}",
-    "API key": (
+    _form("JWT", "eyJ", r"\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"),
+    _form("AWS key", "AKIA ASIA", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    _form(
+        "GitHub token",
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        r"\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}",
+    ),
+    _form(
+        "GitLab token",
+        "glpat- glptt- gldt- glrt- glcbt- glsoat- glft-",
+        r"\bgl(?:pat|ptt|dt|rt|cbt|soat|ft)-[\w-]{16,}",
+    ),
+    _form("Slack token", "xox xapp-", r"\bxox[abeoprs]-[\w-]{10,}|\bxapp-\d-[\w-]{10,}"),
+    _form(
+        "Slack webhook",
+        "hooks.slack.com",
+        r"(?<=hooks\.slack\.com/services/)[A-Z0-9]+/[A-Z0-9]+/\w{16,}",
+    ),
+    _form(
+        "API key",
+        "sk- sk_ rk- rk_ whsec_ AIza GOCSPX- SG. key-",
         r"\b[sr]k[-_](?:live|test|proj|ant)?[-_]?\w{16,}|\bwhsec_\w{16,}|\bAIza[\w-]{30,}"
-        r"|\bGOCSPX-[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bkey-[0-9a-f]{32}\b"
+        r"|\bGOCSPX-[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bkey-[0-9a-f]{32}\b",
     ),
-    "access token": (
+    _form(
+        "access token",
+        "ya29. npm_ pypi- hf_ dop_v1_ shp hvs. hvb. hvr.",
         r"\bya29\.[\w-]{20,}|\bnpm_\w{30,}|\bpypi-[\w-]{40,}|\bhf_[A-Za-z0-9]{30,}"
-        r"|\bdop_v1_[0-9a-f]{40,}|\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|\bhv[sbr]\.[\w-]{20,}"
-        r"|\b(?:tok|token|secret|sess|access|refresh)[-_]"
-        r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}"
+        r"|\bdop_v1_[0-9a-f]{40,}|\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|\bhv[sbr]\.[\w-]{20,}",
     ),
-    "private key": (
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)"
+    _form(
+        "access token",
+        "tok_ tok- token_ token- secret_ secret- sess_ sess- access_ access- refresh_ refresh-",
+        r"\b(?:tok|token|secret|sess|access|refresh)[-_]"
+        r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}",
     ),
-    "authorization": r"(?<![\w-])(?i:bearer|basic) [\w.~+/=-]{8,}",
-}
-_FORM = re.compile("|".join(f"({pattern})" for pattern in _FORMS.values()))
-_FORM_NAMES = tuple(_FORMS)
+    _form(
+        "private key",
+        "-----BEGIN",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
+    ),
+    _form(
+        "authorization",
+        "earer EARER asic ASIC",
+        r"(?<![\w-])(?i:bearer|basic) [\w.~+/=-]{8,}",
+    ),
+)
 _USERINFO = re.compile(r"(?<=://)[^\s/?#@'\"<>]+(?=@[\w\[])")
 _AFTER = re.compile(
     r"/(?:reset|reset-password|password-reset|magic|magic-link|invite|invitation|verify|confirm|"
@@ -69,8 +106,10 @@ _ISSUERS = re.compile(
 
 def find_by_shape(text: str) -> Iterator[Span]:
     """Secrets in a text whose form is known, in any order; they may overlap."""
-    for match in _FORM.finditer(text):
-        yield Span(match.start(), match.end(), _FORM_NAMES[(match.lastindex or 1) - 1])
+    for form in _FORMS:
+        if any(begin in text for begin in form.begins):
+            for match in form.pattern.finditer(text):
+                yield Span(match.start(), match.end(), form.name)
     for match in _USERINFO.finditer(text):
         yield Span(match.start(), match.end(), "user in the URL")
     for match in _AFTER.finditer(text):
