@@ -52,6 +52,7 @@ HEALTHY_TARGETS = (
     "/auth/login-with-single-sign-on",
     "http://127.0.0.1:8080/monkey/passenger?author=me",
     "https://example.org/@user/post-2024-01-02",
+    "rest@rust?token_source=text&token_cache=names&security=tls",
 )
 HEALTHY_VARIABLES = {
     "HOME": "/home/me",
@@ -198,7 +199,11 @@ def test_known_values_are_hidden_in_every_spelling(tmp_path: Path) -> None:
     )
     capture = tmp_path / "capture.pcapng"
     capture.write_bytes(b"me:hunter22")
+    document = tmp_path / "dissection.json"
+    document.write_text('{"path": "/?u=me%3Ahunter22", "n": 20000011}')
+    known.add("20000011", "‹secret pin›")
     known.hide_in_folder(tmp_path)
+    assert document.read_text() == '{"path": "/?u=‹secret user›", "n": 20000011}'
     assert written.read_bytes() == (
         b'\xff plain ' + "‹secret pw›\n{\"x\": \"‹secret pw›\"}\n‹secret pw› ‹secret user›".encode()
     )  # fmt: skip

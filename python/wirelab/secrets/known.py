@@ -18,8 +18,8 @@ from wirelab.secrets.finding import mask
 VALUE_CHARACTERS_MIN = 6
 """Shorter values are words of other texts, too. They are hidden only where they were given."""
 TEXT_FILES = {".txt", ".log"}
-"""Ends of the names of files that other programs write. Documents are hidden value by value before
-they are written, because a secret may consist of digits."""
+DOCUMENTS = {".json"}
+"""Their numbers stay, because a secret may consist of digits."""
 BLOCK_BYTES = 1 << 20
 
 
@@ -75,12 +75,13 @@ class KnownSecrets:
             raise
 
     def hide_in_folder(self, folder: Path) -> None:
-        """The same for the text files of a folder, which other programs may have written. Raises
-        :class:`OSError`."""
+        """The same for the texts and documents of a folder, which other programs may have written.
+        Raises :class:`OSError`, and :class:`ValueError` for a damaged document."""
         if not self:
             return
         for path in sorted(folder.rglob("*")):
-            if path.suffix in TEXT_FILES and path.is_file() and not path.is_symlink():
+            is_text = path.suffix in TEXT_FILES | DOCUMENTS
+            if is_text and path.is_file() and not path.is_symlink():
                 self._hide_in_file(path)
 
     def _hide_in_file(self, path: Path) -> None:
@@ -88,8 +89,12 @@ class KnownSecrets:
         if not _contains(path, [spelling for spelling, _ in pairs]):
             return
         content = path.read_bytes()
-        for spelling, instead in pairs:
-            content = content.replace(spelling, instead)
+        if path.suffix in DOCUMENTS:
+            hidden = self.hide_json(json.loads(content))
+            content = json.dumps(hidden, ensure_ascii=False).encode()
+        else:
+            for spelling, instead in pairs:
+                content = content.replace(spelling, instead)
         clean = path.with_name(f".{path.name}.clean")
         clean.unlink(missing_ok=True)
         descriptor = os.open(clean, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
