@@ -23,7 +23,7 @@ _ABOUT = re.compile(
     r"lifetime|ttl|age|length|size|bytes|min|max|timeout|policy|enabled|required|method|methods|"
     r"supported|algorithm|alg|format|header|name|prefix|source|cache|in)$"
 )
-"""Last words of names that describe a secret: ``token_type``, ``password_policy``."""
+"""Ends of names that describe a secret: ``token_type``, ``password_policy``."""
 _ENVIRONMENT = re.compile(
     r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIALS?(?:$|_)|(?:^|_)[A-Z0-9]*(?<!COM)(?<!BY)PASS$"
     r"|(?:^|_)(?:[A-Z0-9]*API|ACCESS|PRIVATE|SIGNING|ENCRYPTION)_?KEY(?:$|_)|(?:^|_)KEY$|(?:^|_)JWT"
