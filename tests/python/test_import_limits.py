@@ -18,8 +18,9 @@ from tests.python.importing import Importer
 from tests.python.importing import importer as importer
 from wirelab.experiment import yaml_source
 from wirelab.imports.budget import NODES_MAX, OPERATIONS_MAX, STEPS_MAX, VALUES_MAX, measure
-from wirelab.imports.secrets import PLACEHOLDER, is_secret_name, text_without_secrets
+from wirelab.imports.left_out import PLACEHOLDER, text_without_secrets
 from wirelab.imports.source import count_values
+from wirelab.secrets.names import is_secret_name
 
 CPU_S_MAX = 2.0
 MEMORY_MIB_MAX = 200

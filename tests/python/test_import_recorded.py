@@ -11,7 +11,8 @@ import pytest
 
 from tests.python.importing import FILES, Done, Importer
 from tests.python.importing import importer as importer
-from wirelab.imports.secrets import is_secret, is_secret_name
+from wirelab.secrets.finding import is_secret
+from wirelab.secrets.names import is_secret_name
 
 CHROMIUM = FILES / "chromium.har"
 COLLECTION = FILES / "collection.postman_collection.json"
@@ -274,3 +275,39 @@ def test_secrets_are_known_by_name_and_by_form() -> None:
     assert is_secret("x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl")
     assert is_secret("x", "Bearer abcdefgh12345")
     assert not is_secret("x", "a value of no interest")
+
+
+def test_a_recorded_login_is_written_without_code_state_token_and_card(
+    importer: Importer, tmp_path: Path
+) -> None:
+    jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+    form = "grant_type=authorization_code&code=Zq81LmN0pQ&redirect_uri=%2Fcb&page=2"
+    card = json.dumps({"pan": "5555 5555 5555 4444", "amount": 5, "state": "CA"})
+    done = importer(
+        "har",
+        _har(
+            tmp_path,
+            {"url": "http://127.0.0.1:1/cb?code=SplxlOBeZQQYbYS6&state=q1w2e3r4&page=2"},
+            {"url": f"http://127.0.0.1:1/files/{jwt}/raw?state=open&code=404"},
+            {"url": "http://127.0.0.1:1/reset/Zk3v9QpL7xTn2WbY/confirm"},
+            {
+                "url": "http://127.0.0.1:1/token",
+                "method": "POST",
+                "headers": [{"name": "content-type", "value": "application/x-www-form-urlencoded"}],
+                "postData": {"mimeType": "application/x-www-form-urlencoded", "text": form},
+            },
+            {
+                "url": "http://127.0.0.1:1/pay",
+                "method": "POST",
+                "headers": [{"name": "content-type", "value": "application/json"}],
+                "postData": {"mimeType": "application/json", "text": card},
+            },
+        ),
+    )
+    for secret in ("SplxlOBeZQQYbYS6", "q1w2e3r4", jwt, "Zk3v9QpL7xTn2WbY", "Zq81LmN0pQ", "5555"):
+        assert secret not in done.text + done.out + done.err
+    paths = {message.get("path") for message in done.messages.values()}
+    assert {"/cb?page=2", "/files/left-out/raw?state=open&code=404"} <= paths
+    assert "/reset/left-out/confirm" in paths
+    contents = [message.get("json") for message in done.messages.values()]
+    assert {"pan": "left-out", "amount": 5, "state": "CA"} in contents

@@ -41,6 +41,9 @@ from wirelab.drive.summary import summary
 from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from wirelab.format.console import Ticker
 from wirelab.process.interruption import Interruption
+from wirelab.secrets import given
+from wirelab.secrets.finding import hide_target
+from wirelab.secrets.known import KnownSecrets
 from wirelab.stack import targets
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
@@ -163,7 +166,25 @@ def run(options: Options) -> int:
 
 
 def measured(options: Options, display: Display) -> Measured:
-    """Makes the calls. Raises :class:`WirelabError`."""
+    """Makes the calls. The result has no secrets of the options. Raises :class:`WirelabError`,
+    also without them."""
+    known = _secrets(options)
+    with known.hiding_errors():
+        return _measured(options, display, known)
+
+
+def _secrets(options: Options) -> KnownSecrets:
+    """What the target, the headers and the content hold."""
+    message = options.message
+    pairs = (header.partition(":") for header in message.headers)
+    headers = [(name.strip(), value.strip()) for name, _, value in pairs]
+    content = message.data or ""
+    if message.body is not None and message.body.is_file():
+        content = message.body.read_bytes().decode("utf-8", "replace")
+    return given.of_request(options.target, headers, content)
+
+
+def _measured(options: Options, display: Display, known: KnownSecrets) -> Measured:
     refuse_contradictions(options)
     conditions = options.thresholds.conditions()
     if options.output.report is not None:
@@ -187,8 +208,9 @@ def measured(options: Options, display: Display) -> Measured:
         **msgspec.to_builtins(summary(outcome, amount)),
         "hints": [*followed, *notes],
     }
-    judged = _judged(conditions, options.target, outcome)
-    return Measured(options.target, result, outcome, judged)
+    named = hide_target(options.target)
+    judged = _judged(conditions, named, outcome)
+    return Measured(named, known.hide_json(result), outcome, judged)
 
 
 def _looked_ahead(
@@ -326,7 +348,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     }
     if connection.postgres and not _is_on_postgres(target):
         raise UsageError(
-            f"--postgres needs store=postgres, but {options.target} has another store",
+            f"--postgres needs store=postgres, but {hide_target(options.target)} has another store",
             "use a stack such as rest@rust?store=postgres, or leave --postgres out",
         )
     for option in _present(of_urls) if isinstance(target, Stack) else ():
@@ -365,7 +387,9 @@ def _headers(message: MessageOptions, *, is_grpc: bool) -> tuple[tuple[str, str]
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
-        raise UsageError(f"--header {text!r} is not a header", "write it as 'Name: value'")
+        raise UsageError(
+            f"--header {hide_target(text)!r} is not a header", "write it as 'Name: value'"
+        )
     return name.strip().lower(), value.strip()
 
 

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from wirelab.drive.session import Call
 from wirelab.errors import UsageError
+from wirelab.secrets.finding import hide_target
 from wirelab.stack import targets
 from wirelab.stack.targets import Server
 
@@ -114,7 +115,9 @@ class _Hops(urllib.request.HTTPRedirectHandler):
         if not self._follow:
             return None
         _server(newurl, any_target=self._any_target)
-        self.notes.append(f"followed {code} from {req.full_url} to {newurl}")
+        self.notes.append(
+            f"followed {code} from {hide_target(req.full_url)} to {hide_target(newurl)}"
+        )
         keeps = code in SAME_METHOD or req.get_method() in ("GET", "HEAD")
         self.leaves_host |= urlsplit(newurl).netloc != urlsplit(req.full_url).netloc
         if not keeps:
@@ -141,7 +144,7 @@ def _server(url: str, *, any_target: bool) -> Server:
     """Raises :class:`UsageError` for one that may not be loaded."""
     server = targets.parse(url) if "://" in url else None
     if not isinstance(server, Server) or server.kind != "http":
-        raise UsageError(f"{url!r} is not HTTP", "--follow and --cookies are of HTTP")
+        raise UsageError(f"{hide_target(url)!r} is not HTTP", "--follow and --cookies are of HTTP")
     if not server.local and not any_target:
         raise UsageError(
             f"{server.authority} is not on this machine",

@@ -17,9 +17,10 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_vali
 
 from wirelab.errors import UsageError
 from wirelab.experiment.expect import Expect
-from wirelab.experiment.fields import Json, Model, Time, time_default
+from wirelab.experiment.fields import HttpPath, Json, Model, Time, time_default
 from wirelab.experiment.messages import Carry, Data
 from wirelab.experiment.yaml_model import FOLDER
+from wirelab.secrets.finding import hide_content
 from wirelab.stack import targets
 from wirelab.stack.external import ExternalStack
 from wirelab.stack.targets import Server, system_authorities
@@ -35,7 +36,6 @@ BODY_BYTES_MAX = 64 * 1024 * 1024
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 NO_REQUEST = "write one of body, body_file and json, or method, path, grpc or data"
 HttpMethod = Annotated[str, Field(pattern=r"^[A-Z]{1,20}$")]
-HttpPath = Annotated[str, Field(pattern=r"^/[\x21-\x7e]*$")]
 GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
 
 
@@ -85,12 +85,15 @@ class _WithBody(Model):
             return json.dumps(self.json_, separators=(",", ":"), ensure_ascii=False).encode()
         return (self.body or "").encode()
 
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the content, without its secrets. Raises :class:`OSError`."""
+        return hashlib.sha256(hide_content(self.content)).hexdigest()
+
     def sha256(self) -> Json:
         """Digest of a content file, which is not part of the experiment file; empty without one.
         Raises :class:`OSError`."""
-        if self.body_file is None:
-            return {}
-        return {"body_file": hashlib.sha256(self.content).hexdigest()}
+        return {} if self.body_file is None else {"body_file": self.digest}
 
     @property
     def problem(self) -> str:
@@ -106,8 +109,10 @@ class HttpRequest(_WithBody):
     """A request to an HTTP service."""
 
     method: HttpMethod | None = Field(None, description="default: GET, or POST with a body")
-    path: HttpPath = Field("/", description="path and query")
-    headers: dict[str, str] = Field(default_factory=dict, description="name: value")
+    path: HttpPath = Field("/", description="path and query; may have ${VARIABLE}")
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="name: value; a value may have ${VARIABLE}"
+    )
     version: Literal["1.1", "2"] = Field("1.1", description="HTTP version")
 
 
@@ -120,7 +125,9 @@ class GrpcRequest(_WithBody):
     )
     reflect: bool = Field(False, description="use server reflection instead of proto")
     include: tuple[str, ...] = Field((), description="folders with files that it imports")
-    metadata: dict[str, str] = Field(default_factory=dict, description="key: value")
+    metadata: dict[str, str] = Field(
+        default_factory=dict, description="key: value; a value may have ${VARIABLE}"
+    )
 
     @property
     def path(self) -> str:
@@ -228,7 +235,8 @@ class ExternalService(Model):
     )
     url: str | None = Field(None, description="http://, https://, grpc:// or grpcs://, instead")
     env: dict[str, str] = Field(
-        default_factory=dict, description="environment, with the same placeholders"
+        default_factory=dict,
+        description="environment, with the same placeholders; a value may have ${VARIABLE}",
     )
     cwd: str | None = Field(
         None, description="working folder; default: that of the experiment file"
@@ -404,16 +412,9 @@ class ExternalService(Model):
         return found
 
     def point(self) -> Json:
-        """The service in results: everything that affects a trial. Values of ``env``, headers and
-        metadata are hashed. Raises :class:`OSError`."""
+        """The service in results: everything that affects a trial, without secrets. Raises
+        :class:`OSError`."""
         described = self.model_dump(mode="json", exclude_defaults=True, by_alias=True)
-        for holder, key in (
-            (described, "env"),
-            (described.get("http", {}), "headers"),
-            (described.get("grpc", {}), "metadata"),
-        ):
-            if key in holder:
-                holder[key] = hidden(holder[key])
         if self.expect is not None:
             described["expect"] = self.expect.plan
         request = self.grpc or self.http
@@ -497,14 +498,6 @@ class ExternalService(Model):
         return {**workload, "body_base64": base64.b64encode(sent.content).decode()}
 
 
-def hidden(values: Mapping[str, str]) -> dict[str, str]:
-    """Hashes values that may be credentials; records still differ where the values differ."""
-    return {
-        name: f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
-        for name, value in values.items()
-    }
-
-
 class _OwnRequest(_WithBody):
     """Content or a complete request to send to user-defined services. Content replaces that of the
     request that a service declares."""
@@ -559,10 +552,8 @@ class _OwnRequest(_WithBody):
     def point(self) -> Json:
         """Properties that the name does not contain, for results."""
         named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
-        if self.headers:
-            named["headers"] = hidden(self.headers)
         if self.has_body:
-            named["sha256"] = hashlib.sha256(self.content).hexdigest()
+            named["sha256"] = self.digest
         if self.expect is not None:
             named["expect"] = self.expect.plan
         if self.data is not None:

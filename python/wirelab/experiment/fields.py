@@ -38,6 +38,14 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN}),
 ]
 """A time in seconds, written with a unit."""
+_PATH = r"[\x21-\x7e]"
+HttpPath = Annotated[
+    str,
+    Field(pattern=rf"^/(?:{_PATH}|‹secret [^›]*›)*$"),
+    WithJsonSchema({"type": "string", "pattern": f"^/{_PATH}*$"}),
+]
+"""A path with its query. In results, secrets in it are replaced
+(:mod:`wirelab.experiment.secret_values`)."""
 
 
 def time_default(text: str, about: str) -> Any:

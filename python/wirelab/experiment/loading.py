@@ -25,15 +25,27 @@ def load(path: Path) -> Experiment:
 
 def parse(text: str, name: str = "experiment") -> Experiment:
     """Reads the text of an experiment file. Raises :class:`ExperimentError`."""
-    return typed_documents.parse(text, name, Experiment, "an experiment", _duplicates)
+    return typed_documents.parse(text, name, Experiment, "an experiment", _problems)
 
 
 def _further_problems(experiment: Experiment, document: Document) -> list[str]:
     return (
-        _duplicates(experiment, document)
+        _problems(experiment, document)
         or _unknown_languages(experiment, document)
         or _impossible(experiment, document)
     )
+
+
+def _problems(experiment: Experiment, document: Document) -> list[str]:
+    return _missing_secrets(experiment, document) or _duplicates(experiment, document)
+
+
+def _missing_secrets(experiment: Experiment, document: Document) -> list[str]:
+    """Secrets that are neither in the file nor in the environment."""
+    return [
+        f"{document.place(path)}: {dotted(path)}: {why}"
+        for path, why in experiment.secrets.problems
+    ]
 
 
 def _unknown_languages(experiment: Experiment, document: Document) -> list[str]:

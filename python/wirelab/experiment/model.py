@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -17,7 +18,10 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
     Tag,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -37,6 +41,8 @@ from wirelab.experiment.fields import Json, Model, Time, read_size, time_default
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.loads import Load
 from wirelab.experiment.messages import Message, Preparation
+from wirelab.experiment.secret_values import SecretValues, conceal
+from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.units import format_bytes
 from wirelab.stack import axes as table
 from wirelab.stack.reference import Stack
@@ -320,6 +326,26 @@ class Experiment(Model):
     interventions: Any = Field(
         None, description="findings under test and their predictions, written by `dissect --test`"
     )
+
+    _secrets: SecretValues = PrivateAttr(default_factory=SecretValues)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _without_secrets(
+        cls, given: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        """Takes the secrets out before anything else reads the document."""
+        if not isinstance(given, dict):
+            return handler(given)
+        concealed, secrets = conceal(given, (info.context or {}).get(FOLDER) or Path())
+        made = handler(concealed)
+        made._secrets = secrets
+        return made
+
+    @property
+    def secrets(self) -> SecretValues:
+        """The values that the file names or has, and that no document gets."""
+        return self._secrets
 
     @field_validator("axes", mode="before")
     @classmethod

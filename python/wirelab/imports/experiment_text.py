@@ -158,8 +158,8 @@ def _head(imported: Imported, place: _Place) -> Iterator[str]:
         yield from _comment("Secrets are left out; the service may refuse calls without them:")
         yield from (f"#   {_line(secret)}" for secret in secrets)
         yield from _comment(
-            "Write them under http.headers of the service, or in the headers of a "
-            "message, in a copy that nobody else reads."
+            "Write them under http.headers of the service, or in the headers of a message, with "
+            "the value in the environment: authorization: Bearer ${NAME}."
         )
     if imported.left_out:
         yield "# Left out:"

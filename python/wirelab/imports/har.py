@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections import Counter
 from dataclasses import replace
 from itertools import chain, repeat
@@ -17,6 +16,7 @@ from wirelab.imports.budget import Budget
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
 from wirelab.imports.operation import NAMES_MAX, Imported, LeftOut, Operation, matches
 from wirelab.imports.source import Text, item_places, mappings
+from wirelab.secrets.finding import hide_target
 
 WHAT = "an HTTP archive (HAR), as a browser's developer tools export it"
 
@@ -110,8 +110,7 @@ def _named(entry: Any) -> str:
     if not isinstance(request, dict):
         return ""
     url = str(request.get("url", "")).partition("?")[0]
-    url = re.sub(r"//[^/@]*@", "//", url)  # a user and a password
-    return f" {request.get('method', '')} {url[:100]}".rstrip()
+    return f" {request.get('method', '')} {hide_target(url)[:100]}".rstrip()
 
 
 def _key(operation: Operation) -> str:

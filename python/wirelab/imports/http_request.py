@@ -8,10 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
-from wirelab.imports import secrets
 from wirelab.imports.budget import DEPTH_MAX, VALUES_MAX, measure
+from wirelab.imports.left_out import (
+    PLACEHOLDER,
+    json_without_secrets,
+    path_without_secrets,
+    text_without_secrets,
+)
 from wirelab.imports.operation import Operation, slug
 from wirelab.imports.source import count_values
+from wirelab.secrets.finding import hide_target, is_secret
+from wirelab.secrets.names import secret_parameters
+from wirelab.secrets.shapes import has_secret_shape
 
 Pairs = list[tuple[str, str]]
 
@@ -77,16 +85,14 @@ class Recorded:
             url = urlsplit(self.url)
             port = url.port
         except ValueError as error:
-            raise NotImportable(f"{self.url!r} is no URL: {error}") from None
+            raise NotImportable(f"{hide_target(self.url)!r} is no URL: {error}") from None
         if url.scheme not in ("http", "https") or not url.hostname:
             raise NotImportable(f"{url.scheme or 'no scheme'}: only http and https are measured")
         if not re.fullmatch(r"[\w.:-]+", url.hostname, re.ASCII):
             raise NotImportable(f"{url.hostname!r} is no name of a host")
         if url.username is not None:
             self.secrets.append("user in the URL")
-        path = secrets.text_without_secrets(
-            quote(url.path or "/", safe=_SAFE_PATH), "path", self.secrets
-        )
+        path = path_without_secrets(quote(url.path or "/", safe=_SAFE_PATH), self.secrets)
         query = self._query(url)
         host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
         origin = f"{url.scheme}://{host}{f':{port}' if port else ''}"
@@ -94,10 +100,11 @@ class Recorded:
 
     def _query(self, url: SplitResult) -> str:
         kept = []
-        for part in filter(None, url.query.split("&")):
-            pair = parse_qsl(part, keep_blank_values=True) or [(part, "")]
-            name, value = pair[0]
-            if value and secrets.is_secret(name, value):
+        parts = [part for part in url.query.split("&") if part]
+        pairs = [(parse_qsl(part, keep_blank_values=True) or [(part, "")])[0] for part in parts]
+        named = secret_parameters(pairs)
+        for part, (name, value) in zip(parts, pairs, strict=True):
+            if value and (name in named or has_secret_shape(value)):
                 self.secrets.append(f"query {name}")
             else:
                 kept.append(quote(part, safe=f"{_SAFE_PATH}?"))
@@ -113,7 +120,7 @@ class Recorded:
                 content_type = value.partition(";")[0].strip()
             if not lower or _NOT_SENT.fullmatch(lower):
                 continue
-            if secrets.is_secret(lower, value):
+            if is_secret(lower, value):
                 self.secrets.append(f"header {lower}")
             elif not value.isascii() or not value.isprintable():
                 self.notes.append(f"header {lower} is left out: it is no ASCII")
@@ -132,14 +139,14 @@ class Recorded:
             except ValueError:
                 self.notes.append("its content is declared as JSON and is none")
             else:
-                return {"json": secrets.without_secrets(value, "json", self.secrets)}
+                return {"json": json_without_secrets(value, "json", self.secrets)}
         if (cleaned := self._undeclared_json(self.body)) is not None:
             return {"body": cleaned}
         if content_type.lower() == "application/x-www-form-urlencoded":
             return {"body": self._form(self.body)}
         if not _is_text(self.body):
             raise NotImportable("its content is no text; send it with body_file")
-        return {"body": secrets.text_without_secrets(self.body, "body", self.secrets)}
+        return {"body": text_without_secrets(self.body, "body", self.secrets)}
 
     def _undeclared_json(self, body: str) -> str | None:
         """JSON of another type (curl declares what it sends a form) without its secrets; None for
@@ -151,17 +158,18 @@ class Recorded:
         except ValueError:
             return None
         found: list[str] = []
-        cleaned = secrets.without_secrets(value, "body", found)
+        cleaned = json_without_secrets(value, "body", found)
         self.secrets += found
         return json.dumps(cleaned) if found else None
 
     def _form(self, body: str) -> str:
         pairs = parse_qsl(body, keep_blank_values=True)
+        named = secret_parameters(pairs)
         cleaned = []
         for name, value in pairs:
-            if value and secrets.is_secret(name, value):
+            if value and (name in named or has_secret_shape(value)):
                 self.secrets.append(f"form field {name}")
-                value = secrets.PLACEHOLDER
+                value = PLACEHOLDER
             cleaned.append((name, value))
         return urlencode(cleaned) if cleaned != pairs else body
 

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 from wirelab.errors import UsageError
 from wirelab.imports.budget import Budget
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
+from wirelab.imports.left_out import PLACEHOLDER
 from wirelab.imports.operation import (
     NAME_MAX,
     NAMES_MAX,
@@ -20,8 +21,8 @@ from wirelab.imports.operation import (
     Operation,
     matches,
 )
-from wirelab.imports.secrets import PLACEHOLDER, is_secret
 from wirelab.imports.source import Places, Text, mappings
+from wirelab.secrets.finding import is_secret
 
 WHAT = "a collection of Postman, exported as Collection v2.1"
 DEPTH_MAX = 50

@@ -86,6 +86,16 @@ def refusal(folder: Path, kind: str) -> RunDirectoryError | None:
     return None
 
 
+def make_private(folder: Path) -> None:
+    """Creates a folder, with its parents, that only this user can read: what a service prints may
+    be private, and a capture has whole requests. An existing folder keeps its mode. Raises
+    :class:`OSError`."""
+    for path in (*reversed(folder.parents), folder):
+        if not path.exists():
+            path.mkdir(mode=0o700)
+    folder.mkdir(exist_ok=True)
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Writes a file atomically, text in UTF-8, and waits until it is on the disk."""
     unfinished = _unfinished(path)
@@ -122,11 +132,11 @@ class RunDirectory:
         source: str,
         comparison: Comparison | None = None,
     ) -> None:
-        """``source`` is the text of the experiment file, stored next to the manifest, which keeps
-        ``comparison``."""
+        """``source`` is the text of the experiment file, stored without its secrets next to the
+        manifest, which keeps ``comparison``."""
         self.folder = folder
         self._experiment = experiment
-        self._source = source
+        self._source = experiment.secrets.hide_source(source)
         self._comparison = comparison
         self._lock: int | None = None
 
@@ -136,7 +146,7 @@ class RunDirectory:
         files."""
         try:
             self._refuse_other_files()
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private(self.folder)
             self._take_lock()
             self._begin_or_resume()
             self.journal = Journal(self.folder / journal.NAME)

@@ -84,6 +84,7 @@ def run(
     """
     progress = progress or Silent()
     share = share or os.environ.get(SHARE) == "1"
+    experiment.secrets.require()
     engine_binary.find()
     catalogue = manifests.load()
     planned = planning.schedule(experiment, catalogue)
@@ -93,6 +94,7 @@ def run(
         _accept_postgres(planned)
     cores = {core for choice in experiment.placement for core in placement.choose(choice).used}
     with (
+        experiment.secrets.known.hiding_errors(),
         interruption or Interruption() as stop,
         RunDirectory(out, experiment, source, comparison) as directory,
         CoreLocks(sorted(cores), share=share, interruption=stop, on_note=progress.note) as locks,

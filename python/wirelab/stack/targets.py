@@ -10,6 +10,7 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from wirelab.errors import UsageError
+from wirelab.secrets.finding import hide_target
 from wirelab.stack.reference import Stack
 
 PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
@@ -43,7 +44,7 @@ def parse(text: str) -> Stack | Server:
         if "@" in text.partition("?")[0]:
             return Stack.parse(text)
         raise UsageError(
-            f"{text!r} is neither a URL nor a stack",
+            f"{hide_target(text)!r} is neither a URL nor a stack",
             "write http://127.0.0.1:8080/path, grpc://127.0.0.1:50051/package.Service/Method "
             "or a stack such as rest@rust",
         )
@@ -51,23 +52,32 @@ def parse(text: str) -> Stack | Server:
         url = urlsplit(text)
         port = url.port
     except ValueError as error:
-        raise UsageError(f"{text!r} is not a URL: {error}", "write http://host:port/path") from None
+        raise UsageError(
+            f"{hide_target(text)!r} is not a URL: {error}", "write http://host:port/path"
+        ) from None
     return _server(text, url, port)
 
 
 def _server(text: str, url: SplitResult, port: int | None) -> Server:
     if url.scheme not in PORTS:
         schemes = ", ".join(f"{scheme}://" for scheme in PORTS)
-        raise UsageError(f"{text!r}: unknown scheme {url.scheme!r}", f"use one of {schemes}")
+        raise UsageError(
+            f"{hide_target(text)!r}: unknown scheme {url.scheme!r}", f"use one of {schemes}"
+        )
     if not url.hostname:
-        raise UsageError(f"{text!r} names no host", "write for example http://127.0.0.1:8080/")
+        raise UsageError(
+            f"{hide_target(text)!r} names no host", "write for example http://127.0.0.1:8080/"
+        )
     if url.username is not None:
-        raise UsageError(f"{text!r} contains a user name", "use --header for credentials")
+        raise UsageError(
+            f"{hide_target(text)!r} contains a user name", "use --header for credentials"
+        )
     path = url.path or "/"
     is_grpc = url.scheme.startswith("grpc")
     if is_grpc and not re.fullmatch(r"/[\w.]+/\w+", path):
         raise UsageError(
-            f"{text!r} names no method", "write grpc://host:port/package.Service/Method"
+            f"{hide_target(text)!r} names no method",
+            "write grpc://host:port/package.Service/Method",
         )
     if url.query:
         path = f"{path}?{url.query}"

@@ -347,7 +347,7 @@ def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
     if refused is not None:
         raise refused
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        run_directory.make_private(out)
     except OSError as error:
         raise UsageError(f"{out} cannot be made: {error.strerror}", "give another --out") from error
     _write(out / study_manifest.NAME, described)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import msgspec
 
 from wirelab.documents.plan import Plan
-from wirelab.experiment.external import ExternalService, hidden
+from wirelab.experiment.external import ExternalService
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.messages import Preparation
 from wirelab.experiment.model import Experiment
@@ -15,6 +16,7 @@ from wirelab.experiment.placement import Table
 from wirelab.process import cgroups
 from wirelab.process.endpoint import Endpoint
 from wirelab.process.services import Settings
+from wirelab.secrets.finding import hide_content
 
 PROGRESS_MS = 100
 FIRST_CALLS = 1000
@@ -116,8 +118,8 @@ def _authority(external: ExternalService | None) -> Json:
 
 
 def shown(plan: Json) -> Json:
-    """The plan as recorded: values of headers and metadata, which may be credentials, are
-    hashed."""
+    """The plan as recorded: secrets in contents that come from files are replaced. It is made from
+    an experiment without its other secrets."""
     for group in plan["groups"]:
         _hide(group["workload"])
     return plan
@@ -129,6 +131,6 @@ def _hide(workload: Json) -> None:
     for step in workload.get("steps", ()):
         if "request" in step:
             _hide(step["request"])
-    for key in ("headers", "metadata"):
-        if key in workload:
-            workload[key] = [list(pair) for pair in hidden(dict(workload[key])).items()]
+    if workload.get("body_base64"):
+        content = hide_content(base64.b64decode(workload["body_base64"]))
+        workload["body_base64"] = base64.b64encode(content).decode()

@@ -166,6 +166,9 @@ class TrialRunner:
         self._lab = lab
         self._planned = planned
         self._cell = planned.cell
+        self._secrets = lab.experiment.secrets
+        self._known = self._secrets.known
+        """Secrets, to be hidden in what the service and the engine print."""
         self._axes = planned.cell.stack.axes
         self._is_direct = self._axes["via"] == proxies.NONE
         self._folder = folder
@@ -190,8 +193,13 @@ class TrialRunner:
                 finished = _finished(trial, self._measured())
         except TrialFailed as failure:
             finished = replace(trial, reason=failure.reason)
+        finally:
+            self._known.hide_in_folder(self._folder)
         finished = replace(finished, seconds=time.monotonic() - began)
-        return replace(finished, checks=load_checks.check(finished))
+        finished = replace(finished, checks=load_checks.check(finished))
+        return (
+            Trial.from_json(self._known.hide_json(finished.to_json())) if self._known else finished
+        )
 
     def _placement(self) -> PlacementRecord:
         shown = self._table.to_json(
@@ -297,7 +305,7 @@ class TrialRunner:
     def _over_external(self, link: AnyLink, declared: ExternalService) -> Measured:
         """The trial of a user-defined service."""
         self._write("service.json", declared.point())
-        with self._external(link, declared) as service:
+        with self._external(link, self._secrets.reveal(declared)) as service:
             measured = self._captured(link, service, service.endpoint(), Store(MEMORY))
         announced = measured.service.announced({"language": LANGUAGE, **service.record()})
         return replace(measured, service=announced)
@@ -450,12 +458,9 @@ class TrialRunner:
             return self._called_by_client(context, observer)
         if self._axes["caller"] != ENGINE:
             return self._called_by_tool(context, observer)
-        engine_plan = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
-        if (calls := self._call_log().path) is not None:
-            engine_plan = msgspec.structs.replace(engine_plan, call_log=str(calls))
-        self._write("plan.json", shown(to_json(engine_plan)))
+        self._write("plan.json", shown(to_json(self._engine_plan(context, self._planned))))
         drive = Drive(
-            engine_plan,
+            self._engine_plan(context, self._with_secrets()),
             ProcessOptions(
                 log=self._folder / "engine.log",
                 cores=self._table.engine,
@@ -477,6 +482,21 @@ class TrialRunner:
         )
         error = outcome.call_log.error if outcome.call_log else None
         return Called(groups, caller, error or "", outcome.groups[0].response_over_time)
+
+    def _engine_plan(self, context: TrialContext, planned: PlannedTrial) -> Plan:
+        made = plan(self._lab.experiment, planned, self._table, context.endpoint)
+        calls = self._call_log().path
+        return made if calls is None else msgspec.structs.replace(made, call_log=str(calls))
+
+    def _with_secrets(self) -> PlannedTrial:
+        """The trial with the secrets of its service and message, for the engine's standard input
+        only."""
+        cell = replace(
+            self._cell,
+            external=self._secrets.reveal(self._cell.external),
+            message=self._secrets.reveal(self._cell.message),
+        )
+        return replace(self._planned, cell=cell)
 
     def _secret_environment(self) -> Json:
         """Asks the engine for its secrets of TLS where they can be captured."""
@@ -584,6 +604,7 @@ class TrialRunner:
         )
 
     def _write(self, name: str, content: Json) -> None:
+        content = self._known.hide_json(content)
         self._write_text(name, json.dumps(content, indent=1, default=str) + "\n")
 
     def _write_text(self, name: str, text: str) -> None:

@@ -68,13 +68,14 @@ def html(result: Result) -> str:
         ("Command", command),
         *((name[0].upper() + name[1:], words) for name, words in around(result)),
     ]
-    return HtmlPage(
+    page = HtmlPage(
         command if len(command) <= TITLE_MAX else f"{command[: TITLE_MAX - 1]}…",
         [section for section in sections if section is not None],
         kind="wrap",
         about=result.verdict.words,
         facts=facts,
     ).html()
+    return result.measured.known_secrets.hide(page)
 
 
 def _trust(result: Result) -> Section:

@@ -11,6 +11,7 @@ import msgspec
 from wirelab.loadtools import adapters
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
+from wirelab.secrets.finding import replace_in_words
 from wirelab.trial import dissected
 from wirelab.trial.record import Check
 from wirelab.trial.wire_record import WireRecord
@@ -106,7 +107,7 @@ class Result:
         line: dict[str, object] = msgspec.to_builtins(
             {
                 "wrap": VERSION,
-                "command": measured.command,
+                "command": replace_in_words(measured.command),
                 "port": measured.port,
                 "tool": self.tool,
                 "service": measured.service
@@ -146,7 +147,8 @@ class Result:
                 "report": self.page and str(self.page),
             }
         )
-        return line
+        hidden: dict[str, object] = measured.known_secrets.hide_json(line)
+        return hidden
 
 
 def result(measured: Measured) -> Result:

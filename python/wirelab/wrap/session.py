@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -27,6 +28,8 @@ from wirelab.process.managed import Refused
 from wirelab.process.metrics import Sample
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
+from wirelab.secrets import given
+from wirelab.secrets.known import KnownSecrets
 from wirelab.stack import manifests
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.reference import Stack
@@ -108,6 +111,11 @@ class Measured:
     """The file that the command was asked to write its secrets of TLS to."""
     secrets: int = 0
     """Connections of which it has secrets."""
+
+    @cached_property
+    def known_secrets(self) -> KnownSecrets:
+        """The secrets on the command line, which no output repeats."""
+        return given.of_command(self.command)
 
     def window_ns(self) -> tuple[int, int] | None:
         """From the first request to the start of the last, CLOCK_MONOTONIC; None without

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirelab.errors import UsageError
+from wirelab.secrets.finding import replace_in_words
 
 PLACEHOLDERS = ("{url}", "{address}", "{host}", "{port}")
 """Replaced in COMMAND if wirelab starts the service."""
@@ -100,5 +101,5 @@ def _ports(word: str) -> set[int]:
 
 
 def as_typed(command: Sequence[str]) -> str:
-    """The command in shell syntax."""
-    return shlex.join(command)
+    """The command in shell syntax, without its secrets."""
+    return shlex.join(replace_in_words(command))

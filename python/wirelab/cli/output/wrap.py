@@ -27,7 +27,8 @@ from wirelab.format.console import Ticker
 from wirelab.format.units import parse_seconds
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
-from wirelab.run.directory import write_whole
+from wirelab.run.directory import make_private, write_whole
+from wirelab.secrets import given
 from wirelab.stack.link_names import ProfileName
 from wirelab.stack.operations import CONTRACTS
 from wirelab.stack.reference import Stack
@@ -61,7 +62,8 @@ def run(order: Order, output: OutputOptions) -> int:
     _accept(output.folder)
     _accept_page(output.report)
     sink: BinaryIO = sys.stderr.buffer if output.as_json else sys.stdout.buffer
-    with Interruption() as interruption, Scratch() as scratch:
+    known = given.of_command(order.command)
+    with known.hiding_errors(), Interruption() as interruption, Scratch() as scratch:
         measured = wrapping.wrap(
             order,
             scratch.folder,
@@ -109,8 +111,9 @@ def _exit_code(result: Result) -> int:
 
 def _show(result: Result) -> None:
     out.print()
+    known = result.measured.known_secrets
     for line in wrapping.lines(result):
-        out.print(line)
+        out.print(known.hide(line))
     if result.kept:
         out.print(f"kept: {result.kept}")
     if result.page:
@@ -160,13 +163,14 @@ def _keep(source: Path, folder: Path | None, result: Result, *, capture: bool) -
     where = folder or Path(time.strftime("wirelab-wrap-%Y%m%d-%H%M%S"))
     names = ["tool-stdout.txt", "tool-stderr.txt", *(["capture.pcapng"] if capture else [])]
     try:
-        where.mkdir(parents=True, exist_ok=True)
+        make_private(where)
         (where / RECORD).write_text(json.dumps(result.to_json(), indent=1) + "\n", encoding="utf-8")
         write_whole(where / PAGE, page.html(result))
         if capture and result.measured.keylog is not None:
             secrets.embed(source / "capture.pcapng", result.measured.keylog)
         for name in names:
             shutil.move(source / name, where / name)
+        result.measured.known_secrets.hide_in_folder(where)
     except OSError as error:
         raise StorageError(
             f"{where} cannot be written: {error.strerror}", "give another folder with --out"

@@ -15,8 +15,8 @@ from wirelab.imports.openapi.document import Paths, check_version, parse
 from wirelab.imports.openapi.examples import MISSING, Examples, Memo
 from wirelab.imports.openapi.references import References
 from wirelab.imports.operation import NAMES_MAX, Imported, LeftOut, Operation, matches, slug
-from wirelab.imports.secrets import is_secret_name
 from wirelab.imports.source import Places, Text, lists
+from wirelab.secrets.names import is_secret_name
 
 METHODS = ("get", "put", "post", "delete", "options", "patch")
 UNMEASURED = ("head", "trace")
