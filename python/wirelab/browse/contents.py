@@ -15,13 +15,14 @@ from wirelab.errors import WirelabError
 from wirelab.format.sanitize import damage, sanitize
 from wirelab.run import journal
 from wirelab.run.manifest import MANIFEST, Manifest
+from wirelab.trial import dissected
 from wirelab.trial.record import Point, Trial
 
 T = TypeVar("T")
 Document = TypeVar("Document", bound=msgspec.Struct)
 
 JOURNAL_BYTES_MAX = journal.BYTES_MAX
-DOCUMENT_BYTES_MAX = 32_000_000
+DOCUMENT_BYTES_MAX = dissected.BYTES_MAX
 """Maximum size of a manifest, a dissection or a report."""
 TRIALS_MAX = 20_000
 PAIRS_MAX = 20_000

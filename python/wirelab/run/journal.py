@@ -33,6 +33,9 @@ SIGNED = frozenset(
 )
 """Fields with numbers that may be negative: settings, differences of two times, and what services
 report."""
+COUNT_END = 2**63
+"""Counts are below it, as in the columns of an export."""
+_SEEDS = frozenset({"options", "seed"})
 _NAME_BYTES_MAX = 255
 _REMEDY = "restore the file from a copy, or run again with another --out"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
@@ -201,7 +204,7 @@ def _records(path: Path, file: BinaryIO, first: int = 1) -> tuple[list[Trial], b
     last = b""
     number = first
     try:
-        for number, line in enumerate(_lines(path, file), first):  # noqa: B007
+        for number, line in enumerate(_lines(path, file), first):
             if last:
                 records.append(_trial(path, number - 1, last))
             last = line
@@ -260,6 +263,8 @@ def _refuse_values(line: dict[str, object], trial: Trial) -> None:
         raise ValueError("id is not the name of a folder")
     if (field := field_of(line, lambda number: number < 0, SIGNED)) is not None:
         raise ValueError(f"{field} is negative")
+    if (field := field_of(line, lambda number: number >= COUNT_END, _SEEDS)) is not None:
+        raise ValueError(f"{field} does not fit in 63 bits")
 
 
 def is_folder_name(text: str) -> bool:
