@@ -22,6 +22,7 @@ from tests.python.hostile_runs import SLOWER, SMALL, write_run
 from tests.python.synthetic_packets import captured, dissected
 from tests.python.synthetic_run import GRPC, REST, trials, write_reproduction
 from wirelab.cli import main
+from wirelab.errors import StorageError
 from wirelab.report.curves import HISTOGRAM_BYTES_MAX, UnreadableHistogram, decoded_curve
 from wirelab.run import journal
 from wirelab.run.directory import MANIFEST_BYTES_MAX
@@ -215,6 +216,7 @@ def test_a_manifest_beyond_its_limit_is_refused(tmp_path: Path) -> None:
 MEASURE = """
 import resource, sys
 from wirelab.cli import main
+from wirelab.errors import StorageError
 code = main(sys.argv[1:])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 sys.exit(code)
@@ -246,7 +248,7 @@ def test_a_journal_that_would_exceed_its_limits_takes_no_further_trial(
     for name in ("LINE_BYTES_MAX", "BYTES_MAX"):
         with monkeypatch.context() as patched:
             patched.setattr(journal, name, len(before) + 10)
-            with pytest.raises(journal.StorageError, match="cannot take another trial"):
+            with pytest.raises(StorageError, match="cannot take another trial"):
                 book.append(without_times(first, "x" * 100))
         assert book.path.read_bytes() == before
     book.append(without_times(first, "x" * 100))

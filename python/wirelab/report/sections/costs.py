@@ -156,7 +156,7 @@ def _tax_cells(point: Point) -> tuple[str, str]:
     if tool != ENGINE:
         return f"called by {tool}", NONE
     found = _tax_of(point.axes)
-    cpu_us = found and found.get(f"{point.axes.get('work', 'decode')}_us")
+    cpu_us = None if found is None else found.get(f"{point.axes.get('work', 'decode')}_us")
     if found is None or cpu_us is None:
         return "not measured", NONE
     rest = found["beside_rest"]
