@@ -33,6 +33,7 @@ from wirelab.trial.record import Trial
 Json = dict[str, Any]
 Steps = tuple[str | int, ...]
 
+REPOSITORY = Path(__file__).parents[2]
 MEMORY_BYTES_MAX = 300_000_000
 MUTATIONS = 60
 RELAXED = (0, 2)
@@ -107,7 +108,8 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ({"result__times__response__mean_ns": -0.5}, "result.times.response.mean_ns is negative"),
         ({"result__rate_per_s": float("nan")}, "contains NaN"),
         ({"result__window_s": float("-inf")}, "contains -Infinity"),
-        ({"result__rate_per_s": 1e300}, "result.rate_per_s is infinite, or"),
+        ({"result__rate_per_s": 1e300}, "result.rate_per_s does not fit"),
+        ({"result__rate_per_s": 10**400}, "result.rate_per_s is not a finite number"),
         ({"point__bytes": 2**63}, "point.bytes does not fit"),
         ({"result__ok": "12"}, "result.ok: expected `int`, got `str`"),
         ({"result__series": [1, None]}, "result.series[1]: expected `int`, got `null`"),
@@ -140,7 +142,7 @@ def test_a_hostile_value_is_refused_with_file_line_and_field(
         ({"threshold": float("inf")}, "contains Infinity"),
         ({"seed": "one"}, "Expected `int | null`, got `str` - at `$.seed`"),
         ({"sessions": [3]}, "$.sessions[0]"),
-        ({"format": 10**20}, "format is infinite, or a number that does not fit"),
+        ({"threshold": 10**400}, "threshold is not a finite number"),
     ],
     ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
 )
@@ -162,6 +164,15 @@ def test_healthy_runs_are_read(tmp_path: Path) -> None:
     change(run, 0, point__options={"offset": -3}, service__set={"nice": -5, "seed": 2**64 - 1})
     for words in reading(run, other, tmp_path)[:-1]:
         assert main(words) == 0, words
+
+
+def test_journals_of_real_runs_are_read() -> None:
+    """Services in every language report what they like, such as -1 for a maximum that is not
+    known, and the largest numbers of 64 bits."""
+    files = [REPOSITORY / "docs/runs/atlas/trials.jsonl"]
+    files.append(REPOSITORY / "tests/python/runs/format-1/trials.jsonl")
+    for file in files:
+        assert len(journal.read(file).trials) == file.read_bytes().count(b"\n") > 0
 
 
 def test_a_line_that_a_kill_cut_costs_only_its_trial(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -17,8 +18,8 @@ from typing import BinaryIO
 
 from wirelab.format.sanitize import sanitize
 
-NUMBER_MAX = 2.0**64
-"""Maximum size of a number: counters have 64 bits."""
+NUMBER_MAX = sys.float_info.max
+"""Larger ones are infinite, or cannot be calculated with."""
 _SHOWN_MAX = 60
 """Maximum number of characters of a field's name in a message."""
 
@@ -57,11 +58,11 @@ def bounded_lines(file: BinaryIO, line_max: int) -> Iterator[bytes]:
 
 
 def parse_json(text: bytes | str) -> object:
-    """A JSON document whose numbers are finite and not larger than a counter can be. Raises
+    """A JSON document whose numbers are finite. Raises
     :class:`ValueError`, which names the field, and :class:`RecursionError`."""
     content: object = json.loads(text, parse_constant=_refuse_constant)
     if (field := field_of(content, lambda number: not abs(number) <= NUMBER_MAX)) is not None:
-        raise ValueError(f"{field} is infinite, or a number that does not fit in 64 bits")
+        raise ValueError(f"{field} is not a finite number")
     return content
 
 

@@ -35,7 +35,7 @@ SIGNED = frozenset(
 report."""
 COUNT_END = 2**63
 """Counts are below it, as in the columns of an export."""
-_SEEDS = frozenset({"options", "seed"})
+_LARGE = SIGNED | {"seed"}
 _NAME_BYTES_MAX = 255
 _REMEDY = "restore the file from a copy, or run again with another --out"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
@@ -263,7 +263,7 @@ def _refuse_values(line: dict[str, object], trial: Trial) -> None:
         raise ValueError("id is not the name of a folder")
     if (field := field_of(line, lambda number: number < 0, SIGNED)) is not None:
         raise ValueError(f"{field} is negative")
-    if (field := field_of(line, lambda number: number >= COUNT_END, _SEEDS)) is not None:
+    if (field := field_of(line, lambda number: number >= COUNT_END, _LARGE)) is not None:
         raise ValueError(f"{field} does not fit in 63 bits")
 
 
