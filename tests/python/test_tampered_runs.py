@@ -326,6 +326,15 @@ def test_a_damaged_dissection_is_refused(
     assert "dissection-client.json is not a dissection" in refusal(capsys, "report", str(run))
 
 
+def test_a_binary_experiment_file_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_captured(tmp_path / "run")
+    (run / "experiment.yaml").write_bytes(b"name: \xff\xfe\n")
+    message = refusal(capsys, "dissect", str(run), "--test")
+    assert "experiment.yaml cannot be read: it is not UTF-8 text" in message
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
