@@ -145,6 +145,8 @@ fn watch(arguments: &Arguments, interrupted: &AtomicBool) -> Result<(), Failure>
         .as_ref()
         .map(|file| live.file(file))
         .transpose()?;
+    // A process that does not exist is refused, and sockets that are open are known from the start.
+    live.look_up()?;
     print(&Line::Ready {
         interfaces: live.sources.iter().map(|one| one.name.clone()).collect(),
     })?;
