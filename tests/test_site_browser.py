@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,6 +150,19 @@ def test_pages_fit_and_can_be_read(browser: Browser, address: str, width: int) -
             assert seen["loads"], name
             assert [one for one in seen["loads"] if not one.startswith(address)] == [], name
     assert not pale, "\n".join(sorted(pale))
+
+
+def test_cells_of_tables_are_below_their_headings(browser: Browser, address: str) -> None:
+    """Also in the atlas, whose tables are wider than a phone."""
+    tables = (Path(__file__).parent / "python/page_tables.js").read_text(encoding="utf-8")
+    for page in ("atlas.html", "studies/hamo2023.html", "reference/experiment.html"):
+        tab = browser.open(f"{address}/{page}", 1280)
+        for width in (390, 1280, 1600):
+            tab.resize(width)
+            seen = tab.evaluate(tables)
+            assert seen["tables"] > 0, page
+            assert seen["misplaced"] == [], f"{page} at {width} px"
+        tab.close()
 
 
 def test_the_probe_can_fail(browser: Browser, address: str) -> None:

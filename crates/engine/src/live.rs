@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     /// Only TCP from or to this port.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// Only connections of this process.
+    /// Only connections of this process and its children.
     #[arg(long)]
     pid: Option<u32>,
     /// End after so many seconds; without it at SIGINT.
@@ -145,6 +145,8 @@ fn watch(arguments: &Arguments, interrupted: &AtomicBool) -> Result<(), Failure>
         .as_ref()
         .map(|file| live.file(file))
         .transpose()?;
+    // A process that does not exist is refused, and sockets that are open are known from the start.
+    live.look_up()?;
     print(&Line::Ready {
         interfaces: live.sources.iter().map(|one| one.name.clone()).collect(),
     })?;
@@ -250,10 +252,7 @@ impl Live {
         if host.is_some() {
             diagnosis = diagnosis.with_host();
         }
-        let mut dissector = Dissector::new(options, diagnosis);
-        if let Some(sockets) = &sockets {
-            dissector.choose(sockets.chosen.clone());
-        }
+        let dissector = Dissector::new(options, diagnosis);
         Live {
             sources,
             host,
@@ -315,8 +314,8 @@ impl Live {
         }
     }
 
-    /// The process's sockets: connections, and addresses that it listens at. Packets that come
-    /// later are taken after the next look-up.
+    /// The sockets of the process: connections, and addresses that it listens at. Packets wait in
+    /// the ring for the next look-up, so that it finds their sockets; the ring bounds their number.
     fn look_up(&mut self) -> Result<(), Failure> {
         let Some(sockets) = &mut self.sockets else {
             return Ok(());
@@ -328,8 +327,6 @@ impl Live {
         let pid = sockets.pid;
         match sockets.look_up() {
             Ok(()) => Ok(()),
-            // It ended while it was watched: what it sent is accounted for.
-            Err(_) if self.number > 0 => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let message = format!("there is no process {pid}; name one that runs");
                 Err(Failure::Refused(message))
@@ -349,11 +346,16 @@ impl Live {
             analyzer,
             dissector,
             writer,
+            sockets,
             number,
             bytes,
             ..
         } = self;
         let mut take = |frame: &Record<'_>| {
+            // Packets of other processes are neither counted nor written.
+            if sockets.as_mut().is_some_and(|own| !own.keeps(frame)) {
+                return Ok(());
+            }
             *number += 1;
             *bytes += u64::from(frame.wire_bytes);
             // Numbers go on over all interfaces.

@@ -15,14 +15,14 @@ from wirelab.errors import WirelabError
 from wirelab.format.sanitize import damage, sanitize
 from wirelab.run import journal
 from wirelab.run.manifest import MANIFEST, Manifest
+from wirelab.trial import dissected
 from wirelab.trial.record import Point, Trial
 
 T = TypeVar("T")
 Document = TypeVar("Document", bound=msgspec.Struct)
 
-JOURNAL_BYTES_MAX = 128_000_000
-"""About 20 times the journal of a study of 910 trials."""
-DOCUMENT_BYTES_MAX = 32_000_000
+JOURNAL_BYTES_MAX = journal.BYTES_MAX
+DOCUMENT_BYTES_MAX = dissected.BYTES_MAX
 """Maximum size of a manifest, a dissection or a report."""
 TRIALS_MAX = 20_000
 PAIRS_MAX = 20_000
@@ -31,7 +31,6 @@ SETTINGS_MAX = 300
 """Maximum number of settings of a report, which takes about 0.1 s for each."""
 TEXT_MAX = 4_000
 """Maximum number of characters of a text in a point; a report of longer ones takes seconds."""
-NAME_BYTES_MAX = 255
 REASON_MAX = 400
 """Maximum number of characters of a reason."""
 
@@ -100,7 +99,7 @@ def accept_trials(trials: tuple[Trial, ...]) -> None:
     if len(trials) > TRIALS_MAX:
         raise NotShown(f"it has {len(trials):,} trials, more than {TRIALS_MAX:,}")
     for trial in trials:
-        if not _is_name(trial.id):
+        if not journal.is_folder_name(trial.id):
             raise Unreadable(f"{tree.display_name(trial.id)!r} is not the id of a trial")
     from wirelab.statistics.cell import setting_key
 
@@ -142,12 +141,6 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, Sequence):
         for inner in value:
             yield from _texts(inner)
-
-
-def _is_name(text: str) -> bool:
-    if not text or text in (".", "..") or "/" in text or "\0" in text:
-        return False
-    return len(text.encode("utf-8", "replace")) <= NAME_BYTES_MAX
 
 
 def read_document(path: Path, kind: type[Document]) -> Document:

@@ -79,7 +79,9 @@ class LiveOptions:
         help="Only this interface. May be repeated. [default: any]",
     )
     pid: int | None = option(
-        "--pid", type=click.IntRange(1), help="Only connections of this process."
+        "--pid",
+        type=click.IntRange(1),
+        help="Only connections of this process and its children.",
     )
     host: bool = option(
         "--host",

@@ -8,6 +8,11 @@ import unicodedata
 _UNSAFE = frozenset({"Cc", "Cf", "Cs"})
 """Unicode's categories of control, format and surrogate characters."""
 
+FIELD = " - at `$"
+"""What msgspec writes between a problem and the path of its field, which a back quote ends."""
+_PROBLEM_MAX = 200
+"""Maximum number of characters of a problem with a field."""
+
 
 def sanitize(text: object) -> str:
     """Text of a service or a file without control characters: no terminal escape, no NUL,
@@ -33,5 +38,14 @@ def damage(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if isinstance(error, TypeError):
-        return "it has unexpected keys or types"
-    return str(error)
+        return f"it has unexpected keys or types{_problem(str(error))}"
+    return sanitize(error)
+
+
+def _problem(text: str) -> str:
+    """``: result.calls: expected `int`, got `str```; empty if the field is not known."""
+    problem, found, field = text.partition(FIELD)
+    if not found:
+        return ""
+    named = sanitize(f"{field.strip('`.')}: {problem[:1].lower()}{problem[1:]}")
+    return f" ({named if len(named) <= _PROBLEM_MAX else f'{named[: _PROBLEM_MAX - 1]}…'})"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import base64
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
+from wirelab.format.untrusted import TooLarge, bounded_lines, open_regular
 from wirelab.stack.axes import ENGINE
 from wirelab.statistics.sample import percentile_printable
 from wirelab.trial.record import Trial
@@ -17,6 +20,14 @@ PERCENTILES = (
     *(1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 93.0, 95.0, 97.0),
     *(98.0, 99.0, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.97, 99.99, 99.995, 99.999),
 )
+
+LINE_BYTES_MAX = 1_000_000
+"""A histogram of three digits takes 40 kB."""
+LOG_BYTES_MAX = 64_000_000
+HISTOGRAM_BYTES_MAX = 16_000_000
+"""Maximum size of a histogram after it is decompressed."""
+_HEADER_BYTES = 8
+"""Cookie and length of a compressed histogram."""
 
 Curve = tuple[tuple[float, float], ...]
 """Pairs of percentile and time in nanoseconds."""
@@ -31,16 +42,34 @@ def read_curve(log: Path, tag: str = "response") -> Curve | None:
     None when the file or the tag is not there. Raises :class:`UnreadableHistogram`."""
     if not log.is_file():
         return None
-    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-        if line.startswith(f"Tag={tag},"):
-            return decoded_curve(line.rsplit(",", 1)[-1].strip(), str(log))
+    number = 0
+    try:
+        for number, line in log_lines(log):
+            if line.startswith(f"Tag={tag},"):
+                return decoded_curve(line.rsplit(",", 1)[-1].strip(), f"{log}:{number}")
+    except TooLarge as error:
+        raise UnreadableHistogram(f"{log}:{number + 1}: {error}") from error
     return None
+
+
+def log_lines(log: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a histogram log with their numbers from 1. Raises :class:`OSError`, and
+    :class:`ValueError` for a pipe, or a line or a file beyond its limit. Bytes that are not UTF-8
+    become U+FFFD."""
+    left = LOG_BYTES_MAX
+    with open_regular(log) as file:
+        for number, line in enumerate(bounded_lines(file, LINE_BYTES_MAX), 1):
+            left -= len(line)
+            if left < 0:
+                raise TooLarge(f"the file has more than {LOG_BYTES_MAX:,} bytes")
+            yield number, line.decode(errors="replace").rstrip("\r\n")
 
 
 def decoded_curve(encoded: str, where: str) -> Curve:
     """The percentile curve of one histogram in its compressed form. Raises
     :class:`UnreadableHistogram`, which names ``where`` it is from."""
     try:
+        _refuse_bomb(encoded)
         histogram = HdrHistogram.decode(encoded)
         count = int(histogram.get_total_count())
         shown = [p for p in PERCENTILES if percentile_printable(count, p)]
@@ -48,6 +77,14 @@ def decoded_curve(encoded: str, where: str) -> Curve:
     except Exception as error:  # the decoder raises whatever the bytes provoke
         raise UnreadableHistogram(f"{where}: {error}") from error
     return tuple((p, value) for p, value in zip(shown, values, strict=True) if value > 0.0)
+
+
+def _refuse_bomb(encoded: str) -> None:
+    """Raises :class:`TooLarge` for a histogram that takes much more memory than its text."""
+    compressed = base64.b64decode(encoded)[_HEADER_BYTES:]
+    unpacked = zlib.decompressobj().decompress(compressed, HISTOGRAM_BYTES_MAX + 1)
+    if len(unpacked) > HISTOGRAM_BYTES_MAX:
+        raise TooLarge(f"a histogram has more than {HISTOGRAM_BYTES_MAX:,} bytes")
 
 
 def _values(histogram: HdrHistogram, percentiles: Sequence[float]) -> list[float]:

@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wirelab.checks.load import client_bound, marked
+from wirelab.errors import RunDirectoryError
 from wirelab.experiment.loads import PROBE
+from wirelab.format.untrusted import TooLarge
+from wirelab.report.curves import log_lines
 from wirelab.report.findings.ranking import NO_VALUE, Ranking, all_rankings
 from wirelab.report.findings.sentences import sentences
 from wirelab.report.parts import Part, parts
@@ -182,10 +185,26 @@ def to_hlog(folder: Path, trials: Sequence[Trial]) -> str:
         for path in sorted((folder / "trials" / trial.id).glob("histograms*.hlog")):
             group = path.stem.removeprefix("histograms").removeprefix("-")
             prefix = "/".join(filter(None, (trial.id, group)))
-            for line in path.read_text(encoding="utf-8").splitlines():
-                if line.startswith("Tag="):
-                    lines.append(f"Tag={prefix}/{line.removeprefix('Tag=')}")
+            lines += [f"Tag={prefix}/{tagged}" for tagged in _tagged(path)]
     return "\n".join(lines) + "\n"
+
+
+def _tagged(log: Path) -> Iterator[str]:
+    """The histograms of a log after their ``Tag=``. Raises :class:`RunDirectoryError`."""
+    number = 0
+    try:
+        for at, line in log_lines(log):
+            number = at
+            if "\ufffd" in line or not line.isprintable():
+                raise ValueError("it is not text")
+            if line.startswith("Tag="):
+                yield line.removeprefix("Tag=")
+    except ValueError as error:
+        number += isinstance(error, TooLarge)
+        raise RunDirectoryError(
+            f"{log}:{number} is not a line of a histogram log: {error}",
+            "restore the file from a copy, or export without .hlog",
+        ) from error
 
 
 def _cell(cell: Cell) -> Json:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ import msgspec
 
 from wirelab.errors import RunDirectoryError, StorageError, WirelabError
 from wirelab.format.sanitize import damage
+from wirelab.format.untrusted import parse_json, read_bounded
 from wirelab.process import engine_binary
 from wirelab.process.engine_binary import binary_digest
 from wirelab.process.scratch import sweep
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 EXPERIMENT = "experiment.yaml"
 LOCK = ".lock"
 
+MANIFEST_BYTES_MAX = 8_000_000
 _NAMED_MAX = 6
 """Maximum number of runs that a message lists."""
 
@@ -42,14 +43,16 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a run. Raises :class:`RunDirectoryError`."""
     path = folder / MANIFEST
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(read_bounded(path, MANIFEST_BYTES_MAX).decode())
         if not isinstance(content, dict):
             raise ValueError("it is not a mapping")
         if content["format"] != FORMAT:
             raise ValueError(
                 f"format {content['format']}, but this version of wirelab reads format {FORMAT}"
             )
-        return msgspec.convert(content, Manifest)
+        manifest = msgspec.convert(content, Manifest)
+        manifest.check()
+        return manifest
     except FileNotFoundError as error:
         missing = f"it has no {MANIFEST}" if folder.is_dir() else "the directory does not exist"
         raise _no_run(folder, missing) from error
@@ -298,7 +301,14 @@ class RunDirectory:
         )
 
     def _write_manifest(self, manifest: Manifest) -> None:
-        write_whole(self.folder / MANIFEST, manifest.text())
+        text = manifest.text().encode()
+        if len(text) > MANIFEST_BYTES_MAX:
+            raise RunDirectoryError(
+                f"{self.folder / MANIFEST} would have {len(text):,} bytes, and the limit is "
+                f"{MANIFEST_BYTES_MAX:,}",
+                "give the experiment shorter messages, or fewer combinations",
+            )
+        write_whole(self.folder / MANIFEST, text)
 
     def note(self, trials: int, skipped: Sequence[str], unavailable: Sequence[str]) -> None:
         """Adds to the manifest the number of trials of the run, and what it leaves out."""

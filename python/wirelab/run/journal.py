@@ -10,15 +10,34 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from wirelab.errors import RunDirectoryError, StorageError
 from wirelab.format.sanitize import damage
+from wirelab.format.untrusted import TooLarge, bounded_lines, field_of, open_regular, parse_json
 from wirelab.trial.record import Trial
 
 NAME = "trials.jsonl"
+LINE_BYTES_MAX = 4_000_000
+"""About 500 times a line of one load; a series of 16 hours."""
+BYTES_MAX = 128_000_000
+"""Maximum size of a journal, about 20 times that of a study of 910 trials."""
+SIGNED = frozenset(
+    {
+        *("options", "set", "metrics", "runtime_metrics", "start_s", "steal_s"),
+        *("hops", "reconciliation", "gaps_us"),
+    }
+)
+"""Fields with numbers that may be negative: settings, differences of two times, and what services
+report."""
+COUNT_END = 2**63
+"""Counts are below it, as in the columns of an export."""
+_LARGE = SIGNED | {"seed"}
+_NAME_BYTES_MAX = 255
+_REMEDY = "restore the file from a copy, or run again with another --out"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 """Error codes of the kernel when no more data can be written."""
 
@@ -54,10 +73,18 @@ class Content:
 
 def read(path: Path) -> Content:
     """Reads the journal without changing it. Raises :class:`RunDirectoryError` if it is damaged
-    before its last line."""
-    whole, torn = _split(path)
-    records = (_trial(path, number, line) for number, line in enumerate(whole, 1))
-    return Content(tuple(records), bool(torn))
+    before its last line, or exceeds its limits."""
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[Content, bytes]:
+    """Also the incomplete rest that a killed run left."""
+    try:
+        with _open(path) as file:
+            records, torn = _records(path, file)
+    except FileNotFoundError:
+        return Content(()), b""
+    return Content(tuple(records), bool(torn)), torn
 
 
 def _latest(records: Iterable[Trial]) -> list[Trial]:
@@ -85,21 +112,18 @@ class Follower:
         """Everything so far. A journal that was replaced or cut is read from its beginning. Raises
         :class:`RunDirectoryError` like :func:`read`, and :class:`OSError`."""
         try:
-            with self._path.open("rb") as file:
+            with _open(self._path) as file:
                 state = os.fstat(file.fileno())
                 found = state.st_dev, state.st_ino
                 if found != self._file or state.st_size < self._offset:
                     self._begin(found)
                 file.seek(self._offset)
-                content = file.read()
+                added, torn = _records(self._path, file, len(self._records) + 1)
+                self._records += added
+                self._offset = file.tell() - len(torn)
         except FileNotFoundError:
             self._begin(None)
-            content = b""
-        lines, torn = _complete(content)
-        first = len(self._records) + 1
-        added = [_trial(self._path, number, line) for number, line in enumerate(lines, first)]
-        self._records += added
-        self._offset += len(content) - len(torn)
+            torn = b""
         return Content(tuple(self._records), bool(torn))
 
 
@@ -110,11 +134,11 @@ class Journal:
         """Opens or creates it, and moves an incomplete last line to a separate file."""
         self.path = path
         path.touch()
-        found = read(path)
+        found, torn = _read(path)
         self.records = list(found.records)
         self.torn = found.torn
-        if found.torn:
-            self._set_aside(_split(path)[1])
+        if torn:
+            self._set_aside(torn)
 
     @property
     def trials(self) -> list[Trial]:
@@ -123,9 +147,10 @@ class Journal:
 
     def append(self, trial: Trial) -> None:
         """Adds a trial and waits until it is on the disk. Raises :class:`StorageError` if the disk
-        is full; the journal is then unchanged."""
+        is full, or the journal could not be read any more; it is then unchanged."""
         line = json.dumps(trial.to_json(), separators=(",", ":"), allow_nan=False).encode() + b"\n"
         length = self.path.stat().st_size
+        _refuse_beyond(self.path, len(line), length + len(line))
         try:
             _write(self.path, line)
         except OSError as error:
@@ -150,22 +175,61 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _split(path: Path) -> tuple[list[bytes], bytes]:
-    """The complete lines, and an incomplete rest left by a killed run."""
+def _refuse_beyond(path: Path, line_bytes: int, bytes_total: int) -> None:
+    """Raises :class:`StorageError` for a line that :func:`read` would refuse."""
+    for size, limit, what in (
+        (line_bytes, LINE_BYTES_MAX, "a line of"),
+        (bytes_total, BYTES_MAX, "all lines of"),
+    ):
+        if size > limit:
+            raise StorageError(
+                f"{path} cannot take another trial: {what} the journal would have {size:,} bytes, "
+                f"and the limit is {limit:,}",
+                "finished trials are kept; give the other trials another --out",
+            )
+
+
+def _open(path: Path) -> BinaryIO:
+    """Raises :class:`FileNotFoundError`, and :class:`RunDirectoryError` for a pipe or a folder."""
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return [], b""
-    return _complete(content)
+        return open_regular(path)
+    except ValueError as error:
+        raise RunDirectoryError(f"{path} cannot be read: {error}", _REMEDY) from error
 
 
-def _complete(content: bytes) -> tuple[list[bytes], bytes]:
-    """The complete lines, and the rest."""
-    end = content.rfind(b"\n") + 1
-    lines, torn = content[:end].splitlines(keepends=True), content[end:]
-    if not torn and lines and not _is_json(lines[-1]):
-        return [line.rstrip(b"\n") for line in lines[:-1]], lines[-1]
-    return [line.rstrip(b"\n") for line in lines], torn
+def _records(path: Path, file: BinaryIO, first: int = 1) -> tuple[list[Trial], bytes]:
+    """The trials of the complete lines from the position of the file on, and the incomplete rest.
+    The first line has the number ``first``. Only the line that is read is in memory."""
+    records: list[Trial] = []
+    last = b""
+    number = first
+    try:
+        for number, line in enumerate(_lines(path, file), first):
+            if last:
+                records.append(_trial(path, number - 1, last))
+            last = line
+    except TooLarge as error:
+        at = first + len(records) + bool(last)
+        raise RunDirectoryError(f"{path}:{at} cannot be read: {error}", _REMEDY) from error
+    if not last.endswith(b"\n") or not _is_json(last):
+        return records, last
+    return [*records, _trial(path, number, last)], b""
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """Lines, none of which is used if the journal as a whole is too large. Raises
+    :class:`TooLarge` for a line, and :class:`RunDirectoryError` for the journal."""
+    size = os.fstat(file.fileno()).st_size
+    left = BYTES_MAX - file.tell()
+    for line in bounded_lines(file, LINE_BYTES_MAX):
+        left -= len(line)
+        if left < 0:
+            raise RunDirectoryError(
+                f"{path} has {max(size, BYTES_MAX + 1):,} bytes, more than the limit of "
+                f"{BYTES_MAX:,}",
+                _REMEDY,
+            )
+        yield line
 
 
 def _is_json(line: bytes) -> bool:
@@ -180,12 +244,31 @@ def _is_json(line: bytes) -> bool:
 
 def _trial(path: Path, number: int, line: bytes) -> Trial:
     try:
-        found = json.loads(line)
+        found = parse_json(line)
         if not isinstance(found, dict):
             raise ValueError("it is not a mapping")
-        return Trial.from_json(found)
+        trial = Trial.from_json(found)
+        _refuse_values(found, trial)
+        return trial
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunDirectoryError(
             f"{path}:{number} is not a trial record of this version of wirelab: {damage(error)}",
-            "restore the file from a copy, or run again with another --out",
+            _REMEDY,
         ) from error
+
+
+def _refuse_values(line: dict[str, object], trial: Trial) -> None:
+    """Raises :class:`ValueError` for values of the right type that no trial has."""
+    if not is_folder_name(trial.id):
+        raise ValueError("id is not the name of a folder")
+    if (field := field_of(line, lambda number: number < 0, SIGNED)) is not None:
+        raise ValueError(f"{field} is negative")
+    if (field := field_of(line, lambda number: number >= COUNT_END, _LARGE)) is not None:
+        raise ValueError(f"{field} does not fit in 63 bits")
+
+
+def is_folder_name(text: str) -> bool:
+    """False for an id that would lead out of the folder of trials."""
+    if not text or text in (".", "..") or "/" in text or not text.isprintable():
+        return False
+    return len(text.encode()) <= _NAME_BYTES_MAX

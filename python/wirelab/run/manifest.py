@@ -93,6 +93,15 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         cores = self.machine.get("cores")
         return counted(cores, "core") if isinstance(cores, int) else "? cores"
 
+    def check(self) -> None:
+        """Raises :class:`ValueError` for a value of the right type that no run has."""
+        if self.trials_planned is not None and self.trials_planned < 0:
+            raise ValueError(f"trials_planned is {self.trials_planned}, which is negative")
+        compared = () if self.comparison is None else (self.comparison.threshold,)
+        for threshold in (self.threshold, *compared):
+            if threshold is not None and not 0 <= threshold < 1:
+                raise ValueError(f"threshold is {threshold:g}, which is not from 0 to below 1")
+
     def text(self) -> str:
         """Contents of the file."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2).decode() + "\n"

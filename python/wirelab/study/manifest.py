@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from wirelab.errors import UsageError
+from wirelab.format.sanitize import damage
+from wirelab.format.untrusted import parse_json, read_bounded
 
 NAME = "study.json"
+BYTES_MAX = 1_000_000
 
 
 def is_reproduction(folder: Path) -> bool:
@@ -20,10 +22,18 @@ def read(folder: Path) -> dict[str, Any]:
     """What it names: ``study``, ``scale``, and ``sha256`` of the study's files. Raises
     :class:`UsageError`."""
     try:
-        return dict(json.loads((folder / NAME).read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        content = parse_json(read_bounded(folder / NAME, BYTES_MAX).decode())
+        if not isinstance(content, dict):
+            raise ValueError("it is not a mapping")
+        study, scale = content["study"], content["scale"]
+        if not isinstance(study, str):
+            raise ValueError("study is not a text")
+        if isinstance(scale, bool) or not isinstance(scale, int | float) or scale <= 0:
+            raise ValueError("scale is not a number above 0")
+    except (OSError, ValueError, KeyError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else damage(error)
         raise UsageError(
             f"{folder} is not a reproduction: {NAME}: {reason}",
             "name a folder that `wirelab reproduce` has written",
         ) from error
+    return content

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+
+from wirelab.format.sanitize import FIELD
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -15,11 +19,21 @@ T = TypeVar("T")
 
 def convert(content: object, model: type[T]) -> T:
     """Parses a part of a record into its model; unknown keys are ignored. Raises
-    :class:`TypeError` if a value has another type."""
+    :class:`TypeError` if a value has another type; it names the field."""
     try:
         return msgspec.convert(content, model, from_attributes=True)
     except msgspec.ValidationError as error:
         raise TypeError(str(error)) from error
+
+
+@contextmanager
+def located(part: str) -> Iterator[None]:
+    """Adds the name of the part to the field that a :class:`TypeError` of the block names."""
+    try:
+        yield
+    except TypeError as error:
+        problem, _, field = str(error).partition(FIELD)
+        raise TypeError(f"{problem}{FIELD}{part}{field.rstrip('`')}`") from error
 
 
 def written(record: DataclassInstance, null: set[str]) -> dict[str, object]:

@@ -10,9 +10,14 @@ from typing import Any
 import msgspec
 
 from wirelab.documents.dissection import Dissection, Rung
-from wirelab.errors import LabError
+from wirelab.errors import RunDirectoryError
+from wirelab.format.sanitize import damage
+from wirelab.format.untrusted import read_bounded
 from wirelab.trial.conversion import convert
 from wirelab.trial.wire_record import PacketFinding, WireConnections, WireRecord, WireWrites
+
+BYTES_MAX = 32_000_000
+"""Maximum size of a stored document."""
 
 
 def text(documents: Dissection | Sequence[Dissection]) -> str:
@@ -21,14 +26,14 @@ def text(documents: Dissection | Sequence[Dissection]) -> str:
 
 
 def read(file: Path) -> Dissection:
-    """Reads a document stored by any version. Raises :class:`LabError` if it is not a
+    """Reads a document stored by any version. Raises :class:`RunDirectoryError` if it is not a
     dissection."""
     try:
-        content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+        content = msgspec.json.decode(read_bounded(file, BYTES_MAX), type=dict[str, Any])
         return msgspec.convert(_completed(content), Dissection)
-    except (ValueError, TypeError, KeyError) as error:
-        raise LabError(
-            f"{file} is not a dissection: {error}",
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise RunDirectoryError(
+            f"{file} is not a dissection: {damage(error)}",
             "dissect its capture again: `wirelab dissect RUN`",
         ) from error
 

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import msgspec
 
 from wirelab.experiment.load_record import LoadRecord
+from wirelab.format.sanitize import FIELD
 from wirelab.trial.codec_record import CodecRecord
-from wirelab.trial.conversion import convert, written
+from wirelab.trial.conversion import convert, located, written
 from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.trial.noise_record import NoiseRecord, PausesRecord
@@ -325,7 +326,7 @@ def _all_times(group: Json) -> Iterator[Json]:
 
 def _list(content: object) -> list[object]:
     if not isinstance(content, list):
-        raise TypeError
+        raise TypeError("expected a list")
     return content
 
 
@@ -543,6 +544,24 @@ class _Plain(msgspec.Struct):
     repeats: str = ""
 
 
+_PARTS: dict[str, Callable[[object], object]] = {
+    "result": GroupResult.of,
+    "engine": CallerRecord.of,
+    "service": lambda line: convert(line, ServiceRecord),
+    "placement": lambda line: convert(line, PlacementRecord),
+    "link": LinkRecord.of,
+    "captures": lambda line: convert(line, dict[Side, CaptureRecord]),
+}
+_OPTIONAL_PARTS: dict[str, Callable[[object], object]] = {
+    "wire": WireRecord.of,
+    "store": lambda line: convert(line, StoreRecord),
+    "proxy": lambda line: convert(line, ProxyRecord),
+    "host": lambda line: convert(line, HostRecord),
+    "noise": lambda line: convert(line, NoiseRecord),
+}
+"""Parts that are None in the record and an empty object in its line."""
+
+
 @dataclass(frozen=True)
 class Trial:
     """One finished trial, measured or failed."""
@@ -629,26 +648,23 @@ class Trial:
         """The inverse of :meth:`to_json`. Raises :class:`TypeError` for unknown keys or another
         structure."""
         known = dict(line)
-        if not all(isinstance(known.get(name, {}), dict) for name in _MAPPINGS):
-            raise TypeError
-        known["result"] = GroupResult.of(known.get("result", {}))
-        known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
-        known["engine"] = CallerRecord.of(known.get("engine", {}))
-        known["service"] = convert(known.get("service", {}), ServiceRecord)
-        known["placement"] = convert(known.get("placement", {}), PlacementRecord)
-        known["link"] = LinkRecord.of(known.get("link", {}))
-        known["captures"] = convert(known.get("captures", {}), dict[Side, CaptureRecord])
-        wire, store = known.get("wire"), known.get("store")
-        known["wire"] = WireRecord.of(wire) if wire else None
-        known["store"] = convert(store, StoreRecord) if store else None
-        proxy = known.get("proxy")
-        known["proxy"] = convert(proxy, ProxyRecord) if proxy else None
-        host = known.get("host")
-        known["host"] = convert(host, HostRecord) if host else None
-        noise = known.get("noise")
-        known["noise"] = convert(noise, NoiseRecord) if noise else None
-        known["point"] = Point.of(known["point"])
-        known["checks"] = convert(known.get("checks", []), tuple[Check, ...])
+        if unknown := known.keys() - {one.name for one in fields(cls)}:
+            raise TypeError(f"unknown key{FIELD}.{min(unknown)}`")
+        for name in _MAPPINGS:
+            if not isinstance(known.get(name, {}), dict):
+                raise TypeError(f"expected an object{FIELD}.{name}`")
+        with located("background"):
+            known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
+        for name, of in _PARTS.items():
+            with located(name):
+                known[name] = of(known.get(name, {}))
+        for name, of in _OPTIONAL_PARTS.items():
+            with located(name):
+                known[name] = of(known[name]) if known.get(name) else None
+        with located("point"):
+            known["point"] = Point.of(known["point"])
+        with located("checks"):
+            known["checks"] = convert(known.get("checks", []), tuple[Check, ...])
         convert(known, _Plain)
         return cls(**known)
 

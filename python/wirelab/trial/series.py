@@ -14,6 +14,7 @@ from math import isfinite
 from pathlib import Path
 
 from wirelab.documents.event import Progress, TimePoint
+from wirelab.format.untrusted import TooLarge, read_bounded
 from wirelab.process import runtime_metrics
 from wirelab.process.metrics import Metrics, Sample, growth
 
@@ -27,6 +28,10 @@ calls (:class:`wirelab.documents.event.TimePoint`)."""
 NAMES = (*runtime_metrics.NAMES, *RATES, *RESPONSE)
 ZERO = b"wirelab.time_zero"
 """Key of the file's metadata: ``window``, or ``first sample`` if no window opened."""
+BYTES_MAX = 64_000_000
+ROWS_MAX = 2_000_000
+"""Maximum number of values: 60 names every 100 ms for an hour."""
+COLUMNS_MAX = 16
 _STEP_S_MIN = 0.02
 """Minimum time between two progress lines for a rate, seconds."""
 
@@ -123,7 +128,10 @@ def read(path: Path) -> dict[str, Points]:
     if not path.exists():
         return {}
     try:
-        columns = parquet.read_table(io.BytesIO(path.read_bytes())).to_pydict()
+        file = parquet.ParquetFile(io.BytesIO(read_bounded(path, BYTES_MAX)))
+        if file.metadata.num_rows > ROWS_MAX or file.metadata.num_columns > COLUMNS_MAX:
+            raise TooLarge(f"it has more than {ROWS_MAX:,} rows or {COLUMNS_MAX} columns")
+        columns = file.read().to_pydict()
         rows = zip(columns["time_s"], columns["name"], columns["value"], strict=True)
         found: dict[str, Points] = {}
         for time_s, name, value in rows:

@@ -1,10 +1,5 @@
 //! One pass over the flows of a capture, which counts and diagnoses.
 
-use std::cell::RefCell;
-use std::collections::HashSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::rc::Rc;
-
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
 use super::document::{
@@ -47,35 +42,11 @@ impl Default for Options {
     }
 }
 
-/// Addresses whose connections are looked at; may change while packets pass. One that is
-/// unspecified stands for all of its port.
-#[derive(Debug, Clone, Default)]
-pub struct Endpoints(Rc<RefCell<HashSet<SocketAddr>>>);
-
-impl Endpoints {
-    /// Connections that open from now on are of these addresses.
-    pub fn replace(&self, addresses: impl IntoIterator<Item = SocketAddr>) {
-        let mut known = self.0.borrow_mut();
-        known.clear();
-        known.extend(addresses);
-    }
-
-    fn has(&self, address: SocketAddr) -> bool {
-        let known = self.0.borrow();
-        let everywhere = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
-        known.contains(&address)
-            || everywhere
-                .into_iter()
-                .any(|ip: IpAddr| known.contains(&SocketAddr::new(ip, address.port())))
-    }
-}
-
 /// Dissects the flows it listens to, and passes the events on to `diagnosis`.
 pub struct Dissector<D> {
     options: Options,
     protocols: Protocols,
     collectors: Collectors<D>,
-    addresses: Option<Endpoints>,
 }
 
 struct Collectors<D> {
@@ -106,7 +77,6 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             },
             protocols: Protocols::default(),
             options,
-            addresses: None,
         }
     }
 
@@ -114,12 +84,6 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
     pub fn with_keys(mut self, keys: KeyLog) -> Dissector<D> {
         self.protocols = Protocols::with_keys(keys);
         self
-    }
-
-    /// Looks only at connections of these addresses, by either end. Call it first.
-    pub fn choose(&mut self, addresses: Endpoints) {
-        self.addresses = Some(addresses);
-        self.collectors.chosen = Some(FlowMap::default());
     }
 
     /// Exchanges so far.
@@ -179,10 +143,6 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
         let ends = [opening.client.port(), opening.server.port()];
         if self.options.port.is_some_and(|port| !ends.contains(&port)) {
-            return;
-        }
-        let is_of = |chosen: &Endpoints| chosen.has(opening.client) || chosen.has(opening.server);
-        if self.addresses.as_ref().is_some_and(|chosen| !is_of(chosen)) {
             return;
         }
         if let Some(chosen) = &mut self.collectors.chosen {

@@ -14,5 +14,5 @@ mod load;
 pub mod reconciliation;
 mod series;
 
-pub use dissector::{Dissector, Endpoints, Options};
+pub use dissector::{Dissector, Options};
 pub use document::*;

@@ -156,14 +156,14 @@ def _tax_cells(point: Point) -> tuple[str, str]:
     if tool != ENGINE:
         return f"called by {tool}", NONE
     found = _tax_of(point.axes)
-    if found is None:
+    cpu_us = None if found is None else found.get(f"{point.axes.get('work', 'decode')}_us")
+    if found is None or cpu_us is None:
         return "not measured", NONE
-    work = point.axes.get("work", "decode")
     rest = found["beside_rest"]
     ratio = NONE
     if rest is not None:
         ratio = f"{rest['ratio']:.2f} ({rest['low']:.2f} to {rest['high']:.2f})"
-    return quantity(found[f"{work}_us"] * 1e3, "ns"), ratio
+    return quantity(cpu_us * 1e3, "ns"), ratio
 
 
 def _tax_of(axes: Mapping[str, str]) -> Mapping[str, Any] | None:

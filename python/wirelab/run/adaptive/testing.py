@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
+from wirelab.format.sanitize import damage
+from wirelab.format.untrusted import read_bounded
 from wirelab.run import directory as run_directory
 from wirelab.run import runner as running
 from wirelab.run.adaptive.proposal import propose
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from wirelab.run.adaptive.outcome import Outcome
 
 REPEATS = 4
+BYTES_MAX = 8_000_000
+"""Maximum size of the stored experiment file."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +92,11 @@ def intervene(
 def _source(folder: Path) -> str:
     run_directory.read_manifest(folder)
     try:
-        return (folder / run_directory.EXPERIMENT).read_text(encoding="utf-8")
-    except OSError as error:
+        content = read_bounded(folder / run_directory.EXPERIMENT, BYTES_MAX)
+        return content.decode()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else damage(error)
         raise UsageError(
-            f"{folder / run_directory.EXPERIMENT} cannot be read: {error.strerror}",
+            f"{folder / run_directory.EXPERIMENT} cannot be read: {reason}",
             "restore the file: a test needs the experiment of the run",
         ) from error
