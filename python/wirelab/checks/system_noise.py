@@ -7,6 +7,7 @@ A trial that one of these checks marks is spoilt: its figures are those of the m
 from __future__ import annotations
 
 from wirelab.format.units import format_seconds
+from wirelab.trial.noise_record import PausesRecord
 from wirelab.trial.record import Check, Trial
 
 WAITED_SHARE_MAX = 0.025
@@ -75,7 +76,8 @@ def check_pauses(trial: Trial) -> Check | None:
     lag_s, pauses = _largest_lag_s(trial), trial.engine.pauses
     if pauses is None and lag_s is None:
         return Check.unmeasurable(PAUSED, "this caller does not report them")
-    if pauses is None or (lag_s or 0.0) > max(PAUSE_S_MAX, pauses.longest_s):
+    right = pauses is not None and _are_short(pauses, window)
+    if pauses is None or (right and (lag_s or 0.0) > PAUSE_S_MAX):
         return Check.judged(
             PAUSED,
             (lag_s or 0.0) <= PAUSE_S_MAX,
@@ -84,7 +86,6 @@ def check_pauses(trial: Trial) -> Check | None:
         )
     if not pauses.count:
         return Check(PAUSED, "ok", "the engine never paused for 10 ms or more")
-    right = pauses.longest_s <= PAUSE_S_MAX and pauses.total_s <= PAUSED_SHARE_MAX * window
     reason = (
         f"the engine did not run for {format_seconds(pauses.total_s)}, "
         f"{_percent(pauses.total_s / window)} of the window (at most "
@@ -94,6 +95,10 @@ def check_pauses(trial: Trial) -> Check | None:
     if not right:
         reason += "; response and service times up to this are the engine's, not the service's"
     return Check.judged(PAUSED, right, reason)
+
+
+def _are_short(pauses: PausesRecord, window_s: float) -> bool:
+    return pauses.longest_s <= PAUSE_S_MAX and pauses.total_s <= PAUSED_SHARE_MAX * window_s
 
 
 def _largest_lag_s(trial: Trial) -> float | None:

@@ -33,7 +33,7 @@ from wirelab.cli.thresholds import (
 )
 from wirelab.documents.event import Outcome
 from wirelab.drive import load_values, request
-from wirelab.drive.advice import hints
+from wirelab.drive.advice import hints, noise
 from wirelab.drive.amount import Amount, Spread
 from wirelab.drive.request import Data, Request
 from wirelab.drive.session import Call, OnProgress, drive_server, drive_stack, read_message
@@ -202,11 +202,11 @@ def _measured(options: Options, display: Display, known: KnownSecrets) -> Measur
         interrupted=outcome.interrupted,
         keeps=_keeps(target, call),
         authority=options.connection.ca,
-        process=outcome.process,
     )
     result = {
         **msgspec.to_builtins(summary(outcome, amount)),
         "hints": [*followed, *notes],
+        "noise": noise(GroupResult.of(outcome.groups[0]), outcome.process),
     }
     named = hide_target(options.target)
     judged = _judged(conditions, named, outcome)

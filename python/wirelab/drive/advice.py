@@ -28,10 +28,9 @@ def hints(
     interrupted: bool = False,
     keeps: bool = True,
     authority: Path | None = None,
-    process: Process | None = None,
 ) -> list[str]:
     """Sentences, none for a result that explains itself. ``keeps``: connections were to be kept;
-    ``authority``: whose certificates were to be accepted; ``process``: of the engine."""
+    ``authority``: whose certificates were to be accepted."""
     steady, short = None, None
     if not interrupted:
         short = _short(group, amount)
@@ -50,8 +49,6 @@ def hints(
         _none_ended(group),
         _behind(group, amount),
         steady,
-        _waited(group, process) if process else None,
-        _paused(group, process) if process else None,
     )
     return [hint for hint in found if hint is not None]
 
@@ -66,6 +63,13 @@ def _nobody(target: Stack | Server, group: GroupResult) -> str | None:
             f"{refused}, and the rate, which is of good calls, is one of the whole window"
         )
     return f"nobody listens at {target.address}: is the server running, and is the port right?"
+
+
+def noise(group: GroupResult, process: Process) -> list[str]:
+    """Sentences about other work of the machine that the result contains, from the engine's
+    ``process``; none on a quiet machine."""
+    found = (_waited(group, process), _paused(group, process))
+    return [one for one in found if one is not None]
 
 
 def _waited(group: GroupResult, process: Process) -> str | None:

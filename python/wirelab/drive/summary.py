@@ -285,6 +285,8 @@ class PrintedResult(DriveResult, frozen=True, kw_only=True):
     target: str
     hints: tuple[str, ...]
     """Sentences about what the result suggests."""
+    noise: tuple[str, ...]
+    """Sentences about other work of the machine that the result contains."""
     conditions: tuple[ConditionResult, ...]
 
 

@@ -62,7 +62,9 @@ def _sections(result: Json, group: GroupOutcome, verdicts: Sequence[str]) -> Ite
     lead = [ONE_RUN]
     if result["interrupted"]:
         lead.insert(0, "The run was interrupted; the figures cover the part before that.")
-    yield Section("Summary", paragraphs=lead, points=(*verdicts, *result["hints"]))
+    yield Section(
+        "Summary", paragraphs=lead, points=(*verdicts, *result["hints"], *result["noise"])
+    )
     yield Section("Response time", tables=[_times(result)], figures=list(_pictures(result, group)))
     yield _replies(result)
     if parts := list(_parts(result)):

@@ -27,7 +27,7 @@ BYTES_MAX = 128_000_000
 """Maximum size of a journal, about 20 times that of a study of 910 trials."""
 SIGNED = frozenset(
     {
-        *("options", "set", "metrics", "runtime_metrics", "start_s", "steal_s"),
+        *("options", "set", "metrics", "runtime_metrics", "start_s", "steal_s", "clock_step_s"),
         *("hops", "reconciliation", "gaps_us"),
     }
 )

@@ -58,7 +58,7 @@ def show(target: str, result: Json) -> None:
         _show_bursts(result["bursts"])
     _show_client(result)
     _say(f"  {NOTES[result['load']]}", "dim")
-    for hint in result["hints"]:
+    for hint in (*result["hints"], *result["noise"]):
         _say(f"! {hint}", "yellow")
 
 
