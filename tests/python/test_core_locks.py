@@ -14,9 +14,22 @@ import pytest
 
 from wirelab import installation
 from wirelab.errors import Interrupted
+from wirelab.experiment import loading as experiment_file
 from wirelab.process.core_locks import CoreLocks
 from wirelab.process.interruption import Interruption
+from wirelab.run import runner as running
+from wirelab.run.progress import Silent
 
+TEXT = """\
+name: small
+services: [rest@rust]
+messages: [{operation: Hello, bytes: 14 B}]
+loads: [closed: {users: 2}]
+window: {duration: 100 ms}
+warmup: {min: 0 s, max: 0 s}
+repeats: 2
+placement: {service: [0], engine: [1]}
+"""
 HOLDER = """
 import sys, time
 from pathlib import Path
@@ -29,6 +42,16 @@ with locks:
     print("locked", flush=True)
     time.sleep(60)
 """
+
+
+class Heard(Silent):
+    """Keeps the messages."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
 
 @pytest.fixture(autouse=True)
@@ -124,6 +147,27 @@ def test_children_of_a_run_do_not_keep_its_locks() -> None:
     finally:
         child.kill()
         child.wait()
+
+
+@pytest.mark.usefixtures("stand_in", "no_orphans", "holder")
+def test_every_trial_of_a_sharing_run_is_marked(tmp_path: Path) -> None:
+    run = running.run(experiment_file.parse(TEXT), tmp_path / "run", source=TEXT, share=True)
+    marks = [check for trial in run.trials for check in trial.checks if check.name == "other runs"]
+    assert [mark.outcome for mark in marks] == ["marked"] * 2
+
+
+@pytest.mark.usefixtures("stand_in", "no_orphans")
+def test_a_run_begins_when_the_other_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holder: subprocess.Popen[str]
+) -> None:
+    monkeypatch.setenv(running.SHARE, "0")
+    progress = Heard()
+    threading.Timer(1.0, holder.kill).start()
+    run = running.run(experiment_file.parse(TEXT), tmp_path / "run", source=TEXT, progress=progress)
+    assert f"another run (process {holder.pid}) measures on the same cores" in progress.notes[0]
+    names = {check.name for trial in run.trials for check in trial.checks}
+    assert len(run.trials) == 2
+    assert "other runs" not in names
 
 
 def test_without_a_state_folder_the_run_goes_on_and_says_so(
