@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from wirelab.format.numbers import quantity
+from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
 from wirelab.run import finished
 from wirelab.trial import series
-from wirelab.trial.record import Trial
 
 PAGE = Path("docs/reference/soak.md")
 PARTS = 6

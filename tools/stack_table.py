@@ -25,10 +25,10 @@ from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
+from wirelab.records.service import OWN
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Catalogue, Served
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import OWN
 
 README = Path("README.md")
 BEGIN = "<!-- stacks: made by make generate -->"

@@ -21,9 +21,9 @@ from wirelab.documents.link import Measure
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
+from wirelab.records.link import CaptureRecord
 from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.link import AnyLink, Link, LinkSpec, Loopback
-from wirelab.trial.link_record import CaptureRecord
 
 WITHOUT, WITH = "without", "with a capture"
 LINKS = ("loopback", "lan")

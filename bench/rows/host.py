@@ -18,8 +18,8 @@ from bench.servers import Running, running
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
+from wirelab.records.host import HostRecord
 from wirelab.trial.host import HostRecording
-from wirelab.trial.host_record import HostRecord
 
 WITHOUT, WITH = "without", "with a record"
 RATE_RPS = 20_000

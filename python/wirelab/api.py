@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.errors import RunDirectoryError, UsageError
+from wirelab.records.trial import Trial
 from wirelab.run import finished
 from wirelab.run.finished import Run
 from wirelab.stack.suggestions import did_you_mean
@@ -16,7 +17,6 @@ from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import THRESHOLD, Comparison, ratio
 from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
 from wirelab.trial import series as _series
-from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
     import pandas

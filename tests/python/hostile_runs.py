@@ -10,8 +10,8 @@ from typing import Any
 
 from tests.python.synthetic_run import GRPC, HOSTILE, REST, World, trials, without_histograms
 from tests.python.synthetic_run import write_run as _write_run
+from wirelab.records.trial import Trial
 from wirelab.run.directory import LOCK
-from wirelab.trial.record import Trial
 
 SMALL = World(sizes=(14,), repeats=3)
 SLOWER = replace(SMALL, seed=2, call_us={REST: 60.0, GRPC: 84.0 * 1.5})

@@ -8,20 +8,13 @@ from hashlib import sha256
 
 import numpy as np
 
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.explain.cell_selector import CellSelector
+from wirelab.records.caller import CallerRecord
+from wirelab.records.group import GroupResult, Times
+from wirelab.records.load import LoadRecord
+from wirelab.records.service import ServiceRecord
+from wirelab.records.trial import Check, Json, Outcome, Point, Trial
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import (
-    CallerRecord,
-    Check,
-    GroupResult,
-    Json,
-    Outcome,
-    Point,
-    ServiceRecord,
-    Times,
-    Trial,
-)
 
 Cost = Callable[[CellSelector], float]
 """Seconds per call of a cell."""

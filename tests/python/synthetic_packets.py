@@ -11,11 +11,11 @@ import msgspec
 from tests.python.synthetic_run import REST, World, point, trial
 from wirelab.checks import load as verdicts
 from wirelab.documents.dissection import Dissection, Finding
+from wirelab.records.link import CaptureRecord, LinkRecord
+from wirelab.records.trial import Trial
+from wirelab.records.wire import PacketFinding
 from wirelab.stack.reference import Stack
 from wirelab.trial import dissected as document
-from wirelab.trial.link_record import CaptureRecord, LinkRecord
-from wirelab.trial.record import Trial
-from wirelab.trial.wire_record import PacketFinding
 
 Json = dict[str, Any]
 

@@ -15,20 +15,16 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from wirelab.checks import load as verdicts
-from wirelab.experiment.load_record import LoadRecord
+from wirelab.records.caller import CallerRecord
+from wirelab.records.conversion import convert
+from wirelab.records.group import GroupResult
+from wirelab.records.link import PlacementRecord
+from wirelab.records.load import LoadRecord
+from wirelab.records.service import ServiceRecord
+from wirelab.records.trial import Json, Point, Trial
 from wirelab.statistics.sample import percentile_printable
 from wirelab.study import catalogue as studies
 from wirelab.study import manifest as study_manifest
-from wirelab.trial.conversion import convert
-from wirelab.trial.link_record import PlacementRecord
-from wirelab.trial.record import (
-    CallerRecord,
-    GroupResult,
-    Json,
-    Point,
-    ServiceRecord,
-    Trial,
-)
 
 REST = "rest@rust?codec=json"
 GRPC = "grpc@rust"

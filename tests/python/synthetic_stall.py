@@ -10,14 +10,15 @@ from typing import Any
 
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.experiment.matrix import PlannedTrial
+from wirelab.records.group import GroupResult, Times
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Point, Trial
+from wirelab.records.wire import WireRecord
 from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Claim, Planned, Spot
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import GroupResult, Point, Times, Trial
-from wirelab.trial.wire_record import WireRecord
 
 STALLED = "rest@rust?server.writes=split&server.nagle=on"
 FLIPPED = "rest@rust?server.writes=split"

@@ -32,14 +32,16 @@ from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process.children import Ended
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
+from wirelab.records.caller import CallerRecord
+from wirelab.records.group import GroupResult
+from wirelab.records.link import PlacementRecord
+from wirelab.records.trial import Check, Trial
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
 from wirelab.stack import manifests
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.reference import Stack
 from wirelab.study.claims import Expectation, Finding, evaluate
-from wirelab.trial.link_record import PlacementRecord
-from wirelab.trial.record import CallerRecord, Check, GroupResult, Trial
 
 Json = dict[str, Any]
 RECORDED = Path(__file__).parent / "ghz_report.json"

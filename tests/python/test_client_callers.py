@@ -20,12 +20,12 @@ from wirelab.experiment import matrix as planning
 from wirelab.process import callers, engine
 from wirelab.process.callers import Caller, Callers
 from wirelab.process.interruption import Interruption
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import Trial
 
 TEXT = """\
 name: clients

@@ -20,14 +20,14 @@ from wirelab.experiment import matrix as planning
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
+from wirelab.records.codec import CodecRecord
+from wirelab.records.trial import Trial
 from wirelab.report.sections import codecs
 from wirelab.report.source import Source
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.statistics.figure import CODEC
-from wirelab.trial.codec_record import CodecRecord
-from wirelab.trial.record import Trial
 
 SCHEMA = Path(__file__).parents[2] / "contracts" / "process" / "codec-times.schema.json"
 EXPERIMENT = """\

@@ -24,6 +24,7 @@ from wirelab.comparisons import outputs
 from wirelab.comparisons.gate import FAILED_MAX, further_pairs, gate, is_enough, pairs
 from wirelab.comparisons.pairs import Answer
 from wirelab.format.numbers import quantity
+from wirelab.records.trial import Check, Trial
 from wirelab.report.page import write_page
 from wirelab.report.source import Source
 from wirelab.run.directory import read_manifest
@@ -31,7 +32,6 @@ from wirelab.run.finished import Run
 from wirelab.run.manifest import Comparison
 from wirelab.statistics.cell import cells, point_key
 from wirelab.statistics.figure import RATE, SERVICE_CPU
-from wirelab.trial.record import Check, Trial
 
 WORLD = World(sizes=(14,), loads=({"kind": "closed", "users": 8},), repeats=12)
 NAMES = ("rest@rust", "grpc@rust")

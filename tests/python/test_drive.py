@@ -33,10 +33,10 @@ from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
+from wirelab.records.group import GroupResult
 from wirelab.stack import manifests, targets
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
-from wirelab.trial.record import GroupResult
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 Json = dict[str, Any]

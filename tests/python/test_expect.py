@@ -22,13 +22,14 @@ from wirelab.checks import replies as reply_checks
 from wirelab.errors import EngineRefused, ExperimentError
 from wirelab.experiment import loading
 from wirelab.experiment.expect import Expect
+from wirelab.records.group import GroupResult, RepliesResult, ReplyResult
+from wirelab.records.trial import Trial
 from wirelab.report.sections import replies as reply_section
 from wirelab.report.source import Source
 from wirelab.report.terminal import terminal_table
 from wirelab.run import runner as running
 from wirelab.run.manifest import Manifest
 from wirelab.run.runner import Run
-from wirelab.trial.record import GroupResult, RepliesResult, ReplyResult, Trial
 
 Json = dict[str, Any]
 CALLS = 30

@@ -14,8 +14,8 @@ from wirelab import checkout
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.experiment.model import Experiment
+from wirelab.records.load import LoadRecord
 
 PLAIN = """\
 name: plain

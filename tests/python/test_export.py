@@ -21,9 +21,10 @@ from pyarrow import parquet
 from tests.python.synthetic_run import REST, World, point, trial, write_reproduction, write_run
 from wirelab import checkout
 from wirelab.cli import main
+from wirelab.records.group import GroupResult, OperationResult, PeriodResult, Times
+from wirelab.records.trial import Trial
 from wirelab.report.export import COLUMNS, rows, to_csv, to_json, to_parquet
 from wirelab.statistics.figure import FIGURES, GOOD_CALLS
-from wirelab.trial.record import GroupResult, OperationResult, PeriodResult, Times, Trial
 
 Json = dict[str, Any]
 REPEATS = 3

@@ -21,10 +21,10 @@ from wirelab.errors import EngineRefused, ExperimentError, RunDirectoryError, Us
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.external import ExternalMessage, ExternalService
 from wirelab.process import process_tree
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
 from wirelab.stack.external import ExternalStack, parts
-from wirelab.trial.record import Trial
 
 pytestmark = pytest.mark.usefixtures("no_orphans", "real_engine")
 

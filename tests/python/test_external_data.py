@@ -16,8 +16,8 @@ import yaml
 from wirelab.errors import EngineRefused, ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.external import ExternalMessage
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
-from wirelab.trial.record import Trial
 
 pytestmark = pytest.mark.usefixtures("no_orphans", "real_engine")
 

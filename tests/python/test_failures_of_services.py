@@ -19,9 +19,9 @@ import pytest
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.process import open_files
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
-from wirelab.trial.record import Trial
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 

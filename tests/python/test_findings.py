@@ -10,13 +10,13 @@ from scipy import stats
 
 from tests.python.synthetic_ladder import trial, trials
 from wirelab.explain.cell_selector import CellSelector, level_words, levels
+from wirelab.records.trial import Trial
 from wirelab.statistics.interval import Interval
 from wirelab.study import claims as findings
 from wirelab.study import crossover, winners
 from wirelab.study.claims import Expectation, Finding, Judgement
 from wirelab.study.crossover import Crossing
 from wirelab.study.winners import Contest
-from wirelab.trial.record import Trial
 
 GRPC = CellSelector.of({"stack": "grpc@go", "bytes": 14})
 HTTP = CellSelector.of({"stack": "rest@go?codec=text", "bytes": 14})

@@ -14,6 +14,7 @@ import pytest
 from tests.python.synthetic_run import REST, World, point, trial, users, write_run
 from wirelab.experiment import loading as experiment_file
 from wirelab.explain.figures import named
+from wirelab.records.trial import Trial
 from wirelab.report import export
 from wirelab.report.charts.first_calls import call_points
 from wirelab.report.sections import first_calls
@@ -21,7 +22,6 @@ from wirelab.report.source import Source
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
 from wirelab.statistics.figure import FIRST_CALLS
-from wirelab.trial.record import Trial
 
 COLD = f"{REST}&start=cold"
 TEXT = """\

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from wirelab.trial.record import GroupResult, Json, histogram_log
+from wirelab.records.group import GroupResult, histogram_log
+from wirelab.records.trial import Json
 
 
 def _group() -> GroupResult:

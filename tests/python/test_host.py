@@ -25,14 +25,14 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.process import engine_binary
 from wirelab.process.interruption import Interruption
+from wirelab.records.host import HostRecord
+from wirelab.records.trial import Trial
 from wirelab.report.sections import packet_waits
 from wirelab.stack import manifests
 from wirelab.trial import host
 from wirelab.trial.capture import Captures
-from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link import Loopback
 from wirelab.trial.reconciliation import CallLog
-from wirelab.trial.record import Trial
 from wirelab.trial.taken_packets import TakenPackets
 
 TEXT = """\

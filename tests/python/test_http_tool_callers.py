@@ -18,10 +18,11 @@ from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process.children import Ended
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
+from wirelab.records.group import GroupResult
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import GroupResult, Trial
 
 STACKS = {
     "ab": "rest@rust?transport=http/1.0&connection=close&work=frame&caller=ab",

@@ -20,10 +20,10 @@ from wirelab.identity.finding import Exam, Finding
 from wirelab.identity.verdict import Gap
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
+from wirelab.records.service import IdentityRecord
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import IdentityRecord
 
 MUTANTS_MIN = 30
 """Seeded mistakes that the differential test must find (all that there are)."""

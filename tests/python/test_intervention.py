@@ -37,12 +37,13 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
+from wirelab.records.trial import Trial
 from wirelab.report import section as page_section
 from wirelab.report.sections import tested_findings as report_tested
 from wirelab.report.source import Source
-from wirelab.run import adaptive as intervention
 from wirelab.run import journal
 from wirelab.run import runner as running
+from wirelab.run.adaptive import recorded, testing
 from wirelab.run.adaptive.outcome import Outcome, judge
 from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Interventions, Spot
@@ -50,7 +51,6 @@ from wirelab.run.adaptive.recorded import FOLDER
 from wirelab.stack import manifests
 from wirelab.statistics.cell import point_key
 from wirelab.trial.plans import settings
-from wirelab.trial.record import Trial
 
 # -- what is proposed ------------------------------------------------------
 
@@ -424,7 +424,7 @@ def test_a_report_names_no_cause_that_was_not_tested(tmp_path: Path) -> None:
     (table,) = report_tested.section(source).tables
     assert table.rows[0][1] == NAGLE
     assert table.rows[0][-1].startswith("holds")
-    own = intervention.read(run / FOLDER)
+    own = recorded.read(run / FOLDER)
     assert own is not None
     assert own.tested[0].verdict == "holds"
 
@@ -455,8 +455,8 @@ def test_the_exit_code_of_a_test_is_that_of_its_verdict(
     trials = trials_of(STALLED, [40.0, 40.4, 39.8, 40.2], STALL) + trials_of(FLIPPED, after_ms)
     outcome = judge(proposal_of(text_of(), STALL).record, trials)
     folder = _run_directory(tmp_path / "run", text_of(), _plain())
-    made = intervention.Intervention(None, outcome)
-    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    made = testing.Intervention(None, outcome)
+    monkeypatch.setattr(testing, "intervene", lambda *_, **__: made)
     assert main(["dissect", str(folder), "--test"]) == code
     assert json.loads(json.dumps(made.to_json()))["tested"][0]["reason"]
     finished = running.read(folder)
@@ -475,8 +475,8 @@ def test_a_failed_trial_of_a_test_ends_it_with_1(
     folder = _run_directory(tmp_path / "run", text_of(), _plain())
     (trial,) = trials_of(FLIPPED, [4.0])
     failed = replace(trial, status="failed", reason="refused")
-    made = intervention.Intervention(None, _outcome(), (failed,))
-    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    made = testing.Intervention(None, _outcome(), (failed,))
+    monkeypatch.setattr(testing, "intervene", lambda *_, **__: made)
     assert main(["dissect", str(folder), "--test"]) == 1
     capsys.readouterr()
 
@@ -485,8 +485,8 @@ def test_where_nothing_could_be_tested_there_is_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = _run_directory(tmp_path / "run", text_of(), _plain())
-    made = intervention.Intervention(None, judge(Interventions(minimum_share=0.05), ()))
-    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    made = testing.Intervention(None, judge(Interventions(minimum_share=0.05), ()))
+    monkeypatch.setattr(testing, "intervene", lambda *_, **__: made)
     assert main(["dissect", str(folder), "--test"]) == 0
     capsys.readouterr()
 
@@ -524,8 +524,8 @@ def test_a_live_stall_is_found_predicted_and_confirmed(
     assert nagle["found_ms_per_call"]["low"] > 20.0
     assert nagle["occurrences_per_call"][1] <= 0.1 * nagle["occurrences_per_call"][0]
     assert "Findings tested" in (out / "report.html").read_text()
-    assert len((out / FOLDER / journal.NAME).read_text().splitlines()) == 2 * intervention.REPEATS
+    assert len((out / FOLDER / journal.NAME).read_text().splitlines()) == 2 * testing.REPEATS
     # Given again, it measures nothing anew.
     assert main(["dissect", str(out), "--test", "--unverified"]) == 0
     assert f"{NAGLE}, server.nagle=off" in capsys.readouterr().out
-    assert len((out / FOLDER / journal.NAME).read_text().splitlines()) == 2 * intervention.REPEATS
+    assert len((out / FOLDER / journal.NAME).read_text().splitlines()) == 2 * testing.REPEATS

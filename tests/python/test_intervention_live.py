@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from wirelab.experiment import loading as experiment_file
-from wirelab.run import adaptive as intervention
+from wirelab.records.link import TcpStart
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
+from wirelab.run.adaptive import testing
 from wirelab.run.adaptive.outcome import Tested as Judged
-from wirelab.trial.link_record import TcpStart
-from wirelab.trial.record import Trial
 
 TEXT = """\
 name: windows
@@ -53,7 +53,7 @@ def _tested(
     text = TEXT.format(axes=axes, bytes=size, think=think, operation=operation)
     run = running.run(experiment_file.parse(text), folder, source=text, unverified=True)
     assert [trial.status for trial in run.trials] == ["measured"], run.failed
-    done = intervention.intervene(folder, repeats=REPEATS, causes=[cause], unverified=True)
+    done = testing.intervene(folder, repeats=REPEATS, causes=[cause], unverified=True)
     assert not done.failed
     assert done.folder is not None
     (judged,) = [one for one in done.outcome.tested if one.planned.claim.cause == cause]

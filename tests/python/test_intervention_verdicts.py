@@ -19,11 +19,11 @@ from tests.python.synthetic_stall import (
     point_of,
     trials_of,
 )
+from wirelab.records.group import Times
 from wirelab.report.sections import tested_findings as report_tested
 from wirelab.run.adaptive.outcome import Tested as Judged
 from wirelab.run.adaptive.outcome import judge
 from wirelab.run.adaptive.record import Interventions, Spot, Together, call_ns
-from wirelab.trial.record import Times
 
 
 def _judged(before: Sequence[float], after: Sequence[float], *left: dict[str, Any]) -> Judged:

@@ -15,10 +15,10 @@ from wirelab.experiment import matrix as planning
 from wirelab.loadtools import ToolRequest, jmeter, tool
 from wirelab.loadtools.adapters import recognise
 from wirelab.loadtools.jmeter import Users
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import Trial
 
 STACK = "rest@rust?work=frame&caller=jmeter"
 TEXT = """\

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import RunDirectoryError, StorageError
-from wirelab.experiment.load_record import LoadRecord
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Point, Trial
 from wirelab.run import journal
 from wirelab.run.journal import Journal
-from wirelab.trial.record import Point, Trial
 
 
 def _trial(number: int, reason: str = "") -> Trial:

@@ -26,9 +26,9 @@ from wirelab.process import cgroups
 from wirelab.process.databases import Cluster, Database, Installation
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import PREFIX
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
-from wirelab.trial.record import Trial
 
 pytestmark = [pytest.mark.usefixtures("real_engine", "no_orphans"), pytest.mark.timeout(600)]
 

@@ -15,10 +15,10 @@ from tests.python.synthetic_ladder import trial
 from wirelab.cli import main
 from wirelab.comparisons.limit import LimitQuestion, Objective, TooFewCalls, _Bench, limit
 from wirelab.errors import UsageError
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.explain.cell_selector import CellSelector
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Trial
 from wirelab.run.progress import Silent
-from wirelab.trial.record import Trial
 
 SERVER = Path(__file__).parent / "queue_server.py"
 COMMAND = f"{sys.executable} {SERVER} {{port}} 2 10"

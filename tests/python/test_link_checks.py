@@ -12,8 +12,8 @@ from wirelab.checks.link import dead
 from wirelab.checks.load import check
 from wirelab.documents.link_ready import Ready
 from wirelab.experiment.link_profiles import OwnProfile
-from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
-from wirelab.trial.record import Json, Trial
+from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.records.trial import Json, Trial
 
 LINK: Json = {
     "name": "wlan",

@@ -26,13 +26,13 @@ from wirelab.explain.cell_selector import CellSelector
 from wirelab.process import metrics, namespaces
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
+from wirelab.records.group import GroupResult
 from wirelab.run import runner as running
 from wirelab.run.progress import Silent
 from wirelab.run.runner import Run
 from wirelab.selftest import doctor
 from wirelab.stack import manifests
 from wirelab.trial import link as links
-from wirelab.trial.record import GroupResult
 
 TEXT = """\
 name: small

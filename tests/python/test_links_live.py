@@ -17,10 +17,10 @@ import pytest
 from wirelab.errors import LabError
 from wirelab.experiment import loading as experiment_file
 from wirelab.process import namespaces
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
 from wirelab.selftest import doctor
-from wirelab.trial.record import Trial
 
 TEXT = """\
 name: live

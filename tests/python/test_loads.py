@@ -16,9 +16,9 @@ from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.process import open_files
 from wirelab.process.endpoint import Endpoint
+from wirelab.records.load import LoadRecord
 from wirelab.run import runner as running
 from wirelab.stack import manifests
 from wirelab.trial import labels

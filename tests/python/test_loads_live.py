@@ -19,10 +19,10 @@ from wirelab.experiment.loads import Load
 from wirelab.process.children import ProcessOptions
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
+from wirelab.records.group import GroupResult
 from wirelab.report import export
 from wirelab.report.page import write_page
 from wirelab.run import runner as running
-from wirelab.trial.record import GroupResult
 
 Json = dict[str, Any]
 

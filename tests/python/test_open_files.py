@@ -19,12 +19,12 @@ from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
+from wirelab.records.caller import FileTables
 from wirelab.report.sections import machine
 from wirelab.report.source import Source
 from wirelab.run.finished import read
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import FileTables
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 

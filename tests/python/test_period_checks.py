@@ -9,10 +9,11 @@ import pytest
 from tests.python.synthetic_run import REST, World, point, trial
 from wirelab.checks import background, periods
 from wirelab.checks.load import check
+from wirelab.records.group import GroupResult, PeriodResult, Times
+from wirelab.records.trial import Check, Json, Trial
 from wirelab.report.sections import groups
 from wirelab.report.terminal import terminal_table
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import Check, GroupResult, Json, PeriodResult, Times, Trial
 
 STAGES: Json = {
     "kind": "stages",

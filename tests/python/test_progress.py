@@ -18,9 +18,11 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.format.console import Console, shortened
 from wirelab.identity import Admission, Examination, Verdict, Verifier
+from wirelab.records.group import GroupResult
+from wirelab.records.service import IdentityRecord
+from wirelab.records.trial import Trial
 from wirelab.run.progress import OnConsole, words
 from wirelab.stack import manifests
-from wirelab.trial.record import GroupResult, IdentityRecord, Trial
 
 Piped = Callable[[], list[str]]
 STUDIES = Path(__file__).parents[2] / "studies"

@@ -12,19 +12,19 @@ import pytest
 
 from wirelab.documents.hops import Held, HeldPlace, Hops, HopSide, HopTime
 from wirelab.errors import LabError, StackError, ToolMissing
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.experiment.placement import choose
 from wirelab.identity.point import identity_stack
 from wirelab.process.proxies import ADAPTERS, NONE
 from wirelab.process.proxies.hop import Hop, Installation
+from wirelab.records.link import CaptureRecord
+from wirelab.records.load import LoadRecord
+from wirelab.records.proxy import ProxyRecord
+from wirelab.records.trial import PROXIED, Point
+from wirelab.records.wire import FindingTest, PacketFinding, WireRecord
 from wirelab.stack import manifests
 from wirelab.stack.axes import BY_NAME
 from wirelab.stack.reference import Stack
 from wirelab.trial import hops
-from wirelab.trial.link_record import CaptureRecord
-from wirelab.trial.proxy_record import ProxyRecord
-from wirelab.trial.record import PROXIED, Point
-from wirelab.trial.wire_record import FindingTest, PacketFinding, WireRecord
 
 HOP = Hop("http/1.1", "http/1.1").between("127.0.0.1:8001", "127.0.0.1:8002")
 FOLDER = Path("/tmp/wirelab-proxy")

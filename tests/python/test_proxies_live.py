@@ -27,9 +27,9 @@ from wirelab.process.endpoint import Endpoint
 from wirelab.process.interruption import Interruption
 from wirelab.process.proxies import ADAPTERS, Place
 from wirelab.process.proxies.hop import Installation
-from wirelab.run import adaptive as intervention
 from wirelab.run import directory
 from wirelab.run import runner as running
+from wirelab.run.adaptive import testing
 from wirelab.run.progress import Silent
 from wirelab.run.runner import Run
 from wirelab.stack.reference import Stack
@@ -303,7 +303,7 @@ def test_a_held_reply_is_found_and_the_switch_proves_it(via: str, tmp_path: Path
         assert 30.0 < found.ms_median < 60.0
         assert found.test is not None
         assert found.test.axis == "via_buffering"
-    done = intervention.intervene(out, repeats=3, causes=["held-by-proxy"])
+    done = testing.intervene(out, repeats=3, causes=["held-by-proxy"])
     (judged,) = done.outcome.tested
     assert judged.verdict == "holds", judged.reason
     assert judged.occurrences is not None

@@ -10,13 +10,13 @@ from pydantic import ValidationError
 
 from tests.python.synthetic_ladder import trial
 from wirelab.explain.cell_selector import CellSelector
+from wirelab.records.trial import Trial
+from wirelab.records.wire import WireRecord
 from wirelab.study import catalogue as studies
 from wirelab.study import published_comparison
 from wirelab.study.model import PublishedMap
 from wirelab.study.published_comparison import Line
 from wirelab.study.sections import _beside
-from wirelab.trial.record import Trial
-from wirelab.trial.wire_record import WireRecord
 
 FOUND = studies.load("elfwing2002")
 

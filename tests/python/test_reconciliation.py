@@ -18,7 +18,10 @@ from wirelab.checks import load as verdicts
 from wirelab.cli import main
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.experiment.load_record import LoadRecord
+from wirelab.records.link import LinkRecord
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Check, Point, Trial
+from wirelab.records.wire import CallTimes, WireRecord
 from wirelab.report.section import Table
 from wirelab.report.sections import time_split
 from wirelab.report.source import Source
@@ -27,10 +30,7 @@ from wirelab.run.manifest import Manifest
 from wirelab.stack.manifests import load
 from wirelab.trial import dissected as document
 from wirelab.trial import reconciliation
-from wirelab.trial.link_record import LinkRecord
 from wirelab.trial.reconciliation import CALLS_MAX, LOG, CallLog
-from wirelab.trial.record import Check, Point, Trial
-from wirelab.trial.wire_record import CallTimes, WireRecord
 
 Json = dict[str, Any]
 

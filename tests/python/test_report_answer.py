@@ -19,13 +19,13 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
+from wirelab.records.trial import Trial
 from wirelab.report import answer
 from wirelab.report.findings.sentences import sentences
 from wirelab.report.section import Table
 from wirelab.report.sections import machine, tables
 from wirelab.report.sections.comparisons import comparisons
 from wirelab.report.source import Source
-from wirelab.trial.record import Trial
 
 SMALL = World((REST, GRPC), (14,), (users(32),), repeats=4)
 

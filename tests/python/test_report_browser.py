@@ -22,12 +22,12 @@ from tests.python.synthetic_run import (
     write_reproduction,
     write_run,
 )
+from wirelab.records.group import GroupResult
 from wirelab.report.page import write_page
 from wirelab.report.section import WORD_MAX
 from wirelab.study import reproduction
 from wirelab.study import sections as study_page
 from wirelab.trial import dissected as document
-from wirelab.trial.record import GroupResult
 
 pytestmark = needs_chromium
 

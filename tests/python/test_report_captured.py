@@ -11,18 +11,17 @@ from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissect
 from tests.python.synthetic_run import GRPC, REST, write_run
 from wirelab.checks import load as verdicts
 from wirelab.cli import app
+from wirelab.records.trial import Trial
 from wirelab.report import dissection_text as text
 from wirelab.report.page import write_page
 from wirelab.report.sections import costs, packet_findings
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.sections.tables import MARKS
 from wirelab.report.source import Source
-from wirelab.run import adaptive as intervention
-from wirelab.run.adaptive import outcome
+from wirelab.run.adaptive import outcome, recorded
 from wirelab.run.adaptive.record import Claim, Interventions, Planned, Spot
 from wirelab.run.manifest import Manifest
 from wirelab.trial import dissection
-from wirelab.trial.record import Trial
 
 CAUSE = str(FINDING["cause"])
 
@@ -93,7 +92,7 @@ def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
     run = write_run(tmp_path / "my run", [own, other])
     assert packet_findings.of_run(_capture(run, own), run).verdicts == {}
     assert f"dissect '{run}' --test" in packet_findings.of_run(_capture(run, own), run).remedy
-    monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
+    monkeypatch.setattr(recorded, "read", lambda folder: _outcome(own))
     assert packet_findings.of_run(_capture(run, own), run).verdicts == {CAUSE: "holds"}
     assert packet_findings.of_run(_capture(run, other), run).verdicts == {}
 
@@ -109,7 +108,7 @@ def test_dissect_of_a_run_tells_tested_from_untested(
     printed = CliRunner().invoke(app, ["dissect", str(run)]).output
     assert packet_findings.TESTED not in printed
     assert f"dissect {run} --test" in " ".join(printed.split())
-    monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
+    monkeypatch.setattr(recorded, "read", lambda folder: _outcome(own))
     printed = CliRunner().invoke(app, ["dissect", str(run)]).output
     assert printed.index(packet_findings.TESTED) < printed.index(f"{CAUSE}, tested: holds")
     assert printed.index(packet_findings.UNTESTED) < printed.index("server-think-time")

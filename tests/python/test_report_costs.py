@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import REST, World, failed, trials, users, with_result, write_run
+from wirelab.records.caller import CallerRecord
+from wirelab.records.conversion import convert
+from wirelab.records.service import StoreRecord
+from wirelab.records.trial import Check, Json, Trial
 from wirelab.report.page import write_page
 from wirelab.report.sections import costs, machine, tables
 from wirelab.report.source import Source
-from wirelab.trial.conversion import convert
-from wirelab.trial.record import CallerRecord, Check, Json, StoreRecord, Trial
 
 ONE = World(stacks=(REST,), sizes=(14,), loads=(users(32),))
 SPENT: Json = {

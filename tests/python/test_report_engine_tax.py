@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.format.numbers import quantity
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Point
 from wirelab.report.page import write_page
 from wirelab.report.section import Table
 from wirelab.report.sections import costs
 from wirelab.stack.reference import Stack
 from wirelab.trial.labels import Names
-from wirelab.trial.record import Point
 
 HEAD = "engine&#39;s own CPU per call"
 

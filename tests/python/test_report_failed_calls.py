@@ -13,6 +13,7 @@ import pytest
 from tests.python.synthetic_run import REST, World, failing, trials, users, write_run
 from tests.python.test_report_terminal import printed
 from wirelab.cli import main
+from wirelab.records.trial import Trial
 from wirelab.report.export import to_csv, to_json
 from wirelab.report.page import write_page
 from wirelab.report.sections import tables
@@ -20,7 +21,6 @@ from wirelab.report.sections.comparisons import comparisons
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import GOOD_P99, RESPONSE_P50, RESPONSE_P99
-from wirelab.trial.record import Trial
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 TIMEOUT_S = 10.0

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.python.synthetic_run import REST, World, point, trial
+from wirelab.records.link import LinkRecord
+from wirelab.records.trial import Json, Trial
 from wirelab.report.sections import links
 from wirelab.report.source import Source
 from wirelab.report.terminal import terminal_table
 from wirelab.run.manifest import Manifest
 from wirelab.trial.labels import Names
-from wirelab.trial.link_record import LinkRecord
-from wirelab.trial.record import Json, Trial
 
 
 def _trial(name: str, order: int, p50: float, **link: object) -> Trial:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial, users, write_run
 from wirelab.documents.event import TimePoint
+from wirelab.records.trial import Trial
 from wirelab.report import contents
 from wirelab.report.charts.canvas import TITLE_LINE
 from wirelab.report.charts.over_time import (
@@ -23,7 +24,6 @@ from wirelab.report.page import write_page
 from wirelab.report.sections import runtime
 from wirelab.report.source import Source
 from wirelab.trial import series
-from wirelab.trial.record import Trial
 from wirelab.trial.series import Series
 
 SECOND_NS = 1_000_000_000

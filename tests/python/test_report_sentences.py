@@ -20,7 +20,7 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
-from wirelab.experiment.load_record import LoadRecord
+from wirelab.records.load import LoadRecord
 from wirelab.report.charts import load_panels
 from wirelab.report.export import to_json
 from wirelab.report.findings.sentences import sentences

@@ -19,14 +19,14 @@ from tests.python.synthetic_run import (
     without_histograms,
     write_run,
 )
-from wirelab.experiment.load_record import LoadRecord
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Check, Trial
 from wirelab.report import page, section
 from wirelab.report.export import to_json
 from wirelab.report.section import Table
 from wirelab.report.sections import comparisons
 from wirelab.report.source import Source
 from wirelab.statistics import comparison
-from wirelab.trial.record import Check, Trial
 
 REPEATS = 15
 FEW, MANY = 2, 8

@@ -20,9 +20,9 @@ from tests.python.synthetic_run import (
     write_run,
 )
 from wirelab.cli.output import run as results
+from wirelab.records.trial import Trial
 from wirelab.report.terminal import terminal_table
 from wirelab.run import runner as running
-from wirelab.trial.record import Trial
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 

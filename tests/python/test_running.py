@@ -24,11 +24,11 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.model import Experiment
 from wirelab.process import engine, services, system_noise
 from wirelab.process.interruption import Interruption
+from wirelab.records.trial import Trial
 from wirelab.report.page import write_page
 from wirelab.run import runner as running
 from wirelab.run.progress import Silent
 from wirelab.run.runner import Run
-from wirelab.trial.record import Trial
 
 TEXT = """\
 name: small

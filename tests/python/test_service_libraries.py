@@ -20,11 +20,11 @@ from wirelab.documents.service_ready import Library
 from wirelab.errors import BuildError, EngineMissing
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
+from wirelab.records.conversion import convert
+from wirelab.records.service import OWN, ServiceRecord
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Served
 from wirelab.stack.reference import Stack
-from wirelab.trial.conversion import convert
-from wirelab.trial.record import OWN, ServiceRecord
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "contracts/process/service-ready.schema.json").read_text())

@@ -7,9 +7,9 @@ import pytest
 from tools import stack_table
 from tools.stack_table import Offer, Report
 from wirelab.documents.service_ready import Library
+from wirelab.records.service import OWN
 from wirelab.stack.manifests import Served
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import OWN
 
 REST = Served(
     binding="rest",

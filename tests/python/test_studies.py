@@ -17,6 +17,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.scaling import replaced, scaled
 from wirelab.explain.cell_selector import CellSelector, levels
+from wirelab.records.trial import Point
 from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
 from wirelab.study import loading as study_file
@@ -24,7 +25,6 @@ from wirelab.study import manifest as study_manifest
 from wirelab.study import reproduction
 from wirelab.study import sections as study_page
 from wirelab.study.catalogue import Found
-from wirelab.trial.record import Point
 
 STUDIES = Path(__file__).parents[2] / "studies"
 

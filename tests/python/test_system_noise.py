@@ -26,13 +26,14 @@ from tests.python.synthetic_run import World, point
 from tests.python.synthetic_run import trial as make_trial
 from wirelab.checks import load as load_checks
 from wirelab.checks.system_noise import spoilt_by
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.process import system_noise
 from wirelab.process.metrics import cpu_seconds
 from wirelab.process.process_tree import cpu_seconds_of_trees
 from wirelab.process.system_noise import RunDelay, SystemNoiseSampler, busy_seconds
-from wirelab.trial.noise_record import NoiseRecord, PausesRecord
-from wirelab.trial.record import Check, Times, Trial
+from wirelab.records.group import Times
+from wirelab.records.load import LoadRecord
+from wirelab.records.noise import NoiseRecord, PausesRecord
+from wirelab.records.trial import Check, Trial
 
 LOOP = "import os; os.sched_setaffinity(0, {CORE})\nwhile True: pass"
 COMMAND = [sys.executable, "-c", "import sys; from wirelab.cli import main; sys.exit(main())"]

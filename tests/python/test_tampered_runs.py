@@ -23,12 +23,12 @@ from tests.python.synthetic_packets import captured, dissected
 from tests.python.synthetic_run import GRPC, REST, trials, write_reproduction
 from wirelab.cli import main
 from wirelab.errors import StorageError
+from wirelab.records.trial import Trial
 from wirelab.report.curves import HISTOGRAM_BYTES_MAX, UnreadableHistogram, decoded_curve
 from wirelab.run import journal
 from wirelab.run.directory import MANIFEST_BYTES_MAX
 from wirelab.trial import dissected as document
 from wirelab.trial import series
-from wirelab.trial.record import Trial
 
 Json = dict[str, Any]
 Steps = tuple[str | int, ...]

@@ -9,9 +9,12 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial, with_result
 from wirelab.checks.load import check, client_bound, marked
+from wirelab.records.caller import CallerRecord
+from wirelab.records.group import GroupResult, Times
+from wirelab.records.link import PlacementRecord
+from wirelab.records.service import ServiceRecord
+from wirelab.records.trial import Check, Json, Trial
 from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU
-from wirelab.trial.link_record import PlacementRecord
-from wirelab.trial.record import CallerRecord, Check, GroupResult, Json, ServiceRecord, Times, Trial
 
 CLOSED: Json = {"kind": "closed", "users": 10}
 OPEN: Json = {"kind": "constant", "rate": 12_000.0, "in_flight_max": 64}

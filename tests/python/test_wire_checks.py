@@ -11,8 +11,8 @@ import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial, with_result
 from wirelab.checks.load import check
-from wirelab.trial.record import Check, Json, Trial
-from wirelab.trial.wire_record import WireRecord
+from wirelab.records.trial import Check, Json, Trial
+from wirelab.records.wire import WireRecord
 
 CLOSED: Json = {"kind": "closed", "users": 10}
 OPEN: Json = {"kind": "constant", "rate": 500.0, "in_flight_max": 64}

@@ -11,8 +11,8 @@ from wirelab.documents.dissection import Dissection
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
-from wirelab.trial.link_record import CaptureRecord, LinkRecord
-from wirelab.trial.record import Check
+from wirelab.records.link import CaptureRecord, LinkRecord
+from wirelab.records.trial import Check
 from wirelab.wrap import arrivals, comparison
 from wirelab.wrap import checks as judgement
 from wirelab.wrap.checks import Case

@@ -14,8 +14,8 @@ from wirelab import wrap as wrapping
 from wirelab.documents.dissection import Dissection
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
-from wirelab.trial.link_record import CaptureRecord, LinkRecord
-from wirelab.trial.record import IdentityRecord
+from wirelab.records.link import CaptureRecord, LinkRecord
+from wirelab.records.service import IdentityRecord
 from wirelab.wrap import Measured, Order, page
 from wirelab.wrap.process import Ran, Threads
 from wirelab.wrap.session import WrappedService

@@ -13,10 +13,10 @@ import msgspec
 from wirelab.browse import tree
 from wirelab.errors import WirelabError
 from wirelab.format.sanitize import damage, sanitize
+from wirelab.records.trial import Point, Trial
 from wirelab.run import journal
 from wirelab.run.manifest import MANIFEST, Manifest
 from wirelab.trial import dissected
-from wirelab.trial.record import Point, Trial
 
 T = TypeVar("T")
 Document = TypeVar("Document", bound=msgspec.Struct)

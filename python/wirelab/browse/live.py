@@ -18,6 +18,7 @@ from wirelab.browse.tree import NAMES_MAX, TRIALS, Entry, display_name
 from wirelab.comparisons.finished_runs import SHOWN
 from wirelab.format.numbers import NONE, over_limits
 from wirelab.format.sanitize import sanitize
+from wirelab.records.trial import Point, Trial
 from wirelab.run import finished, journal
 from wirelab.run.journal import Content, Follower
 from wirelab.run.manifest import Manifest
@@ -25,7 +26,6 @@ from wirelab.run.progress import time_left
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
-from wirelab.trial.record import Point, Trial
 
 CELLS_MAX = 300
 """Maximum number of cells that are shown."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from wirelab.format.counting import of_all
-from wirelab.trial.record import Check, GroupResult, Trial
+from wirelab.records.group import GroupResult
+from wirelab.records.trial import Check, Trial
 
 NAME = "background"
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from wirelab.records.group import GroupResult
 from wirelab.statistics.interval import OutOfRange
-from wirelab.trial.record import GroupResult
 
 ANYWAY = 0.01
 """This share of the calls may be behind in any case."""

@@ -10,15 +10,15 @@ import msgspec
 from wirelab.documents.link_ready import GilbertElliottLossModel, ProfileDocument
 from wirelab.experiment.capture_ends import WHERE
 from wirelab.format.counting import of_all
+from wirelab.records.trial import Check, Trial
 from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.record import Check, Trial
 
 if TYPE_CHECKING:
     from wirelab.documents.link_ready import Ready
     from wirelab.experiment.link_profiles import OwnProfile
-    from wirelab.trial.link_record import PlacementRecord
+    from wirelab.records.link import PlacementRecord
 
 RTT_OFF_MS = 0.4
 """A round trip may differ from the nominal by this much,"""

@@ -18,10 +18,11 @@ from wirelab.checks.wire import expected_connections, spare_connections, unfixed
 from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.units import format_seconds
 from wirelab.process import cgroups
+from wirelab.records.group import GroupResult
+from wirelab.records.trial import Check, Trial
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.stationarity import stationary
-from wirelab.trial.record import Check, GroupResult, Trial
 
 SHARE_OF_RESPONSE = 0.05
 """Backlog p99 and lag p99.9 may be at most this share of the response p99."""

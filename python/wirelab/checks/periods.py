@@ -7,10 +7,11 @@ from itertools import pairwise
 from math import sqrt
 from statistics import median
 
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.format.counting import counted
 from wirelab.format.units import format_seconds
-from wirelab.trial.record import Check, GroupResult, PeriodResult, Trial
+from wirelab.records.group import GroupResult, PeriodResult
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Check, Trial
 
 REACHED = 0.95
 """Share of the planned users, or calls per second, that a stage has to reach."""

@@ -7,8 +7,9 @@ from typing import Any
 
 from wirelab.format.counting import counted
 from wirelab.format.units import format_bytes
+from wirelab.records.group import RepliesResult
+from wirelab.records.trial import Check, Trial
 from wirelab.stack.external import LANGUAGE
-from wirelab.trial.record import Check, RepliesResult, Trial
 
 NAME = "replies"
 UNCHECKED = "replies were not checked"

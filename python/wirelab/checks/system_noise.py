@@ -7,8 +7,8 @@ A trial that one of these checks marks is spoilt: its figures are those of the m
 from __future__ import annotations
 
 from wirelab.format.units import format_seconds
-from wirelab.trial.noise_record import PausesRecord
-from wirelab.trial.record import Check, Trial
+from wirelab.records.noise import PausesRecord
+from wirelab.records.trial import Check, Trial
 
 WAITED_SHARE_MAX = 0.025
 """Of the window: half of the 5 % from which on two stacks count as different

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.format.counting import counted, of_all
 from wirelab.format.units import format_seconds
-from wirelab.trial.record import Check, GroupResult, Trial
+from wirelab.records.group import GroupResult
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Check, Trial
 
 if TYPE_CHECKING:
-    from wirelab.trial.wire_record import WireRecord, WireWrites
+    from wirelab.records.wire import WireRecord, WireWrites
 
 MISFITS = 0.01
 """Share of messages that may come in another number of segments than declared: a segment that

@@ -41,13 +41,13 @@ from wirelab.drive.summary import summary
 from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, UsageError
 from wirelab.format.console import Ticker
 from wirelab.process.interruption import Interruption
+from wirelab.records.group import GroupResult
 from wirelab.secrets import given
 from wirelab.secrets.finding import hide_target
 from wirelab.secrets.known import KnownSecrets
 from wirelab.stack import targets
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
-from wirelab.trial.record import GroupResult
 
 if TYPE_CHECKING:
     from wirelab.explain.thresholds import Condition, Judged
@@ -257,8 +257,9 @@ def _write_report(made: Measured, file: Path) -> None:
 def _judged(conditions: Sequence[Condition], target: str, outcome: Outcome) -> list[Judged]:
     if not conditions:
         return []
-    from wirelab.experiment.load_record import LoadRecord
-    from wirelab.trial.record import CallerRecord, Point, Trial
+    from wirelab.records.caller import CallerRecord
+    from wirelab.records.load import LoadRecord
+    from wirelab.records.trial import Point, Trial
 
     group = GroupResult.of(outcome.groups[0])
     trial = Trial(

@@ -250,10 +250,10 @@ def _run(
 
 def _tested(folder: Path, progress: Progress, options: RunOptions) -> int:
     """Tests the packet findings and returns the exit code. The results are shown in any case."""
-    from wirelab.run import adaptive as intervention
+    from wirelab.run.adaptive import testing
 
     try:
-        made = intervention.intervene(
+        made = testing.intervene(
             folder,
             progress=progress,
             unverified=options.unverified,

@@ -33,6 +33,7 @@ from wirelab.explain.path import Refusal, Step
 from wirelab.explain.phases import phase_gaps
 from wirelab.explain.two_orders import Values, judged, two_orders
 from wirelab.format.counting import counted
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.progress import Progress
 from wirelab.run.runner import Run
@@ -41,7 +42,6 @@ from wirelab.stack.manifests import Catalogue
 from wirelab.stack.reference import Stack
 from wirelab.statistics.comparison import Comparison, contrast
 from wirelab.statistics.figure import Figure
-from wirelab.trial.record import Trial
 
 MIXED = (
     "one service is a stack of wirelab, the other is your own: single changes cannot connect them",

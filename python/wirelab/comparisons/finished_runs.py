@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from wirelab.records.trial import Point
 from wirelab.run.finished import Run
 from wirelab.run.manifest import Manifest
 from wirelab.statistics.cell import Cell, cells, point_key
 from wirelab.statistics.comparison import Comparison, family, ratio
 from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, SERVICE_CPU, Figure
 from wirelab.statistics.interval import StatisticsError
-from wirelab.trial.record import Point
 
 SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99, SERVICE_CPU)
 """Figures that are compared unless others are requested."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from wirelab.records.trial import Trial
 from wirelab.run.manifest import Comparison
 from wirelab.statistics import sequential
 from wirelab.statistics.cell import point_key
@@ -13,7 +14,6 @@ from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.statistics.sequential import Verdict, judge
-from wirelab.trial.record import Trial
 
 Outcome = Literal["better", "worse", "equivalent", "undecided", "failed"]
 KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)}

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
 
+from wirelab.records.trial import Point
 from wirelab.run.finished import Run
 from wirelab.run.manifest import MANIFEST, Manifest
 from wirelab.statistics.cell import cells, point_key
 from wirelab.statistics.change_points import LEAST, change_points
 from wirelab.statistics.figure import Figure
-from wirelab.trial.record import Point
 
 RUNS_MIN = 2 * LEAST
 """Minimum number of runs to find a change."""

@@ -17,11 +17,11 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_source as documents
 from wirelab.explain.thresholds import Condition
 from wirelab.format.counting import counted
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.progress import Progress
 from wirelab.stack import manifests
 from wirelab.statistics.interval import Interval
-from wirelab.trial.record import Trial
 
 IN_FLIGHT_MAX = 2_000
 """Maximum number of calls in flight; the rest of an overload waits in the engine's queue."""

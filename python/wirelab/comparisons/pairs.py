@@ -14,6 +14,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_source as documents
 from wirelab.format.counting import counted
+from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.manifest import Comparison
 from wirelab.run.progress import Progress
@@ -21,7 +22,6 @@ from wirelab.stack import manifests
 from wirelab.statistics.cell import point_key
 from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
-from wirelab.trial.record import Trial
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from wirelab.documents.event import Process
 from wirelab.drive.amount import Amount
 from wirelab.format.counting import counted
 from wirelab.format.units import format_seconds
+from wirelab.records.group import GroupResult
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
-from wirelab.trial.record import GroupResult
 
 WINDOW_S_MIN = 0.8
 """A shorter window has too few slots to tell a trend."""
@@ -216,7 +216,7 @@ def _unreached(group: GroupResult, amount: Amount) -> str | None:
         return None
     # Loaded after the calls, for which nobody then waits.
     from wirelab.checks import periods
-    from wirelab.experiment.load_record import LoadRecord
+    from wirelab.records.load import LoadRecord
 
     gaps = {"gaps": "exponential"} if amount.poisson else {}
     load = msgspec.convert({**amount.load(), **gaps}, LoadRecord)

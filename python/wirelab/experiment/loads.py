@@ -22,8 +22,8 @@ from pydantic import (
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from wirelab.experiment.fields import Json, Model, Time, time_default
-from wirelab.experiment.load_record import BackgroundRecord, LoadRecord, StageRecord
 from wirelab.experiment.messages import Message
+from wirelab.records.load import BackgroundRecord, LoadRecord, StageRecord
 
 USERS_MAX = 1_000_000
 """Maximum number of users of a closed load."""

@@ -34,12 +34,12 @@ from wirelab.experiment.model import (
     named,
 )
 from wirelab.format.units import format_bytes
+from wirelab.records.trial import Point
 from wirelab.stack import operations
 from wirelab.stack import rules as legality
 from wirelab.stack.external import ExternalStack
 from wirelab.stack.manifests import Catalogue
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import Point
 
 OVERHEAD_S = 0.35
 """Seconds per trial besides warm-up and window: two process starts, collection, disk sync."""

@@ -13,11 +13,11 @@ from typing import Any
 
 from wirelab.errors import UsageError
 from wirelab.format.units import format_bytes, parse_bytes
+from wirelab.records.trial import Point, Trial
 from wirelab.stack import axes as table
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell, cells
-from wirelab.trial.record import Point, Trial
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.findings_text import Conclusion, UnfoundedConclusion, conclude
 from wirelab.explain.ladders import Ladder
 from wirelab.explain.rung_effects import Balance, Climbed, balance, climb, compare
+from wirelab.records.trial import Trial
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.interval import Interval
-from wirelab.trial.record import Trial
 
 __all__ = [
     "Balance",

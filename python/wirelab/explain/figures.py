@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 from wirelab.checks.load import client_bound
 from wirelab.errors import UsageError
+from wirelab.records.trial import Trial
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
-from wirelab.trial.record import Trial
 
 TIMES = ("response", "service")
 """Words that begin the name of a time."""

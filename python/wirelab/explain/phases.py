@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from wirelab.records.trial import Trial
 from wirelab.statistics import linear_contrasts
 from wirelab.statistics.interval import Interval
 from wirelab.trial.reconciliation import split
-from wirelab.trial.record import Trial
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ from wirelab.errors import EXIT_BY_VERDICT, EXIT_OK, UnitError, UsageError
 from wirelab.explain.figures import NAMED, named, only_a_bound
 from wirelab.format.numbers import quantity
 from wirelab.format.units import parse_bytes, parse_seconds
+from wirelab.records.trial import Trial
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval
 from wirelab.trial import labels
-from wirelab.trial.record import Trial
 
 Verdict = Literal["holds", "does not hold", "undecided"]
 

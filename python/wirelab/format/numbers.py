@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from math import floor, isinf, log10
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from wirelab.format.sanitize import sanitize as sanitize
-from wirelab.format.units import format_bytes
+from wirelab.format.units import Unit, format_bytes
 
-if TYPE_CHECKING:
-    from wirelab.statistics.figure import Unit
-    from wirelab.statistics.interval import Interval
+
+class Interval(Protocol):
+    """An estimate with its bounds, such as :class:`wirelab.statistics.interval.Interval`."""
+
+    @property
+    def estimate(self) -> float:
+        """The most likely value."""
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """None where there is no interval."""
+
 
 DASH = "–"
 NONE = "—"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import unicodedata
 
+from wirelab.records.conversion import FIELD
+
 _UNSAFE = frozenset({"Cc", "Cf", "Cs"})
 """Unicode's categories of control, format and surrogate characters."""
 
-FIELD = " - at `$"
-"""What msgspec writes between a problem and the path of its field, which a back quote ends."""
 _PROBLEM_MAX = 200
 """Maximum number of characters of a problem with a field."""
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 from math import isclose, isinf
+from typing import Literal
 
 from wirelab.errors import UnitError
 
+Unit = Literal["1/s", "ns", "s", "B", ""]
+"""Unit of a figure; empty: a ratio or a count."""
 BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "KiB": 1024, "MiB": 1024**2}
 """Units of size, in bytes."""
 SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}

@@ -23,10 +23,11 @@ from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Program, Programs
+from wirelab.records.service import IdentityRecord
+from wirelab.records.trial import now
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.trial.record import IdentityRecord, now
 
 Point = tuple[Stack, str]
 """An identity point and a contract."""

@@ -10,7 +10,8 @@ from wirelab.loadtools import ghz, http_tools, jmeter
 from wirelab.loadtools.ghz import ToolRequest
 from wirelab.loadtools.tool import Tool
 from wirelab.process.interruption import Interruption
-from wirelab.trial.record import CallerRecord, GroupResult
+from wirelab.records.caller import CallerRecord
+from wirelab.records.group import GroupResult
 
 _BY_NAME = {"ghz": ghz.drive, "jmeter": jmeter.drive}
 """Tools that write a list of their calls."""

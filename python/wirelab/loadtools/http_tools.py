@@ -29,7 +29,8 @@ from wirelab.loadtools.tool_run import ToolRun
 from wirelab.loadtools.wrk import Wrk
 from wirelab.process import usage
 from wirelab.process.interruption import Interruption
-from wirelab.trial.record import CallerRecord, GroupResult, Times, Warmup
+from wirelab.records.caller import CallerRecord
+from wirelab.records.group import GroupResult, Times, Warmup
 
 PATHS = MappingProxyType({"Hello": "/transfer/hello", "HelloBytes": "/transfer/hello-bytes"})
 """Operations that rest reads with GET (contracts/README.md)."""

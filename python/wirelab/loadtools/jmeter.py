@@ -38,7 +38,8 @@ from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process import usage
 from wirelab.process.interruption import Interruption
-from wirelab.trial.record import CallerRecord, GroupResult, Times, Warmup
+from wirelab.records.caller import CallerRecord
+from wirelab.records.group import GroupResult, Times, Warmup
 
 FOREVER = -1
 """Number of loops per user in runs that only time ends."""

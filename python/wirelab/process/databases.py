@@ -33,8 +33,8 @@ from wirelab.process import namespaces
 from wirelab.process.children import Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import OwnedFolder, sweep
+from wirelab.records.service import StoreRecord
 from wirelab.stack.reference import Stack
-from wirelab.trial.record import StoreRecord
 
 DEBIAN = Path("/usr/lib/postgresql")
 """Debian's folder of the server's programs, one subfolder per major version."""

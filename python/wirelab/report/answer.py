@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from wirelab.checks.load import BOUND, client_bound, marked
 from wirelab.format.counting import counted, of_all
+from wirelab.records.trial import Trial
 from wirelab.report.charts import load_panels
 from wirelab.report.findings.ranking import rankings
 from wirelab.report.findings.sentences import sentences
@@ -13,7 +14,6 @@ from wirelab.report.section import Badge, Picture, Section
 from wirelab.report.source import Source
 from wirelab.statistics.comparison import TRIALS_MIN
 from wirelab.statistics.figure import RATE, RESPONSE_P50, Figure
-from wirelab.trial.record import Trial
 
 _NOUN = {RATE: "calls per second", RESPONSE_P50: "median response time"}
 

@@ -14,6 +14,7 @@ from wirelab.explain.findings_text import capitalised, factor
 from wirelab.explain.phases import PhaseGap
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, ranged
+from wirelab.records.trial import Trial
 from wirelab.report.charts.waterfall import WaterfallStep, waterfall
 from wirelab.report.page import render, save, write_page
 from wirelab.report.section import Picture, Section, Table
@@ -24,7 +25,6 @@ from wirelab.run.finished import Run
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.linear_contrasts import total
-from wirelab.trial.record import Trial
 
 TITLE = "Cause of the difference"
 

@@ -12,9 +12,9 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from wirelab.format.untrusted import TooLarge, bounded_lines, open_regular
+from wirelab.records.trial import Trial
 from wirelab.stack.axes import ENGINE
 from wirelab.statistics.sample import percentile_printable
-from wirelab.trial.record import Trial
 
 PERCENTILES = (
     *(1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 93.0, 95.0, 97.0),

@@ -10,6 +10,7 @@ from wirelab.documents.dissection import Dissection, Flow, Series
 from wirelab.errors import UsageError
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
+from wirelab.records.wire import PacketFinding
 from wirelab.report import dissection_text
 from wirelab.report.charts import packet_timeline
 from wirelab.report.html_page import HtmlPage
@@ -18,7 +19,6 @@ from wirelab.report.sections import packet_findings, packet_tls, packet_waits
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.sections.packet_waits import COLOURS, LABELS
 from wirelab.run.directory import write_whole
-from wirelab.trial.wire_record import PacketFinding
 
 CONNECTIONS_MAX = 40
 """Connections that are drawn, and listed."""

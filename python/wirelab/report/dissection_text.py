@@ -19,11 +19,11 @@ from wirelab.documents.dissection import (
 )
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
+from wirelab.records.wire import PacketFinding
 from wirelab.report.charts import packet_timeline
 from wirelab.report.sections import packet_findings, packet_tls, packet_waits, time_split
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.trial import labels
-from wirelab.trial.wire_record import PacketFinding
 
 WIDTH = 80
 PORTS_MAX = 8

@@ -9,14 +9,14 @@ from wirelab.checks.replies import UNCHECKED, differences
 from wirelab.documents.event import GroupOutcome, Times
 from wirelab.format.counting import counted, failure_text
 from wirelab.format.units import format_bytes, format_seconds
+from wirelab.records.conversion import convert
+from wirelab.records.group import RepliesResult
 from wirelab.report.charts.distribution import Curves, distribution_picture
 from wirelab.report.charts.over_time import Quantity, Strip, over_time_picture
 from wirelab.report.charts.stack_style import look
 from wirelab.report.curves import Curve, UnreadableHistogram, decoded_curve
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
-from wirelab.trial.conversion import convert
-from wirelab.trial.record import RepliesResult
 
 Json = Mapping[str, Any]
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab.format.numbers import sanitize
+from wirelab.format.units import Unit
 from wirelab.report.charts import load_panels
 from wirelab.report.charts.stack_style import COLOURS
 from wirelab.report.curves import PERCENTILES, Curve
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.figure import FIGURES, GOOD_CALLS, Figure, Unit
+from wirelab.statistics.figure import FIGURES, GOOD_CALLS, Figure
 from wirelab.trial import series
 from wirelab.trial.series import Points, UnreadableSeries
 

@@ -21,6 +21,7 @@ from wirelab.checks.load import client_bound, marked
 from wirelab.errors import RunDirectoryError
 from wirelab.experiment.loads import PROBE
 from wirelab.format.untrusted import TooLarge
+from wirelab.records.trial import Json, Trial
 from wirelab.report.curves import log_lines
 from wirelab.report.findings.ranking import NO_VALUE, Ranking, all_rankings
 from wirelab.report.findings.sentences import sentences
@@ -30,7 +31,6 @@ from wirelab.report.sections.tables import doubt
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import Figure
-from wirelab.trial.record import Json, Trial
 
 _TEXT, _NUMBER, _COUNT, _FLAG = str, float, int, bool
 COLUMNS: Mapping[str, type] = MappingProxyType(

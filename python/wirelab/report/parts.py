@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from wirelab.experiment.loads import PROBE
+from wirelab.format.units import Unit
+from wirelab.records.group import GroupResult, OperationResult, PeriodResult, Times
 from wirelab.report.sections.groups import Group, groups
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.figure import Unit
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.statistics.mean import mean_interval
-from wirelab.trial.record import GroupResult, OperationResult, PeriodResult, Times
 
 Values = list[float | None]
 """Of every trial that has the part; None where that trial does not have the figure."""

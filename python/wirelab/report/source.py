@@ -7,17 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wirelab.records.trial import Trial
 from wirelab.report.charts.stack_style import Entry, look
 from wirelab.report.curves import TrialCurves
-from wirelab.run import adaptive as intervention
 from wirelab.run import finished, journal
+from wirelab.run.adaptive import recorded
 from wirelab.run.directory import read_manifest
 from wirelab.run.manifest import Manifest
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.trial import series
 from wirelab.trial.labels import Names
-from wirelab.trial.record import Trial
 from wirelab.trial.series import Points, UnreadableSeries
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Source:
     @cached_property
     def tested(self) -> Outcome | None:
         """What became of the findings in the packets; None where none was tested."""
-        return intervention.read(self.folder)
+        return recorded.read(self.folder)
 
     @cached_property
     def names(self) -> Names:

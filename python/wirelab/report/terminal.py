@@ -12,6 +12,9 @@ from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, estimate, resolution, step
+from wirelab.records.group import RepliesResult
+from wirelab.records.link import LinkRecord
+from wirelab.records.trial import Trial
 from wirelab.report.sections import groups, links, tables
 from wirelab.report.sections.tables import CALLS_MIN, P50_OF, doubt
 from wirelab.statistics.cell import REPEATED_SHARE_MAX, Cell, cells, setting_key
@@ -28,8 +31,6 @@ from wirelab.statistics.figure import (
 from wirelab.statistics.interval import Interval
 from wirelab.trial import labels as label
 from wirelab.trial.labels import Names
-from wirelab.trial.link_record import LinkRecord
-from wirelab.trial.record import RepliesResult, Trial
 
 WIDTH = 80
 """Columns that the table needs at most."""

@@ -23,10 +23,10 @@ from wirelab.format.untrusted import parse_json, read_bounded
 from wirelab.process import engine_binary
 from wirelab.process.engine_binary import binary_digest
 from wirelab.process.scratch import sweep
+from wirelab.records.trial import now
 from wirelab.run import journal
 from wirelab.run.journal import Journal
 from wirelab.run.manifest import FORMAT, MANIFEST, Comparison, EngineBinary, Manifest, Session
-from wirelab.trial.record import now
 
 if TYPE_CHECKING:
     from wirelab.experiment.model import Experiment

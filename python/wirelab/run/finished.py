@@ -8,9 +8,9 @@ from pathlib import Path
 
 from wirelab.checks.system_noise import spoilt_by
 from wirelab.format.counting import counted, plural
+from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
-from wirelab.trial.record import Trial
 
 
 @dataclass(frozen=True)

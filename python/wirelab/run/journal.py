@@ -18,7 +18,7 @@ from typing import BinaryIO
 from wirelab.errors import RunDirectoryError, StorageError
 from wirelab.format.sanitize import damage
 from wirelab.format.untrusted import TooLarge, bounded_lines, field_of, open_regular, parse_json
-from wirelab.trial.record import Trial
+from wirelab.records.trial import Trial
 
 NAME = "trials.jsonl"
 LINE_BYTES_MAX = 4_000_000

@@ -24,8 +24,8 @@ from prometheus_client.registry import Collector
 
 from wirelab.errors import UsageError
 from wirelab.process import runtime_metrics
+from wirelab.records.trial import Point, Trial
 from wirelab.run.progress import Progress, TimeLeft
-from wirelab.trial.record import Point, Trial
 
 if TYPE_CHECKING:
     from wirelab.documents.event import Progress as EngineProgress

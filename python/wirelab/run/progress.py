@@ -10,9 +10,9 @@ from wirelab.format.console import Console, Line, Ticker, folded, shortened
 from wirelab.format.counting import counted
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
+from wirelab.records.trial import Trial
 from wirelab.stack import operations
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
     from wirelab.documents.event import Progress as EngineProgress

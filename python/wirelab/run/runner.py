@@ -31,6 +31,7 @@ from wirelab.process.databases import MAX_CONNECTIONS, Stores
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs
+from wirelab.records.trial import Trial
 from wirelab.run import journal
 from wirelab.run.directory import RunDirectory
 from wirelab.run.finished import Run as Run
@@ -41,7 +42,6 @@ from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.record import Trial
 from wirelab.trial.runner import Lab, TrialRunner, try_out
 
 T = TypeVar("T")

@@ -21,6 +21,7 @@ from wirelab.format.units import format_seconds
 from wirelab.process import engine_binary, machine, open_files
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
+from wirelab.records.link import LinkRecord
 from wirelab.selftest import clock_resolution
 from wirelab.stack.link_names import Driver
 from wirelab.stack.reference import Stack
@@ -28,7 +29,6 @@ from wirelab.trial import capture as captures
 from wirelab.trial import host as hosts
 from wirelab.trial import link as links
 from wirelab.trial.link import LinkSpec
-from wirelab.trial.link_record import LinkRecord
 
 Ability = Literal["yes", "limited", "no"]
 FILES_ENOUGH = 22_000

@@ -21,12 +21,13 @@ from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
+from wirelab.records.group import GroupResult
+from wirelab.records.service import ServiceRecord
 from wirelab.selftest import clock_resolution
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.trial.observer import Observer, window_ns
 from wirelab.trial.plans import PROGRESS_MS
-from wirelab.trial.record import GroupResult, ServiceRecord
 
 Json = dict[str, Any]
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from wirelab.experiment.link_profiles import OwnProfile
+from typing import Any, Literal, Protocol
 
 ProfileName = Literal["loopback", "lan", "wlan", "routed-wlan", "gprs", "wan", "mobile"]
 """Built-in profiles, described in docs/reference/links.md."""
@@ -13,6 +10,22 @@ Driver = Literal["auto", "veth", "netem", "emulator"]
 """Drivers of links; docs/reference/links.md describes when each is available."""
 LOOPBACK: ProfileName = "loopback"
 """No link: both sides run in wirelab's own namespace."""
+
+
+class OwnProfile(Protocol):
+    """A link that an experiment file describes
+    (:class:`wirelab.experiment.link_profiles.OwnProfile`)."""
+
+    @property
+    def name(self) -> str:
+        """Name in points and tables."""
+
+    @property
+    def driver(self) -> Driver:
+        """Its driver."""
+
+    def model_dump(self, *, exclude_unset: bool, exclude: set[str]) -> dict[str, Any]:
+        """The values of the file."""
 
 
 def name(profile: str | OwnProfile) -> str:

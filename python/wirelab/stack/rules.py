@@ -14,7 +14,7 @@ from wirelab.stack.axes import BY_NAME, CLIENTS, TABLE, Axes, Rule, document
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
-    from wirelab.experiment.load_record import LoadRecord
+    from wirelab.records.load import LoadRecord
 
 LINK_AXES: tuple[str, ...] = tuple(axis.name for axis in TABLE if axis.side == "link")
 """Axes that a link sets at both ends; loopback uses the values of the machine."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import msgspec
 
+from wirelab.records.trial import Point, Trial
 from wirelab.statistics.figure import FIGURES, FIRST_CALLS, GOOD_CALLS, Figure
 from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
-from wirelab.trial.record import Point, Trial
 
 REPEATED_SHARE_MAX = 0.2
 """Of a cell's trials: with more of them repeated, the machine was too busy for the cell."""

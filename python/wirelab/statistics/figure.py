@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from wirelab.trial.record import Trial
-
-Unit = Literal["1/s", "ns", "s", "B", ""]
+from wirelab.format.units import Unit
+from wirelab.records.trial import Trial
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level, level_words
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import quantity, ranged
+from wirelab.format.units import Unit
+from wirelab.records.trial import Trial
 from wirelab.stack.axes import ENGINE
 from wirelab.statistics import linear_contrasts
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.figure import Figure, Unit
+from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.statistics.repeats import Room, decided_by, further_repeats
-from wirelab.trial.record import Trial
 
 
 @dataclass(frozen=True)

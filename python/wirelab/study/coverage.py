@@ -10,11 +10,11 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment.model import Experiment
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.format.counting import counted, of_all
+from wirelab.records.trial import Point
 from wirelab.stack.manifests import Catalogue
 from wirelab.statistics.cell import point_key
 from wirelab.study import claims
 from wirelab.study.model import Claim, Study
-from wirelab.trial.record import Point
 
 TRIALS_MIN = 2
 """Trials of a cell that an interval needs."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wirelab.explain.cell_selector import Level, level_words
+from wirelab.records.trial import Trial
 from wirelab.study import claims as findings
 from wirelab.study.claims import Expectation, Finding, Judgement, Outcome, Part
-from wirelab.trial.record import Trial
 
 
 @dataclass(frozen=True)

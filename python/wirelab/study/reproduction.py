@@ -20,6 +20,7 @@ from wirelab.explain.cell_selector import CellSelector, level_words
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.format.counting import of_all
 from wirelab.format.units import format_minutes
+from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
 from wirelab.run import runner as running
@@ -36,7 +37,6 @@ from wirelab.study.claims import Judgement
 from wirelab.study.coverage import coverage
 from wirelab.study.model import Claim, PairEntry, Study, WinnersEntry
 from wirelab.study.winners import Contest, Square
-from wirelab.trial.record import Trial
 
 FINDINGS = "findings.json"
 FEW_CALLS = 5.0

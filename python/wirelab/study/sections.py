@@ -13,11 +13,11 @@ from wirelab.explain.cell_selector import Level, level_words
 from wirelab.explain.findings_text import capitalised
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, ranged
+from wirelab.format.units import Unit
 from wirelab.report.page import render, save, write_page
 from wirelab.report.section import Section, Table
 from wirelab.report.sections import explanations
 from wirelab.report.source import Source
-from wirelab.statistics.figure import Unit
 from wirelab.study import winners
 from wirelab.study.catalogue import Figure as Printed
 from wirelab.study.catalogue import Found

@@ -17,11 +17,11 @@ import numpy as np
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.format.counting import counted
+from wirelab.records.trial import Trial
 from wirelab.statistics import linear_contrasts
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.study.claims import Expectation, Outcome, opened
-from wirelab.trial.record import Trial
 
 AVERAGES: Mapping[str, float] = {"arithmetic": 1.0, "inverse": -1.0, "geometric": 0.0}
 """Kinds of average and their power (:mod:`wirelab.statistics.linear_contrasts`)."""

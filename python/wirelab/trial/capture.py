@@ -22,10 +22,10 @@ from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
+from wirelab.records.host import NAME, HostRecord
+from wirelab.records.link import CaptureRecord, Side
 from wirelab.trial.host import HostRecording
-from wirelab.trial.host_record import NAME, HostRecord
 from wirelab.trial.link import AnyLink, End, Loopback
-from wirelab.trial.link_record import CaptureRecord, Side
 from wirelab.trial.recording import Recording
 
 

@@ -13,8 +13,8 @@ from wirelab.documents.dissection import Dissection, Rung
 from wirelab.errors import RunDirectoryError
 from wirelab.format.sanitize import damage
 from wirelab.format.untrusted import read_bounded
-from wirelab.trial.conversion import convert
-from wirelab.trial.wire_record import PacketFinding, WireConnections, WireRecord, WireWrites
+from wirelab.records.conversion import convert
+from wirelab.records.wire import PacketFinding, WireConnections, WireRecord, WireWrites
 
 BYTES_MAX = 32_000_000
 """Maximum size of a stored document."""

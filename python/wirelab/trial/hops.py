@@ -15,17 +15,17 @@ from wirelab.errors import LabError, StackError
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.process import engine_binary
 from wirelab.process.proxies import Proxy
-from wirelab.stack.reference import Stack
-from wirelab.trial import dissected
-from wirelab.trial.link_record import CaptureRecord, Side
-from wirelab.trial.proxy_record import HopsRecord, HopTimes, ProxyRecord
-from wirelab.trial.wire_record import (
+from wirelab.records.link import CaptureRecord, Side
+from wirelab.records.proxy import HopsRecord, HopTimes, ProxyRecord
+from wirelab.records.wire import (
     HELD_BY_PROXY,
     FindingPlace,
     FindingTest,
     PacketFinding,
     WireRecord,
 )
+from wirelab.stack.reference import Stack
+from wirelab.trial import dissected
 
 NAME = "hops.json"
 """Of the comparison, in a trial's folder."""

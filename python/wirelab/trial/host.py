@@ -18,7 +18,7 @@ from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
-from wirelab.trial.host_record import NAME, HostRecord
+from wirelab.records.host import NAME, HostRecord
 from wirelab.trial.recording import Recording
 
 

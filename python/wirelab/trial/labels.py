@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wirelab.experiment.load_record import BackgroundRecord, LoadRecord, StageRecord
 from wirelab.format.numbers import sanitize, size
 from wirelab.format.units import format_seconds
+from wirelab.records.load import BackgroundRecord, LoadRecord, StageRecord
+from wirelab.records.trial import PROXIED, Point
 from wirelab.stack import operations
 from wirelab.stack.external import parts
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.record import PROXIED, Point
 
 STAGES_SHOWN = 6
 """Maximum number of stages that a label lists."""

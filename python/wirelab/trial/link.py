@@ -25,10 +25,10 @@ from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.process.metrics import Sample
+from wirelab.records.link import LinkRecord
 from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
 from wirelab.stack.link_names import LOOPBACK, Driver
-from wirelab.trial.link_record import LinkRecord
 
 if TYPE_CHECKING:
     from wirelab.experiment.link_profiles import OwnProfile

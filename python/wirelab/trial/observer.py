@@ -10,7 +10,8 @@ from wirelab.process import metrics, runtime_metrics
 from wirelab.process.external import AnyExternal
 from wirelab.process.metrics import Metrics, Sample
 from wirelab.process.services import Service
-from wirelab.trial.record import GroupResult, ServiceRecord
+from wirelab.records.group import GroupResult
+from wirelab.records.service import ServiceRecord
 from wirelab.trial.series import Series
 
 FIRST_GAP_S, LAST_GAP_S = 0.1, 0.4

@@ -22,8 +22,8 @@ from wirelab.documents.dissection import (
     Spent,
 )
 from wirelab.experiment.capture_ends import NO_CAPTURE
+from wirelab.records.wire import BothEnds, CallTimes, TimePart
 from wirelab.stack.axes import ENGINE
-from wirelab.trial.wire_record import BothEnds, CallTimes, TimePart
 
 if TYPE_CHECKING:
     from wirelab.experiment.matrix import Cell

@@ -38,6 +38,17 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service
 from wirelab.process.system_noise import SystemNoiseSampler
+from wirelab.records.caller import CallerRecord
+from wirelab.records.codec import CodecRecord
+from wirelab.records.conversion import convert
+from wirelab.records.group import GroupResult, histogram_log
+from wirelab.records.host import HostRecord
+from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.records.noise import NoiseRecord
+from wirelab.records.proxy import ProxyRecord
+from wirelab.records.service import ServiceRecord, StoreRecord
+from wirelab.records.trial import Trial, now
+from wirelab.records.wire import WireRecord
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.external import LANGUAGE
 from wirelab.trial import capture as captures
@@ -45,27 +56,11 @@ from wirelab.trial import hops, reconciliation, secrets, series
 from wirelab.trial import host as hosts
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
-from wirelab.trial.codec_record import CodecRecord
-from wirelab.trial.conversion import convert
-from wirelab.trial.host_record import HostRecord
 from wirelab.trial.link import AnyLink, End, LinkSpec, open_link
-from wirelab.trial.link_record import CaptureRecord, LinkRecord, PlacementRecord, Side
-from wirelab.trial.noise_record import NoiseRecord
 from wirelab.trial.observer import Observer, OnRuntime, window_ns
 from wirelab.trial.plans import plan, preparation, settings, shown, store_timeout_ms
-from wirelab.trial.proxy_record import ProxyRecord
 from wirelab.trial.reconciliation import CallLog
-from wirelab.trial.record import (
-    CallerRecord,
-    GroupResult,
-    ServiceRecord,
-    StoreRecord,
-    Trial,
-    histogram_log,
-    now,
-)
 from wirelab.trial.taken_packets import TakenPackets
-from wirelab.trial.wire_record import WireRecord
 
 CODEC_S = 2.0
 """Time for which the codec of a reply is timed, seconds."""

@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 
 from wirelab.process.interruption import Interruption
+from wirelab.records.host import HostRecord
+from wirelab.records.link import CaptureRecord, Side
+from wirelab.records.wire import WireRecord
 from wirelab.trial import dissected, dissection, reconciliation, secrets
 from wirelab.trial.dissection import Look
-from wirelab.trial.host_record import HostRecord
-from wirelab.trial.link_record import CaptureRecord, Side
 from wirelab.trial.reconciliation import CallLog
-from wirelab.trial.wire_record import WireRecord
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from wirelab.format.numbers import digits, quantity
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
 from wirelab.process.children import describe_exit
-from wirelab.trial.record import Check
+from wirelab.records.trial import Check
 from wirelab.wrap import comparison
 from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import Pair

@@ -9,6 +9,7 @@ from wirelab.documents.dissection import Dissection, FlowSums, Load
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity
 from wirelab.loadtools.tool_report import ToolOptions
+from wirelab.records.wire import PacketFinding
 from wirelab.report import dissection_text
 from wirelab.report.charts import packet_timeline
 from wirelab.report.charts.distribution import Curves, distribution_picture
@@ -16,7 +17,6 @@ from wirelab.report.charts.stack_style import look
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import packet_findings, packet_gaps, packet_waits, packets
-from wirelab.trial.wire_record import PacketFinding
 from wirelab.wrap import target
 from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import NAMES, wire_times

@@ -11,10 +11,10 @@ import msgspec
 from wirelab.loadtools import adapters
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
+from wirelab.records.trial import Check
+from wirelab.records.wire import WireRecord
 from wirelab.secrets.finding import replace_in_words
 from wirelab.trial import dissected
-from wirelab.trial.record import Check
-from wirelab.trial.wire_record import WireRecord
 from wirelab.wrap import arrivals, comparison
 from wirelab.wrap import checks as judgement
 from wirelab.wrap.arrivals import Kind

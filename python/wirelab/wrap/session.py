@@ -28,6 +28,8 @@ from wirelab.process.managed import Refused
 from wirelab.process.metrics import Sample
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
+from wirelab.records.link import CaptureRecord, LinkRecord
+from wirelab.records.service import IdentityRecord
 from wirelab.secrets import given
 from wirelab.secrets.known import KnownSecrets
 from wirelab.stack import manifests
@@ -38,8 +40,6 @@ from wirelab.trial import link as links
 from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, End, LinkSpec
-from wirelab.trial.link_record import CaptureRecord, LinkRecord
-from wirelab.trial.record import IdentityRecord
 from wirelab.wrap import process, target
 from wirelab.wrap.process import Ran, Stopping
 from wirelab.wrap.target import ServiceAddress

@@ -33,7 +33,7 @@ from wirelab.run.progress import Silent
 if TYPE_CHECKING:
     from wirelab.documents.event import Progress as EngineProgress
     from wirelab.drive.session import OnProgress
-    from wirelab.trial.record import Trial
+    from wirelab.records.trial import Trial
 
 COLUMNS = 80
 

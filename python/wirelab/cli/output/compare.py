@@ -25,7 +25,7 @@ from wirelab.run.progress import OnConsole
 if TYPE_CHECKING:
     from wirelab.cli.compare import OutputOptions, QuestionOptions
     from wirelab.cli.options import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
-    from wirelab.trial.record import Trial
+    from wirelab.records.trial import Trial
 
 EXIT_BY_OUTCOME = {
     "better": EXIT_OK,

@@ -23,13 +23,13 @@ from wirelab.explain.thresholds import full_name
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import digits
+from wirelab.records.trial import Point
 from wirelab.run import directory, finished
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import point_key
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
-from wirelab.trial.record import Point
 
 STYLES = {"higher": "yellow", "lower": "yellow", "equivalent": "green", "undecided": "dim"}
 LISTED_MAX = 5

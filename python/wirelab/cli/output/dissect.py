@@ -133,12 +133,12 @@ def _test(source: Path, test: TestOptions, *, as_json: bool) -> int:
         )
     from wirelab.report.page import write_page
     from wirelab.report.sections import tested_findings
-    from wirelab.run import adaptive as intervention
+    from wirelab.run.adaptive import testing
     from wirelab.run.progress import OnConsole
 
-    made = intervention.intervene(
+    made = testing.intervene(
         source,
-        repeats=test.repeats or intervention.REPEATS,
+        repeats=test.repeats or testing.REPEATS,
         causes=test.causes,
         out=test.directory,
         unverified=test.unverified,

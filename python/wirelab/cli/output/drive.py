@@ -9,8 +9,9 @@ from wirelab.cli.error_handling import folded, out
 from wirelab.format.counting import counted, failure_text
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
-from wirelab.trial.conversion import convert
-from wirelab.trial.record import FileTables, RepliesResult
+from wirelab.records.caller import FileTables
+from wirelab.records.conversion import convert
+from wirelab.records.group import RepliesResult
 
 Json = dict[str, Any]
 

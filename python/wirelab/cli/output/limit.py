@@ -31,10 +31,10 @@ from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import digits, quantity
+from wirelab.records.trial import Trial
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
     from wirelab.cli.limit import SearchOptions, ServiceOptions

@@ -18,8 +18,8 @@ from wirelab.run import finished
 
 if TYPE_CHECKING:
     from wirelab.explain.thresholds import Condition, Judged
+    from wirelab.records.trial import Trial
     from wirelab.run.finished import Run
-    from wirelab.trial.record import Trial
 
 RETRY = "To measure failed trials again, use --retry-failed with the same --out."
 EXPORTS = (".csv", ".parquet", ".json", ".jsonl", ".openmetrics", ".hlog")
@@ -173,7 +173,7 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
     from wirelab.report.findings.sentences import sentences
     from wirelab.report.sections import tested_findings
     from wirelab.report.terminal import terminal_table
-    from wirelab.run import adaptive as intervention
+    from wirelab.run.adaptive import recorded
 
     for sentence in run.incomplete:
         point(sentence, "!", style="yellow")
@@ -185,7 +185,7 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
         out.print(text, style)
     for sentence in sentences(run.trials, threshold):
         point(sentence)
-    outcome = intervention.read(run.folder)
+    outcome = recorded.read(run.folder)
     for line in tested_findings.lines(outcome) if outcome else ():
         out.print(line)
     for trial in failed[:FAILED_MAX]:
@@ -201,9 +201,9 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
 
 def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
     from wirelab.report.export import to_json
-    from wirelab.run import adaptive as intervention
+    from wirelab.run.adaptive import recorded
 
-    outcome = intervention.read(run.folder)
+    outcome = recorded.read(run.folder)
     return {
         "directory": str(run.folder),
         "report": str(page),

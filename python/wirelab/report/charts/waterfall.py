@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from wirelab.format.numbers import quantity, sanitize, signed, step
+from wirelab.format.units import Unit
 from wirelab.report.charts.canvas import POINTS, WIDTH, add_title, canvas, tick, to_svg
 from wirelab.report.section import Picture
-from wirelab.statistics.figure import Unit
 from wirelab.statistics.interval import Interval
 
 MORE, LESS, OPEN, TOTAL = "#D55E00", "#009E73", "#BBBBBB", "#0072B2"

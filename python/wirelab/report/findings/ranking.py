@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 
 from wirelab.explain import figures
+from wirelab.records.trial import Point, Trial
 from wirelab.statistics.blocks import Blocks, blocks
 from wirelab.statistics.cell import Cell, cells, setting_key
 from wirelab.statistics.comparison import Comparison, family, of_blocks, ratio
@@ -22,7 +23,6 @@ from wirelab.statistics.figure import (
     Figure,
 )
 from wirelab.statistics.interval import NoValues
-from wirelab.trial.record import Point, Trial
 
 NOT_RANKED = "not ranked: the client was the limit, so its figures are bounds"
 NO_VALUE = "a side has no value; a longer window, or trials that measure it, may decide"

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from wirelab.checks.load import client_bound
 from wirelab.format.counting import counted, counted_failures, of_all, plural
 from wirelab.format.numbers import digits, sanitize, span
+from wirelab.records.trial import PROXIED, Trial
 from wirelab.report.findings.ranking import Ranking, rankings
 from wirelab.report.findings.statements import EACH_MAX, NOUN, Statements
 from wirelab.statistics.cell import cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
 from wirelab.trial.labels import Names
-from wirelab.trial.record import PROXIED, Trial
 
 FAILED_LEAD = 0.01
 """Share of failed calls from which on they are reported before anything else."""

@@ -13,6 +13,7 @@ from typing import Literal
 from wirelab.checks.load import client_bound
 from wirelab.format.counting import counted, of_all
 from wirelab.format.numbers import quantity
+from wirelab.records.trial import Point
 from wirelab.report.findings.effect import effect, side, than, wording
 from wirelab.report.findings.ranking import Pair, Ranking
 from wirelab.statistics.cell import Cell
@@ -21,7 +22,6 @@ from wirelab.statistics.figure import RATE, RESPONSE_P99, Figure
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.repeats import REPEATS_MAX, decided_by
 from wirelab.trial.labels import Names, listed
-from wirelab.trial.record import Point
 
 EACH_MAX = 3
 """Settings of one sentence that are named one by one; beyond, the least and the most."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirelab.format.numbers import NONE, digits, span
+from wirelab.records.trial import Point
 from wirelab.report.findings.ranking import NO_VALUE, Pair, Ranking, all_rankings
 from wirelab.report.section import Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import setting_key
 from wirelab.statistics.figure import GOOD_P50, GOOD_P99, RESPONSE_P50, RESPONSE_P99
-from wirelab.trial.record import Point
 
 COMPARISONS_MAX = 500
 """Pairs up to which the table has all; their number grows with the square of the stacks."""

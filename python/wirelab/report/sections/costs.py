@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any
 
 from wirelab.format.numbers import DASH, NONE, estimate, over_limits, quantity
+from wirelab.records.trial import Point, Trial
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.stack.axes import ENGINE
@@ -24,7 +25,6 @@ from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SE
 from wirelab.statistics.interval import Interval
 from wirelab.trial import labels as label
 from wirelab.trial.labels import Names
-from wirelab.trial.record import Point, Trial
 
 _ABOUT_COSTS = (
     "CPU is in core-seconds of the processes of caller (without spinning) and service. Bytes sent "

@@ -9,19 +9,19 @@ from statistics import median
 import msgspec
 
 from wirelab.checks.periods import end_s, levels
-from wirelab.experiment.load_record import LoadRecord
 from wirelab.experiment.loads import PROBE
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits, over_limits, sanitize
-from wirelab.format.units import format_seconds
+from wirelab.format.units import Unit, format_seconds
+from wirelab.records.group import GroupResult, OperationResult, PeriodResult, Times
+from wirelab.records.load import LoadRecord
+from wirelab.records.trial import Json
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.figure import Unit
 from wirelab.statistics.interval import StatisticsError
 from wirelab.statistics.mean import mean_interval
 from wirelab.trial import labels as label
-from wirelab.trial.record import GroupResult, Json, OperationResult, PeriodResult, Times
 
 _ABOUT = {
     "operations": (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wirelab.format.numbers import NONE, digits, sanitize
+from wirelab.records.link import LinkRecord, Way
+from wirelab.records.trial import Trial
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.link_record import LinkRecord, Way
-from wirelab.trial.record import Trial
 
 _ABOUT = (
     "Every trial had its own link, measured before the trial. The requested value is above the "

@@ -12,11 +12,12 @@ import msgspec
 from wirelab.format.counting import counted
 from wirelab.format.numbers import DASH, NONE, digits, sanitize
 from wirelab.format.units import format_bytes
+from wirelab.records.proxy import ProxyRecord
+from wirelab.records.service import ServiceRecord, StoreRecord
+from wirelab.records.trial import Trial
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.trial.proxy_record import ProxyRecord
-from wirelab.trial.record import ServiceRecord, StoreRecord, Trial
 
 _ABOUT_NOISE = (
     "Involuntary context switches count how often the kernel took a core from a process that could "

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wirelab.format.numbers import NONE, quantity, sanitize
+from wirelab.records.wire import FindingPlace, PacketFinding
 from wirelab.report.section import Section, Table
-from wirelab.run import adaptive as intervention
 from wirelab.run import journal
-from wirelab.trial.wire_record import FindingPlace, PacketFinding
+from wirelab.run.adaptive import recorded
 
 WIDTH = 80
 TESTED = "What the packets suggest, and a change has tested"
@@ -46,7 +46,7 @@ class Standing:
 def of_run(capture: Path, run: Path) -> Standing:
     """Of a capture below ``run``, by the tests of that run, if any."""
     remedy = _BY_RUN.format(run=shlex.quote(str(run)))
-    outcome = intervention.read(run)
+    outcome = recorded.read(run)
     trials = journal.read(run / journal.NAME).trials if outcome is not None else ()
     own = next((trial for trial in trials if trial.id == capture.parent.name), None)
     if outcome is None or own is None:

@@ -8,6 +8,7 @@ from wirelab.checks.load import marked
 from wirelab.documents.dissection import Dissection
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits
+from wirelab.records.wire import WireRecord
 from wirelab.report.charts import packet_timeline
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import (
@@ -21,7 +22,6 @@ from wirelab.report.sections import (
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
 from wirelab.trial import dissected
-from wirelab.trial.wire_record import WireRecord
 
 LOSSES = ("capture", "link drops")
 """Checks that mark a trial of which packets were lost that no profile configured."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from wirelab.format.numbers import DASH, NONE, digits, sanitize
+from wirelab.records.proxy import HopsRecord, HopTimes
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.trial.proxy_record import HopsRecord, HopTimes
 
 _ABOUT = (
     "Packets between caller and proxy next to those between proxy and service, of all calls, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from wirelab.format.numbers import NONE, over_limits
+from wirelab.records.trial import Trial
 from wirelab.report.charts.over_time import Quantity, Strip, over_time_picture
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
@@ -12,7 +13,6 @@ from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import RUNTIME, Figure
 from wirelab.trial import labels as label
 from wirelab.trial import series
-from wirelab.trial.record import Trial
 from wirelab.trial.series import Points, UnreadableSeries
 
 CHARTS_MAX = 12

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from wirelab.checks.load import client_bound, marked
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, over_limits
+from wirelab.records.trial import Check, Point, Trial
 from wirelab.report.section import Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell, point_key
@@ -23,7 +24,6 @@ from wirelab.statistics.figure import (
     Figure,
 )
 from wirelab.trial import labels as label
-from wirelab.trial.record import Check, Point, Trial
 
 _HEADS = {
     RATE: "calls/s",

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
+from wirelab.records.wire import HELD_BY_PROXY
 from wirelab.report.section import Section, Table
 from wirelab.trial.labels import Names
-from wirelab.trial.wire_record import HELD_BY_PROXY
 
 if TYPE_CHECKING:
+    from wirelab.records.trial import Point
     from wirelab.report.source import Source
     from wirelab.run.adaptive.outcome import Joint, Outcome, Tested
     from wirelab.run.adaptive.record import Planned, Spot, Untested
     from wirelab.statistics.interval import Interval
-    from wirelab.trial.record import Point
 
 WIDTH = 80
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from wirelab.documents.dissection import Operation, Part, Reconciliation, Spent
 from wirelab.format.counting import counted, of_all
 from wirelab.format.numbers import NONE, quantity, sanitize
+from wirelab.records.trial import Trial
+from wirelab.records.wire import CallTimes, TimePart
 from wirelab.report.section import Picture, Section, Table
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.reconciliation import Split, mean_us, split, ways
-from wirelab.trial.record import Trial
-from wirelab.trial.wire_record import CallTimes, TimePart
 
 if TYPE_CHECKING:
     from wirelab.report.source import Source

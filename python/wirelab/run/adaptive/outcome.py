@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from wirelab.records.trial import Point, Trial
 from wirelab.run.adaptive.record import (
     Interventions,
     Planned,
@@ -25,7 +26,6 @@ from wirelab.statistics.cell import Cell, cells, point_key
 from wirelab.statistics.comparison import holm
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
-from wirelab.trial.record import Point, Trial
 
 TOLERANCE = 0.1
 """A prediction is met if the interval contains a value within this share of it; occurrences are

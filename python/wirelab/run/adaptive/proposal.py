@@ -9,6 +9,7 @@ from wirelab.errors import StackError, UsageError
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.matrix import Cell
 from wirelab.experiment.model import CaptureChoice, Experiment
+from wirelab.records.trial import Trial
 from wirelab.run.adaptive.derived import Matrix, Setting
 from wirelab.run.adaptive.flips import FAULTS, LINK, CannotTest, Flip, flip, is_fault
 from wirelab.run.adaptive.record import (
@@ -25,7 +26,6 @@ from wirelab.stack.manifests import Catalogue
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell as Measured
 from wirelab.statistics.cell import cells, point_key
-from wirelab.trial.record import Trial
 
 MINIMUM_SHARE = 0.05
 """Share of the time of a call from which a finding is tested."""

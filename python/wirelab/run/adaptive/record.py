@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import Field
 
 from wirelab.experiment.fields import Model
+from wirelab.records.trial import Point, Trial
+from wirelab.records.wire import HELD_BY_PROXY, PacketFinding
 from wirelab.stack.reference import Stack
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import Point, Trial
-from wirelab.trial.wire_record import HELD_BY_PROXY, PacketFinding
 
 Json = dict[str, Any]
 

@@ -12,13 +12,13 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
 from wirelab.format.sanitize import damage
 from wirelab.format.untrusted import read_bounded
+from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
 from wirelab.run import runner as running
 from wirelab.run.adaptive.proposal import propose
 from wirelab.run.adaptive.recorded import FOLDER, read
 from wirelab.run.progress import Progress
 from wirelab.stack import manifests
-from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
     from wirelab.run.adaptive.outcome import Outcome

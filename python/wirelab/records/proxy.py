@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirelab.trial.conversion import written
+from wirelab.records.conversion import written
 
 
 @dataclass(frozen=True)

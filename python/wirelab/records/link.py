@@ -8,7 +8,7 @@ import msgspec
 
 from wirelab.documents.link_ended import Dropped
 from wirelab.documents.link_ready import Emulator, ProfileDocument
-from wirelab.trial.conversion import convert
+from wirelab.records.conversion import convert
 
 Way = Literal["forward", "backward"]
 """Direction: from client to server, or back."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from wirelab.format.sanitize import FIELD
-
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T")
+FIELD = " - at `$"
+"""What msgspec writes between a problem and the path of its field, which a back quote ends."""
 
 
 def convert(content: object, model: type[T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from wirelab.documents.dissection import Finding, Quantiles, Reconciliation
-from wirelab.trial.conversion import convert
+from wirelab.records.conversion import convert
 
 HELD_BY_PROXY = "held-by-proxy"
 """The cause that is found by the captures on both sides of a proxy (:mod:`wirelab.trial.hops`)."""

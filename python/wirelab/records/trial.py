@@ -1,0 +1,272 @@
+"""A trial: one measured execution of one point of an experiment.
+
+The journal stores one record per trial as a JSON line. Statistics, verdicts, explanations and the
+report read them. Times are in nanoseconds, rates per second, sizes in bytes, CPU in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import msgspec
+
+from wirelab.records.caller import CallerRecord
+from wirelab.records.conversion import FIELD, convert, located
+from wirelab.records.group import GroupResult
+from wirelab.records.host import HostRecord
+from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.records.load import LoadRecord
+from wirelab.records.noise import NoiseRecord
+from wirelab.records.proxy import ProxyRecord
+from wirelab.records.service import ServiceRecord, StoreRecord
+from wirelab.records.wire import WireRecord
+
+Json = dict[str, Any]
+
+
+Status = Literal["measured", "failed"]
+
+
+Outcome = Literal["ok", "marked", "not-measurable"]
+
+
+PROXIED = "through a proxy"
+"""Semantic class of stacks with the axis ``via``."""
+
+
+def now() -> str:
+    """The time in records: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell of the experiment's matrix, without the repeat."""
+
+    stack: str
+    """Canonical stack reference, e.g. ``rest@go?codec=text&connection=close``."""
+    axes: dict[str, str]
+    """Every axis with its value, defaults included (``binding``, ``language``, ``codec``, ...)."""
+    operation: str
+    """Operation of the contract, e.g. ``Hello``."""
+    bytes: int
+    """Size of the operation's variable part."""
+    load: LoadRecord
+    link: str = "loopback"
+    contract: str = "transfer"
+    options: Json = field(default_factory=dict)
+    """Other properties of the point: faults, chunk size, placement, seed of a load."""
+    service: Json = field(default_factory=dict)
+    """Declaration of a user-defined service; empty for wirelab's services. It does not affect the
+    comparison of stacks."""
+
+    def to_json(self) -> Json:
+        """As stored in the journal."""
+        line: Json = msgspec.to_builtins(self)
+        if not self.service:
+            line.pop("service")
+        return line
+
+    @classmethod
+    def of(cls, line: object) -> Point:
+        """From the journal. Raises :class:`TypeError`."""
+        return convert(line, cls)
+
+    @property
+    def semantic_class(self) -> str:
+        """When a call is complete for its caller: ``two-way``, when the reply is read; ``one-way``,
+        when the service reports that it has processed it; ``through a proxy``, when the reply of a
+        proxy is read. Otherwise hops, delivery and order are always those of one connection;
+        streams are separate operations."""
+        if self.axes.get("via", "none") != "none":
+            return PROXIED
+        return self.axes.get("reply", "two-way")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One verdict on a trial's validity, with its reason."""
+
+    name: str
+    outcome: Outcome
+    reason: str
+
+    @classmethod
+    def judged(cls, name: str, right: bool, reason: str) -> Check:
+        """``ok`` or ``marked``."""
+        return cls(name, "ok" if right else "marked", reason)
+
+    @classmethod
+    def unmeasurable(cls, name: str, reason: str) -> Check:
+        """A check that could not be made, with the reason."""
+        return cls(name, "not-measurable", f"not measurable here, because {reason}")
+
+
+def _list(content: object) -> list[object]:
+    if not isinstance(content, list):
+        raise TypeError("expected a list")
+    return content
+
+
+_MAPPINGS = (
+    *("point", "result", "engine", "service", "placement", "link", "captures", "wire"),
+    *("store", "proxy", "host", "noise"),
+)
+"""Parts of a trial that are objects in its line."""
+
+
+class _Plain(msgspec.Struct):
+    """Types of the other values of a line."""
+
+    id: str
+    repeat: int
+    order: int
+    status: Status
+    reason: str = ""
+    started: str = ""
+    seconds: float = 0.0
+    repeats: str = ""
+
+
+_PARTS: dict[str, Callable[[object], object]] = {
+    "result": GroupResult.of,
+    "engine": CallerRecord.of,
+    "service": lambda line: convert(line, ServiceRecord),
+    "placement": lambda line: convert(line, PlacementRecord),
+    "link": LinkRecord.of,
+    "captures": lambda line: convert(line, dict[Side, CaptureRecord]),
+}
+
+
+_OPTIONAL_PARTS: dict[str, Callable[[object], object]] = {
+    "wire": WireRecord.of,
+    "store": lambda line: convert(line, StoreRecord),
+    "proxy": lambda line: convert(line, ProxyRecord),
+    "host": lambda line: convert(line, HostRecord),
+    "noise": lambda line: convert(line, NoiseRecord),
+}
+"""Parts that are None in the record and an empty object in its line."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One finished trial, measured or failed."""
+
+    id: str
+    """Stable within a run: the same experiment and seed give the same ids."""
+    point: Point
+    repeat: int
+    order: int
+    """Position in the random interleaved order, from 0."""
+    status: Status
+    reason: str = ""
+    """Why it failed; empty if it was measured."""
+    started: str = ""
+    """ISO 8601, UTC."""
+    seconds: float = 0.0
+    """Wall-clock seconds of the whole trial, preparation included."""
+    result: GroupResult = field(default_factory=GroupResult)
+    """Measurements of the first group without histograms, which are in trials/<id>/."""
+    background: tuple[GroupResult, ...] = ()
+    """The same for each further group, which ran at the same time (``load.background``)."""
+    engine: CallerRecord = field(default_factory=CallerRecord)
+    """The process that made the calls."""
+    service: ServiceRecord = field(default_factory=ServiceRecord)
+    placement: PlacementRecord = field(default_factory=PlacementRecord)
+    link: LinkRecord = field(default_factory=LinkRecord)
+    captures: dict[Side, CaptureRecord] = field(default_factory=dict)
+    """By the end of the link; empty without a capture."""
+    wire: WireRecord | None = None
+    """Contents of the packets; None without a capture."""
+    store: StoreRecord | None = None
+    """None if rows are stored in the service's memory."""
+    proxy: ProxyRecord | None = None
+    """None if calls go directly to the service."""
+    host: HostRecord | None = None
+    """What the service's threads did; None if that was not recorded."""
+    noise: NoiseRecord | None = None
+    """What the machine did besides; None in runs of earlier versions."""
+    repeats: str = ""
+    """Why the trial with the same id before it was spoilt; empty: it is the first one."""
+    checks: tuple[Check, ...] = ()
+
+    def client_cpu_s(self) -> float:
+        """CPU seconds that the client spent on its calls within the window, without the time in
+        which it spun without work (``spin_s``)."""
+        return self.engine.cpu_s()
+
+    def ended(self) -> int:
+        """Calls that ended within the window, to which the CPU time of all groups refers. Callers
+        other than the engine, and older engines, record only the number of calls that belong to the
+        window."""
+        return self.total(lambda one: one.calls if one.ended is None else one.ended) or 0
+
+    def total(self, count: Callable[[GroupResult], int | None]) -> int | None:
+        """A count over the probe and background groups, which the service does not distinguish;
+        None if the caller did not count."""
+        counts = [count(group) for group in (self.result, *self.background)]
+        known = [one for one in counts if one is not None]
+        return sum(known) if len(known) == len(counts) else None
+
+    def to_json(self) -> Json:
+        """The journal line as an object."""
+        line = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {
+            **line,
+            "point": self.point.to_json(),
+            "result": self.result.to_json(),
+            "background": [one.to_json() for one in self.background],
+            "engine": self.engine.to_json(),
+            "service": self.service.to_json(),
+            "placement": msgspec.to_builtins(self.placement),
+            "link": msgspec.to_builtins(self.link),
+            "captures": msgspec.to_builtins(self.captures),
+            "wire": self.wire.to_json() if self.wire else {},
+            "store": self.store.to_json() if self.store else {},
+            "proxy": self.proxy.to_json() if self.proxy else {},
+            "host": msgspec.to_builtins(self.host) if self.host else {},
+            "noise": msgspec.to_builtins(self.noise) if self.noise else {},
+            "checks": tuple(map(asdict, self.checks)),
+        }
+
+    @classmethod
+    def from_json(cls, line: Json) -> Trial:
+        """The inverse of :meth:`to_json`. Raises :class:`TypeError` for unknown keys or another
+        structure."""
+        known = dict(line)
+        if unknown := known.keys() - {one.name for one in fields(cls)}:
+            raise TypeError(f"unknown key{FIELD}.{min(unknown)}`")
+        for name in _MAPPINGS:
+            if not isinstance(known.get(name, {}), dict):
+                raise TypeError(f"expected an object{FIELD}.{name}`")
+        with located("background"):
+            known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
+        for name, of in _PARTS.items():
+            with located(name):
+                known[name] = of(known.get(name, {}))
+        for name, of in _OPTIONAL_PARTS.items():
+            with located(name):
+                known[name] = of(known[name]) if known.get(name) else None
+        with located("point"):
+            known["point"] = Point.of(known["point"])
+        with located("checks"):
+            known["checks"] = convert(known.get("checks", []), tuple[Check, ...])
+        convert(known, _Plain)
+        return cls(**known)
+
+    def time_ns(self, which: str, percentile: str) -> float | None:
+        """A percentile (``p50``, ``mean``, ...) of ``response``, ``service``, ...; None if it was
+        not recorded or too few samples lie above it."""
+        times = self.result.times.get(which)
+        if times is None or not times.count:
+            return None
+        if percentile == "mean":
+            return times.mean_ns
+        if percentile in ("min", "max"):
+            bound = times.min_ns if percentile == "min" else times.max_ns
+            return None if bound is None else float(bound)
+        value = times.percentiles_ns.get(percentile)
+        return None if value is None else float(value)
