@@ -18,7 +18,7 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result, write_run
 from wirelab.cli import main
-from wirelab.cli.options import Share
+from wirelab.cli.options.common import Share
 from wirelab.cli.output.compare import EXIT_BY_OUTCOME, show
 from wirelab.comparisons import outputs
 from wirelab.comparisons.gate import FAILED_MAX, further_pairs, gate, is_enough, pairs

@@ -13,7 +13,8 @@ import pytest
 
 from tests.python.counting_server import counting_server
 from wirelab.cli import drive_options, main
-from wirelab.cli.drive_options import Options
+from wirelab.cli.drive_options import make_amount, make_call
+from wirelab.cli.options.drive import Options
 from wirelab.documents.plan import Plan
 from wirelab.stack import targets
 
@@ -102,7 +103,7 @@ def test_options_become_the_plans_load(
     parsed: list[Options], arguments: str, load: Json, window: Json
 ) -> None:
     assert main(["drive", "rest@rust", *arguments.split()]) == 0
-    amount = parsed[0].amount()
+    amount = make_amount(parsed[0])
     assert amount.load() == (load if "kind" in load else {**CLOSED, **load})
     assert amount.window() == window
     group = {**amount.group(), "stack": {"binding": "rest"}, "workload": _workload(parsed[0])}
@@ -110,7 +111,8 @@ def test_options_become_the_plans_load(
 
 
 def _workload(options: Options) -> Json:
-    return options.call(targets.parse("rest@rust")).request.workload
+    workload: Json = make_call(options, targets.parse("rest@rust")).request.workload
+    return workload
 
 
 def _operation(name: str, size: int = 0) -> Json:

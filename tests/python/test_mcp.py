@@ -14,11 +14,11 @@ import jsonschema
 import pytest
 
 from wirelab.cli import mcp_server
-from wirelab.cli.mcp import LimitOptions, PermissionOptions
 from wirelab.cli.mcp_server import bounds, tools
 from wirelab.cli.mcp_server.bounds import Made, bounded
 from wirelab.cli.mcp_server.limits import Limits
 from wirelab.cli.mcp_server.lines import LINE_BYTES_MAX, TOO_LONG, Lines
+from wirelab.cli.options.mcp import LimitOptions, PermissionOptions
 from wirelab.errors import UsageError
 
 ARGUMENTS: dict[str, dict[str, Any]] = {

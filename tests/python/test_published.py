@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from wirelab.errors import UsageError
-from wirelab.study import catalogue, winners
-from wirelab.study.catalogue import Figure
+from wirelab.study import published, winners
+from wirelab.study.published import Figure
 
 CSV = Path(__file__).parents[2] / "studies" / "published.csv"
 USERS = (1, 10, 50, 100, 400)
@@ -59,12 +59,12 @@ SCORES = {
 @pytest.fixture(scope="module")
 def figures() -> tuple[Figure, ...]:
     """All figures of the study."""
-    return catalogue.read(CSV, "hamo2023")
+    return published.read(CSV, "hamo2023")
 
 
 def test_the_whole_file_reads() -> None:
     """Every row of every study is a figure with its source."""
-    every = catalogue.read(CSV)
+    every = published.read(CSV)
     assert len(every) == 702
     assert all(figure.source and figure.metric for figure in every)
 
@@ -82,7 +82,7 @@ def test_every_figure_of_the_tables_is_there(
     }
     found = {
         (f.stack, f.operation, f.load["vus"], f.statistic): f.value
-        for f in catalogue.select(figures, metric=metric)
+        for f in published.select(figures, metric=metric)
     }
     assert found == expected
     assert len(found) == 90
@@ -90,13 +90,13 @@ def test_every_figure_of_the_tables_is_there(
 
 def test_numbers_of_calls(figures: tuple[Figure, ...]) -> None:
     """Each test has its published number of calls."""
-    for figure in catalogue.select(figures, experiment="latency"):
+    for figure in published.select(figures, experiment="latency"):
         assert int(figure.load["n"]) == CALLS[figure.operation]
 
 
 def means(figures: tuple[Figure, ...], metric: str, stack: str, test: str) -> list[float]:
     """The five averages along the users."""
-    rows = catalogue.select(figures, metric=metric, stack=stack, operation=test, statistic="mean")
+    rows = published.select(figures, metric=metric, stack=stack, operation=test, statistic="mean")
     return [next(r.value for r in rows if r.load["vus"] == str(users)) for users in USERS]
 
 
@@ -158,11 +158,11 @@ def test_the_questionnaire(figures: tuple[Figure, ...]) -> None:
     """Nine scores each, whose sums and ratios are those that were printed."""
     for stack, scores in SCORES.items():
         found = [
-            catalogue.select(figures, metric="item_score", stack=stack, operation=f"Q{i}")[0].value
+            published.select(figures, metric="item_score", stack=stack, operation=f"Q{i}")[0].value
             for i in range(1, 10)
         ]
         assert tuple(found) == scores
-        total = catalogue.select(figures, metric="total_score", stack=stack)[0].value
+        total = published.select(figures, metric="total_score", stack=stack)[0].value
         assert sum(found) == pytest.approx(total)
     ratios = np.array(SCORES[HTTP]) / np.array(SCORES[GRPC])
     assert ratios.mean() == pytest.approx(1.89, abs=0.005)
@@ -178,9 +178,9 @@ def test_doubtful_figures_are_known(figures: tuple[Figure, ...]) -> None:
     ("text", "message"),
     [
         ("a,b\n", r":1: columns are"),
-        (",".join(catalogue.COLUMNS) + "\nx,y\n", r":2: 2 fields"),
+        (",".join(published.COLUMNS) + "\nx,y\n", r":2: 2 fields"),
         (
-            ",".join(catalogue.COLUMNS) + "\n" + ",".join(["s"] * 10 + ["many", "s", "t", "n"]),
+            ",".join(published.COLUMNS) + "\n" + ",".join(["s"] * 10 + ["many", "s", "t", "n"]),
             r":2: value 'many' is not a number",
         ),
     ],
@@ -190,4 +190,4 @@ def test_a_broken_file_is_told_by_line(tmp_path: Path, text: str, message: str) 
     path = tmp_path / "published.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
-        catalogue.read(path)
+        published.read(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import PATH
+from wirelab.cli.options.common import PATH
 
 PORT = 7717
 """Not registered for another service."""

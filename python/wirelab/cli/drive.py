@@ -2,289 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import (
-    COUNT,
-    PATH,
-    POSTGRES_HELP,
-    READY_TIMEOUT_OPTION,
+from wirelab.cli.options.common import (
     GroupedCommand,
-    option,
     option_group,
-    postgres_url,
+)
+from wirelab.cli.options.drive import (
+    ConnectionOptions,
+    ContractOptions,
+    LoadOptions,
+    MessageOptions,
+    Options,
+    OutputOptions,
+    PatternOptions,
 )
 from wirelab.cli.thresholds import THRESHOLDS, DriveThresholdOptions
-
-
-@dataclass(frozen=True)
-class ConnectionOptions:
-    """How to connect to the target, and how to read its replies."""
-
-    connections: int | None = option(
-        "--connections",
-        type=COUNT,
-        help="Persistent connections. [default: enough for --users, or 1]",
-    )
-    in_flight: int | None = option(
-        "--in-flight",
-        type=COUNT,
-        help="Calls in flight per connection (pipelined with HTTP/1.1). [default: 1]",
-    )
-    http2: bool = option("--http2", is_flag=True, help="Use HTTP/2 with prior knowledge.")
-    close: bool = option("--close", is_flag=True, help="Open a new connection for each call.")
-    work: str | None = option(
-        "--work",
-        metavar="WORK",
-        help="How to read replies: decode (fully), or frame (no full decode).",
-    )
-    ca: Path | None = option(
-        "--ca",
-        metavar="FILE",
-        type=PATH,
-        help="PEM file with certificate authorities or the server's own certificate. "
-        "[default: the system's authorities]",
-    )
-    insecure: bool = option(
-        "--insecure", is_flag=True, help="Do not verify the server's certificate."
-    )
-    any_target: bool = option(
-        "--any-target", is_flag=True, help="Allow a server on another machine."
-    )
-    postgres: str = option(
-        "--postgres",
-        metavar="URL",
-        callback=postgres_url,
-        default="",
-        help=f"{POSTGRES_HELP} Needs a stack with store=postgres.",
-    )
-    ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """How many calls, how fast, and for how long."""
-
-    users: int | None = option(
-        "--users",
-        type=COUNT,
-        help="Number of users of a closed load. [default: connections x in-flight]",
-    )
-    rate: float | None = option(
-        "--rate",
-        metavar="PER_SECOND",
-        type=float,
-        help="Calls per second, evenly spaced (open load).",
-    )
-    poisson: bool = option(
-        "--poisson",
-        is_flag=True,
-        help="Random (Poisson) arrivals at --rate, or at the rates of --stage.",
-    )
-    seed: int | None = option(
-        "--seed",
-        type=click.IntRange(0, 2**63),
-        help="Random seed for arrivals, pauses, gaps, mix and data. [default: 1]",
-    )
-    duration: str | None = option(
-        "--duration",
-        metavar="TIME",
-        help="Length of the measurement window, e.g. 500ms or 3s. [default: 3s]",
-    )
-    calls: int | None = option(
-        "--calls",
-        type=click.IntRange(1, 2**63),
-        help="Number of calls to make, instead of --duration.",
-    )
-    max_time: str | None = option(
-        "--max-time",
-        metavar="TIME",
-        help="Time limit for --calls and --iterations. [default: 10min]",
-    )
-    warmup: str = option(
-        "--warmup",
-        metavar="TIME",
-        default="0s",
-        show_default=True,
-        help="Warm-up before the window; its calls are not counted.",
-    )
-    timeout: str = option(
-        "--timeout",
-        metavar="TIME",
-        default="10s",
-        show_default=True,
-        help="Time limit for one call.",
-    )
-
-
-@dataclass(frozen=True)
-class PatternOptions:
-    """How the load changes over time, and when users pause and stop."""
-
-    stages: Sequence[str] = option(
-        "--stage",
-        metavar="TIME:LEVEL",
-        multiple=True,
-        help="Reach this level in this time, linearly from 0: users, e.g. 30s:100, or calls per "
-        "second, e.g. 30s:500/s. 0s is a step. May be repeated; stages follow one another.",
-    )
-    start_rate: float | None = option(
-        "--start-rate",
-        metavar="PER_SECOND",
-        type=float,
-        help="Initial rate of the stages. [default: 0]",
-    )
-    burst: str | None = option(
-        "--burst",
-        metavar="CALLS|TIME",
-        help="Calls per burst, at once or at --rate; or a length at --rate, e.g. 200ms.",
-    )
-    gap: str | None = option(
-        "--gap",
-        metavar="[DIST:]TIME",
-        help="Time from the end of a --burst to the next, e.g. 1s or uniform:1s.",
-    )
-    think: str | None = option(
-        "--think",
-        metavar="[DIST:]TIME",
-        help="Pause of a user between calls, e.g. 100ms, exponential:2s or uniform:2s (1s to 3s). "
-        "[default: none]",
-    )
-    calls_per_pause: int | None = option(
-        "--calls-per-pause", type=COUNT, help="Calls between two pauses of --think. [default: 1]"
-    )
-    iterations: int | None = option(
-        "--iterations",
-        type=click.IntRange(1, 1_000_000_000),
-        help="Number of calls that each user makes, instead of --duration.",
-    )
-
-
-@dataclass(frozen=True)
-class MessageOptions:
-    """What to call, and with which message: URLs."""
-
-    method: str | None = option(
-        "--method", metavar="METHOD", help="HTTP method. [default: GET, or POST]"
-    )
-    headers: Sequence[str] = option(
-        "--header",
-        metavar="HEADER",
-        multiple=True,
-        help="Header or gRPC metadata as 'Name: value'. May be repeated.",
-    )
-    data: str | None = option(
-        "--data",
-        metavar="TEXT",
-        help="HTTP body as text, or gRPC message as JSON. A JSON body is sent as application/json, "
-        "unless --header sets another content-type.",
-    )
-    body: Path | None = option(
-        "--body",
-        metavar="FILE",
-        type=PATH,
-        help="File with the HTTP body, or with the encoded protobuf message.",
-    )
-    follow: bool = option(
-        "--follow",
-        is_flag=True,
-        help="Follow redirects once before the load, and load the final URL.",
-    )
-    cookies: bool = option(
-        "--cookies",
-        is_flag=True,
-        help="Fetch cookies once before the load, and send them in every call.",
-    )
-    proto: Path | None = option(
-        "--proto",
-        metavar="FILE",
-        type=PATH,
-        help=".proto file of the method. [default: server reflection]",
-    )
-    imports: Sequence[Path] = option(
-        "--import",
-        metavar="DIR",
-        type=PATH,
-        multiple=True,
-        help="Import folder for --proto. May be repeated.",
-    )
-
-
-@dataclass(frozen=True)
-class ContractOptions:
-    """What to call, and with which message: services of wirelab."""
-
-    operation: str | None = option(
-        "--operation", metavar="NAME", help="Operation of any contract. [default: Hello]"
-    )
-    sequence: str | None = option(
-        "--sequence",
-        metavar="NAME",
-        help="Sequence of the charging contract, instead of --operation.",
-    )
-    size: str | None = option(
-        "--size", metavar="SIZE", help="Message size, e.g. '150 kB'. [default: 14 B]"
-    )
-    mix: Sequence[str] = option(
-        "--mix",
-        metavar="NAME[:SIZE][@WEIGHT]",
-        multiple=True,
-        help="Weighted operation, e.g. Submit:1kB@3. Repeat it for a mix: each arrival is one of "
-        "them.",
-    )
-    steps: Sequence[str] = option(
-        "--step",
-        metavar="NAME[:SIZE][:FIELD=REPLY_FIELD]",
-        multiple=True,
-        help="One call of a sequence, e.g. GetOwner:id=id, which copies a field of the previous "
-        "reply into the request. @N takes the reply of step N, counted from 0. Repeat it for each "
-        "step.",
-    )
-    data_file: Path | None = option(
-        "--data-file",
-        metavar="FILE",
-        type=PATH,
-        help="CSV (.csv) or JSON lines (.jsonl); columns replace request fields by name.",
-    )
-    data_random: Sequence[str] = option(
-        "--data-random",
-        metavar="FIELD=VALUES",
-        multiple=True,
-        help="Request field with random values, e.g. id=integer:1:100, name=text:8 (letters) or "
-        "city=choice:Oslo,Bergen. May be repeated.",
-    )
-    data_rows: int | None = option(
-        "--data-rows",
-        type=click.IntRange(1, 1_000_000),
-        help="Number of rows for --data-random. [default: 1000]",
-    )
-    data_per: str | None = option(
-        "--data-per",
-        metavar="call|user",
-        type=click.Choice(["call", "user"]),
-        help="Take the next row for each call, or one row per user. [default: call]",
-    )
-
-
-@dataclass(frozen=True)
-class OutputOptions:
-    """What to show and write."""
-
-    tui: bool = option("--tui", is_flag=True, help="Draw live charts of the last seconds.")
-    report: Path | None = option(
-        "--report", metavar="FILE", type=PATH, help="Write an HTML page with charts (one file)."
-    )
-    as_json: bool = option(
-        "--json",
-        is_flag=True,
-        help="Print the result as JSON; see `wirelab schema drive`.",
-    )
 
 
 @click.command(cls=GroupedCommand)
@@ -304,6 +40,6 @@ class OutputOptions:
 @exit_with_code
 def drive(target: str, **groups: Any) -> int:
     """Load one server and report how fast it answers."""
-    from wirelab.cli.drive_options import Options, run
+    from wirelab.cli.drive_options import run
 
     return run(Options(target, **groups))

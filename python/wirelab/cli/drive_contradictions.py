@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from wirelab.cli.options.drive import Options
 from wirelab.errors import UsageError
-
-if TYPE_CHECKING:
-    from wirelab.cli.drive_options import Options
 
 RATE_STAGE = "--stage TIME:RATE/s"
 RANDOM_THINK, RANDOM_GAP = "--think exponential:TIME", "--gap exponential:TIME"

@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from wirelab.cli.drive import (
-    ConnectionOptions,
-    ContractOptions,
-    LoadOptions,
-    MessageOptions,
-    OutputOptions,
-    PatternOptions,
-)
 from wirelab.cli.drive_contradictions import refuse_contradictions
 from wirelab.cli.drive_live import LiveChart, LiveLine
 from wirelab.cli.error_handling import err, out
+from wirelab.cli.options.drive import (
+    ConnectionOptions,
+    ContractOptions,
+    MessageOptions,
+    Options,
+    OutputOptions,
+)
 from wirelab.cli.output import drive as drive_output
 from wirelab.cli.thresholds import (
-    DriveThresholdOptions,
     accept_folder,
     exit_code,
     sentence,
@@ -56,71 +54,54 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options as given; None, empty or False if not given."""
+def make_amount(options: Options) -> Amount:
+    """How many calls to make, and how fast. Raises :class:`UsageError`."""
+    load, pattern = options.load, options.pattern
+    positive = load_values.positive
+    start_rate = load_values.rate("--start-rate", pattern.start_rate or 0.0, zero=True)
+    stages = load_values.stages("--stage", tuple(pattern.stages), start_rate)
+    users = [int(stage.to) for stage in stages if not stage.of_rate]
+    return Amount(
+        connections=options.connection.connections,
+        in_flight=options.connection.in_flight,
+        users=max(users) if users else load.users,
+        think=load_values.spread("--think", pattern.think) if pattern.think else Spread(0.0),
+        calls_per_pause=pattern.calls_per_pause or 1,
+        iterations=pattern.iterations,
+        rate=None if load.rate is None else load_values.rate("--rate", load.rate),
+        poisson=load.poisson,
+        stages=stages,
+        start_rate=start_rate,
+        bursts=load_values.bursts(pattern.burst, pattern.gap or "", load.rate)
+        if pattern.burst is not None
+        else None,
+        seed=options.seed,
+        duration_s=None if load.duration is None else positive("--duration", load.duration),
+        calls=load.calls,
+        max_s=positive("--max-time", load.max_time or "10min"),
+        warmup_s=load_values.seconds("--warmup", load.warmup),
+        timeout_s=positive("--timeout", load.timeout),
+    )
 
-    target: str
-    connection: ConnectionOptions
-    load: LoadOptions
-    pattern: PatternOptions
-    message: MessageOptions
-    contract: ContractOptions
-    thresholds: DriveThresholdOptions
-    output: OutputOptions
 
-    @property
-    def seed(self) -> int:
-        """Seed for everything random."""
-        return 1 if self.load.seed is None else self.load.seed
-
-    def amount(self) -> Amount:
-        """How many calls to make, and how fast. Raises :class:`UsageError`."""
-        load, pattern = self.load, self.pattern
-        positive = load_values.positive
-        start_rate = load_values.rate("--start-rate", pattern.start_rate or 0.0, zero=True)
-        stages = load_values.stages("--stage", tuple(pattern.stages), start_rate)
-        users = [int(stage.to) for stage in stages if not stage.of_rate]
-        return Amount(
-            connections=self.connection.connections,
-            in_flight=self.connection.in_flight,
-            users=max(users) if users else load.users,
-            think=load_values.spread("--think", pattern.think) if pattern.think else Spread(0.0),
-            calls_per_pause=pattern.calls_per_pause or 1,
-            iterations=pattern.iterations,
-            rate=None if load.rate is None else load_values.rate("--rate", load.rate),
-            poisson=load.poisson,
-            stages=stages,
-            start_rate=start_rate,
-            bursts=load_values.bursts(pattern.burst, pattern.gap or "", load.rate)
-            if pattern.burst is not None
-            else None,
-            seed=self.seed,
-            duration_s=None if load.duration is None else positive("--duration", load.duration),
-            calls=load.calls,
-            max_s=positive("--max-time", load.max_time or "10min"),
-            warmup_s=load_values.seconds("--warmup", load.warmup),
-            timeout_s=positive("--timeout", load.timeout),
-        )
-
-    def call(self, target: Stack | Server) -> Call:
-        """What to call. Raises :class:`UsageError`."""
-        connection, message = self.connection, self.message
-        data, is_grpc = message.data, _is_grpc(target)
-        return Call(
-            method=message.method,
-            headers=_headers(message, is_grpc=is_grpc),
-            body=_body(data if not is_grpc else None, message.body),
-            message=read_message(data) if data is not None and is_grpc else None,
-            proto=_existing("--proto", message.proto),
-            imports=tuple(message.imports),
-            http2=connection.http2,
-            close=connection.close,
-            ca=_existing("--ca", connection.ca),
-            insecure=connection.insecure,
-            request=_request(self.contract, self.seed),
-            work=_work(connection.work),
-        )
+def make_call(options: Options, target: Stack | Server) -> Call:
+    """What to call. Raises :class:`UsageError`."""
+    connection, message = options.connection, options.message
+    data, is_grpc = message.data, _is_grpc(target)
+    return Call(
+        method=message.method,
+        headers=_headers(message, is_grpc=is_grpc),
+        body=_body(data if not is_grpc else None, message.body),
+        message=read_message(data) if data is not None and is_grpc else None,
+        proto=_existing("--proto", message.proto),
+        imports=tuple(message.imports),
+        http2=connection.http2,
+        close=connection.close,
+        ca=_existing("--ca", connection.ca),
+        insecure=connection.insecure,
+        request=_request(options.contract, options.seed),
+        work=_work(connection.work),
+    )
 
 
 @dataclass(frozen=True)
@@ -191,7 +172,7 @@ def _measured(options: Options, display: Display, known: KnownSecrets) -> Measur
         accept_folder("--report", options.output.report)
     target = targets.parse(options.target)
     _refuse_foreign(target, options)
-    amount, call = options.amount(), options.call(target)
+    amount, call = make_amount(options), make_call(options, target)
     target, call, followed = _looked_ahead(target, call, options)
     with Interruption() as interruption, display() as on_progress:
         outcome = _drive(target, call, amount, options.connection, interruption, on_progress)

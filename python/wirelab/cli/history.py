@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import AS_JSON, PATH, FiniteRange
+from wirelab.cli.options.common import AS_JSON, PATH, FiniteRange
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 
 from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.error_handling import out as console
-from wirelab.cli.options import PATH
+from wirelab.cli.options.common import PATH
 from wirelab.errors import EXIT_OK, UsageError
 
 KINDS = ("openapi", "grpc", "har", "postman", "curl")

@@ -9,7 +9,7 @@ import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
 from wirelab.cli.monitoring import METRICS_PORT_OPTION, monitored
-from wirelab.cli.options import (
+from wirelab.cli.options.common import (
     AS_JSON,
     DIRECTORY,
     POSTGRES,

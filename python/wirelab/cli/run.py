@@ -11,7 +11,7 @@ import click
 
 from wirelab.cli.error_handling import err, exit_with_code
 from wirelab.cli.monitoring import METRICS_PORT_OPTION, monitored
-from wirelab.cli.options import (
+from wirelab.cli.options.common import (
     AS_JSON,
     DIRECTORY,
     OPTIONS,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.cli.error_handling import folded, out
-from wirelab.cli.options import PATH, option
+from wirelab.cli.options.common import PATH, option
 from wirelab.errors import UsageError
 from wirelab.format.sanitize import sanitize
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import POSTGRES, READY_TIMEOUT
+from wirelab.cli.options.common import POSTGRES, READY_TIMEOUT
 from wirelab.errors import UsageError
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from wirelab import installation
 from wirelab.errors import UsageError
 from wirelab.stack.suggestions import did_you_mean
+from wirelab.study import published as printed
 
 if TYPE_CHECKING:
     from wirelab.study.model import Study
@@ -30,9 +29,9 @@ class Found:
     study: Study
 
     @property
-    def published(self) -> tuple[Figure, ...]:
+    def published(self) -> tuple[printed.Figure, ...]:
         """Its printed figures."""
-        return read(self.folder.parent / PUBLISHED, self.study.name)
+        return printed.read(self.folder.parent / PUBLISHED, self.study.name)
 
     def part(self, name: str) -> Path:
         """The experiment file of a part."""
@@ -112,90 +111,3 @@ def _listed(path: Path) -> Listed:
             "write for example takes: {default: 33 min, quick: 1 min}",
         )
     return Listed(path.parent.name, title[1].strip("\"'"), takes[1], takes[2] or "")
-
-
-COLUMNS = (
-    "study",
-    "experiment",
-    "stack",
-    "language",
-    "operation",
-    "payload",
-    "load",
-    "link",
-    "metric",
-    "statistic",
-    "value",
-    "unit",
-    "source",
-    "note",
-)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One printed figure of a study, with the place where it is printed."""
-
-    study: str
-    experiment: str
-    stack: str
-    """The study's own name of what was measured."""
-    language: str
-    operation: str
-    payload: str
-    load: dict[str, str]
-    link: str
-    metric: str
-    statistic: str
-    value: float
-    unit: str
-    source: str
-    note: str
-    """Doubts about the figure, and what was recomputed from it."""
-    line: int
-    """Line of the file."""
-
-    @property
-    def doubtful(self) -> bool:
-        """True where the printed figure cannot be right as it stands."""
-        return any(word in self.note for word in ("exceeds", "not reachable"))
-
-
-def read(path: Path, study: str | None = None) -> tuple[Figure, ...]:
-    """All figures, or those of one study. Raises :class:`UsageError` naming the line."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        header = next(rows, [])
-        if tuple(header) != COLUMNS:
-            raise UsageError(
-                f"{path}:1: columns are {header}", f"they must be {', '.join(COLUMNS)}"
-            )
-        figures = [_figure(path, rows.line_num, row) for row in rows]
-    return tuple(figure for figure in figures if study in (None, figure.study))
-
-
-def select(figures: Iterable[Figure], **values: str) -> tuple[Figure, ...]:
-    """The figures whose columns have these values (``load`` is left to the caller)."""
-    return tuple(
-        figure for figure in figures if all(getattr(figure, k) == v for k, v in values.items())
-    )
-
-
-def _figure(path: Path, line: int, row: Sequence[str]) -> Figure:
-    if len(row) != len(COLUMNS):
-        raise UsageError(f"{path}:{line}: {len(row)} fields", f"a row has {len(COLUMNS)}")
-    cells = dict(zip(COLUMNS, row, strict=True))
-    try:
-        value = float(cells["value"])
-    except ValueError:
-        raise UsageError(
-            f"{path}:{line}: value {cells['value']!r} is not a number",
-            "leave out a figure that was not printed",
-        ) from None
-    words = {name: cells[name] for name in COLUMNS if name not in ("load", "value")}
-    return Figure(**words, load=_load(cells["load"]), value=value, line=line)
-
-
-def _load(text: str) -> dict[str, str]:
-    pairs = (part.partition("=") for part in text.split(";") if part)
-    return {key.strip(): value.strip() for key, _, value in pairs}

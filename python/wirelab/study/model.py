@@ -24,7 +24,7 @@ from wirelab.study.crossover import Crossing
 from wirelab.study.winners import TREND
 
 if TYPE_CHECKING:
-    from wirelab.study.catalogue import Figure as Printed
+    from wirelab.study.published import Figure as Printed
 
 T = TypeVar("T")
 Words = dict[str, Any]

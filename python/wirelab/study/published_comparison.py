@@ -15,8 +15,8 @@ from wirelab.records.trial import Trial
 from wirelab.statistics import linear_contrasts
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval, StatisticsError
-from wirelab.study.catalogue import Figure as Printed
 from wirelab.study.model import Arm, PublishedMap, ShownFigure
+from wirelab.study.published import Figure as Printed
 
 CONTENDERS_MAX = 2
 """So many stacks stand side by side, and are set in relation; more stand below each other."""

@@ -19,10 +19,10 @@ from wirelab.report.section import Section, Table
 from wirelab.report.sections import explanations
 from wirelab.report.source import Source
 from wirelab.study import winners
-from wirelab.study.catalogue import Figure as Printed
 from wirelab.study.catalogue import Found
 from wirelab.study.claims import Judgement, Part
 from wirelab.study.model import WinnersEntry
+from wirelab.study.published import Figure as Printed
 from wirelab.study.published_comparison import CONTENDERS_MAX, Line, Pair
 from wirelab.study.reproduction import Reproduction, WinnerTable
 from wirelab.study.winners import Score, Square

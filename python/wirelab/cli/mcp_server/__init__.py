@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from wirelab.errors import EXIT_OK, UsageError
 
 if TYPE_CHECKING:
-    from wirelab.cli.mcp import LimitOptions, PermissionOptions
+    from wirelab.cli.options.mcp import LimitOptions, PermissionOptions
 
 
 def run(permissions: PermissionOptions, limits: LimitOptions) -> int:

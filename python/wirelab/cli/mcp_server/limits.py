@@ -15,7 +15,7 @@ from wirelab.stack import targets
 from wirelab.stack.reference import Stack
 
 if TYPE_CHECKING:
-    from wirelab.cli.mcp import LimitOptions, PermissionOptions
+    from wirelab.cli.options.mcp import LimitOptions, PermissionOptions
 
 
 @dataclass(frozen=True)

@@ -101,12 +101,12 @@ class RunProgress(Silent):
 
 def drive(asked: DriveParameters, limits: Limits, channel: Channel) -> Made:
     """Raises :class:`WirelabError`."""
-    from wirelab.cli import drive as groups
     from wirelab.cli import drive_options
+    from wirelab.cli.options import drive as groups
     from wirelab.cli.output import drive as output
     from wirelab.cli.thresholds import DriveThresholdOptions
 
-    options = drive_options.Options(
+    options = groups.Options(
         asked.target,
         groups.ConnectionOptions(
             connections=asked.connections,
@@ -147,8 +147,8 @@ def drive(asked: DriveParameters, limits: Limits, channel: Channel) -> Made:
 
 def compare(asked: CompareParameters, limits: Limits, channel: Channel) -> Made:
     """Raises :class:`WirelabError`."""
-    from wirelab.cli.compare import QuestionOptions
-    from wirelab.cli.options import DirectoryOptions, LoadOptions, RequestOptions
+    from wirelab.cli.options.common import DirectoryOptions, LoadOptions, RequestOptions
+    from wirelab.cli.options.compare import QuestionOptions
     from wirelab.cli.output import compare as output
     from wirelab.cli.output import named_services
     from wirelab.comparisons import pairs
@@ -187,7 +187,7 @@ def dissect(asked: DissectParameters, limits: Limits, channel: Channel) -> Made:
     """Raises :class:`WirelabError`."""
     import msgspec
 
-    from wirelab.cli.dissect import ViewOptions
+    from wirelab.cli.options.dissect import ViewOptions
     from wirelab.cli.output import dissect as output
 
     source = limits.tree("source", asked.source)

@@ -23,8 +23,8 @@ from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
 
 if TYPE_CHECKING:
-    from wirelab.cli.compare import OutputOptions, QuestionOptions
-    from wirelab.cli.options import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
+    from wirelab.cli.options.common import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
+    from wirelab.cli.options.compare import OutputOptions, QuestionOptions
     from wirelab.records.trial import Trial
 
 EXIT_BY_OUTCOME = {

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab.cli.dissect import LiveOptions, TestOptions, ViewOptions
 from wirelab.cli.error_handling import err, out
+from wirelab.cli.options.dissect import LiveOptions, TestOptions, ViewOptions
 from wirelab.documents.dissection import Dissection
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.format.counting import counted

@@ -19,8 +19,8 @@ from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
 
 if TYPE_CHECKING:
-    from wirelab.cli.explain import DepthOptions
-    from wirelab.cli.options import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
+    from wirelab.cli.options.common import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
+    from wirelab.cli.options.explain import DepthOptions
 
 BAR = 34
 """Maximum width of a bar."""

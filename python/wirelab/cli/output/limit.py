@@ -37,8 +37,8 @@ from wirelab.run.progress import OnConsole
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
-    from wirelab.cli.limit import SearchOptions, ServiceOptions
-    from wirelab.cli.options import AcceptOptions, DirectoryOptions
+    from wirelab.cli.options.common import AcceptOptions, DirectoryOptions
+    from wirelab.cli.options.limit import SearchOptions, ServiceOptions
 
 DURATION = "3s"
 TABLE = ("bold", "dim")

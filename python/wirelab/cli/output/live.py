@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from wirelab.cli.dissect import LiveOptions, ViewOptions
 from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.options.dissect import LiveOptions, ViewOptions
 from wirelab.documents.dissection import Dissection, Waits
 from wirelab.drive.load_values import positive
 from wirelab.errors import EXIT_OK, LabError, UsageError

@@ -16,7 +16,7 @@ from wirelab.format.counting import counted
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
-    from wirelab.cli.options import LoadOptions, PairOptions, RequestOptions
+    from wirelab.cli.options.common import LoadOptions, PairOptions, RequestOptions
 
 HELLO, HELLO_SIZE = "Hello", "14 B"
 USERS = 8

@@ -14,7 +14,7 @@ from typing import BinaryIO, get_args
 
 from wirelab import wrap as wrapping
 from wirelab.cli.error_handling import err, folded, out
-from wirelab.cli.wrap import CaptureOptions, OutputOptions, ServiceOptions
+from wirelab.cli.options.wrap import CaptureOptions, OutputOptions, ServiceOptions
 from wirelab.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
