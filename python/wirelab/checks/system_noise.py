@@ -13,6 +13,8 @@ from wirelab.records.trial import Check, Trial
 WAITED_SHARE_MAX = 0.025
 """Of the window: half of the 5 % from which on two stacks count as different
 (:data:`wirelab.statistics.comparison.THRESHOLD`)."""
+SIDES = 2
+"""Caller and service, each with cores of its own where there are enough."""
 PAUSED_SHARE_MAX = 0.01
 """Of the window: calls of a longer share reach the 99th percentile."""
 PAUSE_S_MAX = 0.1
@@ -46,11 +48,12 @@ def check_waiting(trial: Trial) -> Check | None:
     if noise is None or not trial.result.window_s:
         return None
     delays = trial.engine.run_delay_s, trial.service.run_delay_s
-    if noise.other_cpu_s is None or None in delays:
+    if noise.other_cpu_s is None or None in delays or _has_foreign_store(trial):
         return Check.unmeasurable(WAITED, _why_not(trial))
     # Threads of one process wait for each other too, which is a property of that process.
     waited = min(sum(filter(None, delays)), noise.other_cpu_s)
-    share = waited / trial.result.window_s
+    # Of one core: what others take of many cores is shared by all threads.
+    share = waited / (trial.result.window_s * max(1.0, len(noise.cores) / SIDES))
     reason = (
         f"caller and service waited {_percent(share)} of the window (at most "
         f"{_percent(WAITED_SHARE_MAX)}) for cores on which other processes used "
@@ -60,11 +63,19 @@ def check_waiting(trial: Trial) -> Check | None:
 
 
 def _why_not(trial: Trial) -> str:
+    if _has_foreign_store(trial):
+        return "the processes of the database are not known"
     if trial.noise is None or trial.noise.other_cpu_s is None:
         return "the processes of the service are not known, or the window was too short"
     if trial.service.run_delay_s is None:
         return "this kernel does not count the run delay of threads (CONFIG_SCHED_INFO)"
     return "the run delay of this caller's threads is not recorded"
+
+
+def _has_foreign_store(trial: Trial) -> bool:
+    """Whether the database was not started by wirelab (``--postgres``)."""
+    store = trial.store
+    return store is not None and store.kind == "postgres" and store.cpu_s() is None
 
 
 def check_pauses(trial: Trial) -> Check | None:

@@ -20,6 +20,7 @@ from wirelab.experiment.expect import Expect
 from wirelab.experiment.fields import HttpPath, Json, Model, Time, time_default
 from wirelab.experiment.messages import Carry, Data
 from wirelab.experiment.yaml_model import FOLDER
+from wirelab.format.untrusted import read_bounded
 from wirelab.secrets.finding import hide_content
 from wirelab.stack import targets
 from wirelab.stack.external import ExternalStack
@@ -78,9 +79,10 @@ class _WithBody(Model):
 
     @cached_property
     def content(self) -> bytes:
-        """The content to send; empty if there is none. Raises :class:`OSError`."""
+        """The content to send; empty if there is none. Raises :class:`OSError`, and
+        :class:`ValueError` for a file that is too large or not a regular one."""
         if self.body_file is not None:
-            return (self._folder / self.body_file).read_bytes()
+            return read_bounded(self._folder / self.body_file, BODY_BYTES_MAX)
         if self.is_json:
             return json.dumps(self.json_, separators=(",", ":"), ensure_ascii=False).encode()
         return (self.body or "").encode()
@@ -102,6 +104,8 @@ class _WithBody(Model):
             size = len(self.content)
         except OSError as error:
             return f"body_file: {self._folder / (self.body_file or '')}: {error.strerror}"
+        except ValueError as error:
+            return f"body_file: {error}"
         return "" if size <= BODY_BYTES_MAX else f"the body is larger than {BODY_BYTES_MAX:,} B"
 
 

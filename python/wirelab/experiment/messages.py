@@ -22,6 +22,7 @@ from pydantic import (
 
 from wirelab.experiment.fields import Json, Model, Size
 from wirelab.experiment.yaml_model import FOLDER
+from wirelab.format.untrusted import open_regular
 from wirelab.stack import operations
 from wirelab.stack.operations import OPERATIONS, SEQUENCES
 
@@ -111,12 +112,18 @@ class Data(Model):
             _ = self.sha256
         except OSError as error:
             return f"data: {self._path}: {error.strerror}"
+        except ValueError as error:
+            return f"data: {error}"
         return ""
 
     @cached_property
     def sha256(self) -> str:
-        """Digest of the file's content; empty without a file. Raises :class:`OSError`."""
-        return hashlib.sha256(self._path.read_bytes()).hexdigest() if self.file else ""
+        """Digest of the file's content; empty without a file. Raises :class:`OSError`, and
+        :class:`ValueError` for a pipe, a device or a folder."""
+        if self.file is None:
+            return ""
+        with open_regular(self._path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def point(self) -> Json:
         """The data in results."""

@@ -17,6 +17,8 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +28,7 @@ from pydantic import BaseModel
 from wirelab.errors import ExperimentError
 from wirelab.experiment import yaml_source
 from wirelab.experiment.yaml_source import Path as KeyPath
+from wirelab.format.untrusted import open_regular, read_bounded
 from wirelab.secrets import finding
 from wirelab.secrets.known import KnownSecrets
 from wirelab.secrets.names import is_secret_name
@@ -36,6 +39,10 @@ Found = TypeVar("Found")
 
 VARIABLE = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)\}")
 """A value of the environment. Names of columns and carried values are not."""
+FILE_BYTES_MAX = 64 << 20
+"""Of the content of a request; a larger file is refused later."""
+SECRET_ROWS_MAX = 2_000
+"""Rows of a file of data whose secrets are hidden in what is written."""
 _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}")
 _UNREVEALED = {"name"}
 """Keys that only appear in results."""
@@ -241,7 +248,8 @@ class _Concealer:
         """Notes the secrets of the content; a file that cannot be read is reported later."""
         if isinstance(given, str) and self._folder is not None:
             try:
-                text = (self._folder / given).read_bytes().decode("utf-8", "replace")
+                content = read_bounded(self._folder / given, FILE_BYTES_MAX)
+                text = content.decode("utf-8", "replace")
             except (OSError, ValueError):
                 return given
             for span in finding.find_in_content(text):
@@ -257,6 +265,9 @@ class _Concealer:
         return self._each(given, at, parts)
 
     def _data(self, given: Any, at: KeyPath) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("file"), str) and self._folder:
+            for column, value in _secret_columns(self._folder / given["file"]):
+                self.values.of_files[value] = finding.mask(column)
         return self._each(given, at, {"random": self._random_rows})
 
     def _random_rows(self, given: Any, at: KeyPath) -> Any:
@@ -392,10 +403,23 @@ def _columns(data: Any, folder: Path) -> Iterator[str]:
         yield from _columns_of_file(folder / data["file"])
 
 
+def _secret_columns(path: Path) -> Iterator[tuple[str, str]]:
+    """Columns of a file of data whose names are those of secrets, with their values in the first
+    rows; none of a file that cannot be read, which is reported later."""
+    try:
+        with open_regular(path) as file, TextIOWrapper(file, "utf-8", newline="") as text:
+            rows = csv.DictReader(text) if path.suffix == ".csv" else map(json.loads, text)
+            for row in islice(rows, SECRET_ROWS_MAX):
+                pairs = row.items() if isinstance(row, dict) else ()
+                yield from ((str(k), str(v)) for k, v in pairs if v and is_secret_name(str(k)))
+    except (OSError, ValueError, RecursionError, csv.Error):
+        return
+
+
 def _columns_of_file(path: Path) -> Iterator[str]:
     """Columns of the first row; none of a file that cannot be read, which is reported later."""
     try:
-        with path.open(encoding="utf-8", newline="") as rows:
+        with open_regular(path) as file, TextIOWrapper(file, "utf-8", newline="") as rows:
             if path.suffix == ".csv":
                 yield from next(csv.reader(rows), [])
             else:

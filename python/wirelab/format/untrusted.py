@@ -13,6 +13,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,7 +29,7 @@ class TooLarge(ValueError):
     """A file, or a line of one, exceeds its limit."""
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Opens a regular file. Raises :class:`OSError`, and :class:`ValueError` for a pipe, a device
     or a folder."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -49,7 +49,8 @@ class CoreLocks:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             if self._share:
-                self._lock_all("share", fcntl.LOCK_SH)
+                # Held exclusively only for the moment of a look.
+                self._lock_all("share", fcntl.LOCK_SH, wait=True)
             else:
                 self._wait()
         except OSError as error:
@@ -86,14 +87,14 @@ class CoreLocks:
                 )
             time.sleep(RETRY_S)
 
-    def _lock_all(self, kind: str, how: int) -> bool:
+    def _lock_all(self, kind: str, how: int, *, wait: bool = False) -> bool:
         """Locks the files of all cores, in ascending order so that two runs cannot block each
         other; or none of them."""
         for core in self._cores:
             path = self._folder / f"{core}.{kind}"
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                fcntl.flock(file, how | fcntl.LOCK_NB)
+                fcntl.flock(file, how if wait else how | fcntl.LOCK_NB)
             except BlockingIOError:
                 os.close(file)
                 self._release()

@@ -27,8 +27,11 @@ _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|negotiate|key)\s+(?=\
 _HEADER = re.compile(r"(?<![\w-])([A-Za-z][\w-]*): *([^'\"\r\n]+)")
 _ASSIGNED = re.compile(r"(?<![\w.?&-])(-{0,2}[A-Za-z][\w.-]*)=([^\s'\";,&]+)")
 _SHORT_USER = re.compile(r"[^\s:/@{}=]+:(?!\d{2,5}$)[^\s{}]+")
+_ATTACHED_USER = re.compile(r"-[uU]([^\s:/@{}=]+:(?!\d{2,5}$)[^\s{}]+)")
+"""``-uNAME:PASSWORD`` of curl."""
 _USER_OPTIONS = {"-u", "-U", "-a", "-A", "-P", "--user", "--proxy-user", "--basic-auth", "--auth"}
 _COOKIE_OPTIONS = {"-b", "-C", "--cookie"}
+_SECRET_OBJECT = re.compile(r"secret|passw(?:or)?d|credential", re.I)
 MARK = "‹secret"
 """Begin of what is written in place of a secret."""
 LABEL_CHARACTERS_MAX = 40
@@ -72,6 +75,7 @@ def find_in_header(name: str, value: str) -> Iterator[Span]:
         yield Span(0, len(value), name)
     else:
         yield from find_in_text(value)
+        yield from _find_assigned(value)
 
 
 def find_in_variable(name: str, value: str) -> Iterator[Span]:
@@ -80,6 +84,15 @@ def find_in_variable(name: str, value: str) -> Iterator[Span]:
         yield Span(0, len(value), name)
     else:
         yield from find_in_text(value)
+        yield from _find_assigned(value)
+
+
+def _find_assigned(text: str) -> Iterator[Span]:
+    """Values such as ``Password=…`` of a connection string."""
+    for match in _ASSIGNED.finditer(text):
+        name = match[1].lstrip("-")
+        if is_secret_name(name) or (name.isupper() and is_secret_variable(name)):
+            yield Span(match.start(2), match.end(2), name)
 
 
 def find_in_target(text: str) -> Iterator[Span]:
@@ -130,8 +143,12 @@ def replace_in_json(value: Any, replace: Callable[[str, Any], Any], name: str = 
     if isinstance(value, dict):
         texts = ((str(k), v) for k, v in value.items() if isinstance(v, str))
         secret = secret_parameters(texts)
+        # All that a field such as `secret` contains is secret; other names describe objects too.
+        inherited = name if _SECRET_OBJECT.search(name) else ""
         return {
-            k: replace(str(k), v) if str(k) in secret and v else replace_in_json(v, replace, str(k))
+            k: replace(str(k), v)
+            if str(k) in secret and v
+            else replace_in_json(v, replace, inherited or str(k))
             for k, v in value.items()
         }
     if isinstance(value, list):
@@ -156,10 +173,9 @@ def find_in_word(word: str, before: str = "") -> Iterator[Span]:
         if is_secret_name(match[1]):
             scheme = _SCHEME.match(match[2])
             yield Span(match.start(2) + (scheme.end() if scheme else 0), match.end(2), match[1])
-    for match in _ASSIGNED.finditer(word):
-        name = match[1].lstrip("-")
-        if is_secret_name(name) or (name.isupper() and is_secret_variable(name)):
-            yield Span(match.start(2), match.end(2), name)
+    yield from _find_assigned(word)
+    if attached := _ATTACHED_USER.fullmatch(word):
+        yield Span(attached.start(1), attached.end(1), "user")
     yield from find_in_content(word)
     if word.startswith("/"):
         yield from find_in_query(word)

@@ -7,6 +7,7 @@ import contextlib
 import html
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ TEXT_FILES = {".txt", ".log"}
 DOCUMENTS = {".json"}
 """Their numbers stay, because a secret may consist of digits."""
 BLOCK_BYTES = 1 << 20
+_WORD = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*")
 
 
 class KnownSecrets:
@@ -28,7 +30,8 @@ class KnownSecrets:
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         """``values`` has the text in place of each secret."""
-        self._spellings: list[tuple[str, str]] = []
+        self._texts: dict[str, str] = {}
+        self._longest_first: list[tuple[str, str]] | None = None
         for value, text in (values or {}).items():
             self.add(value, text)
 
@@ -36,16 +39,20 @@ class KnownSecrets:
         """Hides a value, and its spellings in JSON, URLs, HTML and HTTP Basic authentication."""
         if len(value) < VALUE_CHARACTERS_MIN:
             return
-        text = text or mask("value")
-        spellings = dict.fromkeys(_spellings(value))
-        known = {spelling for spelling, _ in self._spellings}
-        self._spellings += [(one, text) for one in spellings if one not in known]
-        # The longest first: a secret may be a part of another.
-        self._spellings.sort(key=lambda pair: -len(pair[0]))
+        for spelling in _spellings(value):
+            self._texts.setdefault(spelling, text or mask("value"))
+        self._longest_first = None
+
+    @property
+    def _spellings(self) -> list[tuple[str, str]]:
+        """The longest first: a secret may be a part of another."""
+        if self._longest_first is None:
+            self._longest_first = sorted(self._texts.items(), key=lambda pair: -len(pair[0]))
+        return self._longest_first
 
     def __bool__(self) -> bool:
         """Whether there is anything to hide."""
-        return bool(self._spellings)
+        return bool(self._texts)
 
     def hide(self, text: str) -> str:
         """The text without the values."""
@@ -55,14 +62,23 @@ class KnownSecrets:
         return text
 
     def hide_json(self, value: Any) -> Any:
-        """The same for all texts of a JSON document."""
+        """The same for all texts of a JSON document. A secret that is an ordinary word stays where
+        the word is alone: names of fields and kinds are words too."""
         if not self:
             return value
         if isinstance(value, dict):
-            return {self.hide(str(k)): self.hide_json(v) for k, v in value.items()}
+            return {self._hide_in_document(str(k)): self.hide_json(v) for k, v in value.items()}
         if isinstance(value, (list, tuple)):
             return [self.hide_json(one) for one in value]
-        return self.hide(value) if isinstance(value, str) else value
+        return self._hide_in_document(value) if isinstance(value, str) else value
+
+    def _hide_in_document(self, text: str) -> str:
+        if not _WORD.fullmatch(text):
+            return self.hide(text)
+        for spelling, instead in self._spellings:
+            if not _WORD.fullmatch(spelling):
+                text = text.replace(spelling, instead)
+        return text
 
     @contextlib.contextmanager
     def hiding_errors(self) -> Iterator[None]:
@@ -110,6 +126,8 @@ def _spellings(value: str) -> list[str]:
     if scheme.lower() in ("bearer", "basic", "token", "apikey") and len(rest) > len(scheme):
         plain.append(rest)
     plain += [unquote_plus(one) for one in plain if "%" in one]
+    # Servers decode headers as ISO-8859-1 (RFC 9110, section 5.5).
+    plain += [one.encode().decode("latin-1") for one in plain if not one.isascii()]
     found = []
     for one in plain:
         found += [one, *_in_json(one), quote(one, safe=""), quote(one), quote_plus(one)]
