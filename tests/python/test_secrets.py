@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,47 @@ def test_known_values_are_hidden_in_every_spelling(tmp_path: Path) -> None:
 
 def test_short_values_are_not_replaced_in_other_texts() -> None:
     assert KnownSecrets({"a": "‹secret pw›"}).hide("a cat") == "a cat"
+
+
+@pytest.mark.parametrize("word", ["closed", "service", "measured", "errors"])
+def test_a_secret_that_is_a_word_stays_in_names_and_kinds(word: str) -> None:
+    """A trial has fields and kinds of these names."""
+    document = {"kind": word, word: {"reason": f"the reply was {word}"}}
+    hidden = KnownSecrets({word: "‹secret pw›"}).hide_json(document)
+    assert hidden == {"kind": word, word: {"reason": "the reply was ‹secret pw›"}}
+
+
+def test_values_below_a_secret_name_are_replaced() -> None:
+    given = {"secret": {"value": "a", "in": [{"x": "b"}]}, "session": {"room": "c"}}
+    found = finding.replace_in_json(given, lambda name, _: f"<{name}>")
+    assert found == {
+        "secret": {"value": "<secret>", "in": [{"x": "<secret>"}]},
+        "session": {"room": "c"},
+    }
+
+
+def test_assignments_in_headers_and_variables_are_searched() -> None:
+    text = "Server=x;Password=CONN-1;User Id=sa"
+    for find in (finding.find_in_variable, finding.find_in_header):
+        hidden = finding.replaced(text, find("T_CONN", text))
+        assert hidden == "Server=x;Password=‹secret Password›;User Id=sa"
+
+
+def test_a_user_attached_to_its_option_is_replaced() -> None:
+    assert finding.replace_in_words(["curl", "-uadmin:UARG-1"]) == ["curl", "-u‹secret user›"]
+    assert finding.replace_in_words(["curl", "-ulocalhost:8080"]) == ["curl", "-ulocalhost:8080"]
+
+
+def test_a_header_that_a_server_decodes_as_latin_1_is_hidden() -> None:
+    known = KnownSecrets({"Bearer BEAR-1/äöü": "‹secret authorization›"})
+    printed = "got " + "Bearer BEAR-1/äöü".encode().decode("latin-1")
+    assert known.hide(printed) == "got ‹secret authorization›"
+
+
+def test_many_secrets_take_no_quadratic_time() -> None:
+    known = KnownSecrets()
+    began = time.process_time()
+    for number in range(20_000):
+        known.add(f"secret-{number:06d}")
+    assert known.hide("secret-000007 secret-019999") == "‹secret value› ‹secret value›"
+    assert time.process_time() - began < 10.0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import stat
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from wirelab.cli import main
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading
 from wirelab.experiment.matrix import schedule
-from wirelab.experiment.secret_values import SecretValues
+from wirelab.experiment.secret_values import SecretValues, conceal
 from wirelab.run.directory import make_private
 from wirelab.stack import manifests
 
@@ -309,3 +311,23 @@ def test_a_private_folder_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
     make_private(shared / "runs" / "one")
     modes = [stat.S_IMODE((shared / name).stat().st_mode) for name in (".", "runs", "runs/one")]
     assert modes == [0o755, 0o700, 0o700]
+
+
+def test_secrets_in_rows_of_a_file_are_known(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("user,password\nann,ROW-canary-1\nbob,ROW-canary-2\n")
+    (tmp_path / "rows.jsonl").write_text('{"api_key": "LINE-canary-1", "id": 7}\n')
+    for name, count in (("rows.csv", 2), ("rows.jsonl", 1)):
+        content = small(http={"path": "/", "data": {"file": name}})
+        _, values = conceal(content, tmp_path)
+        assert len(values.of_files) == count, name
+
+
+@pytest.mark.parametrize("key", ["body_file", "data"])
+def test_pipes_and_devices_are_refused_without_waiting(tmp_path: Path, key: str) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    request: Json = {"path": "/"}
+    request |= {"body_file": "pipe.csv"} if key == "body_file" else {"data": {"file": "pipe.csv"}}
+    file = write(tmp_path, small(http=request))
+    began = time.monotonic()
+    assert main(["run", str(file), "--out", str(tmp_path / "out")]) == 2
+    assert time.monotonic() - began < 30.0

@@ -17,6 +17,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -50,20 +51,20 @@ _OF_A_SHELL = {"command"}
 """Keys in which ``${NAME}`` belongs to a shell."""
 
 
+@dataclass
 class SecretValues:
     """The secrets of one experiment, in memory only."""
 
-    def __init__(self) -> None:
-        self.literals: Json = {}
-        """What the file has in place of each ``‹secret NAME›``."""
-        self.variables: dict[str, str] = {}
-        """Values of the environment by name."""
-        self.of_files: dict[str, str] = {}
-        """Secrets in content of other files, and what is recorded in place of each."""
-        self.placeholders: frozenset[str] = frozenset()
-        """Names of columns and carried values."""
-        self.problems: list[tuple[KeyPath, str]] = []
-        """Missing values, with the key that needs each."""
+    literals: Json = field(default_factory=dict)
+    """What the file has in place of each ``‹secret NAME›``."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """Values of the environment by name."""
+    of_files: dict[str, str] = field(default_factory=dict)
+    """Secrets in content of other files, and what is recorded in place of each."""
+    placeholders: frozenset[str] = frozenset()
+    """Names of columns and carried values."""
+    problems: list[tuple[KeyPath, str]] = field(default_factory=list)
+    """Missing values, with the key that needs each."""
 
     def require(self) -> None:
         """Raises :class:`ExperimentError` if a value is missing."""
