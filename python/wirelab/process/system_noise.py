@@ -88,6 +88,8 @@ class Noise:
     """Longest time without a sample by wirelab."""
     clock_step_s: float
     """Largest change of CLOCK_REALTIME against CLOCK_MONOTONIC between two samples, signed."""
+    sharing: str = ""
+    """Other runs that used the cores at any time since the begin of the calls; empty: none."""
 
 
 class SystemNoiseSampler:
@@ -97,14 +99,18 @@ class SystemNoiseSampler:
         self,
         cores: Sequence[int],
         service_pids: Callable[[], Sequence[int]],
+        other_runs: Callable[[], str] = lambda: "",
         *,
         clock_ns: Callable[[], int] = time.monotonic_ns,
         offset_ns: Callable[[], int] = clock_offset_ns,
     ) -> None:
         """``cores`` are those of the caller and the service. ``service_pids`` returns the processes
-        of the service; without any, other processes cannot be distinguished from it."""
+        of the service; without any, other processes cannot be distinguished from it.
+        ``other_runs`` describes the runs that use the cores at the moment; empty: none."""
         self._cores = cores
         self._service_pids = service_pids
+        self._other_runs = other_runs
+        self._sharing = ""
         self._clock_ns = clock_ns
         self._offset_ns = offset_ns
         self._run_delay = RunDelay()
@@ -130,6 +136,7 @@ class SystemNoiseSampler:
         if now >= self._due_ns:
             self._due_ns = now + round(RUN_DELAY_GAP_S * 1e9)
             self._add(self._waited, self._run_delay.look(self._service_pids()))
+            self._sharing = self._sharing or self._other_runs()
 
     def mark(self) -> None:
         """Takes all samples: at the beginning and the end of the window, and of the calls."""
@@ -149,6 +156,7 @@ class SystemNoiseSampler:
             None if others is None else max(0.0, others),
             self._longest_gap_s(start_ns, end_ns),
             self._largest_step_s(start_ns, end_ns),
+            self._sharing,
         )
 
     def _longest_gap_s(self, start_ns: int, end_ns: int) -> float:

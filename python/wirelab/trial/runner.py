@@ -382,8 +382,7 @@ class TrialRunner:
     def _watched(self, context: TrialContext, observer: Observer) -> Measured:
         before = context.store.usage()
         self._write_text("metrics-before.txt", observer.text_before)
-        sharing = self._lab.other_runs()
-        noise = SystemNoiseSampler(self._table.used, context.service.pids)
+        noise = SystemNoiseSampler(self._table.used, context.service.pids, self._lab.other_runs)
         with cgroups.group(self._axes["client.cpu"], "client") as group:
             caller = replace(context, client_group=group)
             called = self._called(caller, self._run_observer(context, observer, noise))
@@ -418,7 +417,7 @@ class TrialRunner:
                 noticed.other_cpu_s,
                 noticed.lab_pause_s,
                 noticed.clock_step_s,
-                sharing or self._lab.other_runs(),
+                noticed.sharing,
             ),
         )
 
