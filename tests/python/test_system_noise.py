@@ -253,7 +253,7 @@ def replace_noise(**changes: Any) -> NoiseRecord:
     [
         (PausesRecord(3, 0.06, 0.03, 1.0), "ok"),
         (PausesRecord(1, 2.0, 2.0, 1.0), "marked"),
-        (PausesRecord(8, 0.2, 0.03, 1.0), "marked"),
+        (PausesRecord(12, 0.3, 0.03, 1.0), "marked"),
     ],
 )
 def test_long_pauses_of_the_engine_are_marked(pauses: PausesRecord, outcome: str) -> None:
