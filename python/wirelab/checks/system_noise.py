@@ -16,8 +16,8 @@ WAITED_SHARE_MAX = 0.025
 SIDES = 2
 """Caller and service, each with cores of its own where there are enough."""
 PAUSED_SHARE_MAX = 0.025
-"""Of the window, as for waits. In 104 trials of 1 s on a machine of which the hypervisor took 7 % and
-more, pauses were at most 2.45 %."""
+"""Of the window, as for waits. In 104 trials of 1 s on a machine of which the hypervisor took 7 %,
+pauses were at most 2.45 %."""
 PAUSE_S_MAX = 0.1
 """A single pause, or a single call that was sent so late: the largest times are then the
 engine's."""
