@@ -70,7 +70,7 @@ def test_run_delay_is_the_time_that_a_busy_process_did_not_get() -> None:
     missing = wall - (used_now - used)
     assert missing > 0.3, "the other process took no CPU time: the test shows nothing"
     # Ticks of the hypervisor are neither.
-    assert waited_now - waited == pytest.approx(missing, abs=0.1 * wall)
+    assert waited_now - waited == pytest.approx(missing, abs=0.2 * wall)
 
 
 def test_run_delay_of_ended_threads_stays() -> None:
@@ -178,7 +178,7 @@ def test_a_clock_that_ntp_slews_is_not_set() -> None:
 
 def test_the_clocks_of_this_machine_run_evenly() -> None:
     offsets = [system_noise.clock_offset_ns() for _ in range(200)]
-    assert max(offsets) - min(offsets) < 1_000_000
+    assert max(offsets) - min(offsets) < 5_000_000
 
 
 # -- checks ------------------------------------------------------------------------------------
