@@ -203,7 +203,7 @@ def test_calls_of_a_process_that_exits_are_kept_and_its_ports_are_given_up(
         say(quiet)
         quiet.wait(timeout=20)
         time.sleep(1.0)
-        # It is no longer watched, whoever calls from now on.
+        # Calls from now on belong to another process.
         with process(CALLER, port, str(CALLS), "1") as later:
             say(later)
             logged(later)

@@ -256,7 +256,7 @@ def test_secrets_of_a_command_are_left_out(importer: Importer) -> None:
         ("curl -d a=1 -d @b http://127.0.0.1/", ("joins content of a file",)),
         ("curl -I http://127.0.0.1/", ("a reply to HEAD has no content",)),
         ("curl ftp://127.0.0.1/", ("only http and https",)),
-        ("curl http://127.0.0.1:x/", ("is no URL",)),
+        ("curl http://127.0.0.1:x/", ("is not a URL",)),
         ("curl -d @nosuch http://127.0.0.1/", ("No such file",)),
     ],
 )

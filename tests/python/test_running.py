@@ -24,6 +24,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.model import Experiment
 from wirelab.process import engine, services, system_noise
 from wirelab.process.interruption import Interruption
+from wirelab.records.noise import NoiseRecord
 from wirelab.records.trial import Trial
 from wirelab.report.page import write_page
 from wirelab.run import runner as running
@@ -254,14 +255,11 @@ def test_undisturbed_trials_are_not_repeated(
 ) -> None:
     monkeypatch.setenv(running.SHARE, "0")
     # A window of the scripted engine is too short to know what others used of the cores.
-    monkeypatch.setattr(system_noise.SystemNoiseSampler, "findings", _quiet)
+    quiet = NoiseRecord((0, 1), other_cpu_s=0.0, lab_pause_s=0.05)
+    monkeypatch.setattr(system_noise.SystemNoiseSampler, "findings", lambda *_: quiet)
     stand_in()
     run = _run(tmp_path / "run")
     assert (len(run.trials), run.repeated) == (4, ())
-
-
-def _quiet(*_: object) -> system_noise.Noise:
-    return system_noise.Noise(0.0, 0.0, 0.05, 0.0)
 
 
 def test_of_a_retry_that_was_cut_short_the_failed_trial_stays(

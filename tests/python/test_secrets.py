@@ -258,3 +258,9 @@ def test_many_secrets_take_no_quadratic_time() -> None:
         known.add(f"secret-{number:06d}")
     assert known.hide("secret-000007 secret-019999") == "‹secret value› ‹secret value›"
     assert time.process_time() - began < 10.0
+
+
+def test_an_escaped_name_of_a_field_is_read() -> None:
+    text = '{"pass\\u0077ord": "CANARY", "n\\u0061me": "ann"}'
+    hidden = finding.replaced(text, finding.find_in_content(text))
+    assert hidden == '{"pass\\u0077ord": "‹secret password›", "n\\u0061me": "ann"}'

@@ -26,13 +26,14 @@ from tests.python.synthetic_run import World, point
 from tests.python.synthetic_run import trial as make_trial
 from wirelab.checks import load as load_checks
 from wirelab.checks.system_noise import spoilt_by
+from wirelab.documents.event import Pauses
 from wirelab.process import system_noise
 from wirelab.process.metrics import cpu_seconds
 from wirelab.process.process_tree import cpu_seconds_of_trees
 from wirelab.process.system_noise import RunDelay, SystemNoiseSampler, busy_seconds
 from wirelab.records.group import Times
 from wirelab.records.load import LoadRecord
-from wirelab.records.noise import NoiseRecord, PausesRecord
+from wirelab.records.noise import NoiseRecord
 from wirelab.records.trial import Check, Trial
 
 LOOP = "import os; os.sched_setaffinity(0, {CORE})\nwhile True: pass"
@@ -70,7 +71,7 @@ def test_run_delay_is_the_time_that_a_busy_process_did_not_get() -> None:
     missing = wall - (used_now - used)
     assert missing > 0.3, "the other process took no CPU time: the test shows nothing"
     # Ticks of the hypervisor are neither.
-    assert waited_now - waited == pytest.approx(missing, abs=0.2 * wall)
+    assert waited_now - waited == pytest.approx(missing, abs=0.1 * wall)
 
 
 def test_run_delay_of_ended_threads_stays() -> None:
@@ -178,19 +179,23 @@ def test_a_clock_that_ntp_slews_is_not_set() -> None:
 
 def test_the_clocks_of_this_machine_run_evenly() -> None:
     offsets = [system_noise.clock_offset_ns() for _ in range(200)]
-    assert max(offsets) - min(offsets) < 5_000_000
+    assert max(offsets) - min(offsets) < 1_000_000
+
+
+def _pauses(count: int, total_s: float, longest_s: float, longest_at_s: float) -> Pauses:
+    return Pauses(count=count, total_s=total_s, longest_s=longest_s, longest_at_s=longest_at_s)
 
 
 # -- checks ------------------------------------------------------------------------------------
 
 QUIET = NoiseRecord((0, 1), other_cpu_s=0.01, lab_pause_s=0.1)
-NO_PAUSES = PausesRecord()
+NO_PAUSES = _pauses(0, 0.0, 0.0, 0.0)
 
 
 def _trial(
     noise: NoiseRecord | None = QUIET,
     *,
-    pauses: PausesRecord | None = NO_PAUSES,
+    pauses: Pauses | None = NO_PAUSES,
     delays: tuple[float | None, float | None] = (0.01, 0.02),
     **changes: Any,
 ) -> Trial:
@@ -251,12 +256,12 @@ def replace_noise(**changes: Any) -> NoiseRecord:
 @pytest.mark.parametrize(
     ("pauses", "outcome"),
     [
-        (PausesRecord(3, 0.06, 0.03, 1.0), "ok"),
-        (PausesRecord(1, 2.0, 2.0, 1.0), "marked"),
-        (PausesRecord(12, 0.3, 0.03, 1.0), "marked"),
+        (_pauses(3, 0.06, 0.03, 1.0), "ok"),
+        (_pauses(1, 2.0, 2.0, 1.0), "marked"),
+        (_pauses(8, 0.2, 0.03, 1.0), "marked"),
     ],
 )
-def test_long_pauses_of_the_engine_are_marked(pauses: PausesRecord, outcome: str) -> None:
+def test_long_pauses_of_the_engine_are_marked(pauses: Pauses, outcome: str) -> None:
     check = _check("engine pauses", QUIET, pauses=pauses)
     assert check.outcome == outcome
     assert ("the engine's, not the service's" in check.reason) == (outcome == "marked")
@@ -291,7 +296,7 @@ def test_records_of_earlier_versions_have_no_such_check() -> None:
 
 def test_a_record_is_read_as_it_was_written() -> None:
     trial = replace(
-        _trial(replace_noise(lab_pause_s=0.2, sharing="x"), pauses=PausesRecord(1, 2.0, 2.0, 0.5)),
+        _trial(replace_noise(lab_pause_s=0.2, sharing="x"), pauses=_pauses(1, 2.0, 2.0, 0.5)),
         repeats="engine pauses: it was stopped",
     )
     assert Trial.from_json(json.loads(json.dumps(trial.to_json()))) == trial

@@ -93,7 +93,7 @@ impl Sockets {
     /// kept.
     ///
     /// # Errors
-    /// When there is no such process at the first look-up, or its descriptors may not be read.
+    /// When the process does not exist at the first look-up, or its descriptors may not be read.
     pub(crate) fn look_up(&mut self) -> io::Result<()> {
         if !self.left().is_zero() {
             return Ok(());

@@ -18,10 +18,9 @@ from wirelab.cli.options.common import (
     PATH,
     POSTGRES_HELP,
     READY_TIMEOUT,
-    READY_TIMEOUT_OPTION,
     SHARE,
-    SHARE_OPTION,
     VERBOSE,
+    AcceptOptions,
     DirectoryOptions,
     GroupedCommand,
     option,
@@ -49,14 +48,9 @@ DEMO, DEMO_QUICK = (
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class RunOptions(AcceptOptions):
     """How services are started, which may be measured, and what runs afterwards."""
 
-    unverified: bool = option(
-        "--unverified",
-        is_flag=True,
-        help="Also measure services that did not pass `verify`; the results are marked.",
-    )
     test_findings: bool = option(
         "--test-findings",
         is_flag=True,
@@ -70,13 +64,6 @@ class RunOptions:
         help=f"{POSTGRES_HELP} Needs store=postgres.",
     )
     metrics_port: int | None = option("--metrics-port", **METRICS_PORT_OPTION)
-    any_target: bool = option(
-        "--any-target",
-        is_flag=True,
-        help="Also load other machines that the file lists in allow_targets.",
-    )
-    ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
-    share: bool = option("--share", **SHARE_OPTION)
 
 
 @click.command(cls=GroupedCommand)

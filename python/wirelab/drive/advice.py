@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from wirelab.checks.backlog import arrivals, left_behind
-from wirelab.checks.system_noise import PAUSE_S_MAX, PAUSED_SHARE_MAX, WAITED_SHARE_MAX
+from wirelab.checks.system_noise import WAITED_SHARE_MAX, are_short
 from wirelab.documents.event import Process
 from wirelab.drive.amount import Amount
 from wirelab.format.counting import counted
@@ -86,9 +86,7 @@ def _waited(group: GroupResult, process: Process) -> str | None:
 def _paused(group: GroupResult, process: Process) -> str | None:
     """The engine was stopped, or the machine was."""
     pauses = process.pauses
-    if pauses is None or (
-        pauses.longest_s <= PAUSE_S_MAX and pauses.total_s <= PAUSED_SHARE_MAX * group.window_s
-    ):
+    if pauses is None or are_short(pauses, group.window_s):
         return None
     return (
         f"the engine did not run for up to {format_seconds(pauses.longest_s)}, "

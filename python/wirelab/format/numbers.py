@@ -18,7 +18,7 @@ class Interval(Protocol):
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """None where there is no interval."""
+        """None without an interval."""
 
 
 DASH = "–"

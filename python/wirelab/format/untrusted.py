@@ -21,6 +21,9 @@ from wirelab.format.sanitize import sanitize
 
 NUMBER_MAX = sys.float_info.max
 """Larger ones are infinite, or cannot be calculated with."""
+FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+"""Without O_NONBLOCK, opening a pipe waits for a writer."""
+_CHUNK = 1024 * 1024
 _SHOWN_MAX = 60
 """Maximum number of characters of a field's name in a message."""
 
@@ -32,7 +35,7 @@ class TooLarge(ValueError):
 def open_regular(path: Path) -> BufferedReader:
     """Opens a regular file. Raises :class:`OSError`, and :class:`ValueError` for a pipe, a device
     or a folder."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, FLAGS)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise ValueError(f"{path.name} is not a regular file")
@@ -42,11 +45,25 @@ def open_regular(path: Path) -> BufferedReader:
 def read_bounded(path: Path, bytes_max: int) -> bytes:
     """The contents of a file. Raises :class:`OSError`, and :class:`ValueError` like
     :func:`open_regular`, and :class:`TooLarge`."""
-    with open_regular(path) as file:
-        content = file.read(bytes_max + 1)
-    if len(content) > bytes_max:
-        raise TooLarge(f"{path.name} has more than {bytes_max:,} bytes")
-    return content
+    return read_open(os.open(path, FLAGS), path.name, bytes_max)
+
+
+def read_open(descriptor: int, name: str, bytes_max: int) -> bytes:
+    """The same for a file that was opened with :data:`FLAGS`, which is closed."""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError(f"{name} is not a regular file")
+        content = bytearray()
+        while part := os.read(descriptor, min(_CHUNK, bytes_max + 1 - len(content))):
+            content += part
+            if len(content) > bytes_max:
+                raise TooLarge(f"{name} has more than {bytes_max:,} bytes")
+        return bytes(content)
+    except BlockingIOError:
+        # Files of the kernel without an end, such as /proc/kmsg, call themselves regular.
+        raise ValueError(f"{name} has no end") from None
+    finally:
+        os.close(descriptor)
 
 
 def bounded_lines(file: BinaryIO, line_max: int) -> Iterator[bytes]:

@@ -10,53 +10,38 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from wirelab.errors import UsageError
+from wirelab.format.untrusted import FLAGS, TooLarge, read_open
 
 BYTES_MAX = 16 * 1024 * 1024
 """Of a file that a document names."""
 LINKS_MAX = 40
 """Symbolic links on the way to one file, as in Linux (path_resolution(7))."""
-_CHUNK = 1024 * 1024
 
 
 def read_beneath(folder: Path, relative: str) -> bytes:
     """The file at a path from the folder, which leaves it nowhere. Raises :class:`UsageError`
     for one that does, or that is not a regular file, and :class:`OSError`."""
     with ExitStack() as stack:
-        return read_regular(_open(_Walk(folder, stack), relative), relative, BYTES_MAX)
+        return _read(_open(_Walk(folder, stack), relative), relative, BYTES_MAX)
 
 
 def read_named(path: Path, bytes_max: int) -> bytes:
     """A file that the user names, wherever it is. Raises :class:`UsageError` for one that is not
     a regular file, and :class:`OSError`."""
-    return read_regular(os.open(path, _FILE), str(path), bytes_max)
+    return _read(os.open(path, FLAGS), str(path), bytes_max)
 
 
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""Without O_NONBLOCK, opening a pipe waits for a writer."""
-
-
-def read_regular(descriptor: int, name: str, bytes_max: int) -> bytes:
-    """The content of an open file, which is closed. Raises :class:`UsageError` for one that is
-    too large, has no end or is not a regular file, and :class:`OSError`."""
+def _read(descriptor: int, name: str, bytes_max: int) -> bytes:
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise UsageError(f"{name} is not a regular file", "name a file with content")
-        content = bytearray()
-        while part := os.read(descriptor, min(_CHUNK, bytes_max + 1 - len(content))):
-            content += part
-            if len(content) > bytes_max:
-                raise UsageError(f"{name} is larger than {bytes_max:,} B", "name a smaller file")
-        return bytes(content)
-    except BlockingIOError:
-        # Files of the kernel without an end, such as /proc/kmsg, call themselves regular.
-        raise UsageError(f"{name} has no end", "name a file that is stored on a disk") from None
-    finally:
-        os.close(descriptor)
+        return read_open(descriptor, name, bytes_max)
+    except TooLarge:
+        raise UsageError(f"{name} is larger than {bytes_max:,} B", "name a smaller file") from None
+    except ValueError as error:
+        raise UsageError(str(error), "name a file that is stored on a disk") from None
 
 
 class _Walk:
@@ -110,7 +95,7 @@ def _open(walk: _Walk, relative: str) -> int:
         elif parts:
             walk.step(name)
         else:
-            return os.open(name, _FILE | os.O_NOFOLLOW, dir_fd=walk.at)
+            return os.open(name, FLAGS | os.O_NOFOLLOW, dir_fd=walk.at)
     raise UsageError(f"{relative or 'it'} is a folder", "name a file in it")
 
 

@@ -85,7 +85,7 @@ class Recorded:
             url = urlsplit(self.url)
             port = url.port
         except ValueError as error:
-            raise NotImportable(f"{hide_target(self.url)!r} is no URL: {error}") from None
+            raise NotImportable(f"{hide_target(self.url)!r} is not a URL: {error}") from None
         if url.scheme not in ("http", "https") or not url.hostname:
             raise NotImportable(f"{url.scheme or 'no scheme'}: only http and https are measured")
         if not re.fullmatch(r"[\w.:-]+", url.hostname, re.ASCII):

@@ -70,7 +70,7 @@ class Text:
 
     def json(self, what: str, nodes_max: int = NODES_MAX) -> Any:
         """Its values, of which there may be that many. ``what`` names the kind of document, with
-        its article. Raises :class:`UsageError` with the line of what is no JSON, and
+        its article. Raises :class:`UsageError` with the line of what is not JSON, and
         :class:`ImportLimit` before the values take memory."""
         if count_values(self.text, nodes_max) > nodes_max:
             raise ImportLimit(

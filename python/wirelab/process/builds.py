@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Protocol
 
 from wirelab import checkout, installation
 from wirelab.errors import BuildError, NotInstalled
+from wirelab.process import file_locks
 from wirelab.process.build_progress import (
     REPORT_S,
     BuildReport,
@@ -21,7 +19,7 @@ from wirelab.process.build_progress import (
     ignore,
     usual_seconds,
 )
-from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit, run_to_end
+from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.interruption import Interruption
 
 BUILD_S_MAX = 1800.0
@@ -77,7 +75,9 @@ def build(
     cache.mkdir(parents=True, exist_ok=True)
     built = cache / f"{manifest.cache_name}-{digest(folder, manifest)[:16]}"
     waiting = f"waiting for another process that builds {manifest.title}"
-    with locked(cache / f"{manifest.cache_name}.lock", lambda: on_build(waiting), interruption):
+    with file_locks.locked(
+        cache / f"{manifest.cache_name}.lock", lambda: on_build(waiting), interruption
+    ):
         on_build("")
         if not built.is_dir():
             build_into(built, manifest, folder, interruption, version=_version(), on_build=on_build)
@@ -152,22 +152,6 @@ def require(manifest: Buildable) -> None:
             f"{manifest.title} needs {missing[0]}, which is not in PATH",
             manifest.remedy or f"install {missing[0]}",
         )
-
-
-@contextmanager
-def locked(path: Path, on_wait: Callable[[], None], interruption: Interruption) -> Iterator[None]:
-    """Locks the build, so that two runs that start together build once. Raises
-    :class:`Interrupted` on request."""
-    with path.open("w") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                interruption.check()
-                on_wait()
-                time.sleep(POLL_S)
-        yield
 
 
 def build_into(

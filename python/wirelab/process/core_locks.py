@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wirelab import installation
+from wirelab.process.file_locks import is_locked
 from wirelab.process.interruption import Interruption
 
 RETRY_S = 0.2
@@ -111,40 +112,35 @@ class CoreLocks:
         """The run that has an exclusive lock on one of the cores."""
         for core in self._cores:
             path = self._folder / f"{core}.{kind}"
-            if path not in self._held and self._is_locked(path):
+            if path not in self._held and _is_locked(path):
                 return f"another run (process {_process(path)})"
         return ""
 
     def _sharer(self) -> str:
         """A run that shares one of the cores. A shared lock of our own is given up for the
-        attempt, because the kernel distinguishes no holders."""
+        attempt, because the kernel does not distinguish the holders."""
         for core in self._cores:
             path = self._folder / f"{core}.share"
             own = self._held.get(path)
             if own is None:
-                if self._is_locked(path):
+                if _is_locked(path):
                     return f"a run with --share (process {_process(path)})"
             elif not _is_only_holder(own):
                 return "another run with --share"
         return ""
 
-    def _is_locked(self, path: Path) -> bool:
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(file)
-        return False
-
     def _release(self) -> None:
         for file in self._held.values():
             os.close(file)
         self._held.clear()
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False  # Nobody has created it.
+    return is_locked(descriptor)
 
 
 def _is_only_holder(file: int) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from wirelab.errors import LabError
 from wirelab.process import engine_binary
+from wirelab.process.file_locks import is_locked
 
 if TYPE_CHECKING:
     pass
@@ -106,13 +107,7 @@ def _is_held(folder: Path) -> bool:
         hold = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return True
-    try:
-        fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(hold)
-    return False
+    return is_locked(hold)
 
 
 MADE_S_MAX = 30.0

@@ -6,20 +6,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from wirelab.process import metrics
 from wirelab.process.metrics import Sample
 from wirelab.process.process_tree import cpu_seconds_of_trees
+from wirelab.records.noise import NoiseRecord
 
 RUN_DELAY_GAP_S = 0.25
 """Seconds between two looks at the threads of a service: what a thread waited that ended in between
 is lost."""
 CLOCK_READINGS = 3
-"""Both clocks are read so many times and the closest pair counts, because a process can lose its
-core in between."""
+"""Readings of both clocks, of which the closest pair counts: a process can lose its core in
+between."""
 
 
 class RunDelay:
@@ -75,21 +75,6 @@ def clock_offset_ns() -> int:
         if best is None or after - before < best:
             best, offset = after - before, real - (before + after) // 2
     return offset
-
-
-@dataclass(frozen=True)
-class Noise:
-    """What was observed within a window, in seconds; None: not measurable here."""
-
-    service_run_delay_s: float | None
-    other_cpu_s: float | None
-    """CPU time of processes that do not belong to the trial, on its cores."""
-    lab_pause_s: float
-    """Longest time without a sample by wirelab."""
-    clock_step_s: float
-    """Largest change of CLOCK_REALTIME against CLOCK_MONOTONIC between two samples, signed."""
-    sharing: str = ""
-    """Other runs that used the cores at any time since the begin of the calls; empty: none."""
 
 
 class SystemNoiseSampler:
@@ -148,16 +133,21 @@ class SystemNoiseSampler:
             own = cpu_seconds_of_trees({os.getpid(), *pids})
             self._add(self._others, busy - own)
 
-    def findings(self, start_ns: int, end_ns: int) -> Noise:
+    def findings(self, start_ns: int, end_ns: int) -> NoiseRecord:
         """What was observed between these moments of CLOCK_MONOTONIC."""
         others = metrics.growth(self._others, start_ns, end_ns)
-        return Noise(
-            metrics.growth(self._waited, start_ns, end_ns),
+        return NoiseRecord(
+            tuple(self._cores),
             None if others is None else max(0.0, others),
             self._longest_gap_s(start_ns, end_ns),
             self._largest_step_s(start_ns, end_ns),
             self._sharing,
         )
+
+    def service_run_delay_s(self, start_ns: int, end_ns: int) -> float | None:
+        """Seconds for which the threads of the service waited for a core between these moments,
+        summed; None: not measurable here."""
+        return metrics.growth(self._waited, start_ns, end_ns)
 
     def _longest_gap_s(self, start_ns: int, end_ns: int) -> float:
         gaps = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from wirelab.documents.event import Pauses
 from wirelab.records.conversion import convert, written
-from wirelab.records.noise import PausesRecord
 
 Json = dict[str, Any]
 
@@ -45,7 +45,7 @@ class CallerRecord:
     run_delay_s: float | None = None
     """Time within the window for which its threads were ready to run and waited for a core,
     summed."""
-    pauses: PausesRecord | None = None
+    pauses: Pauses | None = None
     """For the engine."""
     cores: tuple[int, ...] | None = None
     file_tables: FileTables | None = None

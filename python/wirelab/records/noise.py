@@ -5,17 +5,6 @@ from __future__ import annotations
 import msgspec
 
 
-class PausesRecord(msgspec.Struct, frozen=True):
-    """Times of at least 10 ms at which the engine did not run
-    (:class:`wirelab.documents.event.Pauses`)."""
-
-    count: int = 0
-    total_s: float = 0.0
-    longest_s: float = 0.0
-    longest_at_s: float = 0.0
-    """When it began, from the start of the window."""
-
-
 class NoiseRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """Observations within the window, in seconds."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -125,16 +126,28 @@ def _find_fields(text: str) -> Iterator[Span]:
     """Secret fields in the text of a JSON document. It is searched and not parsed, because the
     spans are those of the text, and content may be large or damaged."""
     matches = list(_FIELD.finditer(text))
-    secret = secret_parameters((match[1], match[2] or match[3] or match[4]) for match in matches)
-    for match in matches:
-        if match[1] not in secret:
+    names = [_unescape(match[1]) for match in matches]
+    values = (match[2] or match[3] or match[4] for match in matches)
+    secret = secret_parameters(zip(names, values, strict=True))
+    for name, match in zip(names, matches, strict=True):
+        if name not in secret:
             continue
         if match[4] is None:
             group = 2 if match[2] is not None else 3
-            yield Span(match.start(group), match.end(group), match[1])
+            yield Span(match.start(group), match.end(group), name)
             continue
         for item in _ITEM.finditer(text, match.start(4), match.end(4)):
-            yield Span(item.start(1), item.end(1), match[1])
+            yield Span(item.start(1), item.end(1), name)
+
+
+def _unescape(name: str) -> str:
+    """The name of a field of JSON, of which any character may be escaped."""
+    if "\\" not in name:
+        return name
+    try:
+        return str(json.loads(f'"{name}"', strict=False))
+    except ValueError:
+        return name
 
 
 def replace_in_json(value: Any, replace: Callable[[str, Any], Any], name: str = "") -> Any:

@@ -52,7 +52,7 @@ class Figure:
 
     @property
     def doubtful(self) -> bool:
-        """True where the printed figure cannot be right as it stands."""
+        """True where the printed figure cannot be right."""
         return any(word in self.note for word in ("exceeds", "not reachable"))
 
 

@@ -115,10 +115,9 @@ def reproduce(
     ``scale`` is the share of the published calls; the study's default when None. ``quick`` runs
     what the study names for a first look, at no scale. ``postgres``, ``ready_timeout_s`` and
     ``share`` are those of :func:`wirelab.run.runner.run`. Raises :class:`UsageError` for a name
-    that is no study, a scale that is no share
-    or a first look that the study does not have, and what
-    :func:`wirelab.run.runner.run` raises. A part whose services are not installed is left out,
-    unless no other part is left.
+    that is not a study, a scale that is not a share or a first look that the study does not have,
+    and what :func:`wirelab.run.runner.run` raises. A part whose services are not installed is left
+    out, unless no other part is left.
     """
     found = studies.load(name, where)
     study = found.study

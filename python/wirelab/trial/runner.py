@@ -398,8 +398,8 @@ class TrialRunner:
         if self._cell.capture != NO_CAPTURE:
             context.link.settle()
         findings = observer.findings(*window_ns(called.probe))
-        noticed = noise.findings(*window_ns(called.probe))
-        findings = replace(findings, run_delay_s=noticed.service_run_delay_s)
+        waited = noise.service_run_delay_s(*window_ns(called.probe))
+        findings = replace(findings, run_delay_s=waited)
         observer.series.response(called.over_time)
         store = context.store.record(before)
         # Planning has rejected all others.
@@ -412,13 +412,7 @@ class TrialRunner:
             host=context.captures.finish_host(),
             store=store,
             proxy=hops.record(context.proxy, window_ns(called.probe)),
-            noise=NoiseRecord(
-                self._table.used,
-                noticed.other_cpu_s,
-                noticed.lab_pause_s,
-                noticed.clock_step_s,
-                noticed.sharing,
-            ),
+            noise=noise.findings(*window_ns(called.probe)),
         )
 
     def _codec(self, service: Service) -> CodecRecord:

@@ -72,8 +72,8 @@ fn steal_s() -> Option<f64> {
 }
 
 /// Nanoseconds for which the thread `tid` of this process was ready to run and waited for a core:
-/// `run_delay` of /proc/self/task/TID/schedstat (sched-stats(5), "time spent waiting on a
-/// runqueue"). None where the kernel does not count it, or the thread has ended.
+/// `run_delay` of /proc/self/task/TID/schedstat ("time spent waiting on a runqueue", Linux,
+/// Documentation/scheduler/sched-stats.rst). None where the kernel does not count it, or the thread has ended.
 pub(crate) fn run_delay_ns(tid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/self/task/{tid}/schedstat")).ok()?;
     text.split_whitespace().nth(1)?.parse().ok()
