@@ -267,6 +267,22 @@ def test_long_pauses_of_the_engine_are_marked(pauses: Pauses, outcome: str) -> N
     assert ("the engine's, not the service's" in check.reason) == (outcome == "marked")
 
 
+@pytest.mark.parametrize(
+    ("pauses", "is_repeated"),
+    [
+        (_pauses(12, 0.2, 0.03, 1.0), False),
+        (_pauses(12, 0.3, 0.03, 1.0), True),
+        (_pauses(1, 0.15, 0.15, 1.0), True),
+    ],
+)
+def test_pauses_that_affect_the_p99_alone_are_marked_and_not_repeated(
+    pauses: Pauses, is_repeated: bool
+) -> None:
+    trial = _trial(pauses=pauses)
+    assert _named(trial, "engine pauses").outcome == "marked"
+    assert bool(spoilt_by(trial)) == is_repeated
+
+
 @pytest.mark.parametrize(("lag_s", "outcome"), [(0.05, "ok"), (2.0, "marked")])
 def test_the_largest_lag_is_enough(lag_s: float, outcome: str) -> None:
     """Of 800 calls no 99.9th percentile is known; a caller that counts no pauses has lags."""
