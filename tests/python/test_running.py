@@ -233,7 +233,11 @@ def test_spoilt_trials_are_repeated_once(
     folders = {path.name for path in (tmp_path / "run" / "trials").iterdir()}
     assert {f"{trial.id}.spoilt-1" for trial in run.trials} < folders
     assert "4 trials met other work of the machine" in " ".join(run.incomplete)
-    assert "machine too busy: 2 repeated" in write_page(run.folder).read_text()
+    page = write_page(run.folder).read_text()
+    assert "machine too busy: 2 repeated" in page
+    assert 'href="#trials-measured-again"' in page
+    assert 'id="trials-measured-again"' in page
+    assert "The run is not complete" not in page
     assert _run(tmp_path / "run") == run
 
 

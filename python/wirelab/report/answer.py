@@ -49,6 +49,9 @@ def _badges(source: Source) -> Iterator[Badge]:
     measured = [trial for trial in source.trials if trial.status == "measured"]
     if source.incomplete:
         yield Badge("bad", "The run is not complete", "completeness")
+    if source.repeated:
+        again = f"{counted(len(source.repeated), 'trial')} measured again"
+        yield Badge("warn", again, "trials-measured-again")
     if not measured:
         yield Badge("bad", "No trial measured anything", "checks")
         return

@@ -74,10 +74,11 @@ def before(source: Source) -> list[Section]:
     )
     drawn = load_panels.panels(source, [one for one in load_panels.SHOWN if one is not main])
     picture = Section("Rate and response time by load", (intro,), sections=drawn, legend=True)
-    told_first = [Section("Completeness", source.incomplete)] if source.incomplete else []
+    missing, again = source.incomplete, source.repetition
     return [
-        *told_first,
+        *([Section("Completeness", missing)] if missing else []),
         answer.section(source),
+        *([Section("Trials measured again", again)] if again else []),
         *([replace(picture, folded=True)] if drawn else []),
     ]
 

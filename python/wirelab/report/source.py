@@ -50,8 +50,13 @@ class Source:
 
     @property
     def incomplete(self) -> tuple[str, ...]:
-        """What is missing, torn or was repeated, in sentences."""
-        return finished.sentences(self.trials, self.planned, torn=self.torn, repeated=self.repeated)
+        """What is missing or torn, in sentences."""
+        return finished.sentences(self.trials, self.planned, torn=self.torn)
+
+    @property
+    def repetition(self) -> tuple[str, ...]:
+        """Which trials were measured again, in sentences; a complete run has them too."""
+        return finished.sentences(self.trials, len(self.trials), repeated=self.repeated)
 
     @property
     def threshold(self) -> float:
