@@ -16,11 +16,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wirelab import installation
-from wirelab.process.file_locks import is_locked
+from wirelab.process.file_locks import RETRY_S, is_locked
 from wirelab.process.interruption import Interruption
 
-RETRY_S = 0.2
-"""Seconds between two attempts."""
 FOLDER = "cores"
 
 

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wirelab.process.children import POLL_S
 from wirelab.process.interruption import Interruption
+
+RETRY_S = 0.05
+"""Seconds between two attempts to get a lock."""
 
 
 @contextmanager
@@ -25,7 +27,7 @@ def locked(path: Path, on_wait: Callable[[], None], interruption: Interruption) 
             except BlockingIOError:
                 interruption.check()
                 on_wait()
-                time.sleep(POLL_S)
+                time.sleep(RETRY_S)
         yield
 
 
