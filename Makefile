@@ -72,7 +72,9 @@ parts: setup ## build what is otherwise built when first needed: databases, JSON
 
 # -- tests -----------------------------------------------------------------
 
-test: develop test-rust test-go test-java test-python ## what every change needs; at most 20 minutes after `make setup`
+test: develop parts ## what every change needs; at most 20 minutes after `make setup`
+	@.ci/need rust go java
+	@.ci/test
 
 # Both parts in Python run even where the first fails: the page says what failed.
 test-all: develop parts ## every test: before a release, and after changes to load, link, trace, host (root)
