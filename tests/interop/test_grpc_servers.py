@@ -121,7 +121,7 @@ def test_the_reflection_of_grpc_go_makes_an_experiment(
     # The example's server leaves the stream unimplemented: trials without a good call.
     assert main(["run", "echo.yaml", "--out", "results"]) == 1
     lines = Path("results/trials.jsonl").read_text().splitlines()
-    trials = [record for line in lines if "point" in (record := json.loads(line))]
+    trials = [{**line, **cell} for line in map(json.loads, lines) for cell in line["cells"]]
     unary = [trial for trial in trials if trial["point"]["operation"] != "server-streaming-echo"]
     assert len(unary) == 8
     assert all(trial["result"]["ok"] and not trial["result"]["errors"] for trial in unary)

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.python.synthetic_run import GRPC, HOSTILE, REST, World, trials, without_histograms
 from tests.python.synthetic_run import write_run as _write_run
+from wirelab.records.line import to_line
 from wirelab.records.trial import Trial
 from wirelab.run.directory import LOCK
 
@@ -30,7 +31,7 @@ NAMES = (
 )
 """Names of directories; every byte but NUL and the slash is legal in one."""
 DEEP = "[" * 100_000
-LINE = json.dumps(without_histograms(trials(SMALL)[0]).to_json())
+LINE = json.dumps(to_line([without_histograms(trials(SMALL)[0])]))
 DAMAGED: dict[str, str | bytes] = {
     "half-written line in the middle": LINE[:400] + "\n" + LINE + "\n",
     "a list": "[]\n" + LINE + "\n",

@@ -18,10 +18,12 @@ from wirelab.checks import load as verdicts
 from wirelab.records.caller import CallerRecord
 from wirelab.records.conversion import convert
 from wirelab.records.group import GroupResult
+from wirelab.records.line import to_line
 from wirelab.records.link import PlacementRecord
 from wirelab.records.load import LoadRecord
 from wirelab.records.service import ServiceRecord
 from wirelab.records.trial import Json, Point, Trial
+from wirelab.run.manifest import FORMAT
 from wirelab.statistics.sample import percentile_printable
 from wirelab.study import catalogue as studies
 from wirelab.study import manifest as study_manifest
@@ -245,7 +247,7 @@ def write_run(folder: Path, every: list[Trial], **experiment: Any) -> Path:
     """The directory that a run of these trials leaves."""
     folder.mkdir(parents=True, exist_ok=True)
     manifest = {
-        "format": 1,
+        "format": FORMAT,
         "experiment": {"name": "synthetic", "about": "Which stack is faster?", **experiment},
         "experiment_sha256": "cd" * 32,
         "seed": 2023,
@@ -259,7 +261,7 @@ def write_run(folder: Path, every: list[Trial], **experiment: Any) -> Path:
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with (folder / "trials.jsonl").open("w", encoding="utf-8") as journal:
         for one in every:
-            journal.write(json.dumps(without_histograms(one).to_json()) + "\n")
+            journal.write(json.dumps(to_line([without_histograms(one)])) + "\n")
             _write_histograms(folder / "trials" / one.id, one)
     return folder
 

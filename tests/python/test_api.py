@@ -88,6 +88,6 @@ def test_a_run_of_a_format_that_is_not_known_is_refused_by_name(tmp_path: Path) 
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     (folder / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
     with pytest.raises(
-        RunDirectoryError, match="format 99, but this version of wirelab reads format 1"
+        RunDirectoryError, match="format 99, but this version of wirelab reads formats 1 and 2"
     ):
         wirelab.load(folder)

@@ -30,6 +30,7 @@ from wirelab.browse import locks, summary, tree
 from wirelab.browse.site import FILE_POLICY, OWN_POLICY, Site
 from wirelab.browse.tree import Entry, Tree
 from wirelab.cli import main
+from wirelab.records.line import to_line
 from wirelab.run.directory import LOCK
 from wirelab.run.journal import Follower
 from wirelab.trial import dissected as document
@@ -75,7 +76,7 @@ def append(folder: Path, every: list[Any]) -> None:
     """Adds trials to a journal."""
     with (folder / "trials.jsonl").open("a", encoding="utf-8") as journal:
         for one in every:
-            journal.write(json.dumps(without_histograms(one).to_json()) + "\n")
+            journal.write(json.dumps(to_line([without_histograms(one)])) + "\n")
 
 
 def test_runs_are_listed_newest_first_with_status_and_result(tmp_path: Path) -> None:
@@ -271,12 +272,12 @@ def test_following_a_journal_reads_each_line_once_and_a_replaced_one_again(
     every = trials(SMALL)
     path = tmp_path / "trials.jsonl"
     follower = Follower(path)
-    assert follower.read().records == ()
+    assert follower.read().lines == ()
     append(tmp_path, every[:3])
-    first = follower.read().records
+    first = follower.read().lines
     append(tmp_path, every[3:5])
-    second = follower.read().records
-    assert [one.id for one in second] == [one.id for one in every[:5]]
+    second = follower.read().lines
+    assert [one.id for (one,) in second] == [one.id for one in every[:5]]
     assert all(a is b for a, b in zip(first, second, strict=False))
     with path.open("a") as journal:
         journal.write("{}\n{")
@@ -284,7 +285,7 @@ def test_following_a_journal_reads_each_line_once_and_a_replaced_one_again(
         follower.read()
     path.unlink()
     append(tmp_path, every[7:8])
-    assert [one.id for one in follower.read().records] == [every[7].id]
+    assert [one.id for (one,) in follower.read().lines] == [every[7].id]
 
 
 def test_the_list_is_written_once_without_a_server(

@@ -120,7 +120,8 @@ def test_a_name_that_makes_a_report_slow_is_refused(name: str, tmp_path: Path) -
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     for line in lines:
         long = "x" * (contents.TEXT_MAX + 1)
-        line["point"][name] = {**line["point"]["load"], "kind": long} if name == "load" else long
+        point = line["cells"][0]["point"]
+        point[name] = {**point["load"], "kind": long} if name == "load" else long
     journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert summaries(tmp_path)["run"].result == "it has a name of 4,001 characters, more than 4,000"
 

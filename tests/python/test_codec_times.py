@@ -21,6 +21,7 @@ from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.records.codec import CodecRecord
+from wirelab.records.line import from_line, to_line
 from wirelab.records.trial import Trial
 from wirelab.report.sections import codecs
 from wirelab.report.source import Source
@@ -67,13 +68,13 @@ def test_a_record_has_the_medians_of_the_second_half_of_the_batches() -> None:
 
 def test_figures_survive_the_journal_and_are_absent_where_nothing_was_timed() -> None:
     one = _timed(0)
-    read = Trial.from_json(json.loads(json.dumps(one.to_json())))
+    (read,) = from_line(json.loads(json.dumps(to_line([one]))))
     mean_ns = one.time_ns("service", "mean")
     assert mean_ns is not None
     assert [figure.of(read) for figure in CODEC] == [110.0, 405.0, 110.0 / mean_ns]
     bare = replace(one, service=replace(one.service, codec=None))
     assert [figure.of(bare) for figure in CODEC] == [None, None, None]
-    assert "codec" not in bare.to_json()["service"]
+    assert "codec" not in to_line([bare])["cells"][0]["service"]
 
 
 def test_the_report_shows_sizes_and_times_where_there_are_any(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from tests.python.synthetic_run import REST, World, point, trial, users, write_run
 from wirelab.experiment import loading as experiment_file
 from wirelab.explain.figures import named
+from wirelab.records.line import from_line, to_line
 from wirelab.records.trial import Trial
 from wirelab.report import export
 from wirelab.report.charts.first_calls import call_points
@@ -48,14 +49,14 @@ def _cold(repeat: int, calls: tuple[int, ...]) -> Trial:
 
 def test_a_range_that_was_not_completed_has_no_figure_and_failed_calls_count_in_no_mean() -> None:
     calls = (9_000_000, 0, *([2_000] * 8), *([1_000] * 90), 500)
-    read = Trial.from_json(json.loads(json.dumps(_cold(0, calls).to_json())))
+    (read,) = from_line(json.loads(json.dumps(to_line([_cold(0, calls)]))))
     assert [figure.of(read) for figure in FIRST_CALLS] == [9_000_000, 2_000, 1_000, None]
     assert all(named(figure.name) is figure for figure in FIRST_CALLS)
     failed = _cold(0, (0, 5))
     assert [figure.of(failed) for figure in FIRST_CALLS] == [None] * 4
     warm = trial(point(REST, 14, users(1)), 0, 0, World())
     assert [figure.of(warm) for figure in FIRST_CALLS] == [None] * 4
-    assert "first_calls_ns" not in warm.to_json()["result"]
+    assert "first_calls_ns" not in to_line([warm])["cells"][0]["result"]
 
 
 def test_a_line_is_the_geometric_mean_of_the_trials_in_their_range() -> None:

@@ -378,7 +378,7 @@ def test_what_a_running_server_describes_is_measured_as_it_was_written(
     assert "next: wirelab run items.yaml" in done.out
     assert main(["run", "items.yaml", "--out", "results"]) == 0
     lines = (importer.folder / "results" / "trials.jsonl").read_text().splitlines()
-    trials = [record for line in lines if "point" in (record := json.loads(line))]
+    trials = [{**line, **cell} for line in map(json.loads, lines) for cell in line["cells"]]
     assert {trial["point"]["operation"] for trial in trials} == {"list-items", "add-item"}
     for trial in trials:
         assert trial["status"] == "measured"

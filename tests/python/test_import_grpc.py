@@ -226,7 +226,7 @@ def test_a_server_with_reflection_is_measured_as_it_was_written(
     assert done.content["services"][0]["url"] == f"grpc://{address}"
     assert main(["run", "greeter.yaml", "--out", "results"]) == 0
     lines = (importer.folder / "results" / "trials.jsonl").read_text().splitlines()
-    trials = [record for line in lines if "point" in (record := json.loads(line))]
+    trials = [{**line, **cell} for line in map(json.loads, lines) for cell in line["cells"]]
     assert len(trials) == 8
     for trial in trials:
         assert trial["status"] == "measured"
@@ -260,7 +260,7 @@ def test_a_server_describes_itself_to_run_and_drive(
     (importer.folder / "greet.yaml").write_text(json.dumps(content))
     assert main(["run", str(importer.folder / "greet.yaml"), "--out", "reflected"]) == 0
     (line,) = (importer.folder / "reflected" / "trials.jsonl").read_text().splitlines()
-    assert json.loads(line)["result"]["ok"] == 20
+    assert json.loads(line)["cells"][0]["result"]["ok"] == 20
 
 
 def test_a_server_that_does_not_describe_itself_ends_the_run(

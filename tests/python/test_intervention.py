@@ -37,6 +37,7 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
+from wirelab.records.line import to_line
 from wirelab.records.trial import Trial
 from wirelab.report import section as page_section
 from wirelab.report.sections import tested_findings as report_tested
@@ -48,6 +49,7 @@ from wirelab.run.adaptive.outcome import Outcome, judge
 from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Interventions, Spot
 from wirelab.run.adaptive.recorded import FOLDER
+from wirelab.run.manifest import FORMAT
 from wirelab.stack import manifests
 from wirelab.statistics.cell import point_key
 from wirelab.trial.plans import settings
@@ -398,10 +400,10 @@ def _run_directory(folder: Path, text: str, trials: Sequence[Trial], **more: Any
     experiment = experiment_file.parse(text)
     folder.mkdir(parents=True)
     content = experiment.model_dump(mode="json")
-    manifest = {"format": 1, "experiment": content, "threshold": 0.02, **more}
+    manifest = {"format": FORMAT, "experiment": content, "threshold": 0.02, **more}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "experiment.yaml").write_text(text)
-    lines = (json.dumps(trial.to_json()) + "\n" for trial in trials)
+    lines = (json.dumps(to_line([trial])) + "\n" for trial in trials)
     (folder / journal.NAME).write_text("".join(lines))
     return folder
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import RunDirectoryError, StorageError
+from wirelab.records.line import CELL, to_line
 from wirelab.records.load import LoadRecord
 from wirelab.records.trial import Point, Trial
 from wirelab.run import journal
@@ -85,7 +86,11 @@ def test_damage_elsewhere_is_refused_and_nothing_is_changed(path: Path) -> None:
     ids=str,
 )
 def test_a_value_of_another_type_is_damage(path: Path, damage: dict[str, object]) -> None:
-    path.write_text(json.dumps({**_trial(0).to_json(), **damage}) + "\n")
+    line = to_line([_trial(0)])
+    (cell,) = line["cells"]
+    for name, value in damage.items():
+        (cell if name in CELL else line)[name] = value
+    path.write_text(json.dumps(line) + "\n")
     with pytest.raises(RunDirectoryError, match=r"trials\.jsonl:1 .* unexpected keys or types"):
         journal.read(path)
 

@@ -10,6 +10,7 @@ from tests.python.synthetic_run import REST, World, point, trial
 from wirelab.checks import background, periods
 from wirelab.checks.load import check
 from wirelab.records.group import GroupResult, PeriodResult, Times
+from wirelab.records.line import from_line, to_line
 from wirelab.records.trial import Check, Json, Trial
 from wirelab.report.sections import groups
 from wirelab.report.terminal import terminal_table
@@ -113,7 +114,7 @@ def test_groups_next_to_the_probe_are_checked_and_counted() -> None:
     )
     both = _with_groups(good)
     assert both.ended() == both.result.calls + 20
-    read = Trial.from_json(both.to_json())
+    (read,) = from_line(to_line([both]))
     assert read.background == (good,)
     (probe, uploads) = groups.to_json(Cell(both.point, (both,)))
     assert (probe["name"], uploads["name"]) == ("probe", "uploads")
@@ -123,7 +124,7 @@ def test_groups_next_to_the_probe_are_checked_and_counted() -> None:
 def test_a_load_without_groups_or_periods_exports_none() -> None:
     made = _trial({"kind": "closed", "users": 4})
     assert groups.to_json(Cell(made.point, (made,))) == []
-    assert "periods" not in made.to_json()["result"]
+    assert "periods" not in to_line([made])["cells"][0]["result"]
 
 
 def test_the_terminal_shows_groups_below_the_probe() -> None:

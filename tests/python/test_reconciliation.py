@@ -18,6 +18,7 @@ from wirelab.checks import load as verdicts
 from wirelab.cli import main
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
+from wirelab.records.line import to_line
 from wirelab.records.link import LinkRecord
 from wirelab.records.load import LoadRecord
 from wirelab.records.trial import Check, Point, Trial
@@ -425,7 +426,7 @@ def _explained(one: Trial) -> None:
     shares = {str(part.phase): part.share for part in whole.phases}
     assert set(shares) == set(time_split.NAMES) - {"report", "request-way", "reply-way"}
     assert shares["server"] > 0.0
-    assert json.dumps(one.to_json())
+    assert json.dumps(to_line([one]))
 
 
 def _report(folder: Path) -> str:

@@ -32,6 +32,7 @@ from wirelab.process.metrics import cpu_seconds
 from wirelab.process.process_tree import cpu_seconds_of_trees
 from wirelab.process.system_noise import RunDelay, SystemNoiseSampler, busy_seconds
 from wirelab.records.group import Times
+from wirelab.records.line import from_line, to_line
 from wirelab.records.load import LoadRecord
 from wirelab.records.noise import NoiseRecord
 from wirelab.records.trial import Check, Trial
@@ -315,7 +316,7 @@ def test_a_record_is_read_as_it_was_written() -> None:
         _trial(replace_noise(lab_pause_s=0.2, sharing="x"), pauses=_pauses(1, 2.0, 2.0, 0.5)),
         repeats="engine pauses: it was stopped",
     )
-    assert Trial.from_json(json.loads(json.dumps(trial.to_json()))) == trial
+    assert from_line(json.loads(json.dumps(to_line([trial])))) == (trial,)
 
 
 # -- seeded worlds -----------------------------------------------------------------------------
@@ -351,7 +352,7 @@ def _measure(folder: Path, load: str, disturb: Disturb) -> Trial:
             lab.kill()
             reader.join()
     line = (out / "trials.jsonl").read_text().splitlines()[-1]
-    found = Trial.from_json(json.loads(line))
+    (found,) = from_line(json.loads(line))
     assert found.status == "measured", found.reason
     return found
 

@@ -23,6 +23,7 @@ from tests.python.synthetic_packets import captured, dissected
 from tests.python.synthetic_run import GRPC, REST, trials, write_reproduction
 from wirelab.cli import main
 from wirelab.errors import StorageError
+from wirelab.records.line import SHARED
 from wirelab.records.trial import Trial
 from wirelab.report.curves import HISTOGRAM_BYTES_MAX, UnreadableHistogram, decoded_curve
 from wirelab.run import journal
@@ -85,7 +86,7 @@ def change(run: Path, at: int, **parts: Any) -> None:
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     for name, value in parts.items():
         *way, last = name.split("__")
-        inner = lines[at]
+        inner = lines[at] if name.split("__")[0] in SHARED else lines[at]["cells"][0]
         for step in way:
             inner = inner[step]
         inner[last] = value
@@ -264,7 +265,7 @@ def test_a_journal_that_would_exceed_its_limits_takes_no_further_trial(
                 book.append(without_times(first, "x" * 100))
         assert book.path.read_bytes() == before
     book.append(without_times(first, "x" * 100))
-    assert len(journal.read(book.path).records) == 2
+    assert len(journal.read(book.path).lines) == 2
 
 
 def without_times(trial: Trial, reason: str = "") -> Trial:

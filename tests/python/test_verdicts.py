@@ -11,6 +11,7 @@ from tests.python.synthetic_run import GRPC, REST, World, point, trial, with_res
 from wirelab.checks.load import check, client_bound, marked
 from wirelab.records.caller import CallerRecord
 from wirelab.records.group import GroupResult, Times
+from wirelab.records.line import from_line, to_line
 from wirelab.records.link import PlacementRecord
 from wirelab.records.service import ServiceRecord
 from wirelab.records.trial import Check, Json, Trial
@@ -116,9 +117,10 @@ def test_a_client_that_spins_is_not_at_its_limit() -> None:
 
 
 def test_a_trial_of_an_older_engine_is_read_with_the_present_name() -> None:
-    line = changed(sound(), "engine", spin_s=0.5).to_json()
-    line["engine"]["awake_s"] = line["engine"].pop("spin_s")
-    assert Trial.from_json(line).engine.spin_s == 0.5
+    line = to_line([changed(sound(), "engine", spin_s=0.5)])
+    engine = line["cells"][0]["engine"]
+    engine["awake_s"] = engine.pop("spin_s")
+    assert from_line(line)[0].engine.spin_s == 0.5
 
 
 def test_what_is_rationed_is_used_up_spinning_or_not() -> None:

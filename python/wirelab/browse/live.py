@@ -118,7 +118,7 @@ class Watcher:
                     self._states.popitem(last=False)
         if not running:
             return made
-        known = {trial.id for trial in self._content(entry).records}
+        known = {line[0].id for line in self._content(entry).lines}
         return replace(made, current=_current(entry.folder, known))
 
     def _made(self, entry: Entry, running: bool) -> RunState:

@@ -1,20 +1,20 @@
-"""A trial: one measured execution of one point of an experiment.
+"""A trial: one measured execution of one point of an experiment, or of several that took turns.
 
-The journal stores one record per trial as a JSON line. Statistics, verdicts, explanations and the
-report read them. Times are in nanoseconds, rates per second, sizes in bytes, CPU in seconds.
+:mod:`wirelab.records.line` reads and writes it. Statistics, verdicts, explanations and the report
+read the records. Times are in nanoseconds, rates per second, sizes in bytes, CPU in seconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
 
 from wirelab.records.caller import CallerRecord
-from wirelab.records.conversion import FIELD, convert, located
+from wirelab.records.conversion import convert
 from wirelab.records.group import GroupResult
 from wirelab.records.host import HostRecord
 from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
@@ -105,58 +105,13 @@ class Check:
         return cls(name, "not-measurable", f"not measurable here, because {reason}")
 
 
-def _list(content: object) -> list[object]:
-    if not isinstance(content, list):
-        raise TypeError("expected a list")
-    return content
-
-
-_MAPPINGS = (
-    *("point", "result", "engine", "service", "placement", "link", "captures", "wire"),
-    *("store", "proxy", "host", "noise"),
-)
-"""Parts of a trial that are objects in its line."""
-
-
-class _Plain(msgspec.Struct):
-    """Types of the other values of a line."""
-
-    id: str
-    repeat: int
-    order: int
-    status: Status
-    reason: str = ""
-    started: str = ""
-    seconds: float = 0.0
-    repeats: str = ""
-
-
-_PARTS: dict[str, Callable[[object], object]] = {
-    "result": GroupResult.of,
-    "engine": CallerRecord.of,
-    "service": lambda line: convert(line, ServiceRecord),
-    "placement": lambda line: convert(line, PlacementRecord),
-    "link": LinkRecord.of,
-    "captures": lambda line: convert(line, dict[Side, CaptureRecord]),
-}
-
-
-_OPTIONAL_PARTS: dict[str, Callable[[object], object]] = {
-    "wire": WireRecord.of,
-    "store": lambda line: convert(line, StoreRecord),
-    "proxy": lambda line: convert(line, ProxyRecord),
-    "host": lambda line: convert(line, HostRecord),
-    "noise": lambda line: convert(line, NoiseRecord),
-}
-"""Parts that are None in the record and an empty object in its line."""
-
-
 @dataclass(frozen=True)
 class Trial:
-    """One finished trial, measured or failed."""
+    """One cell of a finished trial, measured or failed."""
 
     id: str
-    """Stable within a run: the same experiment and seed give the same ids."""
+    """Stable within a run: the same experiment and seed give the same ids. All cells of a trial
+    have the same."""
     point: Point
     repeat: int
     order: int
@@ -210,52 +165,6 @@ class Trial:
         counts = [count(group) for group in (self.result, *self.background)]
         known = [one for one in counts if one is not None]
         return sum(known) if len(known) == len(counts) else None
-
-    def to_json(self) -> Json:
-        """The journal line as an object."""
-        line = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {
-            **line,
-            "point": self.point.to_json(),
-            "result": self.result.to_json(),
-            "background": [one.to_json() for one in self.background],
-            "engine": self.engine.to_json(),
-            "service": self.service.to_json(),
-            "placement": msgspec.to_builtins(self.placement),
-            "link": msgspec.to_builtins(self.link),
-            "captures": msgspec.to_builtins(self.captures),
-            "wire": self.wire.to_json() if self.wire else {},
-            "store": self.store.to_json() if self.store else {},
-            "proxy": self.proxy.to_json() if self.proxy else {},
-            "host": msgspec.to_builtins(self.host) if self.host else {},
-            "noise": msgspec.to_builtins(self.noise) if self.noise else {},
-            "checks": tuple(map(asdict, self.checks)),
-        }
-
-    @classmethod
-    def from_json(cls, line: Json) -> Trial:
-        """The inverse of :meth:`to_json`. Raises :class:`TypeError` for unknown keys or another
-        structure."""
-        known = dict(line)
-        if unknown := known.keys() - {one.name for one in fields(cls)}:
-            raise TypeError(f"unknown key{FIELD}.{min(unknown)}`")
-        for name in _MAPPINGS:
-            if not isinstance(known.get(name, {}), dict):
-                raise TypeError(f"expected an object{FIELD}.{name}`")
-        with located("background"):
-            known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
-        for name, of in _PARTS.items():
-            with located(name):
-                known[name] = of(known.get(name, {}))
-        for name, of in _OPTIONAL_PARTS.items():
-            with located(name):
-                known[name] = of(known[name]) if known.get(name) else None
-        with located("point"):
-            known["point"] = Point.of(known["point"])
-        with located("checks"):
-            known["checks"] = convert(known.get("checks", []), tuple[Check, ...])
-        convert(known, _Plain)
-        return cls(**known)
 
     def time_ns(self, which: str, percentile: str) -> float | None:
         """A percentile (``p50``, ``mean``, ...) of ``response``, ``service``, ...; None if it was

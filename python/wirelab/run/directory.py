@@ -26,7 +26,15 @@ from wirelab.process.scratch import sweep
 from wirelab.records.trial import now
 from wirelab.run import journal
 from wirelab.run.journal import Journal
-from wirelab.run.manifest import FORMAT, MANIFEST, Comparison, EngineBinary, Manifest, Session
+from wirelab.run.manifest import (
+    FORMAT,
+    FORMATS,
+    MANIFEST,
+    Comparison,
+    EngineBinary,
+    Manifest,
+    Session,
+)
 
 if TYPE_CHECKING:
     from wirelab.experiment.model import Experiment
@@ -46,9 +54,10 @@ def read_manifest(folder: Path) -> Manifest:
         content = parse_json(read_bounded(path, MANIFEST_BYTES_MAX).decode())
         if not isinstance(content, dict):
             raise ValueError("it is not a mapping")
-        if content["format"] != FORMAT:
+        if content["format"] not in FORMATS:
+            known = " and ".join(map(str, FORMATS))
             raise ValueError(
-                f"format {content['format']}, but this version of wirelab reads format {FORMAT}"
+                f"format {content['format']}, but this version of wirelab reads formats {known}"
             )
         manifest = msgspec.convert(content, Manifest)
         manifest.check()
@@ -178,9 +187,9 @@ class RunDirectory:
     def _aside(self, folder: Path) -> Path:
         """``<id>.failed-2`` or ``<id>.spoilt-2`` for the folder of the trial's second line in the
         journal, ``<id>.unfinished-1`` for a folder without a line."""
-        lines = [trial for trial in self.journal.records if trial.id == folder.name]
+        lines = self.journal.lines_of(folder.name)
         if lines:
-            kind = "failed" if lines[-1].status == "failed" else "spoilt"
+            kind = "failed" if lines[-1][0].status == "failed" else "spoilt"
             kept = folder.with_name(f"{folder.name}.{kind}-{len(lines)}")
             if not kept.exists():
                 return kept
@@ -275,7 +284,13 @@ class RunDirectory:
         sessions = (*manifest.sessions, Session(now(), binary_digest(engine)))
         comparison = self._comparison or manifest.comparison
         self._write_manifest(
-            msgspec.structs.replace(manifest, sessions=sessions, comparison=comparison)
+            msgspec.structs.replace(
+                # Lines of a run that an earlier version began stay as they are.
+                manifest,
+                format=FORMAT,
+                sessions=sessions,
+                comparison=comparison,
+            )
         )
 
     def _prolonged(self, manifest: Manifest) -> Manifest:

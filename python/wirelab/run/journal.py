@@ -18,6 +18,7 @@ from typing import BinaryIO
 from wirelab.errors import RunDirectoryError, StorageError
 from wirelab.format.sanitize import damage
 from wirelab.format.untrusted import TooLarge, bounded_lines, field_of, open_regular, parse_json
+from wirelab.records.line import from_line, to_line
 from wirelab.records.trial import Trial
 
 NAME = "trials.jsonl"
@@ -51,25 +52,29 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     )
 
 
+Line = tuple[Trial, ...]
+"""The cells of one trial."""
+
+
 @dataclass(frozen=True)
 class Content:
     """Contents of a journal."""
 
-    records: tuple[Trial, ...]
+    lines: tuple[Line, ...]
     """All complete lines, in the order in which the trials ended."""
     torn: bool = False
     """True: the run was killed while it wrote the last line, which is not a record."""
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        """The finished trials; of a repeated trial the last result."""
-        return tuple(_latest(self.records))
+        """All cells of the finished trials; of a repeated trial the last result."""
+        return _cells(_latest(self.lines))
 
     @property
     def repeated(self) -> tuple[Trial, ...]:
-        """Records that were replaced by a later one."""
-        latest = {id(trial) for trial in self.trials}
-        return tuple(trial for trial in self.records if id(trial) not in latest)
+        """All cells of trials that a later line replaced."""
+        latest = set(map(id, _latest(self.lines)))
+        return _cells(line for line in self.lines if id(line) not in latest)
 
 
 def read(path: Path) -> Content:
@@ -88,13 +93,17 @@ def _read(path: Path) -> tuple[Content, bytes]:
     return Content(tuple(records), bool(torn)), torn
 
 
-def _latest(records: Iterable[Trial]) -> list[Trial]:
-    """Removes records that a later one of the same trial replaces."""
-    found: dict[str, Trial] = {}
-    for trial in records:
-        found.pop(trial.id, None)
-        found[trial.id] = trial
+def _latest(lines: Iterable[Line]) -> list[Line]:
+    """Removes lines that a later one of the same trial replaces."""
+    found: dict[str, Line] = {}
+    for line in lines:
+        found.pop(line[0].id, None)
+        found[line[0].id] = line
     return list(found.values())
+
+
+def _cells(lines: Iterable[Line]) -> tuple[Trial, ...]:
+    return tuple(trial for line in lines for trial in line)
 
 
 class Follower:
@@ -107,7 +116,7 @@ class Follower:
     def _begin(self, file: tuple[int, int] | None) -> None:
         self._file = file
         self._offset = 0
-        self._records: list[Trial] = []
+        self._lines: list[Line] = []
 
     def read(self) -> Content:
         """Everything so far. A journal that was replaced or cut is read from its beginning. Raises
@@ -119,13 +128,13 @@ class Follower:
                 if found != self._file or state.st_size < self._offset:
                     self._begin(found)
                 file.seek(self._offset)
-                added, torn = _records(self._path, file, len(self._records) + 1)
-                self._records += added
+                added, torn = _records(self._path, file, len(self._lines) + 1)
+                self._lines += added
                 self._offset = file.tell() - len(torn)
         except FileNotFoundError:
             self._begin(None)
             torn = b""
-        return Content(tuple(self._records), bool(torn))
+        return Content(tuple(self._lines), bool(torn))
 
 
 class Journal:
@@ -136,20 +145,25 @@ class Journal:
         self.path = path
         path.touch()
         found, torn = _read(path)
-        self.records = list(found.records)
+        self.lines = list(found.lines)
         self.torn = found.torn
         if torn:
             self._set_aside(torn)
 
     @property
     def trials(self) -> list[Trial]:
-        """The finished trials; of a repeated trial the last result."""
-        return _latest(self.records)
+        """All cells of the finished trials; of a repeated trial the last result."""
+        return list(_cells(_latest(self.lines)))
 
-    def append(self, trial: Trial) -> None:
-        """Adds a trial and waits until it is on the disk. Raises :class:`StorageError` if the disk
-        is full, or the journal could not be read any more; it is then unchanged."""
-        line = json.dumps(trial.to_json(), separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    def lines_of(self, trial_id: str) -> list[Line]:
+        """Every line of one trial."""
+        return [line for line in self.lines if line[0].id == trial_id]
+
+    def append(self, *cells: Trial) -> None:
+        """Adds the cells of one trial and waits until they are on the disk. Raises
+        :class:`StorageError` if the disk is full, or the journal could not be read any more; it is
+        then unchanged."""
+        line = json.dumps(to_line(cells), separators=(",", ":"), allow_nan=False).encode() + b"\n"
         length = self.path.stat().st_size
         _refuse_beyond(self.path, len(line), length + len(line))
         try:
@@ -157,7 +171,7 @@ class Journal:
         except OSError as error:
             os.truncate(self.path, length)
             raise storage_error(error, self.path) from error
-        self.records.append(trial)
+        self.lines.append(cells)
 
     def _set_aside(self, torn: bytes) -> None:
         try:
@@ -198,10 +212,10 @@ def _open(path: Path) -> BinaryIO:
         raise RunDirectoryError(f"{path} cannot be read: {error}", _REMEDY) from error
 
 
-def _records(path: Path, file: BinaryIO, first: int = 1) -> tuple[list[Trial], bytes]:
+def _records(path: Path, file: BinaryIO, first: int = 1) -> tuple[list[Line], bytes]:
     """The trials of the complete lines from the position of the file on, and the incomplete rest.
     The first line has the number ``first``. Only the line that is read is in memory."""
-    records: list[Trial] = []
+    records: list[Line] = []
     last = b""
     number = first
     try:
@@ -243,14 +257,14 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _trial(path: Path, number: int, line: bytes) -> Trial:
+def _trial(path: Path, number: int, line: bytes) -> Line:
     try:
         found = parse_json(line)
         if not isinstance(found, dict):
             raise ValueError("it is not a mapping")
-        trial = Trial.from_json(found)
-        _refuse_values(found, trial)
-        return trial
+        cells = from_line(found)
+        _refuse_values(found, cells[0])
+        return cells
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunDirectoryError(
             f"{path}:{number} is not a trial record of this version of wirelab: {damage(error)}",

@@ -7,8 +7,11 @@ import msgspec
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE
 
-FORMAT = 1
-"""Format of the directory; incremented when older versions could not read it."""
+FORMAT = 2
+"""Format of a new directory; incremented when older versions could not read it. Since 2, a trial of
+the journal can have several cells."""
+FORMATS = (1, FORMAT)
+"""Formats that this version reads."""
 MANIFEST = "manifest.json"
 
 

@@ -223,7 +223,7 @@ def _done(journalled: Journal, retry_failed: bool, *, repeat_spoilt: bool) -> se
 
 def _spoilt(journalled: Journal, trial: Trial) -> str:
     """What spoilt a trial that is still to be repeated; empty if there is nothing to repeat."""
-    if any(record.id == trial.id and record.repeats for record in journalled.records):
+    if any(line[0].repeats for line in journalled.lines_of(trial.id)):
         return ""
     return spoilt_by(trial)
 

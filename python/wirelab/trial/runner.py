@@ -43,6 +43,7 @@ from wirelab.records.codec import CodecRecord
 from wirelab.records.conversion import convert
 from wirelab.records.group import GroupResult, histogram_log
 from wirelab.records.host import HostRecord
+from wirelab.records.line import from_line, to_line
 from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
 from wirelab.records.noise import NoiseRecord
 from wirelab.records.proxy import ProxyRecord
@@ -192,9 +193,10 @@ class TrialRunner:
             self._known.hide_in_folder(self._folder)
         finished = replace(finished, seconds=time.monotonic() - began)
         finished = replace(finished, checks=load_checks.check(finished))
-        return (
-            Trial.from_json(self._known.hide_json(finished.to_json())) if self._known else finished
-        )
+        if not self._known:
+            return finished
+        (hidden,) = from_line(self._known.hide_json(to_line([finished])))
+        return hidden
 
     def _placement(self) -> PlacementRecord:
         shown = self._table.to_json(

@@ -1,0 +1,169 @@
+"""One line of the journal: a trial with its cells (format 2 of a run directory).
+
+A trial measures one cell of the matrix, or several whose services took turns. The line has what
+the cells share, and ``cells`` with the rest. Analysis reads each cell as a :class:`Trial`; those
+of one line have the same ``id``. A line of format 1 has the values of its one cell next to the
+shared ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+
+from wirelab.records.caller import CallerRecord
+from wirelab.records.conversion import FIELD, convert, located
+from wirelab.records.group import GroupResult
+from wirelab.records.host import HostRecord
+from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
+from wirelab.records.noise import NoiseRecord
+from wirelab.records.proxy import ProxyRecord
+from wirelab.records.service import ServiceRecord, StoreRecord
+from wirelab.records.trial import Check, Json, Point, Status, Trial
+from wirelab.records.wire import WireRecord
+
+CELLS_MAX = 16
+"""Maximum number of cells of a trial."""
+SHARED = (
+    *("id", "repeat", "order", "status", "reason", "started", "seconds"),
+    *("placement", "noise", "repeats"),
+)
+"""Fields that are the same for all cells of a trial."""
+CELL = (
+    *("point", "result", "background", "engine", "service", "link", "captures", "wire"),
+    *("store", "proxy", "host", "checks"),
+)
+"""Fields of one cell."""
+
+
+def to_line(cells: Sequence[Trial]) -> Json:
+    """The object of a journal's line. Raises :class:`ValueError` unless the cells share what cells
+    of one trial share."""
+    first = cells[0]
+    for name in SHARED:
+        if any(getattr(cell, name) != getattr(first, name) for cell in cells):
+            raise ValueError(f"the cells of trial {first.id} differ in {name}")
+    return {
+        **{name: _WRITERS.get(name, _unchanged)(getattr(first, name)) for name in SHARED},
+        "cells": [
+            {name: _WRITERS.get(name, _unchanged)(getattr(cell, name)) for name in CELL}
+            for cell in cells
+        ],
+    }
+
+
+def from_line(line: Json) -> tuple[Trial, ...]:
+    """The cells of a line of any format. Raises :class:`TypeError` for unknown keys or another
+    structure, and :class:`KeyError` for missing ones."""
+    if "cells" not in line:
+        return (_cell(line, {}),)
+    shared = dict(line)
+    cells = shared.pop("cells")
+    if not isinstance(cells, list) or not 0 < len(cells) <= CELLS_MAX:
+        raise TypeError(f"expected a list of 1 to {CELLS_MAX} objects{FIELD}.cells`")
+    _refuse_others(shared, SHARED)
+    found = []
+    for number, cell in enumerate(cells):
+        with located(f".cells[{number}]"):
+            if not isinstance(cell, dict):
+                raise TypeError(f"expected an object{FIELD}`")
+            _refuse_others(cell, CELL)
+            found.append(_cell(cell, shared))
+    return tuple(found)
+
+
+def _refuse_others(found: Json, known: Sequence[str]) -> None:
+    if unknown := found.keys() - set(known):
+        raise TypeError(f"unknown key{FIELD}.{min(unknown)}`")
+
+
+class _Plain(msgspec.Struct):
+    """Types of the values of a line that are neither objects nor lists."""
+
+    id: str
+    repeat: int
+    order: int
+    status: Status
+    reason: str = ""
+    started: str = ""
+    seconds: float = 0.0
+    repeats: str = ""
+
+
+_READERS: dict[str, Callable[[object], object]] = {
+    "result": GroupResult.of,
+    "engine": CallerRecord.of,
+    "service": lambda line: convert(line, ServiceRecord),
+    "placement": lambda line: convert(line, PlacementRecord),
+    "link": LinkRecord.of,
+    "captures": lambda line: convert(line, dict[Side, CaptureRecord]),
+}
+_OPTIONAL_READERS: dict[str, Callable[[object], object]] = {
+    "wire": WireRecord.of,
+    "store": lambda line: convert(line, StoreRecord),
+    "proxy": lambda line: convert(line, ProxyRecord),
+    "host": lambda line: convert(line, HostRecord),
+    "noise": lambda line: convert(line, NoiseRecord),
+}
+"""Parts that are None in the record and an empty object in its line."""
+
+
+def _cell(cell: Json, shared: Json) -> Trial:
+    known = {**cell, **shared}
+    _refuse_others(known, (*SHARED, *CELL))
+    for name in ("point", *_READERS, *_OPTIONAL_READERS):
+        if not isinstance(known.get(name, {}), dict):
+            raise TypeError(f"expected an object{FIELD}.{name}`")
+    with located(".point"):
+        known["point"] = Point.of(known["point"])
+    with located(".background"):
+        known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
+    for name, read in _READERS.items():
+        with located(f".{name}"):
+            known[name] = read(known.get(name, {}))
+    for name, read in _OPTIONAL_READERS.items():
+        with located(f".{name}"):
+            known[name] = read(known[name]) if known.get(name) else None
+    with located(".checks"):
+        known["checks"] = convert(known.get("checks", []), tuple[Check, ...])
+    convert(known, _Plain)
+    return Trial(**known)
+
+
+def _list(content: object) -> list[object]:
+    if not isinstance(content, list):
+        raise TypeError("expected a list")
+    return content
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _record(value: Any) -> Any:
+    return value.to_json() if value else {}
+
+
+def _builtins(value: Any) -> Any:
+    return msgspec.to_builtins(value) if value else {}
+
+
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    "point": _record,
+    "result": _record,
+    "background": lambda groups: [group.to_json() for group in groups],
+    "engine": _record,
+    "service": _record,
+    "placement": msgspec.to_builtins,
+    "link": msgspec.to_builtins,
+    "captures": msgspec.to_builtins,
+    "wire": _record,
+    "store": _record,
+    "proxy": _record,
+    "host": _builtins,
+    "noise": _builtins,
+    "checks": lambda checks: [asdict(check) for check in checks],
+}
