@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import os
 import subprocess
 import sys
 import tempfile
@@ -30,15 +31,19 @@ CRATES = {"fuzz_targets": "wire", "trace_targets": "trace"}
 
 
 def targets() -> dict[str, Path]:
-    """Each target and the folder of its seeds, as fuzz/Cargo.toml names them."""
+    """Each target and the file of its kept inputs, as fuzz/Cargo.toml names them."""
     manifest = tomllib.loads((ROOT / "fuzz/Cargo.toml").read_text(encoding="utf-8"))
     crates = {each["name"]: CRATES[Path(each["path"]).parent.name] for each in manifest["bin"]}
-    return {name: ROOT / "crates" / crate / "corpus" / name for name, crate in crates.items()}
+    corpora = {name: ROOT / "crates" / crate / "corpus" for name, crate in crates.items()}
+    return {name: corpus / f"{name}.base64" for name, corpus in corpora.items()}
 
 
-def kept(seeds: Path) -> Path:
-    """The file of a target's kept inputs."""
-    return seeds.with_suffix(".base64")
+def write_seeds(folder: Path) -> None:
+    """Writes the seeds of every target, which the tests make, into a folder per target."""
+    for crate in CRATES.values():
+        words = ["cargo", "test", "--locked", "-p", f"wirelab-{crate}", "--test", "integration"]
+        environment = {**os.environ, "WIRELAB_WRITE_SEEDS": str(folder)}
+        subprocess.run([*words, "fuzz::every_target"], cwd=ROOT, env=environment, check=True)
 
 
 def unpack(file: Path, folder: Path) -> None:
@@ -49,35 +54,35 @@ def unpack(file: Path, folder: Path) -> None:
         (folder / sha256(content).hexdigest()[:40]).write_bytes(content)
 
 
-def pack(folder: Path, seeds: Path) -> int:
+def pack(folder: Path, seeds: Path, kept: Path) -> int:
     """Writes the file of a target's kept inputs, those without the seeds; returns how many."""
     own = {seed.read_bytes() for seed in seeds.iterdir()}
     every = {file.read_bytes() for file in folder.iterdir()}
     inputs = sorted(content for content in every - own if len(content) <= KEPT_BYTES_MAX)
     lines = "".join(f"{base64.b64encode(content).decode()}\n" for content in inputs)
-    kept(seeds).write_text(lines, encoding="ascii")
+    kept.write_text(lines, encoding="ascii")
     return len(inputs)
 
 
-def keep(program: Path, seeds: Path, found: Path) -> int:
+def keep(program: Path, seeds: Path, found: Path, kept: Path) -> int:
     """Keeps, of what was found, the fewest inputs that lead everywhere; returns how many."""
     with tempfile.TemporaryDirectory() as merged:
         _run([program, "-set_cover_merge=1", merged, seeds, found], check=True)
-        return pack(Path(merged), seeds)
+        return pack(Path(merged), seeds, kept)
 
 
-def search(program: Path, seeds: Path, seconds: int) -> str | None:
+def search(program: Path, seeds: Path, kept: Path, seconds: int) -> str | None:
     """One target for that number of seconds. Returns what it found wrong, None when nothing."""
     artifacts = ROOT / "fuzz" / "artifacts" / seeds.name
     artifacts.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         found = Path(scratch)
-        unpack(kept(seeds), found)
+        unpack(kept, found)
         limits = [f"-max_total_time={seconds}", f"-max_len={BYTES_MAX}", "-timeout=10"]
         done = _run([program, found, seeds, *limits, f"-artifact_prefix={artifacts}/"])
         if done.returncode != 0:
             return f"{seeds.name}: see {artifacts}\n{done.stderr[-2000:]}"
-        print(f"{seeds.name}: {keep(program, seeds, found)} inputs kept", flush=True)
+        print(f"{seeds.name}: {keep(program, seeds, found, kept)} inputs kept", flush=True)
     return None
 
 
@@ -109,13 +114,15 @@ def main() -> int:
     except (OSError, subprocess.CalledProcessError) as error:
         parser.error(f"{error}; `cargo install cargo-fuzz`, and a nightly compiler, are needed")
 
-    def one(name: str) -> str | None:
-        return search(programs / name, known[name], options.seconds)
+    with ThreadPoolExecutor(options.jobs) as pool, tempfile.TemporaryDirectory() as seeds:
+        write_seeds(Path(seeds))
 
-    with ThreadPoolExecutor(options.jobs) as pool:
-        wrong = [said for said in pool.map(one, options.target or known) if said]
-    for said in wrong:
-        print(said, file=sys.stderr)
+        def search_one(name: str) -> str | None:
+            return search(programs / name, Path(seeds) / name, known[name], options.seconds)
+
+        wrong = [problem for problem in pool.map(search_one, options.target or known) if problem]
+    for problem in wrong:
+        print(problem, file=sys.stderr)
     return 1 if wrong else 0
 
 

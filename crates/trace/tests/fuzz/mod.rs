@@ -26,8 +26,26 @@ targets! {
 }
 
 #[test]
-fn the_corpus_holds_every_seed() {
-    corpus::holds(&seeds::all(), TARGETS);
+fn every_target_has_seeds() {
+    corpus::check(&seeds::all(), TARGETS);
+}
+
+/// Tests in Python read these files. With WIRELAB_WRITE_CORPUS they are written first.
+#[test]
+fn the_captures_that_are_kept_are_those_of_the_seeds() {
+    let seeds = seeds::all();
+    for seed in seeds.iter().filter(|seed| seed.target == "capture") {
+        let file = corpus::folder(seed.target).join(&seed.name);
+        if std::env::var_os("WIRELAB_WRITE_CORPUS").is_some() {
+            std::fs::write(&file, &seed.bytes).unwrap();
+        }
+        assert_eq!(
+            std::fs::read(&file).ok().as_ref(),
+            Some(&seed.bytes),
+            "{} is not fresh; run with WIRELAB_WRITE_CORPUS=1",
+            file.display()
+        );
+    }
 }
 
 #[test]

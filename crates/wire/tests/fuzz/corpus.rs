@@ -1,44 +1,44 @@
-//! Inputs that are kept: seeds in `corpus/TARGET/NAME`, and what a search found to lead
-//! somewhere new in `corpus/TARGET.base64`, one a line (`fuzz/search.py` writes them).
+//! Inputs that every search begins with: the seeds of a target, what made it fail once
+//! (`corpus/TARGET/found-…`), and what a search found to lead somewhere new
+//! (`corpus/TARGET.base64`, one a line; `fuzz/search.py` writes it).
 
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// An input of the corpus.
+/// An input to begin with, made by `seeds.rs`.
+#[derive(Clone)]
 pub struct Seed {
     pub target: &'static str,
     pub name: String,
     pub bytes: Vec<u8>,
 }
 
-fn folder(target: &str) -> PathBuf {
+/// The folder of a target's inputs that are files.
+pub fn folder(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus")
         .join(target)
 }
 
 /// The inputs of a target: its seeds in the order of their names, then what was found.
-pub fn read(target: &str) -> Vec<Vec<u8>> {
-    let mut inputs = seeds(target);
-    inputs.extend(found(target));
+pub fn read(target: &str, mut seeds: Vec<Seed>) -> Vec<Vec<u8>> {
+    seeds.retain(|seed| seed.target == target);
+    seeds.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut inputs: Vec<_> = seeds.into_iter().map(|seed| seed.bytes).collect();
+    inputs.extend(failures(target));
+    inputs.extend(packed(target));
     inputs
 }
 
-/// # Panics
-/// Without the file, or where a line is not base64.
-fn found(target: &str) -> Vec<Vec<u8>> {
-    let file = folder(target).with_extension("base64");
-    let text = std::fs::read_to_string(&file).expect("found inputs; run fuzz/search.py");
-    let lines = text.lines().map(|line| STANDARD.decode(line));
-    lines.collect::<Result<_, _>>().expect("base64")
-}
-
-fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = folder(target);
-    let entries = std::fs::read_dir(&folder).expect("a corpus; run with WIRELAB_WRITE_CORPUS=1");
+/// Inputs that made a target fail before its parser was fixed.
+fn failures(target: &str) -> Vec<Vec<u8>> {
+    let Ok(entries) = std::fs::read_dir(folder(target)) else {
+        return Vec::new();
+    };
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.file_name().unwrap().as_encoded_bytes().starts_with(b"found-"));
     files.sort();
     files
         .iter()
@@ -46,36 +46,34 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Holds the corpus of every target against its seeds; with WIRELAB_WRITE_CORPUS
-/// it is written first.
+/// # Panics
+/// Without the file, or where a line is not base64.
+fn packed(target: &str) -> Vec<Vec<u8>> {
+    let file = folder(target).with_extension("base64");
+    let text = std::fs::read_to_string(&file).expect("found inputs; run fuzz/search.py");
+    let lines = text.lines().map(|line| STANDARD.decode(line));
+    lines.collect::<Result<_, _>>().expect("base64")
+}
+
+/// Checks that each target has two seeds, because one mutation joins the ends of two
+/// inputs. With WIRELAB_WRITE_SEEDS, writes them into `TARGET/NAME` below that folder, for
+/// libFuzzer.
 ///
 /// # Panics
-/// Where a seed is missing or another one, and where a target has fewer than two.
-pub fn holds(seeds: &[Seed], targets: &[&str]) {
-    if std::env::var_os("WIRELAB_WRITE_CORPUS").is_some() {
-        write(seeds);
-    }
+/// Where a target has fewer than two, or a seed belongs to none.
+pub fn check(seeds: &[Seed], targets: &[&str]) {
     for target in targets {
         let count = seeds.iter().filter(|seed| seed.target == *target).count();
-        // Two, because one mutation joins the ends of two inputs.
         assert!(count >= 2, "{target} has {count} seeds");
     }
     for seed in seeds {
         assert!(targets.contains(&seed.target), "{}", seed.target);
-        let file = folder(seed.target).join(&seed.name);
-        assert_eq!(
-            std::fs::read(&file).ok().as_ref(),
-            Some(&seed.bytes),
-            "{} is not fresh; run with WIRELAB_WRITE_CORPUS=1",
-            file.display()
-        );
     }
-}
-
-fn write(seeds: &[Seed]) {
-    for seed in seeds {
-        let folder = folder(seed.target);
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join(&seed.name), &seed.bytes).unwrap();
+    if let Some(root) = std::env::var_os("WIRELAB_WRITE_SEEDS") {
+        for seed in seeds {
+            let folder = Path::new(&root).join(seed.target);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(&seed.name), &seed.bytes).unwrap();
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! A deterministic mutational fuzzer on stable Rust: every parser of this
 //! crate for a second, or for WIRELAB_FUZZ_SECONDS each.
 //!
-//! It begins with the seeds of `corpus/TARGET`, which come from the golden
-//! vectors and from our own writers (`seeds.rs`), and with the inputs of
-//! `corpus/TARGET.base64`, and changes them at random from a fixed seed. No
+//! It begins with seeds made from the golden vectors and by our own writers
+//! (`seeds.rs`), and with the inputs of `corpus/TARGET.base64`, and changes
+//! them at random from a fixed seed. No
 //! input may panic, take longer than a bound, or hold more memory than a
 //! multiple of its length. `/fuzz` has the same targets for libFuzzer, which
 //! also measures coverage; its findings are in those files.
@@ -40,8 +40,8 @@ targets! {
 }
 
 #[test]
-fn the_corpus_holds_every_seed() {
-    corpus::holds(&seeds::all(), TARGETS);
+fn every_target_has_seeds() {
+    corpus::check(&seeds::all(), TARGETS);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::corpus;
+use super::corpus::{self, Seed};
 use super::memory::peak;
 use super::mutate::{Random, mutate};
 
@@ -36,7 +36,7 @@ impl Default for Limits {
 }
 
 /// Searches for WIRELAB_FUZZ_SECONDS, one second by default.
-pub fn fuzz(name: &str, target: fn(&[u8])) {
+pub fn fuzz(name: &str, target: fn(&[u8]), seeds: Vec<Seed>) {
     let seconds = std::env::var("WIRELAB_FUZZ_SECONDS");
     let seconds = seconds.map_or(1, |text| {
         text.parse().expect("WIRELAB_FUZZ_SECONDS: a number")
@@ -45,7 +45,7 @@ pub fn fuzz(name: &str, target: fn(&[u8])) {
         time: Duration::from_secs(seconds),
         ..Limits::default()
     };
-    let tried = search(name, target, &corpus::read(name), limits);
+    let tried = search(name, target, &corpus::read(name, seeds), limits);
     println!("{name}: {tried} inputs");
 }
 

@@ -8,7 +8,7 @@ macro_rules! targets {
         $(
             #[test]
             fn $name() {
-                run::fuzz(stringify!($name), fuzzing::$function);
+                run::fuzz(stringify!($name), fuzzing::$function, seeds::all());
             }
         )*
     };
