@@ -38,7 +38,12 @@ fn failures(target: &str) -> Vec<Vec<u8>> {
         return Vec::new();
     };
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.file_name().unwrap().as_encoded_bytes().starts_with(b"found-"));
+    files.retain(|file| {
+        file.file_name()
+            .unwrap()
+            .as_encoded_bytes()
+            .starts_with(b"found-")
+    });
     files.sort();
     files
         .iter()
