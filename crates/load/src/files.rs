@@ -15,10 +15,10 @@ use std::thread;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::{Fault, FileTables};
 use crate::group::Spec;
 use crate::plan::{Plan, Wait};
-use crate::record::result::{Fault, FileTables};
 use crate::request::prepared::Prepared;
 use crate::spec::{self, THREADS_MAX, share};
 use crate::target::Target;

@@ -8,8 +8,8 @@
 
 #![deny(missing_docs)]
 
+mod call;
 mod connection;
-mod fault;
 mod files;
 mod group;
 pub mod plan;
@@ -23,9 +23,10 @@ mod spec;
 pub mod target;
 mod validate;
 
+pub use call::clock::now_ns;
+pub use call::result;
 pub use connection::single::{RawResponse, Single};
-pub use reactor::clock::now_ns;
-pub use record::{caller, result};
+pub use record::caller;
 pub use request::prepared::Prepared;
 pub use request::workload::prepare;
 pub use run::run;

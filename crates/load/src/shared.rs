@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-use crate::reactor::clock::UNSET;
+use crate::call::clock::UNSET;
 use crate::record::over_time::Watched;
 use crate::record::process::run_delay_ns;
 use crate::schedule::quota::Quota;

@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
+use crate::call::clock::UNSET;
+use crate::call::clock::now_ns;
 use crate::connection::session_io::Connection;
-use crate::reactor::clock::UNSET;
-use crate::reactor::clock::now_ns;
 
 /// Connections that may be in their handshake at one time.
 // More SYNs than the server's accept queue holds are dropped, and each costs its connection a

@@ -5,14 +5,14 @@ use std::io;
 
 use wirelab_wire::{CallId, Request};
 
+use crate::call::calls::Calls;
+use crate::call::clock::now_ns;
 use crate::connection::any_session::AnySession;
 use crate::connection::socket::{Read, Socket};
 use crate::connection::tls::{Opened, Tls, unexpected_record};
-use crate::reactor::clock::now_ns;
 use crate::reactor::poll::{Interest, Poll};
 use crate::record::call_log::CallOrigin;
 use crate::record::events::Events;
-use crate::request::calls::Calls;
 use crate::request::tokens::Tokens;
 
 /// One connection.

@@ -5,14 +5,14 @@ use std::io;
 use wirelab_wire::CallId;
 
 use super::{Group, Turn, events};
-use crate::reactor::clock::{now_ns, seconds};
+use crate::call::clock::{now_ns, seconds};
+use crate::call::error::{ErrorCode, ErrorKind};
+use crate::call::rejection::Rejection;
+use crate::call::waiting::Waiting;
 use crate::record::call_log::CallOrigin;
-use crate::record::error::{ErrorCode, ErrorKind};
 use crate::record::periods::EndedCall;
 use crate::request::sequences::Next;
-use crate::schedule::waiting::Waiting;
 use crate::shared::Span;
-use crate::validate::Rejection;
 
 impl Group {
     /// Ended calls free their places, and their users go on.

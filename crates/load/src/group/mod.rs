@@ -13,22 +13,22 @@ use std::sync::Arc;
 
 use wirelab_wire::CallId;
 
+use crate::call::calls::Calls;
+use crate::call::error::ErrorKind;
+use crate::call::result::CallLogOutcome;
 use crate::connection::connections::Connections;
 use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
 use crate::reactor::poll::Poll;
 use crate::record::call_log::CallLines;
-use crate::record::error::ErrorKind;
 use crate::record::events::Events;
 use crate::record::first_calls::FirstCalls;
 use crate::record::over_time::Watched;
 use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
 use crate::record::report::Report;
-use crate::record::result::CallLogOutcome;
 use crate::record::stamps::Stamps;
-use crate::request::calls::Calls;
 use crate::request::forward::Forward;
 use crate::request::script::Script;
 use crate::request::sequences::Sequences;
@@ -212,6 +212,6 @@ impl Group {
 
     /// Events of calls that nothing was read for.
     fn events(&mut self, kind: ErrorKind, span: Span) -> Events<'_> {
-        events!(self, span, crate::reactor::clock::now_ns(), kind, None)
+        events!(self, span, crate::call::clock::now_ns(), kind, None)
     }
 }

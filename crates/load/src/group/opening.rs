@@ -3,11 +3,11 @@
 use std::io;
 
 use super::{Group, Turn};
+use crate::call::clock::now_ns;
+use crate::call::error::{ErrorKind, code_of};
 use crate::connection::session_io::Connection;
 use crate::connection::socket::Socket;
-use crate::reactor::clock::now_ns;
 use crate::record::call_log::CallOrigin;
-use crate::record::error::{ErrorKind, code_of};
 use crate::shared::Span;
 use crate::target::Target;
 

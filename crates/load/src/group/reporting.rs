@@ -5,10 +5,10 @@ use std::io;
 use wirelab_wire::raw::report::Record;
 
 use super::{Group, Turn, events};
+use crate::call::clock::now_ns;
+use crate::call::error::ErrorKind;
 use crate::connection::any_session::AnySession;
-use crate::reactor::clock::now_ns;
 use crate::reactor::poll::Ready;
-use crate::record::error::ErrorKind;
 use crate::record::report::REPORT_SLOT;
 use crate::shared::Span;
 

@@ -3,11 +3,11 @@
 use std::io;
 
 use super::{Group, Turn, events};
+use crate::call::clock::{now_ns, realtime_offset_ns};
+use crate::call::error::ErrorKind;
 use crate::connection::session_io::Received;
 use crate::connection::socket::Read;
-use crate::reactor::clock::{now_ns, realtime_offset_ns};
 use crate::reactor::poll::Ready;
-use crate::record::error::ErrorKind;
 use crate::record::recorder::Time;
 use crate::record::report::REPORT_SLOT;
 use crate::shared::Span;

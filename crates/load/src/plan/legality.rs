@@ -2,10 +2,10 @@
 
 use wirelab_stack::{Binding, Reply, Security, Stack};
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::plan::Group;
 use crate::record::process::receive_buffer_max;
-use crate::record::result::Fault;
 use crate::target::Target;
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {

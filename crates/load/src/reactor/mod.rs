@@ -1,6 +1,5 @@
 //! The event loop of a load thread: epoll, how it waits, and the clock.
 
-pub(crate) mod clock;
 pub(crate) mod poll;
 pub(crate) mod poller;
 pub(crate) mod spin_policy;

@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
+use crate::call::clock::now_ns;
 use crate::files::own_table;
 use crate::group::{Group, Turn};
 use crate::plan::Wait;
-use crate::reactor::clock::now_ns;
 use crate::reactor::poll::Poll;
 use crate::reactor::poller::Poller;
 use crate::record::process::{pin, sharpen_timers};

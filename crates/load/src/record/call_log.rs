@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::fault;
-use crate::reactor::clock::realtime_offset_ns;
-use crate::record::result::{CallLogOutcome, Fault};
-use crate::request::calls::Call;
+use crate::call::calls::Call;
+use crate::call::clock::realtime_offset_ns;
+use crate::call::fault;
+use crate::call::result::{CallLogOutcome, Fault};
 
 const HEAD: &str = "group,thread,connection,port,ordinal,operation,\
 intended_ns,sent_ns,flushed_ns,first_byte_ns,done_ns,ok\n";
@@ -139,7 +139,7 @@ fn append(mut file: &File, block: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::waiting::Waiting;
+    use crate::call::waiting::Waiting;
 
     fn call(ordinal: u64, sent: u64) -> Call {
         let mut call = Call::default();

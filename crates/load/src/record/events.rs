@@ -4,15 +4,15 @@ use std::io;
 
 use wirelab_wire::{CallId, End, Failure, Head, Replies};
 
-use crate::reactor::clock::now_ns;
-use crate::record::error::{ErrorCode, ErrorKind, code_of};
+use crate::call::calls::Calls;
+use crate::call::clock::now_ns;
+use crate::call::error::{ErrorCode, ErrorKind, code_of};
+use crate::call::rejection::Rejection;
 use crate::record::recorder::{Recorder, Time, Totals};
-use crate::request::calls::Calls;
 use crate::request::forward::Forward;
 use crate::request::steps::Step;
 use crate::request::tokens::Tokens;
 use crate::shared::Span;
-use crate::validate::Rejection;
 
 /// Listens to one connection's session during one receive.
 pub(crate) struct Events<'a> {

@@ -2,7 +2,6 @@
 
 pub(crate) mod call_log;
 pub mod caller;
-pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod first_calls;
 pub(crate) mod outcome;
@@ -13,5 +12,4 @@ pub(crate) mod process;
 pub(crate) mod recorder;
 pub(crate) mod replies;
 pub(crate) mod report;
-pub mod result;
 pub(crate) mod stamps;

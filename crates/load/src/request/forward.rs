@@ -3,9 +3,9 @@
 
 use wirelab_wire::giop::Ior;
 
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::connection::session_factory::SessionFactory;
-use crate::fault;
-use crate::record::result::Fault;
 use crate::target::{Target, TargetError};
 
 /// How often one call may be sent elsewhere.

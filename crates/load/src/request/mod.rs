@@ -1,7 +1,6 @@
 //! What goes out for a call: workload, body, head, and the calls of a sequence.
 
 pub(crate) mod body;
-pub(crate) mod calls;
 pub(crate) mod data;
 pub(crate) mod forward;
 pub(crate) mod head;

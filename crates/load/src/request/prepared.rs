@@ -6,8 +6,8 @@ use std::sync::Arc;
 use wirelab_wire::Request;
 use wirelab_wire::codec::Expected;
 
+use crate::call::result::Fault;
 use crate::plan::RowPer;
-use crate::record::result::Fault;
 use crate::request::head::{OWN_PATH, head_id};
 use crate::request::mix::Chooser;
 use crate::request::own_sequence::OwnSequence;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use wirelab_contract::{Call as Typed, Operation, Reply};
 
-use crate::fault;
-use crate::record::result::Fault;
+use crate::call::fault;
+use crate::call::result::Fault;
+use crate::call::waiting::{Numbers, Waiting};
 use crate::request::data::Cell;
 use crate::request::rows::RowPicker;
 use crate::request::sequences::{Sequence, Sequences};
-use crate::schedule::waiting::{Numbers, Waiting};
 use crate::validate::Validator;
 
 /// Steps of a sequence at most.

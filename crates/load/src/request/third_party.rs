@@ -7,9 +7,9 @@ use prost_reflect::MethodDescriptor;
 use wirelab_stack::{Binding, Work};
 use wirelab_wire::{ContentType, Request};
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::plan::{Carry, Data, Expect, Group, RequestStep, RowPer, Workload};
-use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format};

@@ -11,9 +11,9 @@ use wirelab_contract::{Call, Contract, FieldError, Operation, Reply as ContractR
 use wirelab_stack::{Binding, Codec, Reply, Stack, Work};
 use wirelab_wire::codec::{Expected, Unsupported, supports};
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
-use crate::record::result::Fault;
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, media_type, message_format};

@@ -6,6 +6,7 @@ use wirelab_wire::token_xml::{Document, Encoder, TokenCache};
 use wirelab_wire::{End, gzip};
 
 use super::*;
+use crate::call::rejection::Rejection;
 use crate::request::tokens::Tokens;
 
 fn expected(codec: Codec, operation: Operation, bytes: u64) -> Expectation {

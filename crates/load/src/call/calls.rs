@@ -2,8 +2,8 @@
 
 use wirelab_wire::CallId;
 
-use crate::schedule::waiting::Waiting;
-use crate::validate::reply::ReplyState;
+use crate::call::reply::ReplyState;
+use crate::call::waiting::Waiting;
 
 /// One call and its stamps, nanoseconds of the one clock; 0: not yet.
 #[derive(Debug, Default)]
