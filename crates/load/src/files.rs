@@ -21,7 +21,7 @@ use crate::group::Spec;
 use crate::plan::{Plan, Wait};
 use crate::request::prepared::Prepared;
 use crate::spec::{self, THREADS_MAX, share};
-use crate::target::Target;
+use crate::plan::target::Target;
 
 /// Files of a thread that are not connections.
 const SPARE: u64 = 64;

@@ -20,10 +20,10 @@ mod run;
 mod schedule;
 mod shared;
 mod spec;
-pub mod target;
 mod validate;
 
 pub use call::clock::now_ns;
+pub use plan::target;
 pub use call::result;
 pub use connection::single::{RawResponse, Single};
 pub use record::caller;

@@ -15,7 +15,7 @@ use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
 use crate::record::first_calls::FIRST_CALLS_MAX;
 use crate::request::forward::Object;
 use crate::request::prepared::Prepared;
-use crate::target::{Target, TargetError};
+use crate::plan::target::{Target, TargetError};
 
 /// Threads that one engine process may have.
 pub(crate) const THREADS_MAX: u32 = 256;

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::connection::any_session::AnySession;
     use crate::connection::socket::{Socket, SocketOptions};
-    use crate::target::Target;
+    use crate::plan::target::Target;
 
     fn connection(listener: &TcpListener, started: u64) -> Connection {
         let target = Target::Tcp(listener.local_addr().unwrap());

@@ -26,7 +26,7 @@ use crate::request::forward::Object;
 use crate::request::head::{self, message_format};
 use crate::request::tokens::Tokens;
 use crate::spec::target;
-use crate::target::Target;
+use crate::plan::target::Target;
 
 /// Bytes of one read.
 const INPUT_BYTES: usize = 256 * 1024;

@@ -35,7 +35,7 @@ use crate::request::sequences::Sequences;
 use crate::request::steps::Step;
 use crate::schedule::demand::Demand;
 use crate::shared::Span;
-use crate::target::Target;
+use crate::plan::target::Target;
 
 /// What does not change while a group runs.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use crate::connection::session_io::Connection;
 use crate::connection::socket::Socket;
 use crate::record::call_log::CallOrigin;
 use crate::shared::Span;
-use crate::target::Target;
+use crate::plan::target::Target;
 
 /// Every how many connections one shows the kernel's arrival stamps.
 // A sample: recvmsg(2) with control data costs more than recv(2).

@@ -6,7 +6,7 @@ use crate::call::fault;
 use crate::call::result::Fault;
 use crate::plan::Group;
 use crate::record::process::receive_buffer_max;
-use crate::target::Target;
+use crate::plan::target::Target;
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
     Err(fault::plan(message, remedy))

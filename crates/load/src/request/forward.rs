@@ -6,7 +6,7 @@ use wirelab_wire::giop::Ior;
 use crate::call::fault;
 use crate::call::result::Fault;
 use crate::connection::session_factory::SessionFactory;
-use crate::target::{Target, TargetError};
+use crate::plan::target::{Target, TargetError};
 
 /// How often one call may be sent elsewhere.
 // CORBA names no bound, and two objects may forward to each other.
