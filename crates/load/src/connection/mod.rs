@@ -9,3 +9,4 @@ pub(crate) mod single;
 pub(crate) mod socket;
 pub(crate) mod tls;
 pub(crate) mod tls_files;
+pub(crate) mod tokens;

@@ -13,7 +13,7 @@ use crate::connection::tls::{Opened, Tls, unexpected_record};
 use crate::reactor::poll::{Interest, Poll};
 use crate::record::call_log::CallOrigin;
 use crate::record::events::Events;
-use crate::request::tokens::Tokens;
+use crate::connection::tokens::Tokens;
 
 /// One connection.
 pub(crate) struct Connection {

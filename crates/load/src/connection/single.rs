@@ -24,7 +24,7 @@ use crate::plan::legality::check_group;
 use crate::request::body::BodyWriter;
 use crate::request::forward::Object;
 use crate::request::head::{self, message_format};
-use crate::request::tokens::Tokens;
+use crate::connection::tokens::Tokens;
 use crate::spec::target;
 use crate::plan::target::Target;
 

@@ -11,7 +11,7 @@ use crate::call::rejection::Rejection;
 use crate::record::recorder::{Recorder, Time, Totals};
 use crate::request::forward::Forward;
 use crate::request::steps::Step;
-use crate::request::tokens::Tokens;
+use crate::connection::tokens::Tokens;
 use crate::shared::Span;
 
 /// Listens to one connection's session during one receive.

@@ -14,5 +14,4 @@ pub(crate) mod script;
 pub(crate) mod sequences;
 pub(crate) mod steps;
 pub(crate) mod third_party;
-pub(crate) mod tokens;
 pub(crate) mod workload;

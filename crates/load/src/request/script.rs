@@ -17,7 +17,7 @@ use crate::request::own_sequence::OwnSequence;
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowRequests;
 use crate::request::sequences::{Ended, Next, Sequences};
-use crate::request::tokens::{DocumentSource, PreparedDocument, Tokens};
+use crate::connection::tokens::{DocumentSource, PreparedDocument, Tokens};
 
 /// What a group sends.
 #[derive(Debug, Clone)]

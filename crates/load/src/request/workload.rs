@@ -23,7 +23,7 @@ use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
 use crate::request::steps::{self, CarriedField, Step, Steps};
 use crate::request::third_party;
-use crate::request::tokens::DocumentSource;
+use crate::connection::tokens::DocumentSource;
 use crate::validate::{Expectation, Framing, Validator};
 
 /// Seed of the contents of requests.

@@ -6,7 +6,7 @@ use wirelab_wire::grpc::Piece;
 use super::{Expectation, Framing, Validator};
 use crate::call::error::ErrorKind;
 use crate::call::reply::ReplyState;
-use crate::request::tokens::Tokens;
+use crate::connection::tokens::Tokens;
 
 /// Bytes of an unwanted body that are kept, to be read or shown.
 const ERROR_BYTES_MAX: usize = 16 << 10;

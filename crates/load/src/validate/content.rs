@@ -13,7 +13,7 @@ use crate::call::error::ErrorKind;
 use crate::call::rejection::printable;
 use crate::call::rejection::{MESSAGE_BYTES_MAX, Rejection};
 use crate::call::reply::ReplyState;
-use crate::request::tokens::Tokens;
+use crate::connection::tokens::Tokens;
 
 impl Validator {
     /// Decodes a message in full and compares it.

@@ -12,7 +12,7 @@ use crate::call::error::{ErrorCode, ErrorKind};
 use crate::call::rejection::Rejection;
 use crate::call::rejection::printable;
 use crate::call::reply::ReplyState;
-use crate::request::tokens::Tokens;
+use crate::connection::tokens::Tokens;
 
 /// Head status of a GIOP system exception ([`wirelab_wire::Head::status`]).
 pub(super) const SYSTEM_EXCEPTION: u16 = 503;

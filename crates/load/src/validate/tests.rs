@@ -7,7 +7,7 @@ use wirelab_wire::{End, gzip};
 
 use super::*;
 use crate::call::rejection::Rejection;
-use crate::request::tokens::Tokens;
+use crate::connection::tokens::Tokens;
 
 fn expected(codec: Codec, operation: Operation, bytes: u64) -> Expectation {
     let call = workload::call(operation, bytes, 10, 0).unwrap();
