@@ -27,7 +27,7 @@ use crate::record::first_calls::FirstCalls;
 use crate::record::over_time::Watched;
 use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
-use crate::record::report::Report;
+use crate::connection::report::Report;
 use crate::record::stamps::Stamps;
 use crate::request::forward::Forward;
 use crate::request::script::Script;

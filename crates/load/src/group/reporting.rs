@@ -9,7 +9,7 @@ use crate::call::clock::now_ns;
 use crate::call::error::ErrorKind;
 use crate::connection::any_session::AnySession;
 use crate::reactor::poll::Ready;
-use crate::record::report::REPORT_SLOT;
+use crate::connection::report::REPORT_SLOT;
 use crate::shared::Span;
 
 impl Group {

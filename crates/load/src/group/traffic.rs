@@ -9,7 +9,7 @@ use crate::connection::session_io::Received;
 use crate::connection::socket::Read;
 use crate::reactor::poll::Ready;
 use crate::record::recorder::Time;
-use crate::record::report::REPORT_SLOT;
+use crate::connection::report::REPORT_SLOT;
 use crate::shared::Span;
 
 /// Reads of one connection before the others get their turn.

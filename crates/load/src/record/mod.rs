@@ -11,5 +11,4 @@ pub(crate) mod periods;
 pub(crate) mod process;
 pub(crate) mod recorder;
 pub(crate) mod replies;
-pub(crate) mod report;
 pub(crate) mod stamps;
