@@ -3,6 +3,7 @@
 pub(crate) mod any_session;
 mod certificates;
 pub(crate) mod connections;
+pub(crate) mod kernel_stamps;
 pub(crate) mod report;
 pub(crate) mod session_factory;
 pub(crate) mod session_io;

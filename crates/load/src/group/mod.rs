@@ -28,7 +28,7 @@ use crate::record::over_time::Watched;
 use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
 use crate::connection::report::Report;
-use crate::record::stamps::Stamps;
+use crate::connection::kernel_stamps::KernelStamps;
 use crate::request::forward::Forward;
 use crate::request::script::Script;
 use crate::request::sequences::Sequences;
@@ -87,7 +87,7 @@ pub(crate) struct Group {
     sequences: Sequences,
     connections: Connections,
     forward: Forward,
-    stamps: Stamps,
+    stamps: KernelStamps,
     /// Where one-way calls are reported as processed.
     report: Option<Report>,
     ended: Vec<CallId>,
@@ -137,7 +137,7 @@ impl Group {
             operations: (0..spec.operations()).map(|_| Recorder::new()).collect(),
             forward: Forward::new(spec.any_target),
             report: spec.report.clone().map(Report::new),
-            stamps: Stamps::default(),
+            stamps: KernelStamps::default(),
             spec,
             index,
             demand,
@@ -178,7 +178,7 @@ impl Group {
     /// its own. What was recorded stays.
     pub(crate) fn disconnect(&mut self) {
         self.connections = Connections::default();
-        self.stamps = Stamps::default();
+        self.stamps = KernelStamps::default();
         self.report = None;
     }
 

@@ -11,4 +11,3 @@ pub(crate) mod periods;
 pub(crate) mod process;
 pub(crate) mod recorder;
 pub(crate) mod replies;
-pub(crate) mod stamps;
