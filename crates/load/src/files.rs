@@ -20,7 +20,7 @@ use crate::call::result::{Fault, FileTables};
 use crate::group::Spec;
 use crate::plan::{Plan, Wait};
 use crate::request::prepared::Prepared;
-use crate::spec::{self, THREADS_MAX, share};
+use crate::group::spec::{self, THREADS_MAX, share};
 use crate::plan::target::Target;
 
 /// Files of a thread that are not connections.

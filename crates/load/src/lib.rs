@@ -17,9 +17,9 @@ mod reactor;
 mod record;
 mod request;
 mod run;
+
 mod schedule;
 mod shared;
-mod spec;
 mod validate;
 
 pub use call::clock::now_ns;

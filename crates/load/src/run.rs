@@ -29,7 +29,7 @@ use crate::schedule::stages::Stages;
 use crate::schedule::think::Think;
 use crate::schedule::warmup::{SAMPLE_NS, Warmup};
 use crate::shared::{Shared, Span};
-use crate::spec::share;
+use crate::group::spec::share;
 
 /// The window opens this long after it was decided, so that every thread
 /// knows before it does: longer than a thread is kept off its core.

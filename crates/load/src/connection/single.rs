@@ -25,7 +25,7 @@ use crate::request::body::BodyWriter;
 use crate::request::forward::Object;
 use crate::request::head::{self, message_format};
 use crate::connection::tokens::Tokens;
-use crate::spec::target;
+use crate::group::spec::target;
 use crate::plan::target::Target;
 
 /// Bytes of one read.

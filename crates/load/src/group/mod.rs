@@ -7,6 +7,7 @@ mod demand;
 mod ending;
 mod opening;
 mod reporting;
+pub(crate) mod spec;
 mod traffic;
 
 use std::sync::Arc;
