@@ -16,7 +16,7 @@ use crate::plan::{self, Load, Plan, Window};
 use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
 use crate::record::first_calls::FirstCalls;
-use crate::record::outcome::{self, During, Merged};
+use crate::group::outcome::{self, During, Merged};
 use crate::record::over_time::Seen;
 use crate::record::pauses::Pauses;
 use crate::record::periods::Periods;

@@ -6,6 +6,7 @@
 mod demand;
 mod ending;
 mod opening;
+pub(crate) mod outcome;
 mod reporting;
 pub(crate) mod spec;
 mod traffic;

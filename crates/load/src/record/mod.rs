@@ -4,7 +4,6 @@ pub(crate) mod call_log;
 pub mod caller;
 pub(crate) mod events;
 pub(crate) mod first_calls;
-pub(crate) mod outcome;
 pub(crate) mod over_time;
 pub(crate) mod pauses;
 pub(crate) mod periods;
