@@ -19,7 +19,7 @@ use crate::call::fault;
 use crate::call::result::{Fault, FileTables};
 use crate::group::Spec;
 use crate::plan::{Plan, Wait};
-use crate::request::prepared::Prepared;
+use crate::group::prepared::Prepared;
 use crate::group::spec::{self, THREADS_MAX, share};
 use crate::plan::target::Target;
 

@@ -21,7 +21,7 @@ use crate::record::over_time::Seen;
 use crate::record::pauses::Pauses;
 use crate::record::periods::Periods;
 use crate::record::process::{Usage, pin};
-use crate::request::prepared::Prepared;
+use crate::group::prepared::Prepared;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::demand::{Behaviour, Demand};
 use crate::schedule::quota::Quota;

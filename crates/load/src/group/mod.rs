@@ -7,9 +7,12 @@ mod demand;
 mod ending;
 mod opening;
 pub(crate) mod outcome;
+pub(crate) mod prepared;
 mod reporting;
 pub(crate) mod spec;
+pub(crate) mod third_party;
 mod traffic;
+pub(crate) mod workload;
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::plan::legality::{check_group, check_socket};
 use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
 use crate::record::first_calls::FIRST_CALLS_MAX;
 use crate::request::forward::Object;
-use crate::request::prepared::Prepared;
+use crate::group::prepared::Prepared;
 use crate::plan::target::{Target, TargetError};
 
 /// Threads that one engine process may have.

@@ -15,7 +15,7 @@ use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format};
 use crate::request::own_sequence::{OwnSequence, Template};
 use crate::request::placeholders::{Within, filled};
-use crate::request::prepared::{Part, PartRows, PreparedRow};
+use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::request::rows::RowPicker;
 use crate::request::steps::{self, CarriedField, Step, joined};
 use crate::validate::expect::{self as expected, Declared};

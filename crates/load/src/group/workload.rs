@@ -17,12 +17,12 @@ use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, media_type, message_format};
-use crate::request::prepared::{Part, PartRows, Prepared};
+use crate::group::prepared::{Part, PartRows, Prepared};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
 use crate::request::steps::{self, CarriedField, Step, Steps};
-use crate::request::third_party;
+use crate::group::third_party;
 use crate::connection::tokens::DocumentSource;
 use crate::validate::{Expectation, Framing, Validator};
 
