@@ -10,25 +10,22 @@
 
 mod call;
 mod connection;
-mod files;
 mod group;
 pub mod plan;
 mod reactor;
 mod record;
 mod request;
 mod run;
-
 mod schedule;
-mod shared;
 mod validate;
 
 pub use call::clock::now_ns;
-pub use plan::target;
 pub use call::result;
-pub use connection::single::{RawResponse, Single};
-pub use record::caller;
 pub use group::prepared::Prepared;
 pub use group::workload::prepare;
+pub use plan::target;
+pub use record::caller;
 pub use run::run;
+pub use run::single::{RawResponse, Single};
 pub use schedule::arrivals;
 pub use validate::json_library;

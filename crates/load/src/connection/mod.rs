@@ -7,7 +7,6 @@ pub(crate) mod kernel_stamps;
 pub(crate) mod report;
 pub(crate) mod session_factory;
 pub(crate) mod session_io;
-pub(crate) mod single;
 pub(crate) mod socket;
 pub(crate) mod tls;
 pub(crate) mod tls_files;

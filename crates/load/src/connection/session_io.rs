@@ -10,10 +10,10 @@ use crate::call::clock::now_ns;
 use crate::connection::any_session::AnySession;
 use crate::connection::socket::{Read, Socket};
 use crate::connection::tls::{Opened, Tls, unexpected_record};
+use crate::connection::tokens::Tokens;
 use crate::reactor::poll::{Interest, Poll};
 use crate::record::call_log::CallOrigin;
 use crate::record::events::Events;
-use crate::connection::tokens::Tokens;
 
 /// One connection.
 pub(crate) struct Connection {

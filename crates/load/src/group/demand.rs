@@ -4,8 +4,8 @@ use std::io;
 
 use super::{Group, Turn};
 use crate::connection::session_io::Flushed;
+use crate::reactor::shared::Span;
 use crate::record::recorder::Time;
-use crate::shared::Span;
 
 impl Group {
     /// Takes what is due, begins calls, opens connections as needed.

@@ -9,10 +9,10 @@ use crate::call::clock::{now_ns, seconds};
 use crate::call::error::{ErrorCode, ErrorKind};
 use crate::call::rejection::Rejection;
 use crate::call::waiting::Waiting;
+use crate::reactor::shared::Span;
 use crate::record::call_log::CallOrigin;
 use crate::record::periods::EndedCall;
 use crate::request::sequences::Next;
-use crate::shared::Span;
 
 impl Group {
     /// Ended calls free their places, and their users go on.

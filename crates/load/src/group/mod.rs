@@ -22,25 +22,25 @@ use crate::call::calls::Calls;
 use crate::call::error::ErrorKind;
 use crate::call::result::CallLogOutcome;
 use crate::connection::connections::Connections;
+use crate::connection::kernel_stamps::KernelStamps;
+use crate::connection::report::Report;
 use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
+use crate::plan::target::Target;
 use crate::reactor::poll::Poll;
+use crate::reactor::shared::Span;
 use crate::record::call_log::CallLines;
 use crate::record::events::Events;
 use crate::record::first_calls::FirstCalls;
 use crate::record::over_time::Watched;
 use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
-use crate::connection::report::Report;
-use crate::connection::kernel_stamps::KernelStamps;
 use crate::request::forward::Forward;
 use crate::request::script::Script;
 use crate::request::sequences::Sequences;
 use crate::request::steps::Step;
 use crate::schedule::demand::Demand;
-use crate::shared::Span;
-use crate::plan::target::Target;
 
 /// What does not change while a group runs.
 #[derive(Clone)]

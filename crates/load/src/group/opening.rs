@@ -7,9 +7,9 @@ use crate::call::clock::now_ns;
 use crate::call::error::{ErrorKind, code_of};
 use crate::connection::session_io::Connection;
 use crate::connection::socket::Socket;
-use crate::record::call_log::CallOrigin;
-use crate::shared::Span;
 use crate::plan::target::Target;
+use crate::reactor::shared::Span;
+use crate::record::call_log::CallOrigin;
 
 /// Every how many connections one shows the kernel's arrival stamps.
 // A sample: recvmsg(2) with control data costs more than recv(2).

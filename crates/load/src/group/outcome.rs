@@ -5,12 +5,12 @@ use crate::call::clock::seconds;
 use crate::call::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
 use crate::group::Group;
 use crate::plan::{self, Load, Window};
+use crate::reactor::shared::Span;
 use crate::record::first_calls::FirstCalls;
 use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;
 use crate::record::recorder::Totals;
 use crate::record::replies::Replies;
-use crate::shared::Span;
 
 /// What all groups have in common.
 pub(crate) struct During {

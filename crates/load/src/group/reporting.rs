@@ -8,9 +8,9 @@ use super::{Group, Turn, events};
 use crate::call::clock::now_ns;
 use crate::call::error::ErrorKind;
 use crate::connection::any_session::AnySession;
-use crate::reactor::poll::Ready;
 use crate::connection::report::REPORT_SLOT;
-use crate::shared::Span;
+use crate::reactor::poll::Ready;
+use crate::reactor::shared::Span;
 
 impl Group {
     /// True when calls may be sent: nothing is to be reported, or will be.

@@ -10,12 +10,12 @@ use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
 use crate::group::Spec;
+use crate::group::prepared::Prepared;
 use crate::plan::legality::{check_group, check_socket};
+use crate::plan::target::{Target, TargetError};
 use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
 use crate::record::first_calls::FIRST_CALLS_MAX;
 use crate::request::forward::Object;
-use crate::group::prepared::Prepared;
-use crate::plan::target::{Target, TargetError};
 
 /// Threads that one engine process may have.
 pub(crate) const THREADS_MAX: u32 = 256;

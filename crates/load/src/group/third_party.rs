@@ -9,13 +9,13 @@ use wirelab_wire::{ContentType, Request};
 
 use crate::call::fault;
 use crate::call::result::Fault;
+use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{Carry, Data, Expect, Group, RequestStep, RowPer, Workload};
 use crate::request::body::{BodyWriter, compress};
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format};
 use crate::request::own_sequence::{OwnSequence, Template};
 use crate::request::placeholders::{Within, filled};
-use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::request::rows::RowPicker;
 use crate::request::steps::{self, CarriedField, Step, joined};
 use crate::validate::expect::{self as expected, Declared};

@@ -5,12 +5,12 @@ use std::io;
 use super::{Group, Turn, events};
 use crate::call::clock::{now_ns, realtime_offset_ns};
 use crate::call::error::ErrorKind;
+use crate::connection::report::REPORT_SLOT;
 use crate::connection::session_io::Received;
 use crate::connection::socket::Read;
 use crate::reactor::poll::Ready;
+use crate::reactor::shared::Span;
 use crate::record::recorder::Time;
-use crate::connection::report::REPORT_SLOT;
-use crate::shared::Span;
 
 /// Reads of one connection before the others get their turn.
 const READS_MAX: usize = 16;

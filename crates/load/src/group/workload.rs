@@ -13,17 +13,17 @@ use wirelab_wire::codec::{Expected, Unsupported, supports};
 
 use crate::call::fault;
 use crate::call::result::Fault;
+use crate::connection::tokens::DocumentSource;
+use crate::group::prepared::{Part, PartRows, Prepared};
+use crate::group::third_party;
 use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, media_type, message_format};
-use crate::group::prepared::{Part, PartRows, Prepared};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
 use crate::request::steps::{self, CarriedField, Step, Steps};
-use crate::group::third_party;
-use crate::connection::tokens::DocumentSource;
 use crate::validate::{Expectation, Framing, Validator};
 
 /// Seed of the contents of requests.

@@ -5,8 +5,8 @@ use wirelab_stack::{Binding, Reply, Security, Stack};
 use crate::call::fault;
 use crate::call::result::Fault;
 use crate::plan::Group;
-use crate::record::process::receive_buffer_max;
 use crate::plan::target::Target;
+use crate::record::process::receive_buffer_max;
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
     Err(fault::plan(message, remedy))

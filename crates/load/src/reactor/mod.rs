@@ -2,6 +2,7 @@
 
 pub(crate) mod poll;
 pub(crate) mod poller;
+pub(crate) mod shared;
 pub(crate) mod spin_policy;
 pub(crate) mod wakeup;
 pub(crate) mod worker;

@@ -4,13 +4,13 @@ use std::io;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use crate::call::clock::now_ns;
-use crate::files::own_table;
 use crate::group::{Group, Turn};
 use crate::plan::Wait;
 use crate::reactor::poll::Poll;
 use crate::reactor::poller::Poller;
+use crate::reactor::shared::{Shared, Tally};
 use crate::record::process::{pin, sharpen_timers};
-use crate::shared::{Shared, Tally};
+use crate::run::files::own_table;
 
 /// Bytes of one read. Large replies cost a system call per so many bytes;
 /// more than the second-level cache holds does not pay.

@@ -8,11 +8,11 @@ use crate::call::calls::Calls;
 use crate::call::clock::now_ns;
 use crate::call::error::{ErrorCode, ErrorKind, code_of};
 use crate::call::rejection::Rejection;
+use crate::connection::tokens::Tokens;
+use crate::reactor::shared::Span;
 use crate::record::recorder::{Recorder, Time, Totals};
 use crate::request::forward::Forward;
 use crate::request::steps::Step;
-use crate::connection::tokens::Tokens;
-use crate::shared::Span;
 
 /// Listens to one connection's session during one receive.
 pub(crate) struct Events<'a> {

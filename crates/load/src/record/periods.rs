@@ -8,10 +8,10 @@ use crate::call::clock::ns;
 use crate::call::result::PeriodOutcome;
 use crate::call::waiting::Waiting;
 use crate::plan::{Load, Stage};
+use crate::reactor::shared::Span;
 use crate::record::recorder::{new_histogram, summary};
 use crate::schedule::arrivals::burst_starts;
 use crate::schedule::stages::Stages;
-use crate::shared::Span;
 
 /// Periods that are recorded: the first of the window.
 const PERIODS_MAX: usize = 1_000;

@@ -19,14 +19,14 @@ use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::{Read, Socket, SocketOptions};
 use crate::connection::tls::{Opened, Tls};
 use crate::connection::tls_files::Secure;
+use crate::connection::tokens::Tokens;
+use crate::group::spec::target;
 use crate::plan::Group;
 use crate::plan::legality::check_group;
+use crate::plan::target::Target;
 use crate::request::body::BodyWriter;
 use crate::request::forward::Object;
 use crate::request::head::{self, message_format};
-use crate::connection::tokens::Tokens;
-use crate::group::spec::target;
-use crate::plan::target::Target;
 
 /// Bytes of one read.
 const INPUT_BYTES: usize = 256 * 1024;

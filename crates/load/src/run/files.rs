@@ -18,10 +18,10 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use crate::call::fault;
 use crate::call::result::{Fault, FileTables};
 use crate::group::Spec;
-use crate::plan::{Plan, Wait};
 use crate::group::prepared::Prepared;
 use crate::group::spec::{self, THREADS_MAX, share};
 use crate::plan::target::Target;
+use crate::plan::{Plan, Wait};
 
 /// Files of a thread that are not connections.
 const SPARE: u64 = 64;

@@ -1,5 +1,8 @@
 //! Runs a plan: threads, warm-up, window, drain, and what came of it.
 
+pub(crate) mod files;
+pub(crate) mod single;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
@@ -10,26 +13,26 @@ use crate::call::clock::{now_ns, ns, seconds};
 use crate::call::fault;
 use crate::call::result::{Fault, FileTables, Outcome, Process, Progress};
 use crate::call::waiting::Numbers;
-use crate::files::{self, Fit};
+use crate::group::outcome::{self, During, Merged};
+use crate::group::prepared::Prepared;
+use crate::group::spec::share;
 use crate::group::{Group, Spec};
 use crate::plan::{self, Load, Plan, Window};
+use crate::reactor::shared::{Shared, Span};
 use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
 use crate::record::first_calls::FirstCalls;
-use crate::group::outcome::{self, During, Merged};
 use crate::record::over_time::Seen;
 use crate::record::pauses::Pauses;
 use crate::record::periods::Periods;
 use crate::record::process::{Usage, pin};
-use crate::group::prepared::Prepared;
+use crate::run::files::Fit;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::demand::{Behaviour, Demand};
 use crate::schedule::quota::Quota;
 use crate::schedule::stages::Stages;
 use crate::schedule::think::Think;
 use crate::schedule::warmup::{SAMPLE_NS, Warmup};
-use crate::shared::{Shared, Span};
-use crate::group::spec::share;
 
 /// The window opens this long after it was decided, so that every thread
 /// knows before it does: longer than a thread is kept off its core.
