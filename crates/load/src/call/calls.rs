@@ -29,6 +29,15 @@ pub(crate) struct Call {
     pub(crate) reply: ReplyState,
 }
 
+/// Where a call was made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallOrigin {
+    /// Which connection of the group's thread, from 0.
+    pub(crate) connection: u64,
+    /// Its local TCP port; 0 on a Unix socket.
+    pub(crate) port: u16,
+}
+
 /// A slab of calls.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {

@@ -7,4 +7,5 @@ pub(crate) mod fault;
 pub(crate) mod rejection;
 pub(crate) mod reply;
 pub mod result;
+pub(crate) mod span;
 pub(crate) mod waiting;

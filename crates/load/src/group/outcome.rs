@@ -3,9 +3,10 @@
 use crate::call::clock::UNSET;
 use crate::call::clock::seconds;
 use crate::call::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
+use crate::call::span::Span;
 use crate::group::Group;
 use crate::plan::{self, Load, Window};
-use crate::reactor::shared::Span;
+use crate::reactor::turn::Turn;
 use crate::record::first_calls::FirstCalls;
 use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;

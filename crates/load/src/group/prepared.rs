@@ -13,7 +13,7 @@ use crate::request::mix::Chooser;
 use crate::request::own_sequence::OwnSequence;
 use crate::request::rows::{RowPicker, RowRequest, RowRequests};
 use crate::request::script::{Mix, MixPart, RequestBuilder, Script, Varying};
-use crate::request::steps::{Step, joined};
+use crate::validate::step::{Step, joined};
 
 /// The requests of a group's workload, and what makes their replies right.
 pub struct Prepared {

@@ -17,9 +17,10 @@ use crate::request::head::{self, encoding, message_format};
 use crate::request::own_sequence::{OwnSequence, Template};
 use crate::request::placeholders::{Within, filled};
 use crate::request::rows::RowPicker;
-use crate::request::steps::{self, CarriedField, Step, joined};
+use crate::request::steps::{self, CarriedField};
 use crate::validate::expect::{self as expected, Declared};
 use crate::validate::kept_values::KeptValue;
+use crate::validate::step::{Step, joined};
 use crate::validate::{Expectation, Framing, Validator};
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {

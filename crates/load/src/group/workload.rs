@@ -23,7 +23,8 @@ use crate::request::head::{self, encoding, media_type, message_format};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
-use crate::request::steps::{self, CarriedField, Step, Steps};
+use crate::request::steps::{self, CarriedField, Steps};
+use crate::validate::step::Step;
 use crate::validate::{Expectation, Framing, Validator};
 
 /// Seed of the contents of requests.

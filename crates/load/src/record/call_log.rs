@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::call::calls::Call;
+use crate::call::calls::{Call, CallOrigin};
 use crate::call::clock::realtime_offset_ns;
 use crate::call::fault;
 use crate::call::result::{CallLogOutcome, Fault};
@@ -61,15 +61,6 @@ pub(crate) struct CallLines {
     thread: u32,
     block: Vec<u8>,
     outcome: CallLogOutcome,
-}
-
-/// Where a call was made.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct CallOrigin {
-    /// Which connection of the group's thread, from 0.
-    pub(crate) connection: u64,
-    /// Its local TCP port; 0 on a Unix socket.
-    pub(crate) port: u16,
 }
 
 impl CallLines {

@@ -8,11 +8,12 @@ use crate::call::calls::Calls;
 use crate::call::clock::now_ns;
 use crate::call::error::{ErrorCode, ErrorKind, code_of};
 use crate::call::rejection::Rejection;
+use crate::call::span::Span;
+use crate::connection::session_io::Listener;
 use crate::connection::tokens::Tokens;
-use crate::reactor::shared::Span;
 use crate::record::recorder::{Recorder, Time, Totals};
 use crate::request::forward::Forward;
-use crate::request::steps::Step;
+use crate::validate::step::Step;
 
 /// Listens to one connection's session during one receive.
 pub(crate) struct Events<'a> {
@@ -119,6 +120,13 @@ impl Replies for Events<'_> {
             (_, None) => kind.code(),
         };
         self.finish(call, Err(Rejection::new(kind, reason).coded(code)));
+    }
+}
+
+impl Listener for Events<'_> {
+    #[inline]
+    fn note_protocol(&mut self, other: Option<ErrorCode>) {
+        self.other_protocol = other;
     }
 }
 

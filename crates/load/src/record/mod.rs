@@ -1,4 +1,4 @@
-//! What is recorded: stamps, histograms, the log of calls, results and the process.
+//! What is recorded: times, counts, the log of calls, and what the process used.
 
 pub(crate) mod call_log;
 pub mod caller;

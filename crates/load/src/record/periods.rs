@@ -6,9 +6,9 @@ use hdrhistogram::Histogram;
 
 use crate::call::clock::ns;
 use crate::call::result::PeriodOutcome;
+use crate::call::span::Span;
 use crate::call::waiting::Waiting;
 use crate::plan::{Load, Stage};
-use crate::reactor::shared::Span;
 use crate::record::recorder::{new_histogram, summary};
 use crate::schedule::arrivals::burst_starts;
 use crate::schedule::stages::Stages;

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::call::clock::UNSET;
+use crate::call::span::Span;
 use crate::call::waiting::{Numbers, Waiting};
 use crate::plan::Distribution;
-use crate::reactor::shared::Span;
 use crate::schedule::arrivals::{Arrivals, Schedule};
 use crate::schedule::pauses::Pauses;
 use crate::schedule::quota::Quota;

@@ -11,6 +11,7 @@ mod end;
 pub(crate) mod expect;
 pub mod json_library;
 pub(crate) mod kept_values;
+pub(crate) mod step;
 #[cfg(test)]
 mod tests;
 
