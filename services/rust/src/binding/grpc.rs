@@ -26,7 +26,7 @@ use wirelab_contract::{ApplicationError, DATABASE_UNAVAILABLE, Operation, model}
 use crate::binding::http::calls::{Calls, RequestTarget};
 use crate::connection::listener::Listener;
 use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
-use crate::process::config::ServiceConfig;
+use crate::documents::config::ServiceConfig;
 use crate::process::shutdown::Shutdown;
 use crate::service::CallError;
 use crate::service::any_operation::{AnyOperation, MessageForm};

@@ -20,8 +20,8 @@ use crate::connection::plain_socket::PlainSocket;
 use crate::connection::socket::Socket;
 use crate::connection::tls::{self, TlsSocket};
 use crate::metrics::Metrics;
-use crate::process::config::Stack;
-use crate::process::config::{ServiceConfig, SocketOptions, Writes};
+use crate::documents::config::Stack;
+use crate::documents::config::{ServiceConfig, SocketOptions, Writes};
 use crate::refusal::Refusal;
 use wirelab_stack::{EndOfMessage, Transport};
 

@@ -1,7 +1,5 @@
 //! The life of a service process: configured, ready, stopped.
 
-pub(crate) mod config;
-pub(crate) mod ready;
 mod self_call;
 pub(crate) mod shutdown;
 mod validation;
@@ -28,9 +26,9 @@ use crate::metrics::exposition;
 use crate::refusal::{Refusal, Refused};
 use crate::service::rows::{self, Driver};
 use crate::service::state::{FAULT_EXIT, ServiceState};
-use config::ServiceConfig;
-use config::{Stack, StoreKind};
-use ready::{OWN, Ready, Role};
+use crate::documents::config::ServiceConfig;
+use crate::documents::config::{Stack, StoreKind};
+use crate::documents::ready::{self, OWN, Ready, Role};
 use self_call::SelfCallError;
 use shutdown::Shutdown;
 use validation::{H2_CONNECTION_WINDOW_MIN, check};

@@ -18,8 +18,8 @@ use crate::faults::delay::TextCheck;
 use crate::faults::{FaultAction, FaultSwitches, Wrong};
 use crate::metrics::Metrics;
 use crate::mutants::Mutation;
-use crate::process::config::ServiceConfig;
-use crate::process::config::Stack;
+use crate::documents::config::ServiceConfig;
+use crate::documents::config::Stack;
 
 /// Exit code of a fault that ends the process.
 pub(crate) const FAULT_EXIT: i32 = 70;

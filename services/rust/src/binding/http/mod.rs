@@ -25,8 +25,8 @@ use crate::binding::http::reply_body::ReplyBody;
 use crate::connection::control::Control;
 use crate::connection::fault_io::FaultIo;
 use crate::connection::listener::Listener;
-use crate::process::config::ServiceConfig;
-use crate::process::config::Stack;
+use crate::documents::config::ServiceConfig;
+use crate::documents::config::Stack;
 use crate::process::shutdown::Shutdown;
 use wirelab_stack::{EndOfMessage, Transport};
 

@@ -19,7 +19,7 @@ use crate::codec::compression::Compressor as _;
 use crate::connection::fault_io::FaultIo;
 use crate::connection::listener::Listener;
 use crate::faults::corruption::Corruptor;
-use crate::process::config::{ServiceConfig, Writes};
+use crate::documents::config::{ServiceConfig, Writes};
 use crate::process::shutdown::Shutdown;
 use crate::service::exchange::{Answer, Delivery, DeliveryMode, Handler, serve as serve_call};
 use crate::service::state::ServiceState;

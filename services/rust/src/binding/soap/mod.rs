@@ -27,7 +27,7 @@ use crate::binding::http::BODY_LIMIT;
 use crate::binding::http::calls::{IsApplicationError, RequestTarget};
 use crate::binding::http::content_coding::{self, Refuse, content_coding as content_coding_of};
 use crate::faults::corruption::Corruptor;
-use crate::process::config::ServiceConfig;
+use crate::documents::config::ServiceConfig;
 use crate::service::state::ServiceState;
 use wirelab_stack::{Compression, Security};
 
