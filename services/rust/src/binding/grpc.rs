@@ -27,7 +27,7 @@ use crate::binding::http::calls::{Calls, RequestTarget};
 use crate::connection::listener::Listener;
 use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::documents::config::ServiceConfig;
-use crate::process::shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
 use crate::service::CallError;
 use crate::service::any_operation::{AnyOperation, MessageForm};
 use crate::service::rows::{AnyMessage, take};

@@ -18,7 +18,7 @@ use crate::binding::message_loop::{self, Job, PendingCall, Protocol};
 use crate::connection::listener::Listener;
 use crate::faults::corruption::Corruptor;
 use crate::documents::config::{ServiceConfig, Writes};
-use crate::process::shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
 use crate::service::CallError;
 use crate::service::exchange::{Answer, DeliveryMode, Handler, serve as serve_call};
 use crate::service::state::ServiceState;

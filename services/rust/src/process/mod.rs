@@ -1,7 +1,6 @@
 //! The life of a service process: configured, ready, stopped.
 
 mod self_call;
-pub(crate) mod shutdown;
 mod validation;
 
 use std::collections::BTreeMap;
@@ -30,7 +29,7 @@ use crate::documents::config::ServiceConfig;
 use crate::documents::config::{Stack, StoreKind};
 use crate::documents::ready::{self, OWN, Ready, Role};
 use self_call::SelfCallError;
-use shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
 use validation::{H2_CONNECTION_WINDOW_MIN, check};
 use wirelab_stack::{Binding, Compression, Reply, Security, Transport};
 

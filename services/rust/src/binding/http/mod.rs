@@ -27,7 +27,7 @@ use crate::connection::fault_io::FaultIo;
 use crate::connection::listener::Listener;
 use crate::documents::config::ServiceConfig;
 use crate::documents::config::Stack;
-use crate::process::shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
 use wirelab_stack::{EndOfMessage, Transport};
 
 /// Largest request body, in bytes: 64 MiB of data as base64, and some room.

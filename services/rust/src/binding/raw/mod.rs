@@ -20,7 +20,7 @@ use crate::connection::fault_io::FaultIo;
 use crate::connection::listener::Listener;
 use crate::faults::corruption::Corruptor;
 use crate::documents::config::{ServiceConfig, Writes};
-use crate::process::shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
 use crate::service::exchange::{Answer, Delivery, DeliveryMode, Handler, serve as serve_call};
 use crate::service::state::ServiceState;
 use wirelab_stack::{Codec, Compression};
