@@ -25,7 +25,7 @@ use wirelab_contract::{ApplicationError, DATABASE_UNAVAILABLE, Operation, model}
 
 use crate::binding::http::calls::{Calls, RequestTarget};
 use crate::connection::listener::Listener;
-use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
+use crate::service::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::documents::config::ServiceConfig;
 use crate::connection::shutdown::Shutdown;
 use crate::service::CallError;

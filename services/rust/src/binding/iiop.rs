@@ -16,7 +16,7 @@ use wirelab_wire_own::giop::{
 
 use crate::binding::message_loop::{self, Job, PendingCall, Protocol};
 use crate::connection::listener::Listener;
-use crate::faults::corruption::Corruptor;
+use crate::service::corruption::Corruptor;
 use crate::documents::config::{ServiceConfig, Writes};
 use crate::connection::shutdown::Shutdown;
 use crate::service::CallError;

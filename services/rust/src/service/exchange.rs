@@ -9,7 +9,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use wirelab_contract::Operation;
 
 use crate::connection::control::{Command, Control};
-use crate::faults::corruption::Corruptor;
+use crate::service::corruption::Corruptor;
 use crate::faults::{FaultAction, Wrong};
 use crate::service::state::{Arrival, ServiceState};
 

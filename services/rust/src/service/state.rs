@@ -12,7 +12,7 @@ use super::any_operation::AnyOperation;
 use super::rows::{AnyMessage, Rows, take};
 use crate::codec::times::Replies;
 use crate::connection::control::Gate;
-use crate::faults::corruption::{Corruptor, corrupt_any, corrupt_text};
+use crate::service::corruption::{Corruptor, corrupt_any, corrupt_text};
 use crate::faults::delay::Delays;
 use crate::faults::delay::TextCheck;
 use crate::faults::{FaultAction, FaultSwitches, Wrong};

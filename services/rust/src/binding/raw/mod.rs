@@ -18,7 +18,7 @@ use crate::binding::soap::envelopes::{Envelopes, Incoming, Refused, Written};
 use crate::codec::compression::Compressor as _;
 use crate::connection::fault_io::FaultIo;
 use crate::connection::listener::Listener;
-use crate::faults::corruption::Corruptor;
+use crate::service::corruption::Corruptor;
 use crate::documents::config::{ServiceConfig, Writes};
 use crate::connection::shutdown::Shutdown;
 use crate::service::exchange::{Answer, Delivery, DeliveryMode, Handler, serve as serve_call};

@@ -19,7 +19,7 @@ use crate::binding::http::BODY_LIMIT;
 use crate::binding::http::calls::RequestTarget;
 use crate::binding::http::content_coding::{self, Refuse};
 use crate::codec::Representation as _;
-use crate::faults::corruption::Corruptor;
+use crate::service::corruption::Corruptor;
 use crate::service::any_operation::{AnyOperation, Failure};
 use crate::service::rows::AnyMessage;
 use crate::service::state::ServiceState;
