@@ -1,5 +1,6 @@
 //! The life of a service process: configured, ready, stopped.
 
+mod exposition;
 mod self_call;
 mod validation;
 
@@ -21,15 +22,14 @@ use crate::binding::{grpc, http, iiop, raw, rest, soap};
 use crate::codec::Representation as _;
 use crate::codec::compression::Compressor as _;
 use crate::connection::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
-use crate::metrics::exposition;
-use crate::refusal::{Refusal, Refused};
-use crate::service::rows::{self, Driver};
-use crate::service::state::{FAULT_EXIT, ServiceState};
+use crate::connection::shutdown::Shutdown;
 use crate::documents::config::ServiceConfig;
 use crate::documents::config::{Stack, StoreKind};
 use crate::documents::ready::{self, OWN, Ready, Role};
+use crate::refusal::{Refusal, Refused};
+use crate::service::rows::{self, Driver};
+use crate::service::state::{FAULT_EXIT, ServiceState};
 use self_call::SelfCallError;
-use crate::connection::shutdown::Shutdown;
 use validation::{H2_CONNECTION_WINDOW_MIN, check};
 use wirelab_stack::{Binding, Compression, Reply, Security, Transport};
 
