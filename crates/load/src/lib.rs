@@ -5,6 +5,10 @@
 //! share of every group, so that nothing is shared on the hot path but a few
 //! relaxed counters. Protocols come from `wirelab-wire` and do no I/O, so that
 //! every system call and every clock reading is made here, alike for all.
+//!
+//! Folders import only those to their left: `call`, `plan`, `schedule`, `reactor`,
+//! `connection`, `request`, `validate`, `record`, `group`, `run`. The list that is checked is in
+//! Cargo.toml.
 
 #![deny(missing_docs)]
 
