@@ -30,7 +30,8 @@ CRATES = ("crates/*", "services/rust", "services/rust/*", "tools/messagegen", "t
 ROOTS = ("lib.rs", "main.rs")
 PLACES_MAX = 3
 """How many places of an import are printed."""
-
+HOPS_MAX = 8
+"""Names of the root that lead from one to another."""
 
 Arrows = Mapping[tuple[Name, Name], Sequence[str]]
 """Where one module imports another, by both."""
@@ -68,21 +69,23 @@ class Crate:
     def _knows(self, name: Name) -> bool:
         return name in self.modules or name in self._inline
 
-    def _resolve(self, reference: Reference) -> Name | None:
+    def _resolve(self, reference: Reference, hops: int = 0) -> Name | None:
         """The module that defines what is named; None where another crate does."""
         path, here = reference.path, reference.module
         if path[0] == "crate":
-            return self._find(path[1:])
+            return self._find(path[1:], hops)
         if path[0] in ("self", "super"):
             rest = path[1:] if path[0] == "self" else path
             ups = next((at for at, part in enumerate(rest) if part != "super"), len(rest))
-            return self._find((*here[: len(here) - ups], *rest[ups:]))
-        full = (*here, *path)
-        return self._find(full) if self._knows(full[: len(here) + 1]) else None
+            return self._find((*here[: len(here) - ups], *rest[ups:]), hops)
+        is_ours = self._knows((*here, path[0])) or (not here and path[0] in self._root_names)
+        return self._find((*here, *path), hops) if is_ours else None
 
-    def _find(self, full: Name) -> Name | None:
+    def _find(self, full: Name, hops: int) -> Name | None:
         if full and not self._knows(full[:1]) and full[0] in self._root_names:
-            return self._resolve(self._root_names[full[0]])
+            shown = self._root_names[full[0]]
+            # A name of another crate leads nowhere, perhaps in a circle: `use log::log`.
+            return self._resolve(shown, hops + 1) if hops < HOPS_MAX else None
         while full and not self._knows(full):
             full = full[:-1]
         return full

@@ -134,8 +134,8 @@ def test_folders_within_a_folder_are_compared_too(tmp_path: Path) -> None:
 
 def test_names_that_the_root_shows_are_those_of_their_folder(tmp_path: Path) -> None:
     files = {
-        "lib.rs": "pub use high::High;\nuse std::fmt;\n",
-        "low.rs": "use crate::High;\nuse crate::fmt;",
+        "lib.rs": "use high as above;\npub use above::High;\nuse std::fmt;\nuse log::log;\n",
+        "low.rs": "use crate::High;\nuse crate::{fmt, log};",
         "high.rs": "use std::io;",
     }
     assert check_crate(make_crate(tmp_path, files)) == []
