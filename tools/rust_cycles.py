@@ -212,7 +212,7 @@ def _check_layers(crate: Crate, layers: Sequence[str]) -> Iterator[str]:
     for name in sorted(declared ^ crate.folders()):
         has = "is no folder of the crate" if name in declared else "is missing"
         yield f"layers of Cargo.toml: {_show(name)} {has}"
-    order = {(name,): at for at, name in enumerate(layers)}
+    order: dict[Name, int] = {(name,): at for at, name in enumerate(layers)}
     for (source, target), places in sorted(crate.arrows().items()):
         if order.get(target, -1) > order.get(source, len(layers)):
             yield f"against the layers of Cargo.toml: {_describe((source, target), places)}"
