@@ -1,104 +1,134 @@
-"""Import cycles between the modules of each Rust crate.
+"""Import cycles in each Rust crate, between its files and between its folders.
 
-``python -m tools.rust_cycles`` prints every cycle and exits with 1 where there is one. A module
-is a file; it imports another where a path that begins with ``crate::`` or ``super::`` names that
-module or something in it. Declaring a child (``mod child;``) and re-exporting from it is no
-import, because that is how a folder shows what it has. A child that uses its parent's items closes
-a cycle only where the parent uses the child's in its own code. Test modules are left out.
+``python -m tools.rust_cycles`` prints every cycle and exits with 1 where there is one. A path that
+begins with ``crate::``, ``super::`` or ``self::`` is an import of what it names.
+
+**Files.** Declaring a child (``mod child;``) and re-exporting from it is no import, because that is
+how a folder shows what it has. A child that uses its parent's items closes a cycle only where the
+parent uses the child's in its own code.
+
+**Folders.** A folder is a module with all that is in it; those that one module declares are
+compared. Here re-exports count: a folder that shows another one's names depends on it. The root may
+use every folder, so none may use what the root itself defines; names that the root re-exports are
+those of the folder that they come from. Where ``[package.metadata.wirelab]`` of a crate's
+Cargo.toml has ``layers``, the list names all folders of the root, and each may import only those
+before it.
 """
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from tools.rust_paths import Kind, Modules, Name, Reference, read_crate
+
 CRATES = ("crates/*", "services/rust", "services/rust/*", "tools/messagegen", "tools/schemagen")
-_TESTS = re.compile(r"(^|/)(tests|.*_tests)(\.rs|/)")
-_COMMENT = re.compile(r"//.*?$|/\*.*?\*/", re.DOTALL | re.MULTILINE)
-_STRING = re.compile(r'"(?:\\.|[^"\\])*"')
-_TEST_MODULE = re.compile(r"#\[cfg\(test\)\]\s*mod \w+ \{.*\Z", re.DOTALL)
-_REEXPORT = re.compile(r"pub(?:\([a-z]+\))? use [^;]+;")
-_USE = re.compile(r"\buse ([^;]+);")
-_PATH = re.compile(r"\b((?:crate|super)(?:::\w+)+)")
+ROOTS = ("lib.rs", "main.rs")
+PLACES_MAX = 3
+"""How many places of an import are printed."""
+HOPS_MAX = 8
+"""Names of the root that lead from one to another."""
 
-Modules = Mapping[tuple[str, ...], Path]
-
-
-def modules(source: Path) -> dict[tuple[str, ...], Path]:
-    """The modules of a crate by their path; the root is the empty one."""
-    found: dict[tuple[str, ...], Path] = {}
-    for file in sorted(source.rglob("*.rs")):
-        inside = file.relative_to(source)
-        if _TESTS.search(str(inside)):
-            continue
-        parts = inside.with_suffix("").parts
-        path = parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
-        found.setdefault(path, file)
-    return found
+Arrows = Mapping[tuple[Name, Name], Sequence[str]]
+"""Where one module imports another, by both."""
 
 
-def imports(module: tuple[str, ...], text: str, known: Modules) -> set[tuple[str, ...]]:
-    """The modules that one module imports."""
-    text = _STRING.sub('""', _COMMENT.sub("", text))
-    text = _TEST_MODULE.sub("", text)
-    text = _REEXPORT.sub("", text)
-    paths = [path for use in _USE.findall(text) for path in _flat(use)]
-    paths += _PATH.findall(_USE.sub("", text))
-    found = set()
-    for path in paths:
-        target = _resolved(module, path.split("::"), known)
-        if target is not None and target != module:
-            found.add(target)
-    return found
+@dataclass(frozen=True)
+class Import:
+    """A path that a module names, and the module that it leads to."""
+
+    source: Name
+    target: Name
+    place: str
+    is_reexport: bool
 
 
-def _flat(use: str) -> Iterator[str]:
-    """``a::{b, c::d}`` as ``a::b`` and ``a::c::d``."""
-    use = re.sub(r"\s+", "", re.sub(r"\bas \w+", "", use))
-    opening = use.find("{")
-    if opening < 0:
-        yield use
-        return
-    head, depth, part = use[:opening], 0, ""
-    for letter in use[opening + 1 : use.rfind("}")]:
-        if letter == "," and depth == 0:
-            yield from (head + path for path in _flat(part) if part)
-            part = ""
-            continue
-        depth += (letter == "{") - (letter == "}")
-        part += letter
-    if part:
-        yield from (head + path for path in _flat(part))
+class Crate:
+    """What one root file (``lib.rs``, ``main.rs``) leads to."""
+
+    def __init__(self, root: Path) -> None:
+        self.modules: Modules = read_crate(root)
+        self._inline = {name for module in self.modules.values() for name in module.inline}
+        self._root_names = {
+            reference.alias: reference
+            for reference in self.modules[()].references
+            if reference.kind is not Kind.PATH and reference.module == ()
+        }
+        self.imports = [
+            Import(reference.module, target, place, reference.kind is Kind.REEXPORT)
+            for module in self.modules.values()
+            for reference in module.references
+            if (target := self._resolve(reference)) is not None
+            for place in [f"{module.file}:{reference.line} names {'::'.join(reference.path)}"]
+        ]
+
+    def _knows(self, name: Name) -> bool:
+        return name in self.modules or name in self._inline
+
+    def _resolve(self, reference: Reference, hops: int = 0) -> Name | None:
+        """The module that defines what is named; None where another crate does."""
+        path, here = reference.path, reference.module
+        if path[0] == "crate":
+            return self._find(path[1:], hops)
+        if path[0] in ("self", "super"):
+            rest = path[1:] if path[0] == "self" else path
+            ups = next((at for at, part in enumerate(rest) if part != "super"), len(rest))
+            return self._find((*here[: len(here) - ups], *rest[ups:]), hops)
+        is_ours = self._knows((*here, path[0])) or (not here and path[0] in self._root_names)
+        return self._find((*here, *path), hops) if is_ours else None
+
+    def _find(self, full: Name, hops: int) -> Name | None:
+        if full and not self._knows(full[:1]) and full[0] in self._root_names:
+            shown = self._root_names[full[0]]
+            # A name of another crate leads nowhere, perhaps in a circle: `use log::log`.
+            return self._resolve(shown, hops + 1) if hops < HOPS_MAX else None
+        while full and not self._knows(full):
+            full = full[:-1]
+        return full
+
+    def file_graph(self) -> dict[Name, set[Name]]:
+        """Which files import which, by their modules."""
+        graph: dict[Name, set[Name]] = {name: set() for name in self.modules}
+        for one in self.imports:
+            source, target = self._file_of(one.source), self._file_of(one.target)
+            if target != source and not one.is_reexport:
+                graph[source].add(target)
+        return graph
+
+    def _file_of(self, name: Name) -> Name:
+        while name not in self.modules:
+            name = name[:-1]
+        return name
+
+    def folders(self, parent: Name = ()) -> set[Name]:
+        """The modules that a module declares."""
+        names = (*self.modules, *self._inline)
+        return {name for name in names if name[:-1] == parent and name}
+
+    def arrows(self, parent: Name = ()) -> Arrows:
+        """Imports between the folders of a module; for the crate's root also of the root."""
+        found: dict[tuple[Name, Name], list[str]] = defaultdict(list)
+        depth = len(parent) + 1
+        for one in self.imports:
+            source, target = one.source[:depth], one.target[:depth]
+            is_between = len(source) == depth and (len(target) == depth or not parent)
+            if is_between and source[:-1] == target[: depth - 1] == parent and source != target:
+                found[source, target].append(one.place)
+        return found
 
 
-def _resolved(module: tuple[str, ...], path: list[str], known: Modules) -> tuple[str, ...] | None:
-    if path[0] == "crate":
-        full = tuple(path[1:])
-    elif path[0] == "super":
-        ups = next((at for at, part in enumerate(path) if part != "super"), len(path))
-        if ups > len(module):
-            return None
-        full = module[: len(module) - ups] + tuple(path[ups:])
-    else:
-        full = (*module, *path)
-        if full[: len(module) + 1] not in known:
-            return None
-    for length in range(len(full), -1, -1):
-        if full[:length] in known:
-            return full[:length]
-    return None
-
-
-def cycles(graph: Mapping[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[tuple[str, ...]]]:
+def cycles(graph: Mapping[Name, set[Name]]) -> list[list[Name]]:
     """The strongly connected components of more than one module (Tarjan 1972)."""
-    index: dict[tuple[str, ...], int] = {}
-    low: dict[tuple[str, ...], int] = {}
-    stack: list[tuple[str, ...]] = []
+    index: dict[Name, int] = {}
+    low: dict[Name, int] = {}
+    stack: list[Name] = []
     found = []
 
-    def visit(node: tuple[str, ...]) -> None:
+    def visit(node: Name) -> None:
         index[node] = low[node] = len(index)
         stack.append(node)
         for target in sorted(graph.get(node, ())):
@@ -120,18 +150,93 @@ def cycles(graph: Mapping[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[t
     return found
 
 
+def check_crate(folder: Path) -> list[str]:
+    """What is wrong in a crate, one message for each cycle and each import against its layers."""
+    found: list[str] = []
+    layers = _read_layers(folder / "Cargo.toml")
+    for name in ROOTS:
+        root = folder / "src" / name
+        if root.exists():
+            crate = Crate(root)
+            found += [f"{folder}: {text}" for text in _check_files(crate)]
+            found += [f"{folder}: {text}" for text in _check_folders(crate)]
+            if layers and name == "lib.rs":
+                found += [f"{folder}: {text}" for text in _check_layers(crate, layers)]
+    return found
+
+
+def _read_layers(manifest: Path) -> list[str]:
+    metadata = tomllib.loads(manifest.read_text())["package"].get("metadata", {})
+    layers: list[str] = metadata.get("wirelab", {}).get("layers", [])
+    return layers
+
+
+def _check_files(crate: Crate) -> Iterator[str]:
+    for component in cycles(crate.file_graph()):
+        yield f"these files import each other: {', '.join(map(_show, component))}"
+
+
+def _check_folders(crate: Crate) -> Iterator[str]:
+    for parent in sorted({name[:-1] for name in crate.modules if name}):
+        arrows = crate.arrows(parent)
+        graph: dict[Name, set[Name]] = defaultdict(set)
+        for source, target in arrows:
+            graph[source].add(target)
+        graph[()] = crate.folders() if not parent else set()
+        for component in cycles(graph):
+            inside = {
+                arrow: arrows[arrow] for arrow in sorted(arrows) if set(arrow) <= set(component)
+            }
+            yield from _describe_circles(component, inside)
+
+
+def _describe_circles(component: Sequence[Name], arrows: Arrows) -> Iterator[str]:
+    """Each pair that imports each other, and what else closes a longer circle."""
+    pairs = [arrow for arrow in arrows if arrow[::-1] in arrows or () in arrow]
+    for source, target in pairs:
+        if source < target or target == ():
+            both = [arrow for arrow in ((source, target), (target, source)) if arrow in arrows]
+            yield _listed(f"{_show(source)} and {_show(target)} import each other", both, arrows)
+    if len(component) > 2:
+        names = ", ".join(map(_show, component))
+        others = [arrow for arrow in arrows if arrow not in pairs]
+        yield _listed(f"a longer circle of folders: {names}", others, arrows)
+
+
+def _listed(title: str, chosen: Sequence[tuple[Name, Name]], arrows: Arrows) -> str:
+    return "\n  ".join([title, *(_describe(arrow, arrows[arrow]) for arrow in chosen)])
+
+
+def _check_layers(crate: Crate, layers: Sequence[str]) -> Iterator[str]:
+    declared = {(name,) for name in layers}
+    for name in sorted(declared ^ crate.folders()):
+        has = "is no folder of the crate" if name in declared else "is missing"
+        yield f"layers of Cargo.toml: {_show(name)} {has}"
+    order: dict[Name, int] = {(name,): at for at, name in enumerate(layers)}
+    for (source, target), places in sorted(crate.arrows().items()):
+        if order.get(target, -1) > order.get(source, len(layers)):
+            yield f"against the layers of Cargo.toml: {_describe((source, target), places)}"
+
+
+def _describe(arrow: tuple[Name, Name], places: Sequence[str]) -> str:
+    rest = len(places) - PLACES_MAX
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"{_show(arrow[0])} -> {_show(arrow[1])}: {'; '.join(places[:PLACES_MAX])}{more}"
+
+
+def _show(name: Name) -> str:
+    return "::".join(name) or "(root)"
+
+
 def main() -> int:
-    """Prints the cycles of all crates; how many crates have some."""
-    bad = 0
-    for pattern in CRATES:
-        for crate in sorted(path.parent for path in Path().glob(f"{pattern}/Cargo.toml")):
-            known = modules(crate / "src")
-            graph = {path: imports(path, file.read_text(), known) for path, file in known.items()}
-            for component in cycles(graph):
-                bad += 1
-                names = ", ".join("::".join(path) or "(root)" for path in component)
-                print(f"{crate}: these modules import each other: {names}")
-    return int(bad > 0)
+    """Prints what is wrong in all crates; 1 where something is."""
+    manifests = [
+        path for pattern in CRATES for path in sorted(Path().glob(f"{pattern}/Cargo.toml"))
+    ]
+    found = [text for manifest in manifests for text in check_crate(manifest.parent)]
+    for text in found:
+        print(text)
+    return int(bool(found))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@
 mod binding;
 mod codec;
 mod connection;
+mod documents;
 mod faults;
 mod metrics;
 mod mutants;
@@ -26,11 +27,11 @@ mod service;
 use wirelab_contract::refusal;
 
 pub use codec::times::{Batch, CodecTimes};
-pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
-pub use process::config::{
+pub use documents::config::{
     Collector, ServiceConfig, SocketOptions, Stack, Store, StoreKind, TlsFiles, Writes,
 };
-pub use process::ready::{Library, Ready, Role};
+pub use documents::ready::{Library, Ready, Role};
+pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
 pub use process::serve_from_stdin;
 pub use refusal::{Refusal, Refused};
 pub use service::{CallError, rows};

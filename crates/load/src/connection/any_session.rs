@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1, http2, raw};
 
-use crate::record::error::ErrorCode;
+use crate::call::error::ErrorCode;
 
 /// The session of a connection, whatever its protocol.
 pub(crate) enum AnySession {

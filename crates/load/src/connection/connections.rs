@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
+use crate::call::clock::UNSET;
+use crate::call::clock::now_ns;
 use crate::connection::session_io::Connection;
-use crate::reactor::clock::UNSET;
-use crate::reactor::clock::now_ns;
 
 /// Connections that may be in their handshake at one time.
 // More SYNs than the server's accept queue holds are dropped, and each costs its connection a
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::connection::any_session::AnySession;
     use crate::connection::socket::{Socket, SocketOptions};
-    use crate::target::Target;
+    use crate::plan::target::Target;
 
     fn connection(listener: &TcpListener, started: u64) -> Connection {
         let target = Target::Tcp(listener.local_addr().unwrap());

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use wirelab_stack::{Binding, Reply, Security, Stack, Transport, Writes};
 use wirelab_wire::{giop, http1, http2, raw};
 
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::connection::any_session::AnySession;
-use crate::fault;
-use crate::record::result::Fault;
 
 /// The largest window of HTTP/2 that is never the limit.
 // Half of 2^31 - 1, beyond which a window is a FLOW_CONTROL_ERROR (RFC 9113 section 6.9.1).

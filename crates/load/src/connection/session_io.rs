@@ -3,17 +3,17 @@
 
 use std::io;
 
-use wirelab_wire::{CallId, Request};
+use wirelab_wire::{CallId, Replies, Request};
 
+use crate::call::calls::CallOrigin;
+use crate::call::calls::Calls;
+use crate::call::clock::now_ns;
+use crate::call::error::ErrorCode;
 use crate::connection::any_session::AnySession;
 use crate::connection::socket::{Read, Socket};
 use crate::connection::tls::{Opened, Tls, unexpected_record};
-use crate::reactor::clock::now_ns;
+use crate::connection::tokens::Tokens;
 use crate::reactor::poll::{Interest, Poll};
-use crate::record::call_log::CallOrigin;
-use crate::record::events::Events;
-use crate::request::calls::Calls;
-use crate::request::tokens::Tokens;
 
 /// One connection.
 pub(crate) struct Connection {
@@ -53,6 +53,12 @@ pub(crate) struct Connection {
     plain: Vec<u8>,
     /// Calls whose last byte has not been written.
     unflushed: Vec<CallId>,
+}
+
+/// Hears what comes on a connection.
+pub(crate) trait Listener: Replies {
+    /// Takes the protocol that the peer's first bytes show, where it is not the session's.
+    fn note_protocol(&mut self, other: Option<ErrorCode>);
 }
 
 /// What a receive came to.
@@ -247,7 +253,7 @@ impl Connection {
 
     /// Gives the session what arrived, out of its records where there is TLS.
     #[inline]
-    pub(crate) fn receive(&mut self, input: &[u8], events: &mut Events<'_>) -> Received {
+    pub(crate) fn receive(&mut self, input: &[u8], listener: &mut impl Listener) -> Received {
         let session = &mut self.session;
         let first = !std::mem::replace(&mut self.received_any, true);
         let Some(tls) = &mut self.tls else {
@@ -257,9 +263,9 @@ impl Connection {
             if first {
                 // Only the first bytes prove another protocol; later ones may look like
                 // it by chance.
-                events.other_protocol = session.other_protocol(input);
+                listener.note_protocol(session.other_protocol(input));
             }
-            return match session.receive(input, events) {
+            return match session.receive(input, listener) {
                 Ok(()) => Received::Fine,
                 Err(_) => Received::Broken,
             };
@@ -267,9 +273,9 @@ impl Connection {
         let mut whole = true;
         let opened = tls.open(input, |plain| {
             if first {
-                events.other_protocol = session.other_protocol(plain);
+                listener.note_protocol(session.other_protocol(plain));
             }
-            whole = session.receive(plain, events).is_ok();
+            whole = session.receive(plain, listener).is_ok();
             whole
         });
         match opened {

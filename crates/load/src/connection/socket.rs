@@ -15,7 +15,7 @@ use rustix::net::{
 };
 use wirelab_stack::Stack;
 
-use crate::target::Target;
+use crate::plan::target::Target;
 
 /// Options that a stack asks for on the client's sockets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

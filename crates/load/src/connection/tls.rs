@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
-use crate::record::error::{CodedError, ErrorCode};
+use crate::call::error::{CodedError, ErrorCode};
 
 /// What the records of one receive mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

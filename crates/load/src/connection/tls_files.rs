@@ -12,11 +12,11 @@ use rustls::{ClientConfig, RootCertStore};
 
 use wirelab_stack::{Security, Transport};
 
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::connection::certificates;
 use crate::connection::tls::Tls;
-use crate::fault;
 use crate::plan::{self, Group};
-use crate::record::result::Fault;
 
 /// How the connections of one group are secured.
 #[derive(Debug, Clone)]

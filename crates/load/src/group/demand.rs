@@ -2,14 +2,15 @@
 
 use std::io;
 
-use super::{Group, Turn};
+use super::Group;
+use crate::call::span::Span;
 use crate::connection::session_io::Flushed;
+use crate::reactor::turn::TurnContext;
 use crate::record::recorder::Time;
-use crate::shared::Span;
 
 impl Group {
     /// Takes what is due, begins calls, opens connections as needed.
-    pub(crate) fn advance(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
+    pub(super) fn make_calls(&mut self, now: u64, turn: &mut TurnContext) -> io::Result<()> {
         self.stamps.advance(now)?;
         let (recorder, span) = (&mut self.recorder, turn.span);
         self.demand.arrive(now, span, |intended, lag| {
@@ -29,7 +30,7 @@ impl Group {
     }
 
     /// Begins waiting calls on connections with room.
-    fn begin_waiting(&mut self, turn: &mut Turn) -> io::Result<()> {
+    fn begin_waiting(&mut self, turn: &mut TurnContext) -> io::Result<()> {
         while self.demand.waiting() && self.calls.in_flight() < self.spec.in_flight_max {
             let Some(slot) = self.connections.next_with_room() else {
                 break;
@@ -42,7 +43,7 @@ impl Group {
     /// Begins calls on this connection while it has room, writes, and lists
     /// it when room is left.
     #[inline]
-    pub(super) fn serve(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+    pub(super) fn serve(&mut self, slot: u32, turn: &mut TurnContext) -> io::Result<()> {
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
@@ -74,7 +75,7 @@ impl Group {
     }
 
     #[inline]
-    pub(super) fn flush(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+    pub(super) fn flush(&mut self, slot: u32, turn: &mut TurnContext) -> io::Result<()> {
         let token = self.token(slot);
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());

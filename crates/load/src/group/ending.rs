@@ -4,15 +4,16 @@ use std::io;
 
 use wirelab_wire::CallId;
 
-use super::{Group, Turn, events};
-use crate::reactor::clock::{now_ns, seconds};
-use crate::record::call_log::CallOrigin;
-use crate::record::error::{ErrorCode, ErrorKind};
+use super::{Group, events};
+use crate::call::calls::CallOrigin;
+use crate::call::clock::{now_ns, seconds};
+use crate::call::error::{ErrorCode, ErrorKind};
+use crate::call::rejection::Rejection;
+use crate::call::span::Span;
+use crate::call::waiting::Waiting;
+use crate::reactor::turn::TurnContext;
 use crate::record::periods::EndedCall;
 use crate::request::sequences::Next;
-use crate::schedule::waiting::Waiting;
-use crate::shared::Span;
-use crate::validate::Rejection;
 
 impl Group {
     /// Ended calls free their places, and their users go on.
@@ -200,7 +201,7 @@ impl Group {
     }
 
     /// Gives up calls that have been under way for too long, and handshakes.
-    pub(crate) fn expire(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
+    pub(super) fn expire_overdue(&mut self, now: u64, turn: &mut TurnContext) -> io::Result<()> {
         let limit = self.spec.timeout_ns;
         self.expire_report(now, turn.span);
         // Handshakes first: a call begun below must not fail with one.
@@ -217,7 +218,7 @@ impl Group {
         Ok(())
     }
 
-    fn give_up(&mut self, id: CallId, turn: &mut Turn) -> io::Result<()> {
+    fn give_up(&mut self, id: CallId, turn: &mut TurnContext) -> io::Result<()> {
         let slot = self.calls.get(id).connection;
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
@@ -255,7 +256,7 @@ impl Group {
     }
 
     /// The drain is over: calls still under way are counted as unfinished.
-    pub(crate) fn abandon(&mut self, span: Span) {
+    pub(super) fn fail_unfinished(&mut self, span: Span) {
         let ids = self.calls.all();
         let reason = "still under way when the drain ended";
         self.fail(&ids, ErrorKind::Unfinished, reason, span);

@@ -6,36 +6,43 @@
 mod demand;
 mod ending;
 mod opening;
+pub(crate) mod outcome;
+pub(crate) mod prepared;
 mod reporting;
+pub(crate) mod spec;
+pub(crate) mod third_party;
 mod traffic;
+pub(crate) mod workload;
 
+use std::io;
 use std::sync::Arc;
 
 use wirelab_wire::CallId;
 
+use crate::call::calls::Calls;
+use crate::call::error::ErrorKind;
+use crate::call::result::CallLogOutcome;
+use crate::call::span::Span;
 use crate::connection::connections::Connections;
+use crate::connection::kernel_stamps::KernelStamps;
+use crate::connection::report::Report;
 use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
-use crate::reactor::poll::Poll;
+use crate::plan::target::Target;
+use crate::reactor::poll::Ready;
+use crate::reactor::turn::{Counts, Turn, TurnContext};
 use crate::record::call_log::CallLines;
-use crate::record::error::ErrorKind;
 use crate::record::events::Events;
 use crate::record::first_calls::FirstCalls;
 use crate::record::over_time::Watched;
 use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
-use crate::record::report::Report;
-use crate::record::result::CallLogOutcome;
-use crate::record::stamps::Stamps;
-use crate::request::calls::Calls;
 use crate::request::forward::Forward;
 use crate::request::script::Script;
 use crate::request::sequences::Sequences;
-use crate::request::steps::Step;
 use crate::schedule::demand::Demand;
-use crate::shared::Span;
-use crate::target::Target;
+use crate::validate::step::Step;
 
 /// What does not change while a group runs.
 #[derive(Clone)]
@@ -68,16 +75,6 @@ impl Spec {
     }
 }
 
-/// What a turn of the reactor lends to the group at work.
-pub(crate) struct Turn<'a> {
-    pub(crate) poll: &'a Poll,
-    pub(crate) span: Span,
-    /// What reads go into.
-    pub(crate) input: &'a mut [u8],
-    /// What writes come from.
-    pub(crate) scratch: &'a mut Vec<u8>,
-}
-
 /// One group in one thread.
 pub(crate) struct Group {
     spec: Spec,
@@ -87,7 +84,7 @@ pub(crate) struct Group {
     sequences: Sequences,
     connections: Connections,
     forward: Forward,
-    stamps: Stamps,
+    stamps: KernelStamps,
     /// Where one-way calls are reported as processed.
     report: Option<Report>,
     ended: Vec<CallId>,
@@ -137,7 +134,7 @@ impl Group {
             operations: (0..spec.operations()).map(|_| Recorder::new()).collect(),
             forward: Forward::new(spec.any_target),
             report: spec.report.clone().map(Report::new),
-            stamps: Stamps::default(),
+            stamps: KernelStamps::default(),
             spec,
             index,
             demand,
@@ -155,33 +152,6 @@ impl Group {
         }
     }
 
-    /// Calls that are under way.
-    pub(crate) fn in_flight(&self) -> usize {
-        self.calls.in_flight()
-    }
-
-    /// The window as this group knows it in this thread.
-    #[inline]
-    pub(crate) fn own(&self, span: Span) -> Span {
-        self.demand.own(span)
-    }
-
-    /// No call of the window is under way or waiting, and none will come.
-    pub(crate) fn finished(&self, now: u64, span: Span) -> bool {
-        let span = self.own(span);
-        // A quota can be used up before the window's end is known.
-        let over = now >= span.end || (now >= span.start && self.demand.exhausted());
-        over && self.calls.in_flight() == 0 && !self.demand.waiting()
-    }
-
-    /// Closes all sockets, in the thread that opened them: its table of open files may be
-    /// its own. What was recorded stays.
-    pub(crate) fn disconnect(&mut self) {
-        self.connections = Connections::default();
-        self.stamps = Stamps::default();
-        self.report = None;
-    }
-
     /// What was recorded: of the group, and of each operation under its name.
     pub(crate) fn into_records(self) -> (Recorder, Vec<(String, Recorder)>) {
         let steps = &self.spec.steps;
@@ -192,11 +162,6 @@ impl Group {
             (name, recorder)
         });
         (self.recorder, operations.collect())
-    }
-
-    /// When this group wants to act though no socket is ready.
-    pub(crate) fn next_due(&self, span: Span) -> u64 {
-        self.demand.next_due(span).min(self.connections.next_due())
     }
 
     /// Ends the log of calls; what came of it.
@@ -212,6 +177,58 @@ impl Group {
 
     /// Events of calls that nothing was read for.
     fn events(&mut self, kind: ErrorKind, span: Span) -> Events<'_> {
-        events!(self, span, crate::reactor::clock::now_ns(), kind, None)
+        events!(self, span, crate::call::clock::now_ns(), kind, None)
+    }
+}
+
+impl Turn for Group {
+    #[inline]
+    fn own(&self, span: Span) -> Span {
+        self.demand.own(span)
+    }
+
+    fn advance(&mut self, now: u64, context: &mut TurnContext) -> io::Result<()> {
+        self.make_calls(now, context)
+    }
+
+    fn next_due(&self, span: Span) -> u64 {
+        self.demand.next_due(span).min(self.connections.next_due())
+    }
+
+    fn expire(&mut self, now: u64, context: &mut TurnContext) -> io::Result<()> {
+        self.expire_overdue(now, context)
+    }
+
+    #[inline]
+    fn on_ready(&mut self, ready: Ready, context: &mut TurnContext) -> io::Result<()> {
+        self.serve_ready(ready, context)
+    }
+
+    fn finished(&self, now: u64, span: Span) -> bool {
+        let span = self.own(span);
+        // A quota can be used up before the window's end is known.
+        let over = now >= span.end || (now >= span.start && self.demand.exhausted());
+        over && self.calls.in_flight() == 0 && !self.demand.waiting()
+    }
+
+    fn abandon(&mut self, span: Span) {
+        self.fail_unfinished(span);
+    }
+
+    // In the thread that opened them: its table of open files may be its own. What was recorded
+    // stays.
+    fn disconnect(&mut self) {
+        self.connections = Connections::default();
+        self.stamps = KernelStamps::default();
+        self.report = None;
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            ended: self.totals.ended,
+            warmup: if self.warms_up { self.totals.ended } else { 0 },
+            errors: self.totals.errors,
+            in_flight: self.calls.in_flight() as u64,
+        }
     }
 }

@@ -2,14 +2,15 @@
 
 use std::io;
 
-use super::{Group, Turn};
+use super::Group;
+use crate::call::calls::CallOrigin;
+use crate::call::clock::now_ns;
+use crate::call::error::{ErrorKind, code_of};
+use crate::call::span::Span;
 use crate::connection::session_io::Connection;
 use crate::connection::socket::Socket;
-use crate::reactor::clock::now_ns;
-use crate::record::call_log::CallOrigin;
-use crate::record::error::{ErrorKind, code_of};
-use crate::shared::Span;
-use crate::target::Target;
+use crate::plan::target::Target;
+use crate::reactor::turn::TurnContext;
 
 /// Every how many connections one shows the kernel's arrival stamps.
 // A sample: recvmsg(2) with control data costs more than recv(2).
@@ -18,7 +19,7 @@ const STAMPED_EVERY: u32 = 16;
 impl Group {
     /// Opens as many connections as the policy wants now: kept ones all and
     /// at once, others for calls that wait. Past the window only the latter.
-    pub(super) fn open_more(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
+    pub(super) fn open_more(&mut self, now: u64, turn: &mut TurnContext) -> io::Result<()> {
         let ahead = self.spec.keep && now < turn.span.end && !self.demand.exhausted();
         if !self.reports(now, turn) {
             return Ok(());
@@ -37,7 +38,7 @@ impl Group {
         self.demand.waiting() && self.calls.in_flight() < self.spec.in_flight_max
     }
 
-    fn open_one(&mut self, turn: &mut Turn) -> io::Result<()> {
+    fn open_one(&mut self, turn: &mut TurnContext) -> io::Result<()> {
         let started = now_ns();
         let socket = match Socket::connect(&self.spec.target, self.spec.socket) {
             Ok(socket) => socket,

@@ -4,18 +4,19 @@ use std::io;
 
 use wirelab_wire::raw::report::Record;
 
-use super::{Group, Turn, events};
+use super::{Group, events};
+use crate::call::clock::now_ns;
+use crate::call::error::ErrorKind;
+use crate::call::span::Span;
 use crate::connection::any_session::AnySession;
-use crate::reactor::clock::now_ns;
+use crate::connection::report::REPORT_SLOT;
 use crate::reactor::poll::Ready;
-use crate::record::error::ErrorKind;
-use crate::record::report::REPORT_SLOT;
-use crate::shared::Span;
+use crate::reactor::turn::TurnContext;
 
 impl Group {
     /// True when calls may be sent: nothing is to be reported, or will be.
     /// Connects to the reports where that is due.
-    pub(super) fn reports(&mut self, now: u64, turn: &mut Turn) -> bool {
+    pub(super) fn reports(&mut self, now: u64, turn: &mut TurnContext) -> bool {
         let token = self.token(REPORT_SLOT);
         let Some(report) = &mut self.report else {
             return true;
@@ -30,7 +31,7 @@ impl Group {
     }
 
     /// The report connection is ready.
-    pub(super) fn on_report(&mut self, ready: Ready, turn: &mut Turn) -> io::Result<()> {
+    pub(super) fn on_report(&mut self, ready: Ready, turn: &mut TurnContext) -> io::Result<()> {
         let token = self.token(REPORT_SLOT);
         let Some(report) = &mut self.report else {
             return Ok(());
@@ -56,7 +57,7 @@ impl Group {
         }
     }
 
-    fn processed(&mut self, records: &[Record], turn: &mut Turn) -> io::Result<()> {
+    fn processed(&mut self, records: &[Record], turn: &mut TurnContext) -> io::Result<()> {
         let at = now_ns();
         for record in records {
             let slot = self.report.as_ref().and_then(|r| r.slot_of(record.port));

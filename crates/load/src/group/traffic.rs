@@ -2,15 +2,16 @@
 
 use std::io;
 
-use super::{Group, Turn, events};
+use super::{Group, events};
+use crate::call::clock::{now_ns, realtime_offset_ns};
+use crate::call::error::ErrorKind;
+use crate::call::span::Span;
+use crate::connection::report::REPORT_SLOT;
 use crate::connection::session_io::Received;
 use crate::connection::socket::Read;
-use crate::reactor::clock::{now_ns, realtime_offset_ns};
 use crate::reactor::poll::Ready;
-use crate::record::error::ErrorKind;
+use crate::reactor::turn::TurnContext;
 use crate::record::recorder::Time;
-use crate::record::report::REPORT_SLOT;
-use crate::shared::Span;
 
 /// Reads of one connection before the others get their turn.
 const READS_MAX: usize = 16;
@@ -18,7 +19,7 @@ const READS_MAX: usize = 16;
 impl Group {
     /// A socket of this group is ready.
     #[inline]
-    pub(crate) fn on_ready(&mut self, ready: Ready, turn: &mut Turn) -> io::Result<()> {
+    pub(super) fn serve_ready(&mut self, ready: Ready, turn: &mut TurnContext) -> io::Result<()> {
         let slot = ready.token as u32;
         if slot == REPORT_SLOT {
             return self.on_report(ready, turn);
@@ -48,7 +49,7 @@ impl Group {
         }
     }
 
-    fn read(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+    fn read(&mut self, slot: u32, turn: &mut TurnContext) -> io::Result<()> {
         for _ in 0..READS_MAX {
             let Some(connection) = self.connections.get(slot) else {
                 return Ok(());
@@ -116,7 +117,13 @@ impl Group {
     }
 
     #[inline]
-    fn receive(&mut self, slot: u32, length: usize, at: u64, turn: &mut Turn) -> io::Result<()> {
+    fn receive(
+        &mut self,
+        slot: u32,
+        length: usize,
+        at: u64,
+        turn: &mut TurnContext,
+    ) -> io::Result<()> {
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
@@ -151,7 +158,7 @@ impl Group {
     }
 
     #[inline]
-    fn proceed(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+    fn proceed(&mut self, slot: u32, turn: &mut TurnContext) -> io::Result<()> {
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
@@ -165,7 +172,7 @@ impl Group {
 
     /// Ends a connection from our side. What the session still wants to say
     /// (GOAWAY) goes out if it can.
-    fn close_gracefully(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+    fn close_gracefully(&mut self, slot: u32, turn: &mut TurnContext) -> io::Result<()> {
         self.flush(slot, turn)?;
         self.close(slot, ErrorKind::Closed, None, turn.span);
         Ok(())

@@ -1,12 +1,13 @@
 //! What a stack needs of its group and of its target, and what they cannot give it.
 
+use std::fs;
+
 use wirelab_stack::{Binding, Reply, Security, Stack};
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::plan::Group;
-use crate::record::process::receive_buffer_max;
-use crate::record::result::Fault;
-use crate::target::Target;
+use crate::plan::target::Target;
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
     Err(fault::plan(message, remedy))
@@ -121,6 +122,14 @@ pub(crate) fn check_socket(stack: &Stack, target: &Target) -> Result<(), Fault> 
         );
     }
     Ok(())
+}
+
+/// Largest SO_RCVBUF that the kernel gives, in bytes (socket(7)).
+fn receive_buffer_max() -> u32 {
+    let text = fs::read_to_string("/proc/sys/net/core/rmem_max").ok();
+    // Where the kernel does not say, it decides.
+    text.and_then(|text| text.trim().parse().ok())
+        .unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

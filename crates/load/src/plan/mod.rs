@@ -7,6 +7,7 @@ mod data;
 mod expect;
 pub(crate) mod legality;
 mod load;
+pub mod target;
 mod workload;
 
 #[cfg(feature = "schema")]

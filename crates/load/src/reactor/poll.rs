@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
-use crate::reactor::clock::now_ns;
+use crate::call::clock::now_ns;
 
 /// What is waited for on one descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

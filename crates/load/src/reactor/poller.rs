@@ -2,8 +2,8 @@
 
 use std::io;
 
+use crate::call::clock::now_ns;
 use crate::plan::Wait;
-use crate::reactor::clock::now_ns;
 use crate::reactor::poll::{Poll, SpinResult};
 use crate::reactor::spin_policy::SpinPolicy;
 use crate::reactor::wakeup::Wakeup;

@@ -3,14 +3,13 @@
 use std::io;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use crate::files::own_table;
-use crate::group::{Group, Turn};
+use crate::call::clock::now_ns;
 use crate::plan::Wait;
-use crate::reactor::clock::now_ns;
 use crate::reactor::poll::Poll;
 use crate::reactor::poller::Poller;
-use crate::record::process::{pin, sharpen_timers};
-use crate::shared::{Shared, Tally};
+use crate::reactor::shared::{Shared, Tally};
+use crate::reactor::thread::{own_table, pin, sharpen_timers};
+use crate::reactor::turn::{Counts, Turn, TurnContext};
 
 /// Bytes of one read. Large replies cost a system call per so many bytes;
 /// more than the second-level cache holds does not pay.
@@ -37,11 +36,11 @@ pub(crate) struct Options {
 ///
 /// # Errors
 /// When the machine fails the lab (no descriptors, no ports, no epoll).
-pub(crate) fn run(
-    mut groups: Vec<Group>,
+pub(crate) fn run<T: Turn>(
+    mut groups: Vec<T>,
     options: &Options,
     shared: &Shared,
-) -> io::Result<Vec<Group>> {
+) -> io::Result<Vec<T>> {
     let tid = rustix::thread::gettid().as_raw_nonzero().get();
     shared.threads[options.thread]
         .tid
@@ -62,7 +61,7 @@ pub(crate) fn run(
     exit_guard.done = true;
     // Before the sockets are closed: that is not part of the measurement.
     drop(exit_guard);
-    groups.iter_mut().for_each(Group::disconnect);
+    groups.iter_mut().for_each(T::disconnect);
     Ok(groups)
 }
 
@@ -87,8 +86,8 @@ impl Drop for ExitGuard<'_> {
     }
 }
 
-fn turn_until_done(
-    groups: &mut [Group],
+fn turn_until_done<T: Turn>(
+    groups: &mut [T],
     thread: usize,
     waiting: Wait,
     shared: &Shared,
@@ -101,7 +100,7 @@ fn turn_until_done(
     loop {
         // One time and one window for all groups of a turn, so that they agree on what is due.
         let (now, span) = (now_ns(), shared.window());
-        let mut turn = Turn {
+        let mut turn = TurnContext {
             poll: &poll,
             span,
             input: &mut input,
@@ -137,7 +136,7 @@ fn turn_until_done(
             let ready = poll.ready(index);
             let group = &mut groups[(ready.token >> 32) as usize];
             // Large replies make a batch last longer than the window's notice.
-            let mut turn = Turn {
+            let mut turn = TurnContext {
                 poll: &poll,
                 span: group.own(shared.window()),
                 input: &mut input,
@@ -149,20 +148,13 @@ fn turn_until_done(
 }
 
 // Stores, not additions: no other thread writes this tally.
-fn publish(groups: &[Group], poller: &Poller, tally: &Tally) {
-    tally
-        .calls
-        .store(groups.iter().map(|group| group.totals.ended).sum(), Relaxed);
-    let warming = groups.iter().filter(|group| group.warms_up);
-    tally
-        .warmup_calls
-        .store(warming.map(|group| group.totals.ended).sum(), Relaxed);
-    tally.errors.store(
-        groups.iter().map(|group| group.totals.errors).sum(),
-        Relaxed,
-    );
-    let in_flight = groups.iter().map(|group| group.in_flight() as u64);
-    tally.in_flight.store(in_flight.sum(), Relaxed);
+fn publish<T: Turn>(groups: &[T], poller: &Poller, tally: &Tally) {
+    let counts = groups.iter().map(T::counts);
+    let sum = counts.fold(Counts::default(), Counts::plus);
+    tally.calls.store(sum.ended, Relaxed);
+    tally.warmup_calls.store(sum.warmup, Relaxed);
+    tally.errors.store(sum.errors, Relaxed);
+    tally.in_flight.store(sum.in_flight, Relaxed);
     tally.spin_ns.store(poller.spin_ns, Relaxed);
 }
 

@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::fault;
-use crate::reactor::clock::realtime_offset_ns;
-use crate::record::result::{CallLogOutcome, Fault};
-use crate::request::calls::Call;
+use crate::call::calls::{Call, CallOrigin};
+use crate::call::clock::realtime_offset_ns;
+use crate::call::fault;
+use crate::call::result::{CallLogOutcome, Fault};
 
 const HEAD: &str = "group,thread,connection,port,ordinal,operation,\
 intended_ns,sent_ns,flushed_ns,first_byte_ns,done_ns,ok\n";
@@ -61,15 +61,6 @@ pub(crate) struct CallLines {
     thread: u32,
     block: Vec<u8>,
     outcome: CallLogOutcome,
-}
-
-/// Where a call was made.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct CallOrigin {
-    /// Which connection of the group's thread, from 0.
-    pub(crate) connection: u64,
-    /// Its local TCP port; 0 on a Unix socket.
-    pub(crate) port: u16,
 }
 
 impl CallLines {
@@ -139,7 +130,7 @@ fn append(mut file: &File, block: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::waiting::Waiting;
+    use crate::call::waiting::Waiting;
 
     fn call(ordinal: u64, sent: u64) -> Call {
         let mut call = Call::default();

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::error::ErrorCode;
-use crate::record::result::{Fault, Progress, Times, WarmupOutcome};
+use crate::call::error::ErrorCode;
+use crate::call::result::{Fault, Progress, Times, WarmupOutcome};
 
 /// One line of a caller's standard output.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -4,15 +4,16 @@ use std::io;
 
 use wirelab_wire::{CallId, End, Failure, Head, Replies};
 
-use crate::reactor::clock::now_ns;
-use crate::record::error::{ErrorCode, ErrorKind, code_of};
+use crate::call::calls::Calls;
+use crate::call::clock::now_ns;
+use crate::call::error::{ErrorCode, ErrorKind, code_of};
+use crate::call::rejection::Rejection;
+use crate::call::span::Span;
+use crate::connection::session_io::Listener;
+use crate::connection::tokens::Tokens;
 use crate::record::recorder::{Recorder, Time, Totals};
-use crate::request::calls::Calls;
 use crate::request::forward::Forward;
-use crate::request::steps::Step;
-use crate::request::tokens::Tokens;
-use crate::shared::Span;
-use crate::validate::Rejection;
+use crate::validate::step::Step;
 
 /// Listens to one connection's session during one receive.
 pub(crate) struct Events<'a> {
@@ -119,6 +120,13 @@ impl Replies for Events<'_> {
             (_, None) => kind.code(),
         };
         self.finish(call, Err(Rejection::new(kind, reason).coded(code)));
+    }
+}
+
+impl Listener for Events<'_> {
+    #[inline]
+    fn note_protocol(&mut self, other: Option<ErrorCode>) {
+        self.other_protocol = other;
     }
 }
 

@@ -1,17 +1,12 @@
-//! What is recorded: stamps, histograms, the log of calls, results and the process.
+//! What is recorded: times, counts, the log of calls, and what the process used.
 
 pub(crate) mod call_log;
 pub mod caller;
-pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod first_calls;
-pub(crate) mod outcome;
 pub(crate) mod over_time;
 pub(crate) mod pauses;
 pub(crate) mod periods;
 pub(crate) mod process;
 pub(crate) mod recorder;
 pub(crate) mod replies;
-pub(crate) mod report;
-pub mod result;
-pub(crate) mod stamps;

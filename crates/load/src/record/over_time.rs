@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::reactor::clock::seconds;
-use crate::record::result::TimePoint;
+use crate::call::clock::seconds;
+use crate::call::result::TimePoint;
 
 /// An hour: longer times are recorded as an hour.
 pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;

@@ -5,8 +5,8 @@
 //! distinguishes such a time from one for which a reply was awaited: no call was sent, and no reply
 //! was read.
 
-use super::result;
-use crate::reactor::clock::seconds;
+use crate::call::clock::seconds;
+use crate::call::result;
 
 /// Shorter delays are those of an ordinary scheduler: a slice of the load thread on the same core.
 const SHORTEST_NS: u64 = 10_000_000;

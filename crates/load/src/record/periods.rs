@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
+use crate::call::clock::ns;
+use crate::call::result::PeriodOutcome;
+use crate::call::span::Span;
+use crate::call::waiting::Waiting;
 use crate::plan::{Load, Stage};
-use crate::reactor::clock::ns;
 use crate::record::recorder::{new_histogram, summary};
-use crate::record::result::PeriodOutcome;
 use crate::schedule::arrivals::burst_starts;
 use crate::schedule::stages::Stages;
-use crate::schedule::waiting::Waiting;
-use crate::shared::Span;
 
 /// Periods that are recorded: the first of the window.
 const PERIODS_MAX: usize = 1_000;

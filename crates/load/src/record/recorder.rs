@@ -6,11 +6,11 @@ use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 
-use crate::record::error::{ErrorCode, ErrorKind};
+use crate::call::error::{ErrorCode, ErrorKind};
+use crate::call::reply::ReplyState;
+use crate::call::result::{Sequences, TimePoint, Times};
 use crate::record::over_time::{LONGEST_NS, OverTime, SERIES_NS};
 use crate::record::replies::Replies;
-use crate::record::result::{Sequences, TimePoint, Times};
-use crate::validate::reply::ReplyState;
 
 /// The distributions that are kept; `as usize` is the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! How replies that nothing is expected of differ from each other.
 
-use crate::record::result::{RepliesOutcome, ReplyOutcome};
+use crate::call::result::{RepliesOutcome, ReplyOutcome};
 
 /// Different replies that are kept apart.
 const DIFFERENT_MAX: usize = 16;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use wirelab_contract::texts::SplitMix64;
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::plan::{RandomValue, Rows};
-use crate::record::result::Fault;
 
 /// Bytes of a file at most.
 const FILE_BYTES_MAX: u64 = 64 << 20;

@@ -3,10 +3,10 @@
 
 use wirelab_wire::giop::Ior;
 
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::connection::session_factory::SessionFactory;
-use crate::fault;
-use crate::record::result::Fault;
-use crate::target::{Target, TargetError};
+use crate::plan::target::{Target, TargetError};
 
 /// How often one call may be sent elsewhere.
 // CORBA names no bound, and two objects may forward to each other.

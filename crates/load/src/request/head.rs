@@ -7,8 +7,8 @@ use wirelab_stack::{Binding, Compression, Stack};
 use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::{ContentType, Encoding, Request, soap};
 
-use crate::fault;
-use crate::record::result::Fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 
 /// How messages are written.
 pub(crate) fn message_format(stack: &Stack) -> MessageFormat {

@@ -2,9 +2,9 @@
 
 use wirelab_contract::texts::SplitMix64;
 
-use crate::fault;
-use crate::record::result::Fault;
-use crate::schedule::waiting::Numbers;
+use crate::call::fault;
+use crate::call::result::Fault;
+use crate::call::waiting::Numbers;
 
 /// Parts that a mix may have.
 pub(crate) const PARTS_MAX: usize = 1_000;

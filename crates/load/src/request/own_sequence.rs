@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use wirelab_wire::Request;
 
-use crate::record::error::ErrorKind;
-use crate::record::result::Fault;
-use crate::request::calls::Call;
+use crate::call::calls::Call;
+use crate::call::error::ErrorKind;
+use crate::call::result::Fault;
+use crate::call::waiting::{Numbers, Waiting};
 use crate::request::data::{Cell, Row};
 use crate::request::head::{OWN_PATH, head_id};
 use crate::request::rows::RowPicker;
 use crate::request::sequences::{Ended, Next, Sequences};
 use crate::request::steps::CarriedField;
-use crate::schedule::waiting::{Numbers, Waiting};
 
 /// Makes a request with the values of a row; without one as it is written.
 #[derive(Clone)]

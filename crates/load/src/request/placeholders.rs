@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::fault;
-use crate::record::result::Fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::request::data::{Cell, Row};
 
 /// Where a text stands, which says how values are written in it.

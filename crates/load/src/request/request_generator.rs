@@ -3,9 +3,9 @@
 use wirelab_contract::workload::{self, Carried, Function};
 use wirelab_contract::{Call as Typed, Operation, Reply};
 
+use crate::call::waiting::{Numbers, Waiting};
 use crate::request::sequences::{Sequence, Sequences};
 use crate::request::steps::Steps;
-use crate::schedule::waiting::{Numbers, Waiting};
 
 /// What each call is made from.
 #[derive(Debug, Clone)]

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use wirelab_wire::Request;
 use wirelab_wire::codec::Expected;
 
+use crate::call::calls::Call;
+use crate::call::reply::Due;
+use crate::call::waiting::Numbers;
 use crate::plan::RowPer;
-use crate::request::calls::Call;
-use crate::schedule::waiting::Numbers;
-use crate::validate::reply::Due;
 
 /// Which row a call takes.
 #[derive(Debug, Clone)]

@@ -7,17 +7,17 @@ use wirelab_contract::clinic::routes::Route;
 use wirelab_wire::Request;
 use wirelab_wire::codec::{Expected, MessageFormat};
 
+use crate::call::calls::Call;
+use crate::call::reply::{Due, Varied};
+use crate::call::waiting::{NO_PART, Numbers, Waiting};
+use crate::connection::tokens::{DocumentSource, PreparedDocument, Tokens};
 use crate::request::body::BodyWriter;
-use crate::request::calls::Call;
 use crate::request::head::{self, OWN_PATH, head_id};
 use crate::request::mix::Chooser;
 use crate::request::own_sequence::OwnSequence;
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowRequests;
 use crate::request::sequences::{Ended, Next, Sequences};
-use crate::request::tokens::{DocumentSource, PreparedDocument, Tokens};
-use crate::schedule::waiting::{NO_PART, Numbers, Waiting};
-use crate::validate::reply::{Due, Varied};
 
 /// What a group sends.
 #[derive(Debug, Clone)]

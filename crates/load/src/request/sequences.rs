@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wirelab_contract::workload::Carried;
 
-use crate::schedule::waiting::{NO_SEQUENCE, Waiting};
+use crate::call::waiting::{NO_SEQUENCE, Waiting};
 
 /// One sequence: how far it has come, and what it carries along.
 #[derive(Debug, Clone, Default)]

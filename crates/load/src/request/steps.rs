@@ -1,18 +1,16 @@
-//! The kinds of calls that a group makes, and sequences of them with values of rows and of
-//! earlier replies.
+//! Sequences of calls, with values of rows and of earlier replies.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use wirelab_contract::{Call as Typed, Operation, Reply};
 
-use crate::fault;
-use crate::record::result::Fault;
+use crate::call::fault;
+use crate::call::result::Fault;
+use crate::call::waiting::{Numbers, Waiting};
 use crate::request::data::Cell;
 use crate::request::rows::RowPicker;
 use crate::request::sequences::{Sequence, Sequences};
-use crate::schedule::waiting::{Numbers, Waiting};
-use crate::validate::Validator;
 
 /// Steps of a sequence at most.
 const STEPS_MAX: usize = 100;
@@ -26,44 +24,6 @@ pub(crate) fn check_count(steps: usize) -> Result<(), Fault> {
             format!("steps: there are {steps}"),
             format!("give 1 to {STEPS_MAX} steps"),
         )),
-    }
-}
-
-/// Steps in one list. Those of one operation are recorded together.
-pub(crate) fn joined(parts: impl Iterator<Item = Step>) -> Vec<Step> {
-    let mut names: Vec<String> = Vec::new();
-    let mut steps: Vec<Step> = Vec::new();
-    for step in parts {
-        let place = names.iter().position(|name| *name == step.name);
-        let operation = place.unwrap_or_else(|| {
-            names.push(step.name.clone());
-            names.len() - 1
-        });
-        let step = step.numbered(steps.len());
-        steps.push(Step { operation, ..step });
-    }
-    steps
-}
-
-/// One kind of call.
-#[derive(Debug, Clone)]
-pub(crate) struct Step {
-    /// Under which operation it is recorded; an operation may have several steps.
-    pub(crate) operation: usize,
-    /// The operation's name.
-    pub(crate) name: String,
-    pub(crate) validator: Arc<Validator>,
-}
-
-impl Step {
-    /// The same as step `number` of its group.
-    ///
-    /// # Panics
-    /// When its validator is in use already.
-    pub(crate) fn numbered(mut self, number: usize) -> Step {
-        let validator = Arc::get_mut(&mut self.validator);
-        validator.expect("steps are numbered before a run").step = number;
-        self
     }
 }
 

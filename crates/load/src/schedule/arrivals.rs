@@ -3,11 +3,11 @@
 
 use wirelab_contract::texts::SplitMix64;
 
+use crate::call::clock::UNSET;
+use crate::call::waiting::Numbers;
 use crate::plan::Load;
-use crate::reactor::clock::UNSET;
 use crate::schedule::stages::Stages;
 use crate::schedule::think::Think;
-use crate::schedule::waiting::Numbers;
 
 /// The share of one thread in an open load's schedule.
 ///

@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::call::clock::UNSET;
+use crate::call::span::Span;
+use crate::call::waiting::{Numbers, Waiting};
 use crate::plan::Distribution;
-use crate::reactor::clock::UNSET;
 use crate::schedule::arrivals::{Arrivals, Schedule};
 use crate::schedule::pauses::Pauses;
 use crate::schedule::quota::Quota;
 use crate::schedule::stages::{Presence, Stages};
 use crate::schedule::think::Think;
-use crate::schedule::waiting::{Numbers, Waiting};
-use crate::shared::Span;
 
 /// The demand side of one group in one thread: an unbounded queue and what feeds it.
 pub(crate) struct Demand {

@@ -6,5 +6,4 @@ pub(crate) mod pauses;
 pub(crate) mod quota;
 pub mod stages;
 pub mod think;
-pub(crate) mod waiting;
 pub(crate) mod warmup;

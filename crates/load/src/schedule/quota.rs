@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
-use crate::reactor::clock::UNSET;
+use crate::call::clock::UNSET;
 
 /// What one group's window may still admit, by whichever thread a call arrives.
 pub(crate) struct Quota {

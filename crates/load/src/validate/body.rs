@@ -4,9 +4,9 @@ use wirelab_wire::Encoding;
 use wirelab_wire::grpc::Piece;
 
 use super::{Expectation, Framing, Validator};
-use crate::record::error::ErrorKind;
-use crate::request::tokens::Tokens;
-use crate::validate::reply::ReplyState;
+use crate::call::error::ErrorKind;
+use crate::call::reply::ReplyState;
+use crate::connection::tokens::Tokens;
 
 /// Bytes of an unwanted body that are kept, to be read or shown.
 const ERROR_BYTES_MAX: usize = 16 << 10;

@@ -8,11 +8,12 @@ use wirelab_wire::codec::{Expected, Mismatch};
 use wirelab_wire::{Encoding, gzip, zstd};
 
 use super::kept_values;
-use super::rejection::printable;
-use super::{Expectation, MESSAGE_BYTES_MAX, Rejection, Validator};
-use crate::record::error::ErrorKind;
-use crate::request::tokens::Tokens;
-use crate::validate::reply::ReplyState;
+use super::{Expectation, Validator};
+use crate::call::error::ErrorKind;
+use crate::call::rejection::printable;
+use crate::call::rejection::{MESSAGE_BYTES_MAX, Rejection};
+use crate::call::reply::ReplyState;
+use crate::connection::tokens::Tokens;
 
 impl Validator {
     /// Decodes a message in full and compares it.

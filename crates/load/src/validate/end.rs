@@ -7,11 +7,12 @@ use wirelab_wire::codec::Mismatch;
 use wirelab_wire::giop::SystemException;
 
 use super::content::plain;
-use super::rejection::printable;
-use super::{Expectation, Framing, Rejection, UNKNOWN, Validator};
-use crate::record::error::{ErrorCode, ErrorKind};
-use crate::request::tokens::Tokens;
-use crate::validate::reply::ReplyState;
+use super::{Expectation, Framing, UNKNOWN, Validator};
+use crate::call::error::{ErrorCode, ErrorKind};
+use crate::call::rejection::Rejection;
+use crate::call::rejection::printable;
+use crate::call::reply::ReplyState;
+use crate::connection::tokens::Tokens;
 
 /// Head status of a GIOP system exception ([`wirelab_wire::Head::status`]).
 pub(super) const SYSTEM_EXCEPTION: u16 = 503;

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::fault;
-use crate::record::result::Fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 
 /// A compiled schema.
 pub trait Schema: Debug + Send + Sync {

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::expect;
 use super::json_library::{Path, library};
-use super::rejection::Rejection;
-use crate::fault;
-use crate::record::error::ErrorKind;
-use crate::record::result::Fault;
-use crate::validate::reply::ReplyState;
+use crate::call::error::ErrorKind;
+use crate::call::fault;
+use crate::call::rejection::Rejection;
+use crate::call::reply::ReplyState;
+use crate::call::result::Fault;
 
 /// A value of a reply.
 #[derive(Debug)]

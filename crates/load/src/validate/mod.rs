@@ -11,8 +11,7 @@ mod end;
 pub(crate) mod expect;
 pub mod json_library;
 pub(crate) mod kept_values;
-mod rejection;
-pub(crate) mod reply;
+pub(crate) mod step;
 #[cfg(test)]
 mod tests;
 
@@ -22,13 +21,12 @@ use wirelab_contract::Operation;
 use wirelab_wire::codec::{Expected, MessageFormat};
 use wirelab_wire::{ContentType, Encoding, Head};
 
-use crate::record::error::ErrorKind;
+use crate::call::error::ErrorKind;
+use crate::call::reply::{ReplyState, Seen};
 use crate::validate::expect::Declared;
 use crate::validate::kept_values::KeptValue;
-use crate::validate::reply::{ReplyState, Seen};
 
-use rejection::printable;
-pub(crate) use rejection::{MESSAGE_BYTES_MAX, Rejection};
+use crate::call::rejection::printable;
 
 /// No length has been learned yet.
 const UNKNOWN: u64 = u64::MAX;

@@ -6,7 +6,8 @@ use wirelab_wire::token_xml::{Document, Encoder, TokenCache};
 use wirelab_wire::{End, gzip};
 
 use super::*;
-use crate::request::tokens::Tokens;
+use crate::call::rejection::Rejection;
+use crate::connection::tokens::Tokens;
 
 fn expected(codec: Codec, operation: Operation, bytes: u64) -> Expectation {
     let call = workload::call(operation, bytes, 10, 0).unwrap();

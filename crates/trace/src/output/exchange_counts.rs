@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use super::document::traffic::{Connections, ExchangeSums, Named, Quantiles, Unpaired, Writes};
+use super::document::traffic::{Connections, ExchangeSums, Named, Unpaired, Writes};
+use super::quantiles::Quantiles;
 use crate::protocol::exchange::{Ending, Exchange, Extent, Message, Protocol};
 
 /// Names that are counted separately.

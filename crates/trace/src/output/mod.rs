@@ -11,8 +11,10 @@ mod document;
 mod exchange_counts;
 mod ladder;
 mod load;
+mod quantiles;
 pub mod reconciliation;
 mod series;
 
 pub use dissector::{Dissector, Options};
 pub use document::*;
+pub use quantiles::Quantiles;

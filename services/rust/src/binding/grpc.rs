@@ -25,11 +25,11 @@ use wirelab_contract::{ApplicationError, DATABASE_UNAVAILABLE, Operation, model}
 
 use crate::binding::http::calls::{Calls, RequestTarget};
 use crate::connection::listener::Listener;
-use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
-use crate::process::config::ServiceConfig;
-use crate::process::shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
+use crate::documents::config::ServiceConfig;
 use crate::service::CallError;
 use crate::service::any_operation::{AnyOperation, MessageForm};
+use crate::service::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::service::rows::{AnyMessage, take};
 use crate::service::state::ServiceState;
 use wirelab_stack::Compression;

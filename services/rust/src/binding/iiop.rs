@@ -16,10 +16,10 @@ use wirelab_wire_own::giop::{
 
 use crate::binding::message_loop::{self, Job, PendingCall, Protocol};
 use crate::connection::listener::Listener;
-use crate::faults::corruption::Corruptor;
-use crate::process::config::{ServiceConfig, Writes};
-use crate::process::shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
+use crate::documents::config::{ServiceConfig, Writes};
 use crate::service::CallError;
+use crate::service::corruption::Corruptor;
 use crate::service::exchange::{Answer, DeliveryMode, Handler, serve as serve_call};
 use crate::service::state::ServiceState;
 

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::connection::fault_io::FaultIo;
 use crate::connection::listener::Listener;
-use crate::process::shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
 use crate::service::exchange::{Delivery, DeliveryMode, deliver};
 use crate::service::state::Arrival;
 

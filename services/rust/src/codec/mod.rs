@@ -11,7 +11,7 @@ use wirelab_contract::json::Object;
 use wirelab_contract::{Contract, Message, lists};
 use wirelab_stack::Codec;
 
-use crate::process::ready::OWN;
+use crate::documents::ready::OWN;
 
 /// What REST does with a codec.
 pub(crate) trait Representation {

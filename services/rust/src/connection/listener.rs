@@ -19,9 +19,9 @@ use crate::connection::header_split::Splitter;
 use crate::connection::plain_socket::PlainSocket;
 use crate::connection::socket::Socket;
 use crate::connection::tls::{self, TlsSocket};
+use crate::documents::config::Stack;
+use crate::documents::config::{ServiceConfig, SocketOptions, Writes};
 use crate::metrics::Metrics;
-use crate::process::config::Stack;
-use crate::process::config::{ServiceConfig, SocketOptions, Writes};
 use crate::refusal::Refusal;
 use wirelab_stack::{EndOfMessage, Transport};
 

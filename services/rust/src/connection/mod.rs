@@ -6,5 +6,6 @@ pub(crate) mod fault_io;
 mod header_split;
 pub(crate) mod listener;
 mod plain_socket;
+pub(crate) mod shutdown;
 mod socket;
 pub(crate) mod tls;

@@ -19,7 +19,7 @@ use tokio_rustls::server::TlsStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 
 use crate::connection::plain_socket::PlainSocket;
-use crate::process::config::ServiceConfig;
+use crate::documents::config::ServiceConfig;
 use crate::refusal::Refusal;
 use wirelab_stack::{Security, Transport};
 

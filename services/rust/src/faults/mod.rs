@@ -1,6 +1,5 @@
 //! Fault switches: what a service does wrong on purpose, and to which call.
 
-pub(crate) mod corruption;
 pub(crate) mod delay;
 
 use std::num::NonZeroU64;

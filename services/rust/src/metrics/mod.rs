@@ -1,8 +1,7 @@
-//! What a service counts about its own calls, and the page that exposes it.
+//! What a service counts about its own calls, and what its process used.
 
-pub(crate) mod exposition;
-mod own_process;
-mod series;
+pub(crate) mod own_process;
+pub(crate) mod series;
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};

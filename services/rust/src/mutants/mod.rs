@@ -23,7 +23,7 @@ use wirelab_contract::charging::{
 use wirelab_contract::{ApplicationError, Contract, State, Unary};
 use wirelab_wire_own::soap::Fault;
 
-use crate::process::config::Stack;
+use crate::documents::config::Stack;
 use crate::refusal::Refusal;
 use wirelab_stack::{Binding, Codec};
 

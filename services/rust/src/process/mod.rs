@@ -1,9 +1,7 @@
 //! The life of a service process: configured, ready, stopped.
 
-pub(crate) mod config;
-pub(crate) mod ready;
+mod exposition;
 mod self_call;
-pub(crate) mod shutdown;
 mod validation;
 
 use std::collections::BTreeMap;
@@ -24,15 +22,14 @@ use crate::binding::{grpc, http, iiop, raw, rest, soap};
 use crate::codec::Representation as _;
 use crate::codec::compression::Compressor as _;
 use crate::connection::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
-use crate::metrics::exposition;
+use crate::connection::shutdown::Shutdown;
+use crate::documents::config::ServiceConfig;
+use crate::documents::config::{Stack, StoreKind};
+use crate::documents::ready::{self, OWN, Ready, Role};
 use crate::refusal::{Refusal, Refused};
 use crate::service::rows::{self, Driver};
 use crate::service::state::{FAULT_EXIT, ServiceState};
-use config::ServiceConfig;
-use config::{Stack, StoreKind};
-use ready::{OWN, Ready, Role};
 use self_call::SelfCallError;
-use shutdown::Shutdown;
 use validation::{H2_CONNECTION_WINDOW_MIN, check};
 use wirelab_stack::{Binding, Compression, Reply, Security, Transport};
 

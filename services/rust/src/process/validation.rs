@@ -11,10 +11,10 @@ use wirelab_stack::{AxisMap, Binding, Codec, Compression, Reply, Security, Trans
 
 use crate::connection::listener::{local, loopback};
 use crate::connection::tls;
+use crate::documents::config::ServiceConfig;
+use crate::documents::config::{Stack, Store, StoreKind};
 use crate::faults::{FaultSwitches, Wrong};
 use crate::mutants;
-use crate::process::config::ServiceConfig;
-use crate::process::config::{Stack, Store, StoreKind};
 use crate::refusal::Refusal;
 
 /// Most threads that may be asked for.

@@ -9,8 +9,8 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use wirelab_contract::Operation;
 
 use crate::connection::control::{Command, Control};
-use crate::faults::corruption::Corruptor;
 use crate::faults::{FaultAction, Wrong};
+use crate::service::corruption::Corruptor;
 use crate::service::state::{Arrival, ServiceState};
 
 /// What an endless reply adds, and how often.

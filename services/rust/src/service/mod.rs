@@ -1,6 +1,7 @@
 //! What the calls of one service process share, and how a call is served outside HTTP.
 
 pub(crate) mod any_operation;
+pub(crate) mod corruption;
 pub(crate) mod exchange;
 pub mod rows;
 pub(crate) mod state;

@@ -12,7 +12,7 @@ use std::pin::Pin;
 use wirelab_contract::{Contract, Operation};
 
 use super::CallError;
-use crate::process::config::{Store, StoreKind};
+use crate::documents::config::{Store, StoreKind};
 use crate::refusal::Refusal;
 
 /// A message whose type its operation decides.

@@ -12,14 +12,14 @@ use super::any_operation::AnyOperation;
 use super::rows::{AnyMessage, Rows, take};
 use crate::codec::times::Replies;
 use crate::connection::control::Gate;
-use crate::faults::corruption::{Corruptor, corrupt_any, corrupt_text};
+use crate::documents::config::ServiceConfig;
+use crate::documents::config::Stack;
 use crate::faults::delay::Delays;
 use crate::faults::delay::TextCheck;
 use crate::faults::{FaultAction, FaultSwitches, Wrong};
 use crate::metrics::Metrics;
 use crate::mutants::Mutation;
-use crate::process::config::ServiceConfig;
-use crate::process::config::Stack;
+use crate::service::corruption::{Corruptor, corrupt_any, corrupt_text};
 
 /// Exit code of a fault that ends the process.
 pub(crate) const FAULT_EXIT: i32 = 70;

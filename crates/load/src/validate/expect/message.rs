@@ -9,8 +9,8 @@ use prost_reflect::{
 use serde_json::Value;
 
 use super::json::JsonPattern;
-use crate::fault;
-use crate::record::result::Fault;
+use crate::call::fault;
+use crate::call::result::Fault;
 
 /// The expected part of a message.
 #[derive(Debug)]

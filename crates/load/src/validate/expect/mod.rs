@@ -11,12 +11,12 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use wirelab_wire::Encoding;
 
-use crate::fault;
+use crate::call::error::ErrorKind;
+use crate::call::fault;
+use crate::call::reply::{ReplyState, Seen};
+use crate::call::result::Fault;
 use crate::plan::Expect;
-use crate::record::error::ErrorKind;
-use crate::record::result::Fault;
 use crate::validate::json_library::{Schema, Violation, library};
-use crate::validate::reply::{ReplyState, Seen};
 use json::JsonPattern;
 use message::MessagePattern;
 pub(super) use message::as_json;

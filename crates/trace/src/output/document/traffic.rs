@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::waits::{Elapsed, Span};
+use crate::output::quantiles::Quantiles;
 use crate::protocol::exchange::{Ending, Protocol};
 
 /// Connections.
@@ -158,25 +159,6 @@ pub struct Named {
     pub reply_message_bytes: f64,
     /// Means over those with a reply, bytes.
     pub reply_overhead_bytes: f64,
-}
-
-/// Quantiles, microseconds, to three digits.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Quantiles {
-    /// Smallest; 0 in a document that was made before it was there.
-    #[serde(default)]
-    pub min: f64,
-    /// Median.
-    pub p50: f64,
-    /// 90 %.
-    pub p90: f64,
-    /// 99 %.
-    pub p99: f64,
-    /// Largest.
-    pub max: f64,
-    /// Over how many.
-    pub n: u64,
 }
 
 /// Whether messages began in one segment, head and body together, or in several.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::phases::Phase;
 use crate::diagnosis::Cause;
-use crate::output::document::traffic::Quantiles;
+use crate::output::quantiles::Quantiles;
 
 /// Where the response times of calls went.
 #[derive(Debug, Clone, Serialize, Deserialize)]

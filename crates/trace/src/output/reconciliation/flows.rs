@@ -6,7 +6,7 @@ use super::log::{Call, ConnectionKey};
 use super::sums::Times;
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;
-use crate::output::document::traffic::Quantiles;
+use crate::output::quantiles::Quantiles;
 use crate::packet::Flags;
 
 const CLOSED_MAX: usize = 1 << 14;

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 
 use super::document::{Operation, Part, Spent};
 use super::phases::{PHASES, Parts, Phase};
-use crate::output::document::traffic::Quantiles;
+use crate::output::quantiles::Quantiles;
 
 #[derive(Debug)]
 pub(super) struct Times {

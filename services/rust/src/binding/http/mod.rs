@@ -25,9 +25,9 @@ use crate::binding::http::reply_body::ReplyBody;
 use crate::connection::control::Control;
 use crate::connection::fault_io::FaultIo;
 use crate::connection::listener::Listener;
-use crate::process::config::ServiceConfig;
-use crate::process::config::Stack;
-use crate::process::shutdown::Shutdown;
+use crate::connection::shutdown::Shutdown;
+use crate::documents::config::ServiceConfig;
+use crate::documents::config::Stack;
 use wirelab_stack::{EndOfMessage, Transport};
 
 /// Largest request body, in bytes: 64 MiB of data as base64, and some room.

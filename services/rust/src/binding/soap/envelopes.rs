@@ -9,9 +9,9 @@ use wirelab_wire_own::token_xml::{Cursor, Document};
 
 use super::head::Head;
 use super::{text, writer};
-use crate::faults::corruption::Corruptor;
-use crate::process::config::ServiceConfig;
+use crate::documents::config::ServiceConfig;
 use crate::service::CallError;
+use crate::service::corruption::Corruptor;
 use crate::service::state::ServiceState;
 use wirelab_stack::Codec;
 

@@ -26,8 +26,8 @@ use wirelab_wire_own::soap::{ContentType, Fault, Version, action_of_field};
 use crate::binding::http::BODY_LIMIT;
 use crate::binding::http::calls::{IsApplicationError, RequestTarget};
 use crate::binding::http::content_coding::{self, Refuse, content_coding as content_coding_of};
-use crate::faults::corruption::Corruptor;
-use crate::process::config::ServiceConfig;
+use crate::documents::config::ServiceConfig;
+use crate::service::corruption::Corruptor;
 use crate::service::state::ServiceState;
 use wirelab_stack::{Compression, Security};
 

@@ -14,8 +14,8 @@ use wirelab_contract::records::CountAllocationsRequest;
 use wirelab_contract::transfer::HelloRequest;
 use wirelab_contract::{Call, Contract};
 
-use crate::process::config::ServiceConfig;
-use crate::process::ready::Ready;
+use crate::documents::config::ServiceConfig;
+use crate::documents::ready::Ready;
 use crate::service::state::ServiceState;
 use wirelab_stack::Binding;
 

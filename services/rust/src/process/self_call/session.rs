@@ -15,7 +15,7 @@ use super::{SelfCallError, WithRequest, with_request};
 use crate::binding::iiop;
 use crate::binding::soap::writer;
 use crate::codec::compression::Compressor as _;
-use crate::process::config::ServiceConfig;
+use crate::documents::config::ServiceConfig;
 use crate::service::state::ServiceState;
 use wirelab_stack::{Binding, Codec, Reply};
 

@@ -12,7 +12,7 @@ use super::{SelfCallError, WithRequest, with_request};
 use crate::binding::soap::envelopes::Envelopes;
 use crate::binding::soap::{self, writer};
 use crate::codec::Representation as _;
-use crate::process::config::ServiceConfig;
+use crate::documents::config::ServiceConfig;
 use crate::service::state::ServiceState;
 use wirelab_stack::{Binding, Transport};
 

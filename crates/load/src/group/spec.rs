@@ -3,19 +3,19 @@
 use wirelab_stack::{Binding, Connection, Stack};
 use wirelab_wire::{Request, giop, http1, raw};
 
+use crate::call::clock::ns;
+use crate::call::fault;
+use crate::call::result::Fault;
 use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
-use crate::fault;
 use crate::group::Spec;
+use crate::group::prepared::Prepared;
 use crate::plan::legality::{check_group, check_socket};
+use crate::plan::target::{Target, TargetError};
 use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
-use crate::reactor::clock::ns;
 use crate::record::first_calls::FIRST_CALLS_MAX;
-use crate::record::result::Fault;
 use crate::request::forward::Object;
-use crate::request::prepared::Prepared;
-use crate::target::{Target, TargetError};
 
 /// Threads that one engine process may have.
 pub(crate) const THREADS_MAX: u32 = 256;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::record::error::ErrorCode;
+pub use crate::call::error::ErrorCode;
 
 /// One line of the engine's standard output.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::record::result::{Fault, FaultKind};
+use crate::call::result::{Fault, FaultKind};
 
 pub(crate) fn plan(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
     Fault {

@@ -7,19 +7,20 @@ use prost_reflect::MethodDescriptor;
 use wirelab_stack::{Binding, Work};
 use wirelab_wire::{ContentType, Request};
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::Fault;
+use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{Carry, Data, Expect, Group, RequestStep, RowPer, Workload};
-use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format};
 use crate::request::own_sequence::{OwnSequence, Template};
 use crate::request::placeholders::{Within, filled};
-use crate::request::prepared::{Part, PartRows, PreparedRow};
 use crate::request::rows::RowPicker;
-use crate::request::steps::{self, CarriedField, Step, joined};
+use crate::request::steps::{self, CarriedField};
 use crate::validate::expect::{self as expected, Declared};
 use crate::validate::kept_values::KeptValue;
+use crate::validate::step::{Step, joined};
 use crate::validate::{Expectation, Framing, Validator};
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {

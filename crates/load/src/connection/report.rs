@@ -6,8 +6,8 @@ use std::io;
 use wirelab_wire::raw::report::{Record, Records};
 
 use crate::connection::socket::{Read, Socket, SocketOptions};
+use crate::plan::target::Target;
 use crate::reactor::poll::{Interest, Poll};
-use crate::target::Target;
 
 /// The slot that readiness of a report connection is known by.
 pub(crate) const REPORT_SLOT: u32 = u32::MAX;

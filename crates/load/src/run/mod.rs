@@ -1,35 +1,39 @@
 //! Runs a plan: threads, warm-up, window, drain, and what came of it.
 
+pub(crate) mod files;
+pub(crate) mod single;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::fault;
-use crate::files::{self, Fit};
-use crate::group::{Group, Spec};
+use crate::call::clock::{UNSET, now_ns, ns, seconds};
+use crate::call::fault;
+use crate::call::result::{Fault, FileTables, Outcome, Process, Progress};
+use crate::call::span::Span;
+use crate::call::waiting::Numbers;
+use crate::group::Group;
+use crate::group::outcome::{self, During, Merged};
+use crate::group::prepared::Prepared;
+use crate::group::spec::share;
 use crate::plan::{self, Load, Plan, Window};
-use crate::reactor::clock::UNSET;
-use crate::reactor::clock::{now_ns, ns, seconds};
+use crate::reactor::shared::Shared;
+use crate::reactor::thread::pin;
 use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
 use crate::record::first_calls::FirstCalls;
-use crate::record::outcome::{self, During, Merged};
-use crate::record::over_time::Seen;
+use crate::record::over_time::{Seen, Watched};
 use crate::record::pauses::Pauses;
 use crate::record::periods::Periods;
-use crate::record::process::{Usage, pin};
-use crate::record::result::{Fault, FileTables, Outcome, Process, Progress};
-use crate::request::prepared::Prepared;
+use crate::record::process::Usage;
+use crate::run::files::Fit;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::demand::{Behaviour, Demand};
 use crate::schedule::quota::Quota;
 use crate::schedule::stages::Stages;
 use crate::schedule::think::Think;
-use crate::schedule::waiting::Numbers;
 use crate::schedule::warmup::{SAMPLE_NS, Warmup};
-use crate::shared::{Shared, Span};
-use crate::spec::share;
 
 /// The window opens this long after it was decided, so that every thread
 /// knows before it does: longer than a thread is kept off its core.
@@ -61,13 +65,8 @@ pub fn run(
     // Before any thread: a file that cannot be made is a fault of the plan.
     let log = plan.call_log.as_deref().map(CallLog::create).transpose()?;
     let quotas = plan.groups.iter().map(|group| quota(group, warm(plan)));
-    let mut shared = Shared::new(plan.threads, quotas.collect());
-    if plan.progress_times {
-        for tally in &mut shared.threads {
-            tally.watched = Some(Arc::default());
-        }
-    }
-    let shared = Arc::new(shared);
+    let shared = Arc::new(Shared::new(plan.threads, quotas.collect()));
+    let watching_threads = if plan.progress_times { plan.threads } else { 0 };
     let mut coordinator = Coordinator {
         plan,
         shared: Arc::clone(&shared),
@@ -76,6 +75,7 @@ pub fn run(
         next_progress: 0,
         phase: "",
         before_phase: (0, 0),
+        watched: (0..watching_threads).map(|_| Arc::default()).collect(),
         seen: Seen::default(),
         interrupted: false,
         file_tables: fit.tables.clone(),
@@ -87,8 +87,8 @@ pub fn run(
         // Before the threads start: without a warm-up their first call belongs to the window.
         coordinator.open_window(began);
     }
-    let threads =
-        spawn(&fit, &shared, log.as_ref(), began).map_err(|error| fault::machine(&error))?;
+    let threads = spawn(&fit, &shared, &coordinator.watched, log.as_ref(), began)
+        .map_err(|error| fault::machine(&error))?;
     coordinator.run_phases(began);
     let groups = join(threads, shared.window())?;
     Ok(coordinator.outcome(groups))
@@ -125,13 +125,17 @@ type Thread = JoinHandle<std::io::Result<Vec<Group>>>;
 fn spawn(
     fit: &Fit,
     shared: &Arc<Shared>,
+    watched: &[Arc<Watched>],
     log: Option<&Arc<CallLog>>,
     began: u64,
 ) -> std::io::Result<Vec<Thread>> {
     let plan = &*fit.plan;
     (0..plan.threads)
         .map(|index| {
-            let groups = groups_of(plan, &fit.specs, shared, log, index, began);
+            let groups = {
+                let watched = watched.get(index as usize);
+                groups_of(fit, shared, watched, log, index, began)
+            };
             let core = plan
                 .cores
                 // `max`, since a plan without cores must not divide by 0.
@@ -153,14 +157,15 @@ fn spawn(
 
 /// The share of thread `index` in every group.
 fn groups_of(
-    plan: &Plan,
-    specs: &[Spec],
+    fit: &Fit,
     shared: &Shared,
+    watched: Option<&Arc<Watched>>,
     log: Option<&Arc<CallLog>>,
     index: u32,
     began: u64,
 ) -> Vec<Group> {
-    let all = plan.groups.iter().zip(specs).zip(&shared.quotas);
+    let plan = &*fit.plan;
+    let all = plan.groups.iter().zip(&fit.specs).zip(&shared.quotas);
     all.enumerate()
         .map(|(number, ((group, spec), quota))| {
             let mut spec = spec.clone();
@@ -177,7 +182,7 @@ fn groups_of(
             let lines = log.map(|log| CallLines::new(Arc::clone(log), number as u32, index));
             let mut part = Group::new(spec, number as u32, demand, lines);
             part.periods = Periods::of(&group.load, began);
-            part.watched = shared.threads[index as usize].watched.clone();
+            part.watched = watched.cloned();
             part.warms_up = warms_up(group);
             part.first_calls = FirstCalls::of(group.first_calls);
             part
@@ -285,6 +290,8 @@ struct Coordinator<'a, F: FnMut(Progress)> {
     phase: &'static str,
     /// Calls and errors before the phase began.
     before_phase: (u64, u64),
+    /// Response times by thread, where the plan asks for percentiles meanwhile.
+    watched: Vec<Arc<Watched>>,
     seen: Seen,
     interrupted: bool,
     file_tables: Option<FileTables>,
@@ -458,8 +465,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let pause_ns = self.plan.progress_ms.saturating_mul(1_000_000);
         self.next_progress = now.saturating_add(pause_ns);
         let (calls, errors) = self.before_phase;
-        let watched = self.shared.threads.iter();
-        let watched = watched.filter_map(|tally| tally.watched.as_deref());
+        let watched = self.watched.iter().map(|thread| &**thread);
         let [p50_ns, p99_ns] = self.seen.percentiles(watched, [0.5, 0.99]);
         (self.progress)(Progress {
             phase: self.phase.into(),

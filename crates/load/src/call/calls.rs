@@ -2,8 +2,8 @@
 
 use wirelab_wire::CallId;
 
-use crate::schedule::waiting::Waiting;
-use crate::validate::reply::ReplyState;
+use crate::call::reply::ReplyState;
+use crate::call::waiting::Waiting;
 
 /// One call and its stamps, nanoseconds of the one clock; 0: not yet.
 #[derive(Debug, Default)]
@@ -27,6 +27,15 @@ pub(crate) struct Call {
     /// When it was first found begun and not sent.
     held_since: u64,
     pub(crate) reply: ReplyState,
+}
+
+/// Where a call was made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallOrigin {
+    /// Which connection of the group's thread, from 0.
+    pub(crate) connection: u64,
+    /// Its local TCP port; 0 on a Unix socket.
+    pub(crate) port: u16,
 }
 
 /// A slab of calls.

@@ -1,16 +1,17 @@
 //! What the threads recorded of one group, added up and reported.
 
+use crate::call::clock::UNSET;
+use crate::call::clock::seconds;
+use crate::call::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
+use crate::call::span::Span;
 use crate::group::Group;
 use crate::plan::{self, Load, Window};
-use crate::reactor::clock::UNSET;
-use crate::reactor::clock::seconds;
+use crate::reactor::turn::Turn;
 use crate::record::first_calls::FirstCalls;
 use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;
 use crate::record::recorder::Totals;
 use crate::record::replies::Replies;
-use crate::record::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
-use crate::shared::Span;
 
 /// What all groups have in common.
 pub(crate) struct During {

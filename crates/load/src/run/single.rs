@@ -13,20 +13,20 @@ use wirelab_wire::raw::CONTENT_BYTES_MAX;
 use wirelab_wire::token_xml;
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, gzip, zstd};
 
+use crate::call::result::Fault;
 use crate::connection::any_session::AnySession;
 use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::{Read, Socket, SocketOptions};
 use crate::connection::tls::{Opened, Tls};
 use crate::connection::tls_files::Secure;
+use crate::connection::tokens::Tokens;
+use crate::group::spec::target;
 use crate::plan::Group;
 use crate::plan::legality::check_group;
-use crate::record::result::Fault;
+use crate::plan::target::Target;
 use crate::request::body::BodyWriter;
 use crate::request::forward::Object;
 use crate::request::head::{self, message_format};
-use crate::request::tokens::Tokens;
-use crate::spec::target;
-use crate::target::Target;
 
 /// Bytes of one read.
 const INPUT_BYTES: usize = 256 * 1024;

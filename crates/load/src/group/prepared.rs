@@ -6,14 +6,14 @@ use std::sync::Arc;
 use wirelab_wire::Request;
 use wirelab_wire::codec::Expected;
 
+use crate::call::result::Fault;
 use crate::plan::RowPer;
-use crate::record::result::Fault;
 use crate::request::head::{OWN_PATH, head_id};
 use crate::request::mix::Chooser;
 use crate::request::own_sequence::OwnSequence;
 use crate::request::rows::{RowPicker, RowRequest, RowRequests};
 use crate::request::script::{Mix, MixPart, RequestBuilder, Script, Varying};
-use crate::request::steps::{Step, joined};
+use crate::validate::step::{Step, joined};
 
 /// The requests of a group's workload, and what makes their replies right.
 pub struct Prepared {

@@ -13,15 +13,15 @@ use std::io;
 use std::thread;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::{Fault, FileTables};
 use crate::group::Spec;
+use crate::group::prepared::Prepared;
+use crate::group::spec::{self, THREADS_MAX, share};
+use crate::plan::target::Target;
 use crate::plan::{Plan, Wait};
-use crate::record::result::{Fault, FileTables};
-use crate::request::prepared::Prepared;
-use crate::spec::{self, THREADS_MAX, share};
-use crate::target::Target;
+use crate::reactor::thread::own_table;
 
 /// Files of a thread that are not connections.
 const SPARE: u64 = 64;
@@ -132,15 +132,6 @@ fn open_files_max() -> u64 {
     let _granted = setrlimit(Resource::Nofile, raised);
     // None is RLIM_INFINITY.
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
-}
-
-/// Gives the calling thread a table of open files of its own, with what is open now.
-/// From now on files that it opens are its own: it must close them too.
-pub(crate) fn own_table() -> io::Result<()> {
-    // SAFETY: a load thread hands no descriptor that it opened to another thread (its groups
-    // disconnect before they are handed back), and gets one only from before this call: the
-    // file of the log of calls, which has the same number in both tables.
-    Ok(unsafe { unshare_unsafe(UnshareFlags::FILES) }?)
 }
 
 /// Whether threads may have tables of their own: sandboxes can forbid it (seccomp(2)).

@@ -1,6 +1,6 @@
 //! Why a call is no success.
 
-use crate::record::error::{ErrorCode, ErrorKind};
+use crate::call::error::{ErrorCode, ErrorKind};
 
 /// Largest message that is accepted, in bytes.
 pub(crate) const MESSAGE_BYTES_MAX: u32 = 256 << 20;
@@ -30,14 +30,14 @@ impl Rejection {
     }
 
     /// With the start of a text.
-    pub(super) fn with_text(mut self, text: &str) -> Rejection {
+    pub(crate) fn with_text(mut self, text: &str) -> Rejection {
         let shown: String = text.chars().take(SHOWN_BYTES).collect();
         self.reason = format!("{}: {}", self.reason, printable(&shown));
         self
     }
 
     /// With the start of the body that came with it.
-    pub(super) fn with_body(mut self, body: &[u8]) -> Rejection {
+    pub(crate) fn with_body(mut self, body: &[u8]) -> Rejection {
         if !body.is_empty() {
             let shown = &body[..body.len().min(SHOWN_BYTES)];
             self.reason = format!("{}: {}", self.reason, printable_bytes(shown));
@@ -47,7 +47,7 @@ impl Rejection {
 }
 
 /// A text as it is, but for what is no letter, number, sign or space: `\n`, `\u{1b}`.
-pub(super) fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let shown = |letter: char| match letter {
         '"' | '\'' | '\\' => letter.to_string(),
         _ => letter.escape_debug().to_string(),

@@ -18,7 +18,7 @@ const STAMPS: u32 = 128;
 
 /// Asks for stamps on behalf of one group in one thread.
 #[derive(Default)]
-pub(crate) struct Stamps {
+pub(crate) struct KernelStamps {
     /// The one that asks. Connections show stamps, but do not ask for them.
     requester: Option<Socket>,
     enabled: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Stamps {
     next_turn: u64,
 }
 
-impl Stamps {
+impl KernelStamps {
     /// There is a connection to be stamped.
     pub(crate) fn need(&mut self) -> io::Result<()> {
         if self.requester.is_none() {
@@ -80,13 +80,13 @@ mod tests {
     use super::*;
 
     /// How many of `offered` stamps a turn took.
-    fn taken(stamps: &mut Stamps, offered: u32) -> usize {
+    fn taken(stamps: &mut KernelStamps, offered: u32) -> usize {
         (0..offered).filter(|_| stamps.take().unwrap()).count()
     }
 
     #[test]
     fn a_turn_takes_so_many_and_no_more() {
-        let mut stamps = Stamps::default();
+        let mut stamps = KernelStamps::default();
         stamps.need().expect("a socket");
         for turn in 1..4 {
             stamps.advance(turn * TURN_NS).unwrap();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_slow_load_is_stamped_all_the_time() {
-        let mut stamps = Stamps::default();
+        let mut stamps = KernelStamps::default();
         stamps.need().expect("a socket");
         for turn in 1..100 {
             stamps.advance(turn * TURN_NS).unwrap();
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn without_a_connection_to_stamp_nobody_asks() {
-        let mut stamps = Stamps::default();
+        let mut stamps = KernelStamps::default();
         stamps.advance(TURN_NS).unwrap();
         assert!(!stamps.enabled);
         // One comes in mid-turn.

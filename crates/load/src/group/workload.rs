@@ -11,19 +11,20 @@ use wirelab_contract::{Call, Contract, FieldError, Operation, Reply as ContractR
 use wirelab_stack::{Binding, Codec, Reply, Stack, Work};
 use wirelab_wire::codec::{Expected, Unsupported, supports};
 
-use crate::fault;
+use crate::call::fault;
+use crate::call::result::Fault;
+use crate::connection::tokens::DocumentSource;
+use crate::group::prepared::{Part, PartRows, Prepared};
+use crate::group::third_party;
 use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
-use crate::record::result::Fault;
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, media_type, message_format};
-use crate::request::prepared::{Part, PartRows, Prepared};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
-use crate::request::steps::{self, CarriedField, Step, Steps};
-use crate::request::third_party;
-use crate::request::tokens::DocumentSource;
+use crate::request::steps::{self, CarriedField, Steps};
+use crate::validate::step::Step;
 use crate::validate::{Expectation, Framing, Validator};
 
 /// Seed of the contents of requests.

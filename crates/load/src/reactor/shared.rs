@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-use crate::reactor::clock::UNSET;
-use crate::record::over_time::Watched;
-use crate::record::process::run_delay_ns;
+use crate::call::clock::UNSET;
+use crate::call::span::Span;
+use crate::reactor::thread::run_delay_ns;
 use crate::schedule::quota::Quota;
 
 /// Decisions of the coordinator, and counters of the threads.
@@ -39,8 +39,6 @@ pub(crate) struct Tally {
     pub(crate) errors: AtomicU64,
     /// Calls under way.
     pub(crate) in_flight: AtomicU64,
-    /// Response times, where the plan asks for percentiles meanwhile.
-    pub(crate) watched: Option<Arc<Watched>>,
     /// Nanoseconds spent spinning.
     pub(crate) spin_ns: AtomicU64,
     /// Nothing is left to do: every call of the window has ended.
@@ -169,30 +167,5 @@ impl Shared {
             end => end,
         };
         Span { start, end }
-    }
-}
-
-/// The measured window, `start` included and `end` not.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-}
-
-impl Span {
-    #[inline]
-    pub(crate) fn contains(self, at: u64) -> bool {
-        self.start <= at && at < self.end
-    }
-
-    /// Nanoseconds of `from` to `until` that lie within.
-    #[inline]
-    pub(crate) fn share_of(self, from: u64, until: u64) -> u64 {
-        until.min(self.end).saturating_sub(from.max(self.start))
-    }
-
-    #[inline]
-    pub(crate) fn is_open_or_past(self, at: u64) -> bool {
-        self.start <= at
     }
 }

@@ -22,8 +22,8 @@ use tokio::runtime::Handle;
 use wirelab_contract::Contract;
 use wirelab_contract::print_error;
 
-use super::own_process;
-use super::series::Series;
+use crate::metrics::own_process;
+use crate::metrics::series::Series;
 use crate::service::state::ServiceState;
 
 /// Pause after an accept that failed.

@@ -13,7 +13,7 @@ use wirelab_wire::grpc::Deframer;
 use wirelab_wire::{Head, Request};
 
 use super::rejection::{MESSAGE_BYTES_MAX, Rejection};
-use crate::record::error::ErrorKind;
+use crate::call::error::ErrorKind;
 
 /// What is known of one reply so far.
 #[derive(Debug)]
@@ -44,12 +44,12 @@ const COMPARED_BYTES_MAX: u64 = 1_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// Expected fields that have come, by their bits.
-    pub(super) headers: u64,
+    pub(crate) headers: u64,
     /// The first expected field that came with another value.
-    pub(super) other: Option<(usize, String)>,
+    pub(crate) other: Option<(usize, String)>,
     /// Where a redirection leads.
-    pub(super) location: Option<String>,
-    pub(super) digest: Sha256,
+    pub(crate) location: Option<String>,
+    pub(crate) digest: Sha256,
 }
 
 /// One call of those that differ from each other.
@@ -115,12 +115,12 @@ impl ReplyState {
     }
 
     /// Whether its content is short enough to be compared with that of others.
-    pub(super) fn is_comparable(&self) -> bool {
+    pub(crate) fn is_comparable(&self) -> bool {
         self.length.max(self.head.content_length.unwrap_or(0)) <= COMPARED_BYTES_MAX
     }
 
     /// Adds a message to the hash of the reply's content.
-    pub(super) fn fold(&mut self, message: &[u8]) {
+    pub(crate) fn fold(&mut self, message: &[u8]) {
         // The same in all threads and runs; no attacker gains from a collision.
         let hash = FixedState::with_seed(self.hash).hash_one(message);
         self.hash = hash | 1;
