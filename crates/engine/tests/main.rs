@@ -14,6 +14,7 @@ mod one_way;
 mod open_files;
 mod policies;
 mod sequences;
+mod slices;
 mod stacks;
 mod support;
 mod tls;

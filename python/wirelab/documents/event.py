@@ -45,6 +45,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
     """CPU and memory of the engine process."""
     profile: str
     """`release` or `debug`."""
+    slices: SlicesOutcome | None = None
+    """Where the groups took turns."""
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="error"):
@@ -291,6 +293,35 @@ class Sequences(msgspec.Struct, frozen=True, kw_only=True):
     ones to the end of the call that failed."""
     response_good: Times | None = None
     """Those without a failed call; None where all are, or none is."""
+
+
+class SliceEdges(msgspec.Struct, frozen=True, kw_only=True):
+    """When one slice began and ended, nanoseconds of CLOCK_MONOTONIC."""
+
+    began_ns: int
+    """The group began to call."""
+    cpu_ns: int
+    """CPU time of the engine from `began_ns` to `drained_ns`, nanoseconds."""
+    drained_ns: int
+    """The last call under way had ended."""
+    end_ns: int
+    """Until then calls began."""
+    group: int
+    """Number of the group in the plan, from 0."""
+    spin_ns: int
+    """Of that, the time in which the load threads were spinning."""
+    start_ns: int
+    """From then on calls were measured."""
+
+
+class SlicesOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How the groups took turns."""
+
+    overrun: bool
+    """True when calls were still under way at the end of the drain of a slice: the run ended
+    there, and its windows are shorter than planned."""
+    slices: tuple[SliceEdges, ...]
+    """Measured slices, in their order."""
 
 
 class TimePoint(msgspec.Struct, frozen=True, kw_only=True):

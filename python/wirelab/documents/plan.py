@@ -23,11 +23,15 @@ class Plan(
     cores: tuple[int, ...] = ()
     """Cores to pin the threads to, in turn; empty: not pinned."""
     groups: tuple[Group, ...]
-    """Groups of calls, each with its own workload and load, run at the same time."""
+    """Groups of calls, each with its own workload and load, run at the same time, or by
+    turns."""
     progress_ms: int = 500
     """Milliseconds between progress lines; 0: none."""
     progress_times: bool = False
     """Progress lines have percentiles, which costs each call a few instructions more."""
+    slices: Slices | None = None
+    """The groups take turns: each calls in its slices only, and none while calls of another are
+    under way. The length of their windows is that of all their slices together."""
     threads: int = 1
     """Threads that carry load; each has its own reactor. Groups are spread over all. There are
     more where the connections need it (`file_tables` of the result)."""
@@ -372,6 +376,22 @@ class SizeRange(
     """At most; absent: no limit."""
     min: int | None = None
     """At least; absent: 0."""
+
+
+class Slices(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """How groups take turns."""
+
+    drain_s: float
+    """Seconds after a slice for calls under way. If they take longer, the run ends, because the
+    next group would be measured together with them."""
+    first: int = 0
+    """Number of the group that begins, from 0."""
+    length_s: float
+    """Seconds of a slice that are measured."""
+    skip_s: float = 0.0
+    """Seconds at its beginning that are not: caches are cold after the switch."""
 
 
 class Stack(

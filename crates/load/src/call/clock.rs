@@ -9,6 +9,12 @@ pub fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
+/// CPU time of this process, nanoseconds.
+#[must_use]
+pub(crate) fn cpu_ns() -> u64 {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// How far CLOCK_REALTIME, in which the kernel stamps packets, is ahead of
 /// CLOCK_MONOTONIC, in nanoseconds. Read anew for every use: it may be slewed.
 #[must_use]

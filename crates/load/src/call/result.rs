@@ -98,6 +98,40 @@ pub struct Outcome {
     pub process: Process,
     /// One entry per group of the plan, in its order.
     pub groups: Vec<GroupOutcome>,
+    /// Where the groups took turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slices: Option<SlicesOutcome>,
+}
+
+/// How the groups took turns.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct SlicesOutcome {
+    /// Measured slices, in their order.
+    pub slices: Vec<SliceEdges>,
+    /// True when calls were still under way at the end of the drain of a slice: the run ended
+    /// there, and its windows are shorter than planned.
+    pub overrun: bool,
+}
+
+/// When one slice began and ended, nanoseconds of CLOCK_MONOTONIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct SliceEdges {
+    /// Number of the group in the plan, from 0.
+    pub group: u32,
+    /// The group began to call.
+    pub began_ns: u64,
+    /// From then on calls were measured.
+    pub start_ns: u64,
+    /// Until then calls began.
+    pub end_ns: u64,
+    /// The last call under way had ended.
+    pub drained_ns: u64,
+    /// CPU time of the engine from `began_ns` to `drained_ns`, nanoseconds.
+    pub cpu_ns: u64,
+    /// Of that, the time in which the load threads were spinning.
+    pub spin_ns: u64,
 }
 
 /// What came of the log of calls.

@@ -1,16 +1,34 @@
 //! The measured window.
 
-/// The measured window, `start` included and `end` not.
+/// The measured window, or one slice of it, `start` included and `end` not.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) start: u64,
     pub(crate) end: u64,
+    /// Length of earlier slices of the window, nanoseconds.
+    pub(crate) before: u64,
 }
 
 impl Span {
+    /// A window in one piece.
+    #[inline]
+    pub(crate) const fn whole(start: u64, end: u64) -> Span {
+        Span {
+            start,
+            end,
+            before: 0,
+        }
+    }
+
     #[inline]
     pub(crate) fn contains(self, at: u64) -> bool {
         self.start <= at && at < self.end
+    }
+
+    /// Nanoseconds since the window opened, without what lies between slices.
+    #[inline]
+    pub(crate) fn offset(self, at: u64) -> u64 {
+        self.before + (at - self.start)
     }
 
     /// Nanoseconds of `from` to `until` that lie within.

@@ -100,7 +100,7 @@ impl Group {
         let call = self.calls.get(id);
         let recorder = &mut self.operations[self.spec.steps[call.step].operation];
         if span.contains(call.done) {
-            let offset = call.done - span.start;
+            let offset = span.offset(call.done);
             recorder.ended(offset, !call.failed);
             let response = call.done.saturating_sub(call.waiting.intended);
             self.recorder.over_time.record(offset, response);
@@ -285,9 +285,9 @@ impl Group {
         let (step, in_sequence) = script.unsent(&mut waiting, &self.sequences);
         let recorder = &mut self.operations[self.spec.steps[step].operation];
         if span.contains(now) {
-            recorder.ended(now - span.start, false);
+            recorder.ended(span.offset(now), false);
             let response = now.saturating_sub(waiting.intended);
-            self.recorder.over_time.record(now - span.start, response);
+            self.recorder.over_time.record(span.offset(now), response);
         }
         if span.contains(waiting.arrival) {
             recorder.failure(cause, now.saturating_sub(waiting.intended), reason);

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use wirelab_wire::CallId;
 
 use crate::call::calls::Calls;
+use crate::call::clock::UNSET;
 use crate::call::error::ErrorKind;
 use crate::call::result::CallLogOutcome;
 use crate::call::span::Span;
@@ -31,6 +32,7 @@ use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
 use crate::plan::target::Target;
 use crate::reactor::poll::Ready;
+use crate::reactor::slices::Slice;
 use crate::reactor::turn::{Counts, Turn, TurnContext};
 use crate::record::call_log::CallLines;
 use crate::record::events::Events;
@@ -103,6 +105,8 @@ pub(crate) struct Group {
     pub(crate) watched: Option<Arc<Watched>>,
     /// Those of the first calls, where the plan wants them.
     pub(crate) first_calls: Option<FirstCalls>,
+    /// The last slice that it had, where groups take turns.
+    slice: Option<Span>,
 }
 
 /// Listens to what a session says; a macro because it borrows parts of the
@@ -149,7 +153,14 @@ impl Group {
             warms_up: true,
             watched: None,
             first_calls: None,
+            slice: None,
         }
+    }
+
+    /// It calls in slices only: not before [`Turn::resume`].
+    pub(crate) fn take_turns(&mut self, began: u64) {
+        self.demand.take_turns();
+        self.slice = Some(Span::whole(UNSET, began));
     }
 
     /// What was recorded: of the group, and of each operation under its name.
@@ -184,7 +195,16 @@ impl Group {
 impl Turn for Group {
     #[inline]
     fn own(&self, span: Span) -> Span {
-        self.demand.own(span)
+        match self.slice {
+            Some(slice) => slice,
+            None => self.demand.own(span),
+        }
+    }
+
+    fn resume(&mut self, slice: &Slice) {
+        let since = self.slice.map_or(slice.began, |last| last.end);
+        self.demand.resume(since, slice.began);
+        self.slice = Some(slice.span);
     }
 
     fn advance(&mut self, now: u64, context: &mut TurnContext) -> io::Result<()> {

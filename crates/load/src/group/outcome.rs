@@ -6,6 +6,7 @@ use crate::call::result::{CallLogOutcome, GroupOutcome, OperationOutcome, Warmup
 use crate::call::span::Span;
 use crate::group::Group;
 use crate::plan::{self, Load, Window};
+use crate::reactor::slices::OwnSlices;
 use crate::reactor::turn::Turn;
 use crate::record::first_calls::FirstCalls;
 use crate::record::periods::Periods;
@@ -19,6 +20,8 @@ pub(crate) struct During {
     pub(crate) warmup_s: f64,
     pub(crate) stationary: bool,
     pub(crate) cpu_s: f64,
+    /// Of the group alone, where groups take turns.
+    pub(crate) slices: Option<OwnSlices>,
 }
 
 /// One group, summed over the threads.
@@ -97,10 +100,11 @@ impl Merged {
             ..
         } = self;
         let start = during.span.start;
-        let end = match self.end {
+        let end = match (during.slices, self.end) {
+            (Some(own), _) => start + own.window_ns,
             // A closed load that began with its window: the last call closes it.
-            UNSET => totals.last_done.max(start),
-            end => end,
+            (None, UNSET) => totals.last_done.max(start),
+            (None, end) => end,
         };
         let window_s = seconds(end.saturating_sub(start));
         let per_s = |amount: f64| match window_s > 0.0 {
@@ -148,11 +152,11 @@ impl Merged {
             times: recorder.times(),
             series: recorder.series_of(end.saturating_sub(start)),
             response_over_time: recorder.response_over_time(end.saturating_sub(start)),
-            cpu_s: during.cpu_s,
+            cpu_s: (during.slices).map_or(during.cpu_s, |own| seconds(own.cpu_ns)),
             operations,
             sequences: recorder.sequences(),
             periods: periods.map_or_else(Vec::new, |mut periods| {
-                periods.outcomes(&group.load, Span { start, end })
+                periods.outcomes(&group.load, Span::whole(start, end))
             }),
             replies: recorder.replies.as_deref().map(Replies::outcome),
             first_calls_ns: first_calls.map(FirstCalls::into_ns),

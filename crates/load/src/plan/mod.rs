@@ -7,6 +7,7 @@ mod data;
 mod expect;
 pub(crate) mod legality;
 mod load;
+mod slices;
 pub mod target;
 mod workload;
 
@@ -18,6 +19,7 @@ use wirelab_stack::Stack;
 pub use data::{Data, RandomValue, RowPer, Rows};
 pub use expect::{Expect, SizeRange};
 pub use load::{Distribution, Load, Stage, Warmup, Window};
+pub use slices::Slices;
 pub use workload::{Carry, MixPart, RequestStep, SequenceStep, Workload};
 
 /// Everything one engine process does in one trial.
@@ -51,8 +53,12 @@ pub struct Plan {
     /// packets are stamped.
     #[serde(default)]
     pub call_log: Option<String>,
-    /// Groups of calls, each with its own workload and load, run at the same time.
+    /// Groups of calls, each with its own workload and load, run at the same time, or by turns.
     pub groups: Vec<Group>,
+    /// The groups take turns: each calls in its slices only, and none while calls of another are
+    /// under way. The length of their windows is that of all their slices together.
+    #[serde(default)]
+    pub slices: Option<Slices>,
 }
 
 /// How threads wait. Time spent spinning is reported apart (`spin_s` of the result).

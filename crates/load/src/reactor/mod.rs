@@ -3,6 +3,7 @@
 pub(crate) mod poll;
 pub(crate) mod poller;
 pub(crate) mod shared;
+pub(crate) mod slices;
 pub(crate) mod spin_policy;
 pub(crate) mod thread;
 pub(crate) mod turn;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use crate::call::clock::UNSET;
 use crate::call::span::Span;
+use crate::reactor::slices::Slices;
 use crate::reactor::thread::run_delay_ns;
 use crate::schedule::quota::Quota;
 
@@ -17,6 +18,8 @@ pub(crate) struct Shared {
     pub(crate) window_end: AtomicU64,
     /// One per group; None where time closes the window.
     pub(crate) quotas: Vec<Option<Arc<Quota>>>,
+    /// Where groups take turns.
+    pub(crate) slices: Option<Slices>,
     /// When threads stop whatever is still under way.
     pub(crate) drain_end: AtomicU64,
     /// One entry per thread.
@@ -78,9 +81,14 @@ impl Tally {
 }
 
 impl Shared {
-    pub(crate) fn new(threads: u32, quotas: Vec<Option<Arc<Quota>>>) -> Shared {
+    pub(crate) fn new(
+        threads: u32,
+        quotas: Vec<Option<Arc<Quota>>>,
+        slices: Option<Slices>,
+    ) -> Shared {
         Shared {
             quotas,
+            slices,
             window_start: AtomicU64::new(UNSET),
             window_end: AtomicU64::new(UNSET),
             drain_end: AtomicU64::new(UNSET),
@@ -166,6 +174,6 @@ impl Shared {
             UNSET => self.full_at(),
             end => end,
         };
-        Span { start, end }
+        Span::whole(start, end)
     }
 }

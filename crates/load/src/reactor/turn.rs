@@ -4,12 +4,16 @@ use std::io;
 
 use crate::call::span::Span;
 use crate::reactor::poll::{Poll, Ready};
+use crate::reactor::slices::Slice;
 
 /// Connections and schedules that take turns in a worker. Workers are compiled for each type:
 /// a call of a method costs nothing more than that of a function.
 pub(crate) trait Turn {
     /// The window as it is known here.
     fn own(&self, span: Span) -> Span;
+
+    /// A slice of it begins: it calls until the end of the slice.
+    fn resume(&mut self, slice: &Slice);
 
     /// Takes what is due at `now`.
     ///

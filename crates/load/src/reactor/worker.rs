@@ -8,6 +8,7 @@ use crate::plan::Wait;
 use crate::reactor::poll::Poll;
 use crate::reactor::poller::Poller;
 use crate::reactor::shared::{Shared, Tally};
+use crate::reactor::slices::{Seat, Slices};
 use crate::reactor::thread::{own_table, pin, sharpen_timers};
 use crate::reactor::turn::{Counts, Turn, TurnContext};
 
@@ -97,6 +98,7 @@ fn turn_until_done<T: Turn>(
     let mut input = vec![0u8; INPUT_BYTES].into_boxed_slice();
     let mut scratch = Vec::with_capacity(16 * 1024);
     let mut expire_at = now_ns() + EXPIRE_NS;
+    let mut seat = Seat::default();
     loop {
         // One time and one window for all groups of a turn, so that they agree on what is due.
         let (now, span) = (now_ns(), shared.window());
@@ -106,12 +108,17 @@ fn turn_until_done<T: Turn>(
             input: &mut input,
             scratch: &mut scratch,
         };
+        if let Some(slice) = shared.slices.as_ref().and_then(|all| seat.begun(all)) {
+            groups[slice.group].resume(&slice);
+        }
         let mut due = now + TICK_NS;
         let expiring = now >= expire_at;
-        for group in groups.iter_mut() {
+        for (index, group) in groups.iter_mut().enumerate() {
             turn.span = group.own(span);
-            group.advance(now, &mut turn)?;
-            due = due.min(group.next_due(turn.span));
+            if shared.slices.is_none() || seat.calls(index) {
+                group.advance(now, &mut turn)?;
+                due = due.min(group.next_due(turn.span));
+            }
             if expiring {
                 group.expire(now, &mut turn)?;
             }
@@ -121,7 +128,9 @@ fn turn_until_done<T: Turn>(
         }
         // Before the check for the end: the last calls must be in the counters.
         publish(groups, &poller, &shared.threads[thread]);
-        if groups.iter().all(|group| group.finished(now, span)) || shared.broken.load(Relaxed) {
+        let open = shared.slices.is_some() && !seat.over;
+        let finished = !open && groups.iter().all(|group| group.finished(now, span));
+        if finished || shared.broken.load(Relaxed) {
             return Ok(());
         }
         // Each thread looks for itself: the coordinator may be kept off its core.
@@ -130,6 +139,9 @@ fn turn_until_done<T: Turn>(
                 group.abandon(group.own(span));
             }
             return Ok(());
+        }
+        if let Some(slices) = &shared.slices {
+            due = due.min(take_turns(groups, &mut seat, slices, shared));
         }
         let found = poller.wait(&mut poll, due)?;
         for index in 0..found {
@@ -144,6 +156,47 @@ fn turn_until_done<T: Turn>(
             };
             group.on_ready(ready, &mut turn)?;
         }
+    }
+}
+
+/// How often a thread looks whether others have drained their share of a slice.
+const DRAIN_TICK_NS: u64 = 50_000;
+
+/// Ends the slice where its time is over and no call of it is under way in this thread. Returns
+/// when to look again.
+fn take_turns<T: Turn>(groups: &[T], seat: &mut Seat, slices: &Slices, shared: &Shared) -> u64 {
+    let now = now_ns();
+    if seat.over {
+        return now + TICK_NS;
+    }
+    let (spin_ns, window) = (shared.spin_ns(), shared.window());
+    let stop = |overrun| {
+        if slices.stop(now, spin_ns, overrun) {
+            shared.close_window(window.end.min(now), slices.drain_ns);
+        }
+        now
+    };
+    // The run was interrupted.
+    if window.end <= now {
+        return stop(false);
+    }
+    let Some(slice) = seat.current else {
+        return now + DRAIN_TICK_NS;
+    };
+    if now < slice.span.end {
+        return slice.span.end;
+    }
+    if groups[slice.group].finished(now, window) {
+        seat.current = None;
+        if slices.drain(now, spin_ns, window.start) {
+            shared.close_window(now, slices.drain_ns);
+        }
+        return now;
+    }
+    let drain_end = slice.span.end.saturating_add(slices.drain_ns);
+    match now < drain_end {
+        true => drain_end,
+        false => stop(true),
     }
 }
 
@@ -164,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_stops_the_others() {
-        let shared = Shared::new(2, Vec::new());
+        let shared = Shared::new(2, Vec::new(), None);
         let panicked = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let _exit_guard = ExitGuard {

@@ -173,7 +173,7 @@ impl Periods {
         if let Some(count) = count_of(&mut self.counts, index as u64) {
             self.current = Some(Current {
                 index: index as u64,
-                lasts: Span { start, end },
+                lasts: Span::whole(start, end),
                 count: std::mem::take(count),
             });
         }
@@ -402,10 +402,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// A window of 4 s that opens 10 s after the clock's zero.
-    const SPAN: Span = Span {
-        start: 10_000 * MS,
-        end: 14_000 * MS,
-    };
+    const SPAN: Span = Span::whole(10_000 * MS, 14_000 * MS);
 
     /// A call of an arrival `ms` after the window's start.
     fn call(number: u32, ms: u64, waited_ms: u64) -> EndedCall {

@@ -19,6 +19,7 @@ use crate::group::prepared::Prepared;
 use crate::group::spec::share;
 use crate::plan::{self, Load, Plan, Window};
 use crate::reactor::shared::Shared;
+use crate::reactor::slices::Slices;
 use crate::reactor::thread::pin;
 use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
@@ -56,6 +57,9 @@ pub fn run(
     interrupt: &AtomicBool,
     progress: impl FnMut(Progress),
 ) -> Result<Outcome, Fault> {
+    if let Some(slices) = &plan.slices {
+        slices.check(plan)?;
+    }
     let fit = files::fit(plan, prepared)?;
     let plan = &*fit.plan;
     // Every core is tried before anything begins; the first is kept.
@@ -65,7 +69,7 @@ pub fn run(
     // Before any thread: a file that cannot be made is a fault of the plan.
     let log = plan.call_log.as_deref().map(CallLog::create).transpose()?;
     let quotas = plan.groups.iter().map(|group| quota(group, warm(plan)));
-    let shared = Arc::new(Shared::new(plan.threads, quotas.collect()));
+    let shared = Arc::new(Shared::new(plan.threads, quotas.collect(), slices(plan)));
     let watching_threads = if plan.progress_times { plan.threads } else { 0 };
     let mut coordinator = Coordinator {
         plan,
@@ -87,11 +91,27 @@ pub fn run(
         // Before the threads start: without a warm-up their first call belongs to the window.
         coordinator.open_window(began);
     }
+    if let Some(slices) = &shared.slices {
+        slices.begin(began);
+    }
     let threads = spawn(&fit, &shared, &coordinator.watched, log.as_ref(), began)
         .map_err(|error| fault::machine(&error))?;
     coordinator.run_phases(began);
     let groups = join(threads, shared.window())?;
     Ok(coordinator.outcome(groups))
+}
+
+/// How the groups of the plan take turns.
+fn slices(plan: &Plan) -> Option<Slices> {
+    let slices = plan.slices.as_ref()?;
+    let (groups, window_s) = (plan.groups.len(), longest_s(plan));
+    Some(Slices::new(
+        slices,
+        groups,
+        window_s,
+        plan.threads,
+        warm(plan),
+    ))
 }
 
 /// The window opens on a load that runs already.
@@ -102,6 +122,18 @@ fn warm(plan: &Plan) -> bool {
 /// The window waits for the calls of the group to become stationary.
 fn warms_up(group: &plan::Group) -> bool {
     group.warmup.max_s > 0.0
+}
+
+/// The window's length where time closes it, and its bound where calls do.
+/// Groups share one window: the longest.
+fn longest_s(plan: &Plan) -> f64 {
+    let lengths = plan.groups.iter().map(|group| match group.window {
+        Window::DurationS(length_s)
+        | Window::Calls {
+            max_s: length_s, ..
+        } => length_s,
+    });
+    lengths.fold(0.0, f64::max)
 }
 
 /// How many calls a group's window is to hold. One call more closes it, where calls come
@@ -117,7 +149,7 @@ fn quota(group: &plan::Group, warm: bool) -> Option<Arc<Quota>> {
 /// Time alone closes the window.
 fn by_time(plan: &Plan) -> bool {
     let mut groups = plan.groups.iter();
-    groups.all(|group| matches!(group.window, Window::DurationS(_)))
+    plan.slices.is_none() && groups.all(|group| matches!(group.window, Window::DurationS(_)))
 }
 
 type Thread = JoinHandle<std::io::Result<Vec<Group>>>;
@@ -185,6 +217,9 @@ fn groups_of(
             part.watched = watched.cloned();
             part.warms_up = warms_up(group);
             part.first_calls = FirstCalls::of(group.first_calls);
+            if plan.slices.is_some() {
+                part.take_turns(began);
+            }
             part
         })
         .collect()
@@ -317,16 +352,26 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let (min_s, max_s) = warmups.fold((0f64, 0f64), |(min, max), w| {
             (min.max(w.min_s), max.max(w.max_s))
         });
+        // Groups that take turns warm up by turns.
+        let turns = match self.shared.slices {
+            Some(_) => self.plan.groups.len() as f64,
+            None => 1.0,
+        };
+        let (min_s, max_s) = (min_s * turns, max_s * turns);
         let groups = self.plan.groups.iter().filter(|group| warms_up(group));
         let users = groups.map(|group| u64::from(own_users(&group.load, 0, 1)));
         let mut series = Warmup::new(users.sum());
-        let (mut sampled, mut next) = (0, began + SAMPLE_NS);
+        // Each sample has whole rounds, or the difference between the groups would look like a
+        // change over time.
+        let round_ns = self.shared.slices.as_ref().map_or(1, Slices::round_ns);
+        let sample_ns = round_ns.saturating_mul(SAMPLE_NS.div_ceil(round_ns.max(1)));
+        let (mut sampled, mut next) = (0, began + sample_ns);
         loop {
             self.wait_until(next, "warmup", began);
             let (calls, elapsed) = (self.shared.warmup_calls(), seconds(now_ns() - began));
             series.sample(calls - sampled);
             // From the planned time and not from now: late samples do not add up.
-            (sampled, next) = (calls, next + SAMPLE_NS);
+            (sampled, next) = (calls, next + sample_ns);
             self.marks.stationary = elapsed >= min_s && series.stationary();
             if self.marks.stationary || elapsed >= max_s || self.stopped() {
                 return self.open_window(now_ns());
@@ -340,22 +385,10 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             false => now,
         };
         let end = match by_time(self.plan) {
-            true => start + ns(self.longest_s()),
+            true => start + ns(longest_s(self.plan)),
             false => UNSET,
         };
         self.shared.open_window(start, end, self.drain_ns());
-    }
-
-    /// The window's length where time closes it, and its bound where calls do.
-    /// Groups share one window: the longest.
-    fn longest_s(&self) -> f64 {
-        let lengths = self.plan.groups.iter().map(|group| match group.window {
-            Window::DurationS(length_s)
-            | Window::Calls {
-                max_s: length_s, ..
-            } => length_s,
-        });
-        lengths.fold(0.0, f64::max)
     }
 
     fn drain_ns(&self) -> u64 {
@@ -379,7 +412,9 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
     /// opens with a closed load closes with it, when its last call has ended.
     fn measure(&mut self) {
         let start = self.shared.window().start;
-        let (bound, by_calls) = (start + ns(self.longest_s()), !by_time(self.plan));
+        let slices = self.shared.slices.as_ref();
+        let longest_ns = slices.map_or_else(|| ns(longest_s(self.plan)), Slices::longest_ns);
+        let (bound, by_calls) = (start.saturating_add(longest_ns), !by_time(self.plan));
         self.wait_for("measure", start, bound, |shared| {
             shared.window().end <= now_ns() || (by_calls && shared.all_finished())
         });
@@ -484,13 +519,15 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let (start, end) = (before.usage, after.usage);
         let cpu_s = end.cpu_s() - start.cpu_s();
         let call_log = outcome::call_log(&merged);
-        let groups = self.plan.groups.iter().zip(merged);
-        let during = During {
+        let slices = self.shared.slices.as_ref();
+        let during = |group| During {
             span: self.shared.window(),
             warmup_s: self.marks.warmup_s,
             stationary: self.marks.stationary,
             cpu_s,
+            slices: slices.map(|slices| slices.own(group)),
         };
+        let groups = self.plan.groups.iter().zip(merged).enumerate();
         Outcome {
             engine: env!("CARGO_PKG_VERSION").into(),
             profile: if cfg!(debug_assertions) {
@@ -517,8 +554,9 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
                 file_tables: self.file_tables.clone(),
             },
             groups: groups
-                .map(|(group, merged)| merged.outcome(group, &during))
+                .map(|(number, (group, merged))| merged.outcome(group, &during(number)))
                 .collect(),
+            slices: slices.map(Slices::outcome),
         }
     }
 }

@@ -238,6 +238,12 @@ impl Schedule {
         (self.next, self.numbers.first)
     }
 
+    /// Puts off the next arrival and all after it.
+    pub(crate) fn delay(&mut self, by_ns: u64) {
+        self.origin = self.origin.saturating_add(by_ns);
+        self.next = self.next.saturating_add(by_ns);
+    }
+
     /// Goes on to the arrival after it.
     pub(crate) fn advance(&mut self) {
         let Numbers { first, step } = self.numbers;

@@ -38,6 +38,8 @@ pub(crate) struct Demand {
     quota: Option<Arc<Quota>>,
     /// When the last call arrived that the quota admitted.
     admitted_at: u64,
+    /// Users who were to call after their slice had ended; None where the load has no slices.
+    parked: Option<Vec<u32>>,
 }
 
 /// What users of a closed load do between calls.
@@ -79,6 +81,7 @@ impl Demand {
             schedule: None,
             quota,
             admitted_at: 0,
+            parked: None,
         }
     }
 
@@ -102,6 +105,26 @@ impl Demand {
             schedule: Some(Schedule::new(arrivals, numbers, origin)),
             quota,
             admitted_at: 0,
+            parked: None,
+        }
+    }
+
+    /// From now on the load is made in slices: who would call after the end of one waits for
+    /// the next.
+    pub(crate) fn take_turns(&mut self) {
+        self.parked = Some(Vec::new());
+    }
+
+    /// Goes on at `now` after the slice that ended at `since`, as if no time had passed.
+    pub(crate) fn resume(&mut self, since: u64, now: u64) {
+        let paused_ns = now.saturating_sub(since);
+        self.thinking.delay(paused_ns);
+        if let Some(schedule) = &mut self.schedule {
+            schedule.delay(paused_ns);
+        }
+        if let Some(parked) = &mut self.parked {
+            let arrivals = parked.drain(..).map(|user| Waiting::arrival(user, now));
+            self.queue.extend(arrivals);
         }
     }
 
@@ -155,6 +178,8 @@ impl Demand {
     fn arrived(&mut self, user: u32, at: u64, span: Span) {
         if at < span.end && self.admits(at, span) {
             self.queue.push_back(Waiting::arrival(user, at));
+        } else if let Some(parked) = &mut self.parked {
+            parked.push(user);
         }
     }
 
@@ -309,10 +334,7 @@ mod tests {
     use super::*;
     use crate::plan::{Load, Stage};
 
-    const ALWAYS: Span = Span {
-        start: 0,
-        end: UNSET,
-    };
+    const ALWAYS: Span = Span::whole(0, UNSET);
     const NUMBERS: Numbers = Numbers { first: 0, step: 1 };
 
     /// Users who only pause.
@@ -397,10 +419,7 @@ mod tests {
 
     #[test]
     fn nothing_begins_after_the_window() {
-        let span = Span {
-            start: 0,
-            end: 3000,
-        };
+        let span = Span::whole(0, 3000);
         let mut users = open(1e6, None);
         users.arrive(9000, span, |_, _| {});
         assert_eq!(std::iter::from_fn(|| users.next(span)).count(), 2);
@@ -429,10 +448,7 @@ mod tests {
     #[test]
     fn the_quota_counts_only_calls_of_the_window() {
         let mut users = open(1e6, quota(2));
-        let span = Span {
-            start: 3000,
-            end: UNSET,
-        };
+        let span = Span::whole(3000, UNSET);
         users.arrive(9000, span, |_, _| {});
         let taken: Vec<u64> = std::iter::from_fn(|| users.next(span))
             .map(|w| w.intended)
@@ -441,10 +457,7 @@ mod tests {
         assert!(users.exhausted());
     }
 
-    const WARM: Span = Span {
-        start: 3000,
-        end: UNSET,
-    };
+    const WARM: Span = Span::whole(3000, UNSET);
 
     #[test]
     fn the_window_of_a_schedule_is_full_when_its_next_arrival_comes() {
@@ -535,7 +548,7 @@ mod tests {
         assert_eq!(users.next(ALWAYS), Some(second));
         assert_eq!(users.next(ALWAYS), Some(Waiting::arrival(4, 5)));
         users.requeue(second);
-        let over = Span { start: 0, end: 80 };
+        let over = Span::whole(0, 80);
         users.discard_late(over);
         assert!(users.exhausted() && users.waiting());
         assert_eq!(users.next(over), Some(second));

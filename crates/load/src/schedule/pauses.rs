@@ -37,6 +37,17 @@ impl Pauses {
         }
     }
 
+    /// Puts off the end of every pause.
+    pub(crate) fn delay(&mut self, by_ns: u64) {
+        for (end, _) in &mut self.in_order {
+            *end = end.saturating_add(by_ns);
+        }
+        let others = std::mem::take(&mut self.others).into_iter();
+        self.others = others
+            .map(|Reverse((end, user))| Reverse((end.saturating_add(by_ns), user)))
+            .collect();
+    }
+
     /// Removes the first, if it ends at `now` or before.
     #[inline]
     pub(crate) fn pop_due(&mut self, now: u64) -> Option<Pause> {
