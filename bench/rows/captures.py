@@ -22,8 +22,8 @@ from wirelab.errors import LabError, TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
 from wirelab.records.link import CaptureRecord
-from wirelab.trial.capture import Capture, CaptureSpec
-from wirelab.trial.link import AnyLink, Link, LinkSpec, Loopback
+from wirelab.trial.stages.capture import Capture, CaptureSpec
+from wirelab.trial.stages.link import AnyLink, Link, LinkSpec, Loopback
 
 WITHOUT, WITH = "without", "with a capture"
 LINKS = ("loopback", "lan")

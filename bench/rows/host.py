@@ -19,7 +19,7 @@ from wirelab.errors import LabError, TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
 from wirelab.records.host import HostRecord
-from wirelab.trial.host import HostRecording
+from wirelab.trial.stages.host import HostRecording
 
 WITHOUT, WITH = "without", "with a record"
 RATE_RPS = 20_000

@@ -24,8 +24,8 @@ from wirelab.errors import LabError, TrialFailed
 from wirelab.process.children import POLL_S, Child, ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
-from wirelab.trial.capture import Capture, CaptureSpec
-from wirelab.trial.link import End
+from wirelab.trial.stages.capture import Capture, CaptureSpec
+from wirelab.trial.stages.link import End
 
 CAPTURED, LIVE = "captured", "dissected live"
 RATE_MIN = 0.9

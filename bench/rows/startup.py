@@ -21,8 +21,8 @@ from wirelab.cli import COMMANDS
 from wirelab.errors import TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
-from wirelab.trial.capture import Capture, CaptureSpec
-from wirelab.trial.link import End
+from wirelab.trial.stages.capture import Capture, CaptureSpec
+from wirelab.trial.stages.link import End
 
 WINDOW_S = 3
 """Window of `drive` and of wrk, seconds."""

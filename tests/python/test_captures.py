@@ -13,8 +13,8 @@ import pytest
 
 from wirelab.errors import StorageError
 from wirelab.process.interruption import Interruption
-from wirelab.trial.capture import Capture, CaptureSpec
-from wirelab.trial.link import End
+from wirelab.trial.stages.capture import Capture, CaptureSpec
+from wirelab.trial.stages.link import End
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="captures need root"),

@@ -18,7 +18,7 @@ from wirelab.errors import ExperimentError, Interrupted, StackError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.process import callers, engine
-from wirelab.process.callers import Caller, Callers
+from wirelab.process.callers import CallerProgram, CallerPrograms
 from wirelab.process.interruption import Interruption
 from wirelab.records.trial import Trial
 from wirelab.run import runner as running
@@ -247,8 +247,8 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
         path = tmp_path / "caller"
         path.write_text(SCRIPT.format(python=sys.executable, body=BODIES[way]), encoding="utf-8")
         path.chmod(0o755)
-        fake = Caller("go", (str(path),))
-        monkeypatch.setattr(Callers, "caller", lambda self, name, interruption: fake)
+        fake = CallerProgram("go", (str(path),))
+        monkeypatch.setattr(CallerPrograms, "program", lambda self, name, interruption: fake)
         monkeypatch.setattr(engine, "SILENCE_S_MAX", 1.0)
         monkeypatch.setattr(engine, "MARGIN_S", -19.0)
 

@@ -18,7 +18,7 @@ import pytest
 
 from wirelab.errors import LabError
 from wirelab.process.interruption import Interruption
-from wirelab.trial import host
+from wirelab.trial.stages import host
 
 PAUSE_S = 0.05
 CALLS = 8

@@ -20,9 +20,9 @@ from wirelab.cli import app
 from wirelab.documents.dissection import Dissection
 from wirelab.errors import UsageError
 from wirelab.process.interruption import Interruption
-from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.dissection import Look, dissect
-from wirelab.trial.link import End
+from wirelab.trial.stages.capture import Capture, CaptureSpec
+from wirelab.trial.stages.link import End
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="captures need root"),

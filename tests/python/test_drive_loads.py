@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from tests.python.counting_server import counting_server
-from wirelab.cli import drive_options, main
-from wirelab.cli.drive_options import make_amount, make_call
+from wirelab.cli import main
+from wirelab.cli.drive import read_amount, read_call
 from wirelab.cli.options.drive import Options
 from wirelab.documents.plan import Plan
 from wirelab.stack import targets
@@ -41,7 +41,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[Options]:
         found.append(options)
         return 0
 
-    monkeypatch.setattr(drive_options, "run", note)
+    monkeypatch.setattr("wirelab.cli.drive.run", note)
     return found
 
 
@@ -103,7 +103,7 @@ def test_options_become_the_plans_load(
     parsed: list[Options], arguments: str, load: Json, window: Json
 ) -> None:
     assert main(["drive", "rest@rust", *arguments.split()]) == 0
-    amount = make_amount(parsed[0])
+    amount = read_amount(parsed[0])
     assert amount.load() == (load if "kind" in load else {**CLOSED, **load})
     assert amount.window() == window
     group = {**amount.group(), "stack": {"binding": "rest"}, "workload": _workload(parsed[0])}
@@ -111,7 +111,7 @@ def test_options_become_the_plans_load(
 
 
 def _workload(options: Options) -> Json:
-    workload: Json = make_call(options, targets.parse("rest@rust")).request.workload
+    workload: Json = read_call(options, targets.parse("rest@rust")).request.workload
     return workload
 
 

@@ -22,8 +22,9 @@ import jsonschema
 import pytest
 
 from wirelab.cli import main
-from wirelab.cli.drive_live import Seconds, sparkline
+from wirelab.cli.output.drive import sparkline
 from wirelab.documents.event import Progress
+from wirelab.drive.progress import Seconds
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 Json = dict[str, Any]

@@ -24,15 +24,15 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.process import engine_binary
 from wirelab.process.interruption import Interruption
-from wirelab.records.host import HostRecord
+from wirelab.records.host import NAME, HostRecord
 from wirelab.records.line import from_line, to_line
 from wirelab.records.trial import Trial
 from wirelab.report.sections import packet_waits
 from wirelab.stack import manifests
-from wirelab.trial import host
-from wirelab.trial.capture import Captures
-from wirelab.trial.link import Loopback
 from wirelab.trial.reconciliation import CallLog
+from wirelab.trial.stages import host
+from wirelab.trial.stages.capture import Captures
+from wirelab.trial.stages.link import Loopback
 from wirelab.trial.taken_packets import TakenPackets
 
 TEXT = """\
@@ -194,22 +194,26 @@ def _divided(folder: Path) -> dict[str, Any]:
     ):
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         port = server.server_address[1]
-        with Captures(
-            "server",
-            Loopback(),
-            folder,
-            port=port,
-            pids=(os.getpid(),),
-            cores=(),
-            interruption=interruption,
-        ) as captures:
+        with (
+            Captures(
+                "server",
+                Loopback(),
+                folder,
+                port=port,
+                cores=(),
+                interruption=interruption,
+            ) as captures,
+            host.HostRecording(
+                (os.getpid(),), folder / NAME, log=folder / "host.log", interruption=interruption
+            ) as recording,
+        ):
             for _ in range(CALLS):
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10.0).read()
             captures.tick()
+            recording.tick()
             time.sleep(0.3)
-            taken, recorded = captures.finish(), captures.finish_host()
+            taken, recorded = captures.finish(), recording.finish()
         server.shutdown()
-        assert recorded is not None
         assert recorded.records > 0
         packets = TakenPackets(folder, taken, recorded, folder / "keys", is_direct=True)
         wire = packets.dissected(CallLog(None), interruption)

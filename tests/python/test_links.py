@@ -32,7 +32,7 @@ from wirelab.run.progress import Silent
 from wirelab.run.runner import Run
 from wirelab.selftest import doctor
 from wirelab.stack import manifests
-from wirelab.trial import link as links
+from wirelab.trial.stages import link as links
 
 TEXT = """\
 name: small

@@ -31,8 +31,8 @@ from wirelab.process.scratch import Certificates
 from wirelab.stack import manifests
 from wirelab.stack.axes import number_max
 from wirelab.stack.reference import Stack
-from wirelab.trial import link as links
 from wirelab.trial.plans import plan, settings
+from wirelab.trial.stages import link as links
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = ROOT / "contracts" / "process"

@@ -18,7 +18,7 @@ from wirelab.process.children import Child, ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess
 from wirelab.process.readiness import ReadyWait
-from wirelab.trial.link import Link
+from wirelab.trial.stages.link import Link
 
 SPIN = "import time; end = time.monotonic() + {0}\nwhile time.monotonic() < end: pass\n"
 PRINT = "print('{\"ready\": true}')"

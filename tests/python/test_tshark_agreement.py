@@ -17,9 +17,9 @@ from wirelab.documents.dissection import Dissection
 from wirelab.experiment import loading as experiment_file
 from wirelab.process.interruption import Interruption
 from wirelab.run import runner as running
-from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.dissection import Look, dissect
-from wirelab.trial.link import End
+from wirelab.trial.stages.capture import Capture, CaptureSpec
+from wirelab.trial.stages.link import End
 
 pytestmark = [
     pytest.mark.skipif(

@@ -26,7 +26,7 @@ from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack.reference import Stack
-from wirelab.trial.capture import Capture, CaptureSpec
+from wirelab.trial.stages.capture import Capture, CaptureSpec
 
 CAPTURE, CASE = "capture.pcapng", "case.json"
 CLIENT_LOG, SERVER_LOG, LINK_LOG = "client.strace", "server.strace", "link.log"

@@ -17,7 +17,7 @@ from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess
-from wirelab.trial.link import End
+from wirelab.trial.stages.link import End
 
 LOOPBACK, LAN, WLAN, ROUTED, FAR, GPRS, JITTER = (
     *("loopback", "lan", "wlan", "routed", "far", "gprs", "jitter"),

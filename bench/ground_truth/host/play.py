@@ -34,9 +34,9 @@ from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.statistics.distributions import binomial_interval
-from wirelab.trial.capture import Capture, CaptureSpec
-from wirelab.trial.host import HostRecording
-from wirelab.trial.link import End
+from wirelab.trial.stages.capture import Capture, CaptureSpec
+from wirelab.trial.stages.host import HostRecording
+from wirelab.trial.stages.link import End
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/reference/host.md"
 COUNT = 200

@@ -42,7 +42,7 @@ from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.statistics.distributions import binomial_interval
-from wirelab.trial.capture import Capture, CaptureSpec
+from wirelab.trial.stages.capture import Capture, CaptureSpec
 
 PLACES = (LOOPBACK, PROXY, WLAN, FAR, RELAY)
 COUNT = 60

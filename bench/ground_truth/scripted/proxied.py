@@ -20,7 +20,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.proxies import Proxy
 from wirelab.process.proxies.haproxy import Haproxy
 from wirelab.process.proxies.hop import FOREVER_S, Hop, Installation
-from wirelab.trial.link import End
+from wirelab.trial.stages.link import End
 
 PROXY = "proxy"
 HOST = "127.0.0.1"

@@ -15,7 +15,7 @@ from bench.ground_truth.labels.occurrence import SEGMENT_BYTES_ETHERNET
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess
-from wirelab.trial.link import End
+from wirelab.trial.stages.link import End
 
 RELAY = "relay"
 DELAY_MS = 20.0

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.error_handling import err, exit_with_code, out
 from wirelab.cli.options.common import (
     GroupedCommand,
+    accept_folder,
     option_group,
 )
 from wirelab.cli.options.drive import (
@@ -19,8 +24,36 @@ from wirelab.cli.options.drive import (
     Options,
     OutputOptions,
     PatternOptions,
+    refuse_contradictions,
 )
-from wirelab.cli.thresholds import THRESHOLDS, DriveThresholdOptions
+from wirelab.cli.options.thresholds import THRESHOLDS, DriveThresholdOptions
+from wirelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from wirelab.drive.amount import Amount
+    from wirelab.drive.measurement import Display, DriveSpec, Measured
+    from wirelab.drive.request import Request
+    from wirelab.drive.session import Call
+    from wirelab.secrets.known import KnownSecrets
+    from wirelab.stack.reference import Stack
+    from wirelab.stack.targets import Server
+
+OF_URLS = {
+    "method": "the contract defines how operations are called",
+    "header": "the contract defines the headers of calls",
+    "data": "the contract defines the message: use --operation and --size",
+    "body": "the contract defines the message: use --operation and --size",
+    "proto": "the contract is known: use --operation",
+    "follow": "it never redirects",
+    "cookies": "it sets no cookies",
+    "http2": "write the axis, e.g. rest@rust?transport=http/2",
+    "ca": "wirelab creates its certificate: write ?security=tls",
+    "insecure": "wirelab creates its certificate: write ?security=tls",
+    "any-target": "wirelab starts it on this machine",
+}
+"""Options that do not apply to wirelab's own services, with the reason."""
+OF_STACKS = {"ready-timeout": "leave it out: a server at a URL is running already"}
+"""What to do about options that do not apply to URLs, if it is not about the content."""
 
 
 @click.command(cls=GroupedCommand)
@@ -40,6 +73,244 @@ from wirelab.cli.thresholds import THRESHOLDS, DriveThresholdOptions
 @exit_with_code
 def drive(target: str, **groups: Any) -> int:
     """Load one server and report how fast it answers."""
-    from wirelab.cli.drive_options import run
-
     return run(Options(target, **groups))
+
+
+def run(options: Options) -> int:
+    """Returns the exit code. Raises :class:`WirelabError`."""
+    from wirelab.cli.output import drive as output
+    from wirelab.cli.output.thresholds import show_verdicts, write_junit
+
+    made = measure(options, lambda: output.show_progress(tui=options.output.tui))
+    if options.output.as_json:
+        print(json.dumps(made.document(), indent=1))
+    else:
+        output.show(made.target, made.result)
+        show_verdicts(made.judged, min(out.width, output.WIDTH))
+    # Written after the result is printed, so that a full disk does not lose the result.
+    if options.output.report is not None:
+        output.write_report(made, options.output.report)
+    write_junit(made.target, made.judged, options.thresholds.junit)
+    return made.exit_code
+
+
+def measure(options: Options, display: Display) -> Measured:
+    """Makes the calls. The result has no secrets of the options. Raises :class:`WirelabError`,
+    also without them."""
+    from wirelab.drive import measurement
+    from wirelab.format.console import Ticker
+
+    known = _find_secrets(options)
+    with known.hiding_errors():
+        made = measurement.measure(read_spec(options), display, Ticker(err).show)
+    return replace(made, result=known.hide_json(made.result))
+
+
+def read_spec(options: Options) -> DriveSpec:
+    """What the options name. Raises :class:`UsageError`."""
+    from wirelab.drive.measurement import DriveSpec
+    from wirelab.stack import targets
+
+    connection, message = options.connection, options.message
+    refuse_contradictions(options)
+    conditions = options.thresholds.conditions()
+    if options.output.report is not None:
+        accept_folder("--report", options.output.report)
+    target = targets.parse(options.target)
+    _refuse_foreign(target, options)
+    return DriveSpec(
+        options.target,
+        target,
+        amount=read_amount(options),
+        call=read_call(options, target),
+        conditions=conditions,
+        follow=message.follow,
+        cookies=message.cookies,
+        any_target=connection.any_target,
+        postgres=connection.postgres,
+        ready_timeout_s=connection.ready_timeout_s,
+    )
+
+
+def _find_secrets(options: Options) -> KnownSecrets:
+    """What the target, the headers and the content hold."""
+    from wirelab.secrets import given
+
+    message = options.message
+    pairs = (header.partition(":") for header in message.headers)
+    headers = [(name.strip(), value.strip()) for name, _, value in pairs]
+    content = message.data or ""
+    if message.body is not None and message.body.is_file():
+        content = message.body.read_bytes().decode("utf-8", "replace")
+    return given.of_request(options.target, headers, content)
+
+
+def read_amount(options: Options) -> Amount:
+    """How many calls to make, and how fast. Raises :class:`UsageError`."""
+    from wirelab.drive import load_values
+    from wirelab.drive.amount import Amount, Spread
+
+    load, pattern = options.load, options.pattern
+    positive = load_values.positive
+    start_rate = load_values.rate("--start-rate", pattern.start_rate or 0.0, zero=True)
+    stages = load_values.stages("--stage", tuple(pattern.stages), start_rate)
+    users = [int(stage.to) for stage in stages if not stage.of_rate]
+    return Amount(
+        connections=options.connection.connections,
+        in_flight=options.connection.in_flight,
+        users=max(users) if users else load.users,
+        think=load_values.spread("--think", pattern.think) if pattern.think else Spread(0.0),
+        calls_per_pause=pattern.calls_per_pause or 1,
+        iterations=pattern.iterations,
+        rate=None if load.rate is None else load_values.rate("--rate", load.rate),
+        poisson=load.poisson,
+        stages=stages,
+        start_rate=start_rate,
+        bursts=load_values.bursts(pattern.burst, pattern.gap or "", load.rate)
+        if pattern.burst is not None
+        else None,
+        seed=options.seed,
+        duration_s=None if load.duration is None else positive("--duration", load.duration),
+        calls=load.calls,
+        max_s=positive("--max-time", load.max_time or "10min"),
+        warmup_s=load_values.seconds("--warmup", load.warmup),
+        timeout_s=positive("--timeout", load.timeout),
+    )
+
+
+def read_call(options: Options, target: Stack | Server) -> Call:
+    """What to call. Raises :class:`UsageError`."""
+    from wirelab.drive.session import Call, read_message
+    from wirelab.stack.targets import Server
+
+    connection, message = options.connection, options.message
+    data, is_grpc = message.data, isinstance(target, Server) and target.kind == "grpc"
+    return Call(
+        method=message.method,
+        headers=_read_headers(message, is_grpc=is_grpc),
+        body=_read_body(data if not is_grpc else None, message.body),
+        message=read_message(data) if data is not None and is_grpc else None,
+        proto=_accept_file("--proto", message.proto),
+        imports=tuple(message.imports),
+        http2=connection.http2,
+        close=connection.close,
+        ca=_accept_file("--ca", connection.ca),
+        insecure=connection.insecure,
+        request=_read_request(options.contract, options.seed),
+        work=_accept_work(connection.work),
+    )
+
+
+def _refuse_foreign(target: Stack | Server, options: Options) -> None:
+    """Refuses, by name, options that do not apply to the target."""
+    from wirelab.secrets.finding import hide_target
+    from wirelab.stack.reference import Stack
+
+    is_stack = isinstance(target, Stack)
+    connection, message, contract = options.connection, options.message, options.contract
+    of_urls = {
+        "method": message.method,
+        "header": message.headers,
+        "data": message.data,
+        "body": message.body,
+        "proto": message.proto,
+        "follow": message.follow,
+        "cookies": message.cookies,
+        "http2": connection.http2,
+        "ca": connection.ca,
+        "insecure": connection.insecure,
+        "any-target": connection.any_target,
+    }
+    of_stacks = {
+        "operation": contract.operation,
+        "sequence": contract.sequence,
+        "size": contract.size,
+        "mix": contract.mix,
+        "step": contract.steps,
+        "data-file": contract.data_file,
+        "data-random": contract.data_random,
+        "ready-timeout": connection.ready_timeout_s,
+    }
+    has_postgres = isinstance(target, Stack) and target.axes["store"] == "postgres"
+    if connection.postgres and not has_postgres:
+        raise UsageError(
+            f"--postgres needs store=postgres, but {hide_target(options.target)} has another store",
+            "use a stack such as rest@rust?store=postgres, or leave --postgres out",
+        )
+    for option in _find_given(of_urls) if is_stack else ():
+        raise UsageError(
+            f"--{option} applies to URLs only, and {target} is a service of wirelab",
+            OF_URLS[option],
+        )
+    for option in () if is_stack else _find_given(of_stacks):
+        raise UsageError(
+            f"--{option} applies only to services of wirelab, such as rest@rust",
+            OF_STACKS.get(option, "use --data or --body to send content to a URL"),
+        )
+
+
+def _find_given(values: Mapping[str, object]) -> list[str]:
+    """Names of the options that were given; an empty text counts as given."""
+    return [name for name, value in values.items() if value not in (None, False, ())]
+
+
+def _read_headers(message: MessageOptions, *, is_grpc: bool) -> tuple[tuple[str, str], ...]:
+    """The given headers, plus a content-type if ``--data`` is JSON."""
+    headers = tuple(map(_read_header, message.headers))
+    if message.data is None or is_grpc or any(name == "content-type" for name, _ in headers):
+        return headers
+    try:
+        json.loads(message.data)
+    except (ValueError, RecursionError):
+        return headers
+    return (*headers, ("content-type", "application/json"))
+
+
+def _read_header(text: str) -> tuple[str, str]:
+    from wirelab.secrets.finding import hide_target
+
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise UsageError(
+            f"--header {hide_target(text)!r} is not a header", "write it as 'Name: value'"
+        )
+    return name.strip().lower(), value.strip()
+
+
+def _read_request(contract: ContractOptions, seed: int) -> Request:
+    """The request to one of wirelab's services. Raises :class:`UsageError`."""
+    from wirelab.drive import request
+
+    data = request.Data(
+        _accept_file("--data-file", contract.data_file),
+        tuple(contract.data_random),
+        contract.data_rows,
+        contract.data_per,
+    ).described()
+    if contract.mix:
+        return request.mix(contract.mix, seed)
+    if contract.steps:
+        return request.steps(contract.steps, data, seed)
+    message = request.single(contract.operation, contract.sequence, contract.size)
+    return request.with_data(message, data, seed) if data else request.Request.of(message)
+
+
+def _read_body(data: str | None, body: Path | None) -> bytes | None:
+    if body is not None:
+        try:
+            return body.read_bytes()
+        except OSError as error:
+            raise UsageError(f"--body {body} cannot be read: {error.strerror}") from None
+    return data.encode() if data is not None else None
+
+
+def _accept_file(option: str, path: Path | None) -> Path | None:
+    if path is not None and not path.is_file():
+        raise UsageError(f"{option} {path} is not a file", "check the path")
+    return path
+
+
+def _accept_work(work: str | None) -> str | None:
+    if work not in (None, "decode", "frame"):
+        raise UsageError(f"--work {work} is unknown", "give decode or frame")
+    return work

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
-from wirelab.cli.monitoring import METRICS_PORT_OPTION, monitored
 from wirelab.cli.options.common import (
     AS_JSON,
     DIRECTORY,
+    METRICS_PORT_OPTION,
     POSTGRES,
     READY_TIMEOUT,
     SHARE,
@@ -90,10 +90,11 @@ def reproduce(
     err.print(f"directory: {folder}")
 
     from wirelab.cli.output import reproduce as reproduced
+    from wirelab.cli.output.monitoring import serve_metrics
     from wirelab.run.progress import OnConsole
     from wirelab.study import reproduction
 
-    with monitored(OnConsole(err), metrics_port) as watched:
+    with serve_metrics(OnConsole(err), metrics_port) as watched:
         made = reproduction.reproduce(
             study,
             folder,

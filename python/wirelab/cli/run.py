@@ -3,67 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code
-from wirelab.cli.monitoring import METRICS_PORT_OPTION, monitored
 from wirelab.cli.options.common import (
     AS_JSON,
     DIRECTORY,
     OPTIONS,
     PATH,
-    POSTGRES_HELP,
     READY_TIMEOUT,
     SHARE,
     VERBOSE,
-    AcceptOptions,
     DirectoryOptions,
     GroupedCommand,
-    option,
     option_group,
-    postgres_url,
 )
-from wirelab.cli.thresholds import THRESHOLDS, ThresholdOptions
+from wirelab.cli.options.run import EXPORT, RunOptions
+from wirelab.cli.options.thresholds import THRESHOLDS, ThresholdOptions
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
     from wirelab.run.progress import Progress
 
-EXPORT = click.option(
-    "--export",
-    type=PATH,
-    metavar="FILE",
-    multiple=True,
-    help="Also write every figure, per cell, operation, group, stage and burst. The extension "
-    "sets the format: .csv, .parquet, .json, .jsonl or .openmetrics; .hlog writes the histograms. "
-    "May be repeated.",
-)
 DEMO, DEMO_QUICK = (
     Path(__file__).parent.parent / "experiments" / name for name in ("demo.yaml", "demo-quick.yaml")
 )
-
-
-@dataclass(frozen=True)
-class RunOptions(AcceptOptions):
-    """How services are started, which may be measured, and what runs afterwards."""
-
-    test_findings: bool = option(
-        "--test-findings",
-        is_flag=True,
-        help="Then test the packet findings, like `dissect --test`; sets its exit code.",
-    )
-    postgres: str = option(
-        "--postgres",
-        metavar="URL",
-        callback=postgres_url,
-        default="",
-        help=f"{POSTGRES_HELP} Needs store=postgres.",
-    )
-    metrics_port: int | None = option("--metrics-port", **METRICS_PORT_OPTION)
 
 
 @click.command(cls=GroupedCommand)
@@ -205,11 +172,12 @@ def _run(
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}")
 
+    from wirelab.cli.output.monitoring import serve_metrics
     from wirelab.run import runner as running
     from wirelab.run.progress import OnConsole
 
     progress = OnConsole(err)
-    with monitored(progress, options.metrics_port) as watched:
+    with serve_metrics(progress, options.metrics_port) as watched:
         finished = running.run(
             experiment,
             folder,
@@ -222,7 +190,7 @@ def _run(
             ready_timeout_s=options.ready_timeout_s,
             share=options.share,
         )
-        tested = _tested(folder, watched, options) if test_findings else EXIT_OK
+        tested = _test_findings(folder, watched, options) if test_findings else EXIT_OK
     shown = results.show(
         finished,
         as_json=as_json,
@@ -235,7 +203,7 @@ def _run(
     return EXIT_FAILED if EXIT_FAILED in (shown, tested) else shown or tested
 
 
-def _tested(folder: Path, progress: Progress, options: RunOptions) -> int:
+def _test_findings(folder: Path, progress: Progress, options: RunOptions) -> int:
     """Tests the packet findings and returns the exit code. The results are shown in any case."""
     from wirelab.run.adaptive import testing
 

@@ -29,7 +29,7 @@ END_S_MAX = 5.0
 
 
 @dataclass(frozen=True)
-class Caller:
+class CallerProgram:
     """A built caller."""
 
     name: str
@@ -41,14 +41,14 @@ class Caller:
         return binary_digest(Path(self.command[0]))
 
 
-class Callers:
+class CallerPrograms:
     """Builds each caller once per run."""
 
     def __init__(self, on_build: OnBuild = ignore) -> None:
         self._on_build = on_build
-        self._built: dict[str, Caller] = {}
+        self._built: dict[str, CallerProgram] = {}
 
-    def caller(self, name: str, interruption: Interruption) -> Caller:
+    def program(self, name: str, interruption: Interruption) -> CallerProgram:
         """The built caller. Raises :class:`BuildError`."""
         if name not in self._built:
             known = manifests.callers()
@@ -62,7 +62,7 @@ class Callers:
                     f"{manifest.title} was built, but {command[0]} does not exist",
                     "correct `build` and `start` in its caller.json",
                 )
-            self._built[name] = Caller(name, command)
+            self._built[name] = CallerProgram(name, command)
         return self._built[name]
 
 
@@ -74,7 +74,7 @@ class ClientDrive(PlanProcess[CallerOutcome]):
 
     def __init__(
         self,
-        caller: Caller,
+        caller: CallerProgram,
         plan: Plan,
         options: ProcessOptions,
         *,

@@ -25,7 +25,7 @@ from wirelab.experiment.model import Experiment
 from wirelab.format.units import format_seconds
 from wirelab.identity import Admission
 from wirelab.process import engine_binary, open_files, proxies, rust_programs
-from wirelab.process.callers import Callers
+from wirelab.process.callers import CallerPrograms
 from wirelab.process.core_locks import CoreLocks
 from wirelab.process.databases import MAX_CONNECTIONS, Stores
 from wirelab.process.interruption import Interruption
@@ -42,7 +42,8 @@ from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.runner import Lab, TrialRunner, try_out
+from wirelab.trial.runner import TrialRunner, try_out
+from wirelab.trial.setup import Lab
 
 T = TypeVar("T")
 SHARE = "WIRELAB_SHARE"
@@ -120,7 +121,7 @@ def run(
             stores,
             on_progress=progress.inside,
             on_runtime=progress.runtime,
-            callers=Callers(progress.building),
+            callers=CallerPrograms(progress.building),
             ready_timeout_s=ready_timeout_s,
             other_runs=locks.others,
             repeats_spoilt=not share,
@@ -238,7 +239,7 @@ def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -
         try:
             if name in CLIENTS:
                 progress.note(f"preparing the caller in {name}")
-                lab.callers.caller(name, lab.interruption)
+                lab.callers.program(name, lab.interruption)
             else:
                 lab.tools.tool(name, lab.interruption, progress.note)
         except (NotInstalled, ToolMissing) as missing:

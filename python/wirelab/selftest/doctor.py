@@ -25,10 +25,10 @@ from wirelab.records.link import LinkRecord
 from wirelab.selftest import clock_resolution
 from wirelab.stack.link_names import Driver
 from wirelab.stack.reference import Stack
-from wirelab.trial import capture as captures
-from wirelab.trial import host as hosts
-from wirelab.trial import link as links
-from wirelab.trial.link import LinkSpec
+from wirelab.trial.stages import capture as captures
+from wirelab.trial.stages import host as hosts
+from wirelab.trial.stages import link as links
+from wirelab.trial.stages.link import LinkSpec
 
 Ability = Literal["yes", "limited", "no"]
 FILES_ENOUGH = 22_000

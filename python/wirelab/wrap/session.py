@@ -36,10 +36,10 @@ from wirelab.stack import manifests
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.reference import Stack
 from wirelab.trial import dissection, secrets
-from wirelab.trial import link as links
-from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.dissection import Look
-from wirelab.trial.link import AnyLink, End, LinkSpec
+from wirelab.trial.stages import link as links
+from wirelab.trial.stages.capture import Capture, CaptureSpec
+from wirelab.trial.stages.link import AnyLink, End, LinkSpec
 from wirelab.wrap import process, target
 from wirelab.wrap.process import Ran, Stopping
 from wirelab.wrap.target import ServiceAddress

@@ -60,7 +60,7 @@ class DriveProgress:
     """Seconds of warm-up and window that have passed."""
 
     def __init__(self, asked: DriveParameters, channel: Channel) -> None:
-        from wirelab.cli.drive_live import Seconds
+        from wirelab.drive.progress import Seconds
 
         self._warmup_s = asked.warmup_s
         window_s = asked.value("duration_s")
@@ -101,10 +101,10 @@ class RunProgress(Silent):
 
 def drive(asked: DriveParameters, limits: Limits, channel: Channel) -> Made:
     """Raises :class:`WirelabError`."""
-    from wirelab.cli import drive_options
+    from wirelab.cli.drive import measure
     from wirelab.cli.options import drive as groups
+    from wirelab.cli.options.thresholds import DriveThresholdOptions
     from wirelab.cli.output import drive as output
-    from wirelab.cli.thresholds import DriveThresholdOptions
 
     options = groups.Options(
         asked.target,
@@ -139,7 +139,7 @@ def drive(asked: DriveParameters, limits: Limits, channel: Channel) -> Made:
     def display() -> Iterator[OnProgress]:
         yield DriveProgress(asked, channel).show
 
-    made = drive_options.measured(options, display)
+    made = measure(options, display)
     return Made(
         _text(lambda: output.show(made.target, made.result)), made.document(), made.exit_code
     )

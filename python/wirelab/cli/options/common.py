@@ -99,6 +99,13 @@ SHARE_OPTION: dict[str, Any] = {
 """Attributes of ``--share``."""
 SHARE = click.option("--share", **SHARE_OPTION)
 
+METRICS_PORT_OPTION: dict[str, Any] = {
+    "type": click.IntRange(0, 65535),
+    "metavar": "PORT",
+    "help": "Serve OpenMetrics at http://127.0.0.1:PORT/metrics during the run; 0: any free port.",
+}
+"""Attributes of ``--metrics-port``."""
+
 POSTGRES_HELP = "URL of a running PostgreSQL to use instead of starting one."
 
 
@@ -117,6 +124,16 @@ POSTGRES = click.option(
     callback=postgres_url,
     help=f"{POSTGRES_HELP} Needs store=postgres.",
 )
+
+
+def accept_folder(option_name: str, file: Path) -> None:
+    """Raises :class:`UsageError` for a file whose folder does not exist."""
+    if not file.parent.is_dir():
+        raise UsageError(
+            f"{option_name} {file}: the folder {file.parent} does not exist",
+            "create it, or give another path",
+        )
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

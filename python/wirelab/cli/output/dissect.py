@@ -14,8 +14,9 @@ from wirelab.format.counting import counted
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.run import directory as run_directory
-from wirelab.trial import dissected, dissection, host, reconciliation
+from wirelab.trial import dissected, dissection, reconciliation
 from wirelab.trial.dissection import Look
+from wirelab.trial.stages import host
 
 FLOWS_FOR_PORTS = 1_000
 """Number of connections whose ports are listed."""

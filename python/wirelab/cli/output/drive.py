@@ -1,17 +1,34 @@
-"""Prints the result of `wirelab drive` for people, in 80 columns."""
+"""What `wirelab drive` shows: its progress, live, and its result for people, in 80 columns."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from wirelab.checks.replies import UNCHECKED, differences
-from wirelab.cli.error_handling import folded, out
+from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.output.thresholds import sentence
+from wirelab.documents.event import Progress
+from wirelab.drive.progress import Second, Seconds
+from wirelab.errors import UsageError
+from wirelab.format.console import Console, Line, StatusLine
 from wirelab.format.counting import counted, failure_text
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.records.caller import FileTables
 from wirelab.records.conversion import convert
 from wirelab.records.group import RepliesResult
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+    from wirelab.drive.measurement import Measured
+    from wirelab.drive.session import OnProgress
 
 Json = dict[str, Any]
 
@@ -21,6 +38,11 @@ EXAMPLES_MAX = 3
 """Maximum number of example messages per kind of failure."""
 COUNTS_APART = 0.01
 """Share by which calls and rate may differ without a note."""
+SHORT_S = 0.05
+"""Shortest elapsed time for which a rate is shown."""
+KEPT = 50
+"""Points of a live chart, one per second; they fit into 80 columns."""
+BARS = " ▁▂▃▄▅▆▇█"
 FAILED_TIMES = (
     "all calls: a failed call counts until its error was answered, its connection ended or its "
     "timeout expired"
@@ -186,3 +208,114 @@ def _show_client(result: Json) -> None:
     # A share below 1 % is not worth a line.
     if spin_s > 0.01 * result["client_cpu_s"]:
         _say(f"  including {format_seconds(spin_s)} of busy-polling, not part of the CPU per call")
+
+
+def write_report(made: Measured, file: Path) -> None:
+    """Writes the HTML page. Raises :class:`UsageError`."""
+    from wirelab.report.drive_page import drive_page
+    from wirelab.run.directory import write_whole
+
+    sentences = list(map(sentence, made.judged))
+    page = drive_page(made.target, made.result, made.outcome.groups[0], sentences)
+    try:
+        write_whole(file, page)
+    except OSError as error:
+        raise UsageError(f"--report {file} cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def show_progress(*, tui: bool) -> Iterator[OnProgress]:
+    """The live display; does nothing if standard error is not a terminal."""
+    if not tui and not err.is_terminal:
+        yield None
+        return
+    with LiveChart(err) if tui else LiveLine(err) as live:
+        yield live.show
+
+
+class LiveLine(AbstractContextManager["LiveLine"]):
+    """One status line at the bottom of a terminal; prints nothing elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        self._line, self._seconds = StatusLine(console), Seconds()
+
+    def __exit__(self, *error: object) -> None:
+        self._line.__exit__(*error)
+
+    def show(self, progress: Progress) -> None:
+        """Replaces the line, except at the very start of a phase, when there is no rate yet."""
+        if progress.elapsed_s > SHORT_S:
+            self._line.show(Line(self._seconds.next(progress).text))
+
+
+class LiveChart(AbstractContextManager["LiveChart"]):
+    """Rate, response times, failures and calls in flight over the last seconds, on a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        """Raises :class:`UsageError` if the console is not a terminal."""
+        if not console.is_terminal:
+            raise UsageError(
+                "--tui needs a terminal", "leave it out if standard error is redirected"
+            )
+        self._seconds = Seconds()
+        self._kept: deque[Second] = deque(maxlen=KEPT)
+        self._live: Live | None = None
+
+    def __enter__(self) -> LiveChart:
+        from rich.console import Console as RichConsole
+        from rich.live import Live
+
+        self._live = Live(console=RichConsole(stderr=True), auto_refresh=False, transient=True)
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, progress: Progress) -> None:
+        """Adds a point to every row."""
+        if progress.elapsed_s <= SHORT_S:
+            return
+        self._kept.append(self._seconds.next(progress))
+        if self._live is not None:
+            self._live.update(self._drawn(), refresh=True)
+
+    def _drawn(self) -> RenderableType:
+        from rich.table import Table
+
+        last = self._kept[-1]
+        table = Table(title=f"{last.phase} {last.elapsed_s:.0f} s", box=None, title_justify="left")
+        for column, justify in (("", "left"), ("now", "right"), (f"last {KEPT} s", "left")):
+            table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        for name, value, shown in _ROWS:
+            values = [value(second) for second in self._kept]
+            now = values[-1]
+            table.add_row(name, "" if now is None else shown(now), sparkline(values))
+        return table
+
+
+_ROWS: tuple[tuple[str, Callable[[Second], float | None], Callable[[float], str]], ...] = (
+    ("calls/s", lambda second: second.rate, lambda value: f"{value:,.0f}"),
+    ("p50", lambda second: second.p50_s, format_seconds),
+    ("p99", lambda second: second.p99_s, format_seconds),
+    ("failed", lambda second: second.errors, lambda value: f"{value:,.0f}"),
+    ("in flight", lambda second: second.in_flight, lambda value: f"{value:,.0f}"),
+)
+"""Row name, value and text of the value."""
+
+
+def sparkline(values: list[float | None]) -> str:
+    """One bar per value, from 0 to the largest; a space for None."""
+    largest = max((value for value in values if value is not None), default=0.0)
+    if largest <= 0:
+        return BARS[1] * len(values)
+    levels = len(BARS) - 2
+    return "".join(
+        BARS[0] if value is None else BARS[1 + round(value / largest * levels)] for value in values
+    )

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.checks.system_noise import spoilt_by
-from wirelab.cli import thresholds as verdicts
 from wirelab.cli.error_handling import folded, out
+from wirelab.cli.options.common import accept_folder
+from wirelab.cli.output import thresholds as verdicts
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.format.sanitize import sanitize
 from wirelab.run import directory as run_directory
@@ -154,7 +155,7 @@ def accept_picture(file: Path) -> None:
         raise UsageError(
             f"--picture {file} is not an SVG file", "give a file name that ends in .svg"
         )
-    verdicts.accept_folder("--picture", file)
+    accept_folder("--picture", file)
 
 
 def accept_export(file: Path) -> None:
@@ -164,7 +165,7 @@ def accept_export(file: Path) -> None:
             f"--export {file}: unknown format",
             f"give a file name that ends in {', '.join(EXPORTS[:-1])} or {EXPORTS[-1]}",
         )
-    verdicts.accept_folder("--export", file)
+    accept_folder("--export", file)
 
 
 def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:

@@ -1,5 +1,4 @@
-"""Packet captures of a trial, into files, at one end of the link or at both, and the record of what
-the service's threads do meanwhile.
+"""Packet captures of a trial, into files, at one end of the link or at both.
 
 Each capture is a process (docs/reference/process.md, "Capture process") in the network
 namespace of its end. On loopback both ends are the same interface, which is captured once.
@@ -22,11 +21,9 @@ from wirelab.process import engine_binary
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
-from wirelab.records.host import NAME, HostRecord
 from wirelab.records.link import CaptureRecord, Side
-from wirelab.trial.host import HostRecording
-from wirelab.trial.link import AnyLink, End, Loopback
-from wirelab.trial.recording import Recording
+from wirelab.trial.stages.link import AnyLink, End, Loopback
+from wirelab.trial.stages.recording import Recording
 
 
 @dataclass(frozen=True)
@@ -98,15 +95,12 @@ class Captures:
         *,
         port: int | None,
         upstream: int | None = None,
-        pids: tuple[int, ...] = (),
         cores: tuple[int, ...],
         interruption: Interruption,
     ) -> None:
         """``choice`` is the value in the experiment: none, client, server or both. ``upstream`` is
-        the port of a service behind a proxy; its packets are captured too if any are. ``pids`` are
-        the processes whose threads are recorded meanwhile."""
+        the port of a service behind a proxy; its packets are captured too if any are."""
         self._taken: dict[Side, Capture] = {}
-        self._host: HostRecording | None = None
         self._stack = ExitStack()
         sides = SIDES[choice][:1] if isinstance(link, Loopback) else SIDES[choice]
         ends: list[tuple[Side, End, int | None]] = [
@@ -124,15 +118,6 @@ class Captures:
                     interruption=interruption,
                 )
                 self._taken[side] = unwound.enter_context(capture)
-            if pids:
-                recording = HostRecording(
-                    pids,
-                    folder / NAME,
-                    cores=cores,
-                    log=folder / "host.log",
-                    interruption=interruption,
-                )
-                self._host = unwound.enter_context(recording)
             self._stack = unwound.pop_all()
 
     def __enter__(self) -> Self:
@@ -145,17 +130,11 @@ class Captures:
         """Raises :class:`TrialFailed` or :class:`StorageError` if one has ended."""
         for capture in self._taken.values():
             capture.tick()
-        if self._host is not None:
-            self._host.tick()
 
     def finish(self) -> dict[Side, CaptureRecord]:
         """The record of each capture, by side. Raises :class:`TrialFailed` and
         :class:`StorageError`."""
         return {side: capture.finish() for side, capture in self._taken.items()}
-
-    def finish_host(self) -> HostRecord | None:
-        """What the service's threads did, if that was recorded. Raises as :meth:`finish`."""
-        return None if self._host is None else self._host.finish()
 
 
 def try_out(folder: Path, interruption: Interruption) -> None:

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from wirelab.run.progress import Progress
 
-METRICS_PORT_OPTION: dict[str, Any] = {
-    "type": click.IntRange(0, 65535),
-    "metavar": "PORT",
-    "help": "Serve OpenMetrics at http://127.0.0.1:PORT/metrics during the run; 0: any free port.",
-}
-
 
 @contextmanager
-def monitored(progress: Progress, port: int | None) -> Iterator[Progress]:
+def serve_metrics(progress: Progress, port: int | None) -> Iterator[Progress]:
     """Observer of a run; if a port is given, it also serves the run's metrics. Raises
     :class:`wirelab.errors.UsageError` if the port is in use."""
     if port is None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import msgspec
 
@@ -177,6 +177,24 @@ class Link(ManagedProcess[Ready]):
 
 
 AnyLink = Loopback | Link
+
+
+class LinkReading:
+    """Reads the record of a link at the end of its block, unless the block failed. Entered directly
+    after the link, it reads when all that uses the link has ended."""
+
+    def __init__(self, link: AnyLink) -> None:
+        self._link = link
+        self.window = (0, 0)
+        """Start and end of the window in which calls were measured, nanoseconds."""
+        self.record = LinkRecord()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        if failure is None:
+            self.record = self._link.finish(*self.window)
 
 
 def _end(ready: ReadyEnd) -> End:

@@ -19,7 +19,7 @@ from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
 from wirelab.records.host import NAME, HostRecord
-from wirelab.trial.recording import Recording
+from wirelab.trial.stages.recording import Recording
 
 
 class HostRecording(Recording[HostLine]):

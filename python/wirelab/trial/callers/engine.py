@@ -1,0 +1,82 @@
+"""wirelab's engine as the caller of a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from wirelab.documents import to_json
+from wirelab.documents.event import Outcome
+from wirelab.documents.plan import Plan
+from wirelab.experiment.matrix import PlannedTrial
+from wirelab.process.children import ProcessOptions
+from wirelab.process.endpoint import Endpoint
+from wirelab.process.engine import Drive, RunObserver
+from wirelab.records.caller import CallerRecord
+from wirelab.records.group import GroupResult, histogram_log
+from wirelab.trial import secrets
+from wirelab.trial.callers.caller import Called, CallerPlace
+from wirelab.trial.plans import plan, shown
+from wirelab.trial.setup import TrialSetup
+
+
+@dataclass(frozen=True)
+class EngineCaller:
+    """The only caller with background groups, a log of calls and secrets of TLS."""
+
+    setup: TrialSetup
+
+    def make_calls(self, place: CallerPlace, observer: RunObserver) -> Called:
+        """See :class:`wirelab.trial.callers.caller.Caller`."""
+        setup = self.setup
+        recorded = self._make_plan(place.endpoint, setup.planned)
+        setup.write_json("plan.json", shown(to_json(recorded)))
+        drive = Drive(
+            self._make_plan(place.endpoint, self._reveal_secrets()),
+            ProcessOptions(
+                log=setup.folder / "engine.log",
+                cores=setup.table.engine,
+                namespace=place.namespace,
+                group=place.group,
+                environment=self._make_environment(),
+            ),
+            interruption=setup.interruption,
+            observer=observer,
+        )
+        outcome = drive.outcome()
+        setup.write_json("result.json", to_json(outcome))
+        return self._write_histograms(outcome)
+
+    def _make_plan(self, endpoint: Endpoint, planned: PlannedTrial) -> Plan:
+        made = plan(self.setup.experiment, planned, self.setup.table, endpoint)
+        calls = self.setup.call_log.path
+        return made if calls is None else msgspec.structs.replace(made, call_log=str(calls))
+
+    def _reveal_secrets(self) -> PlannedTrial:
+        """The trial with the secrets of its service and message, for the engine's standard input
+        only."""
+        cell, secrets_of_file = self.setup.cell, self.setup.experiment.secrets
+        revealed = replace(
+            cell,
+            external=secrets_of_file.reveal(cell.external),
+            message=secrets_of_file.reveal(cell.message),
+        )
+        return replace(self.setup.planned, cell=revealed)
+
+    def _make_environment(self) -> dict[str, str]:
+        """Asks the engine for its secrets of TLS where they can be captured."""
+        if self.setup.axes["security"] == "none" or not self.setup.has_captures:
+            return {}
+        return {secrets.VARIABLE: str(secrets.create(self.setup.keylog))}
+
+    def _write_histograms(self, outcome: Outcome) -> Called:
+        groups = tuple(map(GroupResult.of, outcome.groups))
+        for number, group in enumerate(groups):
+            suffix = f"-{group.name}" if number else ""
+            self.setup.write_text(f"histograms{suffix}.hlog", histogram_log(group))
+        caller = replace(
+            CallerRecord.of(outcome.process), version=outcome.engine, profile=outcome.profile
+        )
+        error = outcome.call_log.error if outcome.call_log else None
+        return Called(groups, caller, error or "", outcome.groups[0].response_over_time)
