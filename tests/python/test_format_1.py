@@ -12,7 +12,7 @@ import pytest
 from tests.python.synthetic_run import World, trials
 from wirelab.cli import main
 from wirelab.errors import RunDirectoryError
-from wirelab.records.line import from_line, to_line
+from wirelab.records.line import cell_id, from_line, to_line
 from wirelab.run import journal
 from wirelab.run.directory import read_manifest
 
@@ -50,7 +50,13 @@ def test_a_trial_of_format_1_is_the_same_after_it_was_written_in_format_2() -> N
 
 def test_a_trial_with_two_cells_is_one_line(tmp_path: Path) -> None:
     first, other, *_ = trials(World())
-    second = replace(first, point=other.point, result=other.result, service=other.service)
+    second = replace(
+        first,
+        id=cell_id(first.id, 1),
+        point=other.point,
+        result=other.result,
+        service=other.service,
+    )
     book = journal.Journal(tmp_path / journal.NAME)
     book.append(first, second)
     assert book.path.read_bytes().count(b"\n") == 1
@@ -63,7 +69,9 @@ def test_a_trial_with_two_cells_is_one_line(tmp_path: Path) -> None:
 
 def test_cells_that_differ_in_what_they_share_are_not_written() -> None:
     first, other, *_ = trials(World())
-    with pytest.raises(ValueError, match="differ in id"):
+    with pytest.raises(ValueError, match="differ in repeat"):
+        to_line([first, replace(other, id=cell_id(first.id, 1))])
+    with pytest.raises(ValueError, match="has the id"):
         to_line([first, other])
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
 
 from wirelab.comparisons.gate import Gate, gate, is_enough
-from wirelab.errors import UsageError
+from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_source as documents
+from wirelab.experiment.model import Experiment
 from wirelab.format.counting import counted
 from wirelab.records.trial import Trial
+from wirelab.run import directory as run_directory
 from wirelab.run import runner as running
-from wirelab.run.manifest import Comparison
+from wirelab.run.manifest import MANIFEST, Comparison
 from wirelab.run.progress import Progress
 from wirelab.stack import manifests
 from wirelab.statistics.cell import point_key
@@ -48,6 +50,45 @@ class Answer:
     run: running.Run
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """The experiment of a comparison."""
+
+    source: str
+    experiment: Experiment
+    schedule: planning.Schedule
+    reason: str = ""
+    """Why the services cannot take turns; empty if they do, or were not to."""
+
+
+def _plan(question: Question, begun: str | None) -> _Plan:
+    """Both services take turns in one trial where they can, unless the file or a run that is
+    continued has another design."""
+    values = documents.read(question.text, question.name).values
+    design = begun or values.get("design")
+    if design is not None:
+        return _plan_as(question, values, design)
+    try:
+        return _plan_as(question, values, "slices")
+    except ExperimentError as error:
+        plan = _plan_as(question, values, "trials")
+        return replace(plan, reason=error.problems[0])
+
+
+def _plan_as(question: Question, values: Mapping[str, object], design: object) -> _Plan:
+    made = {**values, "repeats": question.pairs_max, "design": design}
+    source = yaml.safe_dump(made, sort_keys=False)
+    experiment = experiment_file.parse(source, question.name)
+    return _Plan(source, experiment, planning.schedule(experiment, manifests.load()))
+
+
+def _begun_design(folder: Path) -> str | None:
+    """The design of the comparison in that folder; None if there is none."""
+    if not (folder / MANIFEST).exists():
+        return None
+    return str(run_directory.read_manifest(folder).experiment.get("design", "trials"))
+
+
 def compare(
     question: Question,
     folder: Path,
@@ -62,10 +103,10 @@ def compare(
     """Runs pairs until their confidence sequence decides, or ``pairs_max`` is reached; continues an
     earlier comparison in the same folder. Raises what :func:`wirelab.run.runner.run` raises, and
     :class:`UsageError` if the experiment does not have two cells."""
-    values = documents.read(question.text, question.name).values
-    source = yaml.safe_dump({**values, "repeats": question.pairs_max}, sort_keys=False)
-    experiment = experiment_file.parse(source, question.name)
-    planned = planning.schedule(experiment, manifests.load())
+    plan = _plan(question, _begun_design(folder))
+    if plan.reason and progress is not None:
+        progress.note(f"one service at a time: {plan.reason}")
+    experiment, planned = plan.experiment, plan.schedule
     if len(planned.cells) != 2:
         raise UsageError(
             f"the experiment has {counted(len(planned.cells), 'cell')}, and a comparison needs two",
@@ -82,7 +123,7 @@ def compare(
     run = running.run(
         experiment,
         folder,
-        source=source,
+        source=plan.source,
         progress=progress,
         any_target=any_target,
         unverified=unverified,

@@ -13,7 +13,7 @@ import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product, starmap
 from typing import Any, NamedTuple
 
@@ -34,7 +34,9 @@ from wirelab.experiment.model import (
     named,
 )
 from wirelab.format.units import format_bytes
+from wirelab.records.line import cell_id
 from wirelab.records.trial import Point
+from wirelab.stack import axes as table
 from wirelab.stack import operations
 from wirelab.stack import rules as legality
 from wirelab.stack.external import ExternalStack
@@ -96,11 +98,21 @@ class PlannedTrial:
     """One planned trial."""
 
     id: str
-    cell: Cell
+    cells: tuple[Cell, ...]
+    """More than one where services take turns in slices."""
     repeat: int
     order: int
     seed: int
     """Seed of the arrivals; differs between trials and follows from the experiment's seed."""
+
+    @property
+    def cell(self) -> Cell:
+        """The first cell, with which the others have everything but their services in common."""
+        return self.cells[0]
+
+    def of_cell(self, number: int) -> PlannedTrial:
+        """What a trial with only that cell, counted from 0, would be."""
+        return replace(self, id=cell_id(self.id, number), cells=(self.cells[number],))
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,11 @@ class Schedule:
     """Programs that are not available on this machine."""
     cells: tuple[Cell, ...] = ()
     """Cells to measure, in the order of the experiment file."""
+
+    @property
+    def cell_trials(self) -> int:
+        """Number of results that the trials give."""
+        return sum(len(trial.cells) for trial in self.trials)
 
 
 class Impossible(StackError):
@@ -165,6 +182,10 @@ def _cells(
 
 def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     """Estimated length of a trial: exact for a duration, a bound for a number of calls."""
+    return sum(_own_seconds(experiment, trial.of_cell(at)) for at in range(len(trial.cells)))
+
+
+def _own_seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     window = experiment.window_of(trial.cell.message, trial.cell.load)
     length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
     axes = trial.cell.stack.axes
@@ -252,6 +273,9 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         _accept_link(stack, external, profiles.name(link))
     with _reported_at("capture", at.capture):
         _accept_capture(stack, capture, load)
+    if experiment.design == "slices":
+        with _reported_at("design"):
+            _accept_slices(stack, load, capture, profiles.name(link), experiment, message)
     records_host = experiment.host and capture != NO_CAPTURE
     if records_host:
         with _reported_at("host"):
@@ -429,6 +453,49 @@ def _accept_codec_times(
         )
 
 
+SENSITIVE = (
+    *("congestion", "initial_window", "after_idle", "client.quickack"),
+    *("client.nagle", "server.nagle"),
+)
+"""Axes whose effect a pause between slices changes: after about 200 ms without data, the kernel
+restarts the congestion window (RFC 5681, section 4.1) and acknowledges the first segments at
+once."""
+PAUSE_S_MAX = 0.15
+"""Longest pause between two slices of a service that does not change these effects, seconds."""
+
+
+def _accept_slices(
+    stack: Stack,
+    load: Load,
+    capture: CaptureChoice,
+    link: str,
+    experiment: Experiment,
+    message: Message | ExternalMessage,
+) -> None:
+    point = load.point()
+    reasons = {
+        "a capture cannot distinguish the services that take turns": capture != NO_CAPTURE,
+        "only wirelab's engine calls services in turns": stack.axes["caller"] != "engine",
+        "a cold service has no second slice": stack.axes["start"] == "cold",
+        "a proxy cannot take turns": stack.axes["via"] != "none",
+        "a CPU quota is used up by turns": {stack.axes["client.cpu"], stack.axes["server.cpu"]}
+        != {"all"},
+        "background groups cannot take turns": bool(load.background),
+        "the load must be one of users who go on calling": not point.is_closed
+        or bool(point.iterations)
+        or bool(point.stages),
+        "time must close the window": "duration_s" not in experiment.window_of(message, load),
+        "a pause between slices changes what links with a delay do": link != LOOPBACK,
+    }
+    reason = next((text for text, holds in reasons.items() if holds), "")
+    changed = [name for name in SENSITIVE if stack.axes[name] != table.axis(name).default]
+    pause_s = experiment.slice * (len(experiment.services) - 1)
+    if not reason and changed and pause_s > PAUSE_S_MAX:
+        reason = f"pauses of {pause_s:g} s between slices change the effect of {changed[0]}"
+    if reason:
+        raise StackError(f"{stack}: {reason}", "use `design: trials`")
+
+
 def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:
     """The capture option, if the experiment captures at all."""
     return {} if experiment.capture == (NO_CAPTURE,) else {"capture": capture}
@@ -459,13 +526,34 @@ def _accept(experiment: Experiment, found: Collection[Cell], skipped: tuple[str,
 def _ordered(experiment: Experiment, cells: Mapping[str, Cell]) -> Iterator[PlannedTrial]:
     """Trials of cells, which are given by the digests of their points."""
     order = 0
+    groups = list(_groups(experiment, cells).items())
     for repeat in range(1, experiment.repeats + 1):
-        block = list(cells.items())
+        block = list(groups)
         random.Random(f"{experiment.seed}/order/{repeat}").shuffle(block)
-        for digest, cell in block:
+        for digest, group in block:
             seed = random.Random(f"{experiment.seed}/{digest}/{repeat}").getrandbits(63)
-            yield PlannedTrial(_id(cell, repeat, digest), cell, repeat, order, seed)
+            yield PlannedTrial(_id(group[0], repeat, digest), group, repeat, order, seed)
             order += 1
+
+
+def _groups(experiment: Experiment, cells: Mapping[str, Cell]) -> dict[str, tuple[Cell, ...]]:
+    """The cells that share a trial, by the digest of the first one's point."""
+    if experiment.design == "trials":
+        return {digest: (cell,) for digest, cell in cells.items()}
+    found: dict[str, list[tuple[str, Cell]]] = {}
+    for digest, cell in cells.items():
+        key = _digest(replace(cell.point, stack="", axes={}, service={}))
+        found.setdefault(key, []).append((digest, cell))
+    alone = [cell for group in found.values() if len(group) == 1 for _, cell in group]
+    if alone:
+        raise ExperimentError(
+            [
+                f"design: slices needs two services for each setting, and {cell.point.stack} has "
+                f"none to share a trial with"
+                for cell in alone
+            ]
+        )
+    return {group[0][0]: tuple(cell for _, cell in group) for group in found.values()}
 
 
 def _digest(point: Point) -> str:

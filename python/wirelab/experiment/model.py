@@ -246,6 +246,10 @@ class MatrixPoint(Model):
     faults_off: tuple[str, ...] = Field((), description="faults to switch off at this point")
 
 
+SLICE_S_MIN, SLICE_S_MAX = 0.02, 2.0
+"""Bounds of the measured length of a slice, seconds."""
+
+
 class Experiment(Model):
     """A matrix of services, axes, messages, loads, links and placements, with repeats."""
 
@@ -296,6 +300,12 @@ class Experiment(Model):
     )
     window: Window
     warmup: Warmup = Warmup()
+    design: Literal["trials", "slices"] = Field(
+        "trials",
+        description="trials: one service at a time; slices: the services of a setting share a "
+        "trial and are called in turns",
+    )
+    slice: Time = time_default("100 ms", "measured length of a slice")
     timeout: Time = time_default("10 s", "time limit for one call")
     drain: Time = time_default("10 s", "time limit for calls in flight when the window ends")
     placement: Annotated[tuple[PlacementChoice, ...], _one_or_more(PlacementChoice)] = Field(
@@ -353,6 +363,13 @@ class Experiment(Model):
         if not isinstance(axes, dict):
             return axes
         return {name: _values(name, values) for name, values in axes.items()}
+
+    @field_validator("slice")
+    @classmethod
+    def _slice_within_bounds(cls, length: float) -> float:
+        if not SLICE_S_MIN <= length <= SLICE_S_MAX:
+            raise ValueError("slice must be between 20 ms and 2 s")
+        return length
 
     @field_validator("links")
     @classmethod
@@ -510,6 +527,8 @@ class Experiment(Model):
         excluded = {"about", "test_findings", "interventions"}
         newer = ("only", "prepare", "allow_targets", "codec_times", "host")
         absent = {name for name in newer if not getattr(self, name)}
+        if self.design == "trials":
+            absent |= {"design", "slice"}
         content = self.model_dump(mode="json", exclude=excluded | absent)
         messages = (one for one in self.messages if isinstance(one, ExternalMessage))
         declared: tuple[ExternalService | ExternalMessage, ...]

@@ -1,15 +1,15 @@
 """One line of the journal: a trial with its cells (format 2 of a run directory).
 
 A trial measures one cell of the matrix, or several whose services took turns. The line has what
-the cells share, and ``cells`` with the rest. Analysis reads each cell as a :class:`Trial`; those
-of one line have the same ``id``. A line of format 1 has the values of its one cell next to the
+the cells share, and ``cells`` with the rest. Analysis reads each cell as a :class:`Trial` with an
+id of its own. A line of format 1 has the values of its one cell next to the
 shared ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
@@ -22,11 +22,19 @@ from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Sid
 from wirelab.records.noise import NoiseRecord
 from wirelab.records.proxy import ProxyRecord
 from wirelab.records.service import ServiceRecord, StoreRecord
+from wirelab.records.slices import SlicesRecord
 from wirelab.records.trial import Check, Json, Point, Status, Trial
 from wirelab.records.wire import WireRecord
 
 CELLS_MAX = 16
 """Maximum number of cells of a trial."""
+
+
+def cell_id(trial_id: str, number: int) -> str:
+    """The id of a cell, counted from 0: that of the trial, with a number for all but the first."""
+    return trial_id if number == 0 else f"{trial_id}.{number + 1}"
+
+
 SHARED = (
     *("id", "repeat", "order", "status", "reason", "started", "seconds"),
     *("placement", "noise", "repeats"),
@@ -34,7 +42,7 @@ SHARED = (
 """Fields that are the same for all cells of a trial."""
 CELL = (
     *("point", "result", "background", "engine", "service", "link", "captures", "wire"),
-    *("store", "proxy", "host", "checks"),
+    *("store", "proxy", "host", "slices", "checks"),
 )
 """Fields of one cell."""
 
@@ -43,9 +51,12 @@ def to_line(cells: Sequence[Trial]) -> Json:
     """The object of a journal's line. Raises :class:`ValueError` unless the cells share what cells
     of one trial share."""
     first = cells[0]
-    for name in SHARED:
-        if any(getattr(cell, name) != getattr(first, name) for cell in cells):
-            raise ValueError(f"the cells of trial {first.id} differ in {name}")
+    for number, cell in enumerate(cells):
+        own = replace(cell, id=first.id)
+        if cell.id != cell_id(first.id, number):
+            raise ValueError(f"cell {number + 1} of trial {first.id} has the id {cell.id}")
+        if differing := [n for n in SHARED if getattr(own, n) != getattr(first, n)]:
+            raise ValueError(f"the cells of trial {first.id} differ in {differing[0]}")
     return {
         **{name: _WRITERS.get(name, _unchanged)(getattr(first, name)) for name in SHARED},
         "cells": [
@@ -72,6 +83,7 @@ def from_line(line: Json) -> tuple[Trial, ...]:
                 raise TypeError(f"expected an object{FIELD}`")
             _refuse_others(cell, CELL)
             found.append(_cell(cell, shared))
+            found[-1] = replace(found[-1], id=cell_id(found[-1].id, number))
     return tuple(found)
 
 
@@ -107,6 +119,7 @@ _OPTIONAL_READERS: dict[str, Callable[[object], object]] = {
     "proxy": lambda line: convert(line, ProxyRecord),
     "host": lambda line: convert(line, HostRecord),
     "noise": lambda line: convert(line, NoiseRecord),
+    "slices": lambda line: convert(line, SlicesRecord),
 }
 """Parts that are None in the record and an empty object in its line."""
 
@@ -164,6 +177,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
     "store": _record,
     "proxy": _record,
     "host": _builtins,
+    "slices": _builtins,
     "noise": _builtins,
     "checks": lambda checks: [asdict(check) for check in checks],
 }

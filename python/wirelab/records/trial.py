@@ -22,6 +22,7 @@ from wirelab.records.load import LoadRecord
 from wirelab.records.noise import NoiseRecord
 from wirelab.records.proxy import ProxyRecord
 from wirelab.records.service import ServiceRecord, StoreRecord
+from wirelab.records.slices import SlicesRecord
 from wirelab.records.wire import WireRecord
 
 Json = dict[str, Any]
@@ -110,8 +111,8 @@ class Trial:
     """One cell of a finished trial, measured or failed."""
 
     id: str
-    """Stable within a run: the same experiment and seed give the same ids. All cells of a trial
-    have the same."""
+    """Stable within a run: the same experiment and seed give the same ids. It names the folder of
+    the cell."""
     point: Point
     repeat: int
     order: int
@@ -144,6 +145,8 @@ class Trial:
     """What the service's threads did; None if that was not recorded."""
     noise: NoiseRecord | None = None
     """What the machine did besides; None in runs of earlier versions."""
+    slices: SlicesRecord | None = None
+    """None if the service had the trial for itself."""
     repeats: str = ""
     """Why the trial with the same id before it was spoilt; empty: it is the first one."""
     checks: tuple[Check, ...] = ()

@@ -156,8 +156,8 @@ class Journal:
         return list(_cells(_latest(self.lines)))
 
     def lines_of(self, trial_id: str) -> list[Line]:
-        """Every line of one trial."""
-        return [line for line in self.lines if line[0].id == trial_id]
+        """Every line with a cell of that id."""
+        return [line for line in self.lines if any(cell.id == trial_id for cell in line)]
 
     def append(self, *cells: Trial) -> None:
         """Adds the cells of one trial and waits until they are on the disk. Raises

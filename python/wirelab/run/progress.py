@@ -177,6 +177,7 @@ def words(planned: PlannedTrial, width: int) -> str:
     fewer columns the stack is shortened, then details are left out from the end."""
     point = planned.cell.point
     load = point.load
+    stacks = " | ".join(cell.point.stack for cell in planned.cells)
     details = [
         f" {operations.words(point.operation, format_bytes(point.bytes))}",
         "" if point.link == LOOPBACK else f" on {point.link}",
@@ -186,9 +187,9 @@ def words(planned: PlannedTrial, width: int) -> str:
     for kept in range(len(details), 0, -1):
         rest = "".join(details[:kept])
         room = width - len(rest)
-        if room >= min(len(point.stack), STACK_WIDTH_MIN):
-            return f"{shortened(point.stack, room)}{rest}"
-    return shortened(f"{point.stack}{details[0]}", width)
+        if room >= min(len(stacks), STACK_WIDTH_MIN):
+            return f"{shortened(stacks, room)}{rest}"
+    return shortened(f"{stacks}{details[0]}", width)
 
 
 def _bar(done: int, total: int, width: int = 24) -> str:

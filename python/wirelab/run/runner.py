@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -36,14 +36,15 @@ from wirelab.run import journal
 from wirelab.run.directory import RunDirectory
 from wirelab.run.finished import Run as Run
 from wirelab.run.finished import read as read
-from wirelab.run.journal import Journal
+from wirelab.run.journal import Journal, Line
 from wirelab.run.manifest import Comparison
 from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.trial.runner import TrialRunner, try_out
+from wirelab.trial.runner import try_out
 from wirelab.trial.setup import Lab
+from wirelab.trial.sliced import measure_trial
 
 T = TypeVar("T")
 SHARE = "WIRELAB_SHARE"
@@ -102,7 +103,7 @@ def run(
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):
-        if any(_needs_json_library(trial.cell) for trial in planned.trials):
+        if any(_needs_json_library(cell) for trial in planned.trials for cell in trial.cells):
             rust_programs.program(rust_programs.JSON_ENGINE, stop, progress.building)
         programs = Programs(catalogue, progress.building)
         admission = Admission(
@@ -141,7 +142,8 @@ def _accept_files(planned: Schedule) -> None:
     """Raises :class:`ExperimentError` if a load needs more connections than a wirelab service may
     open. The limit of user-defined services is not known."""
     problems: dict[str, int] = {}
-    for cell in (trial.cell for trial in planned.trials if trial.cell.external is None):
+    cells = (cell for trial in planned.trials for cell in trial.cells)
+    for cell in (cell for cell in cells if cell.external is None):
         load, concurrencies = cell.load.point(), cell.load.concurrencies
         needed = sum(open_files.connections(cell.stack.axes, each) for each in concurrencies)
         refused = open_files.refusal(needed)
@@ -168,10 +170,11 @@ def _needs_json_library(cell: Cell) -> bool:
 def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bool) -> str:
     """Describes the load on other machines; empty if there is none. Raises
     :class:`UsageError` if it is not allowed, or if the number of calls has no bound."""
-    distant = [t for t in planned.trials if t.cell.external and not t.cell.external.is_local]
+    distant = [trial for trial in planned.trials if _is_distant(trial)]
     if not distant:
         return ""
-    hosts = {t.cell.external.host for t in distant if t.cell.external}
+    cells = (cell for trial in distant for cell in trial.cells)
+    hosts = {c.external.host for c in cells if c.external and _is_on_another_machine(c)}
     unlisted = sorted(hosts - set(experiment.allow_targets))
     if unlisted or not any_target:
         host = (unlisted or sorted(hosts))[0]
@@ -196,7 +199,8 @@ def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bo
 
 def _accept_postgres(planned: Schedule) -> None:
     """Raises :class:`UsageError` if a server that wirelab does not start cannot be used."""
-    cells = [t.cell for t in planned.trials if t.cell.stack.axes["store"] == "postgres"]
+    every = [cell for trial in planned.trials for cell in trial.cells]
+    cells = [cell for cell in every if cell.stack.axes["store"] == "postgres"]
     if not cells:
         raise UsageError("--postgres: no service here has store=postgres", "leave --postgres out")
     problems = {}
@@ -233,7 +237,7 @@ def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -
     """The schedule without trials of programs that are not installed. They are not recorded: the
     same command measures them once the program is installed. Raises :class:`NotInstalled` or
     :class:`ToolMissing` where no others are left."""
-    for name in sorted({_caller(trial) for trial in planned.trials if trial.id not in done}):
+    for name in sorted(set(map(_caller, _todo(planned, done)))):
         if name == ENGINE:
             continue
         try:
@@ -249,20 +253,20 @@ def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -
 
 def _present(lab: Lab, planned: Schedule, done: set[str]) -> Schedule:
     """The schedule without the trials of services that are not installed."""
-    todo = {_language(t): t for t in planned.trials if t.id not in done and t.cell.external is None}
-    for trial in todo.values():
-        missing = lab.programs.missing(trial.cell.stack, trial.cell.message.contract)
+    todo = {_language(cell): cell for cell in _todo(planned, done) if cell.external is None}
+    for language, cell in todo.items():
+        missing = lab.programs.missing(cell.stack, cell.message.contract)
         if missing is not None:
-            planned = _without(planned, done, _language, _language(trial), missing)
+            planned = _without(planned, done, _language, language, missing)
     return planned
 
 
 def _reachable(planned: Schedule, done: set[str]) -> Schedule:
     """The schedule without the trials of a proxy that is not installed."""
-    todo = {_via(trial): trial for trial in planned.trials if trial.id not in done}
-    for name, trial in sorted(todo.items()):
+    todo = {_via(cell): cell for cell in _todo(planned, done)}
+    for name, cell in sorted(todo.items(), key=lambda each: each[0]):
         try:
-            proxies.installed(trial.cell.stack.axes)
+            proxies.installed(cell.stack.axes)
         except ToolMissing as missing:
             planned = _without(planned, done, _via, name, missing)
     return planned
@@ -271,30 +275,43 @@ def _reachable(planned: Schedule, done: set[str]) -> Schedule:
 def _without(
     planned: Schedule,
     done: set[str],
-    key: Callable[[PlannedTrial], str],
+    key: Callable[[Cell], str],
     value: str,
     missing: NotInstalled | ToolMissing,
 ) -> Schedule:
-    """The schedule without trials of that key that are not done. Raises ``missing`` if no others
-    are left."""
-    kept = tuple(t for t in planned.trials if t.id in done or key(t) != value)
+    """The schedule without trials that are not done and have a cell of that key. Raises ``missing``
+    if no others are left."""
+    kept = tuple(t for t in planned.trials if t.id in done or value not in map(key, t.cells))
     if not kept:
         raise missing
     reason = f"not measured: {missing.message}; {missing.remedy}"
     return replace(planned, trials=kept, unavailable=(*planned.unavailable, reason))
 
 
-def _language(trial: PlannedTrial) -> str:
+def _todo(planned: Schedule, done: set[str]) -> Iterator[Cell]:
+    """Cells of the trials that are not done."""
+    return (cell for trial in planned.trials if trial.id not in done for cell in trial.cells)
+
+
+def _language(cell: Cell) -> str:
     """External services have none."""
-    return trial.cell.stack.axes["language"] if trial.cell.external is None else ""
+    return cell.stack.axes["language"] if cell.external is None else ""
 
 
-def _via(trial: PlannedTrial) -> str:
-    return trial.cell.stack.axes["via"]
+def _via(cell: Cell) -> str:
+    return cell.stack.axes["via"]
 
 
-def _caller(trial: PlannedTrial) -> str:
-    return trial.cell.stack.axes["caller"]
+def _caller(cell: Cell) -> str:
+    return cell.stack.axes["caller"]
+
+
+def _is_on_another_machine(cell: Cell) -> bool:
+    return cell.external is not None and not cell.external.is_local
+
+
+def _is_distant(trial: PlannedTrial) -> bool:
+    return any(map(_is_on_another_machine, trial.cells))
 
 
 def _prepare(
@@ -306,16 +323,16 @@ def _prepare(
         progress.note(f"left out: {reason}")
     for reason in planned.unavailable:
         progress.note(reason)
-    lab_trials = [trial for trial in planned.trials if trial.cell.external is None]
-    for language in {trial.cell.stack.axes["language"]: None for trial in lab_trials}:
+    every = [cell for trial in planned.trials for cell in trial.cells if cell.external is None]
+    for language in dict.fromkeys(map(_language, every)):
         progress.note(f"preparing the service in {language}")
-    trials, skipped, unavailable = len(planned.trials), planned.skipped, planned.unavailable
+    trials, skipped, unavailable = planned.cell_trials, planned.skipped, planned.unavailable
     _guarded(directory.folder, lambda: directory.note(trials, skipped, unavailable))
-    for trial in lab_trials:
-        service, contract = trial.cell.stack, trial.cell.message.contract
-        lab.programs.program(service, lab.interruption, contract)
-        if trial.id not in done:
-            lab.admission.prepare(service, contract, progress.note)
+    for cell in every:
+        lab.programs.program(cell.stack, lab.interruption, cell.message.contract)
+    for cell in _todo(planned, done):
+        if cell.external is None:
+            lab.admission.prepare(cell.stack, cell.message.contract, progress.note)
 
 
 def _measure_all(
@@ -329,7 +346,9 @@ def _measure_all(
 ) -> None:
     todo = [trial for trial in planned.trials if trial.id not in done]
     lengths = [planning.seconds(lab.experiment, trial) for trial in todo]
-    progress.begin(lengths, len(done), at_most=lab.experiment.window.calls is not None)
+    progress.begin(
+        lengths, len(planned.trials) - len(todo), at_most=lab.experiment.window.calls is not None
+    )
     try:
         for trial in todo:
             if enough(directory.journal.trials):
@@ -342,7 +361,7 @@ def _measure_all(
     except Interrupted as error:
         kept = len(directory.journal.trials)
         raise Interrupted(
-            f"interrupted; {kept} of {len(planned.trials)} trials are kept in {named}",
+            f"interrupted; {kept} of {planned.cell_trials} trials are kept in {named}",
             "repeat the command with the same --out to continue",
         ) from error
     finally:
@@ -352,26 +371,27 @@ def _measure_all(
 def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory, progress: Progress) -> Trial:
     """Measures one trial, and once more if the machine's other work spoilt it. Both are in the
     journal, and the later one counts whatever it shows: the rule does not look at the figures. A
-    trial on another machine is not repeated, because the number of its calls was announced."""
-    distant = planned.cell.external is not None and not planned.cell.external.is_local
-    earlier = [trial for trial in directory.journal.trials if trial.id == planned.id]
-    trial = earlier[-1] if earlier else None
-    if trial is None or not _spoilt(directory.journal, trial):
-        trial = _append(lab, planned, directory)
-    spoilt = _spoilt(directory.journal, trial)
-    if spoilt and lab.repeats_spoilt and not distant:
+    trial on another machine is not repeated, because the number of its calls was announced.
+    Returns its first cell."""
+    earlier = directory.journal.lines_of(planned.id)
+    line = earlier[-1] if earlier else None
+    if line is None or not _spoilt(directory.journal, line[0]):
+        line = _append(lab, planned, directory)
+    spoilt = _spoilt(directory.journal, line[0])
+    if spoilt and lab.repeats_spoilt and not _is_distant(planned):
         progress.note(f"the trial is repeated once, because of {spoilt}")
-        trial = _append(lab, planned, directory, repeats=spoilt)
-    return trial
+        line = _append(lab, planned, directory, repeats=spoilt)
+    return line[0]
 
 
-def _append(lab: Lab, planned: PlannedTrial, directory: RunDirectory, repeats: str = "") -> Trial:
-    def measured() -> Trial:
-        return TrialRunner(lab, planned, directory.fresh_folder(planned.id)).run()
+def _append(lab: Lab, planned: PlannedTrial, directory: RunDirectory, repeats: str = "") -> Line:
+    def measure() -> Line:
+        return measure_trial(lab, planned, directory.fresh_folder)
 
-    trial = replace(_guarded(directory.folder, measured), repeats=repeats)
-    directory.journal.append(trial)
-    return trial
+    cells = _guarded(directory.folder, measure)
+    line = tuple(replace(cell, repeats=repeats) for cell in cells)
+    directory.journal.append(*line)
+    return line
 
 
 def _guarded(folder: Path, work: Callable[[], T]) -> T:

@@ -66,7 +66,7 @@ class TrialRunner:
         """Returns the trial, also if it failed, with its reason. Raises :class:`LabError`,
         :class:`Interrupted`, :class:`OSError`."""
         setup, known = self._setup, self._setup.experiment.secrets.known
-        trial = _begin(setup)
+        trial = begin_record(setup)
         began = time.monotonic()
         try:
             with placement.front_on(setup.table):
@@ -87,7 +87,7 @@ class TrialRunner:
         """Enters the stages in this order, and makes the calls. The stages end in reverse order,
         also after a failure."""
         with contextlib.ExitStack() as stages:
-            link = stages.enter_context(self._open_link())
+            link = stages.enter_context(enter_link(self._setup))
             reading = stages.enter_context(LinkReading(link))
             of_service = admit_service(self._setup, link)
             store = stages.enter_context(of_service.open_store())
@@ -101,16 +101,6 @@ class TrialRunner:
             )
             reading.window = window_ns(measured.called.probe)
         return replace(measured, link=reading.record)
-
-    def _open_link(self) -> contextlib.AbstractContextManager[AnyLink]:
-        setup = self._setup
-        nominal = setup.lab.nominal.get(setup.cell.link)
-        return open_link(
-            LinkSpec.of(setup.cell.link, setup.axes, links.measurement(nominal)),
-            cores=setup.table.emulator,
-            log=setup.folder / "link.log",
-            interruption=setup.interruption,
-        )
 
     def _start_proxy(
         self, link: AnyLink, service: StartedService
@@ -176,7 +166,18 @@ class TrialRunner:
         return self._setup.call_log
 
 
-def _begin(setup: TrialSetup) -> Trial:
+def enter_link(setup: TrialSetup) -> contextlib.AbstractContextManager[AnyLink]:
+    """The link of a trial."""
+    nominal = setup.lab.nominal.get(setup.cell.link)
+    return open_link(
+        LinkSpec.of(setup.cell.link, setup.axes, links.measurement(nominal)),
+        cores=setup.table.emulator,
+        log=setup.folder / "link.log",
+        interruption=setup.interruption,
+    )
+
+
+def begin_record(setup: TrialSetup) -> Trial:
     """The record of a trial that has not been measured."""
     cell, table = setup.cell, setup.table
     shown = table.to_json(

@@ -30,10 +30,10 @@ class EngineCaller:
     def make_calls(self, place: CallerPlace, observer: RunObserver) -> Called:
         """See :class:`wirelab.trial.callers.caller.Caller`."""
         setup = self.setup
-        recorded = self._make_plan(place.endpoint, setup.planned)
+        recorded = self.plan_for(place.endpoint)
         setup.write_json("plan.json", shown(to_json(recorded)))
         drive = Drive(
-            self._make_plan(place.endpoint, self._reveal_secrets()),
+            self.reveal_plan(place.endpoint),
             ProcessOptions(
                 log=setup.folder / "engine.log",
                 cores=setup.table.engine,
@@ -46,7 +46,19 @@ class EngineCaller:
         )
         outcome = drive.outcome()
         setup.write_json("result.json", to_json(outcome))
-        return self._write_histograms(outcome)
+        return self._read_outcome(outcome)
+
+    def plan_for(self, endpoint: Endpoint) -> Plan:
+        """The plan as it is recorded, without secrets."""
+        return self._make_plan(endpoint, self.setup.planned)
+
+    def reveal_plan(self, endpoint: Endpoint) -> Plan:
+        """The plan with its secrets, for the engine's standard input only."""
+        return self._make_plan(endpoint, self._reveal_secrets())
+
+    def write_histograms(self, group: GroupResult, suffix: str = "") -> None:
+        """Writes the histograms of a group into the trial's folder."""
+        self.setup.write_text(f"histograms{suffix}.hlog", histogram_log(group))
 
     def _make_plan(self, endpoint: Endpoint, planned: PlannedTrial) -> Plan:
         made = plan(self.setup.experiment, planned, self.setup.table, endpoint)
@@ -62,7 +74,7 @@ class EngineCaller:
             external=secrets_of_file.reveal(cell.external),
             message=secrets_of_file.reveal(cell.message),
         )
-        return replace(self.setup.planned, cell=revealed)
+        return replace(self.setup.planned, cells=(revealed,))
 
     def _make_environment(self) -> dict[str, str]:
         """Asks the engine for its secrets of TLS where they can be captured."""
@@ -70,11 +82,10 @@ class EngineCaller:
             return {}
         return {secrets.VARIABLE: str(secrets.create(self.setup.keylog))}
 
-    def _write_histograms(self, outcome: Outcome) -> Called:
+    def _read_outcome(self, outcome: Outcome) -> Called:
         groups = tuple(map(GroupResult.of, outcome.groups))
         for number, group in enumerate(groups):
-            suffix = f"-{group.name}" if number else ""
-            self.setup.write_text(f"histograms{suffix}.hlog", histogram_log(group))
+            self.write_histograms(group, f"-{group.name}" if number else "")
         caller = replace(
             CallerRecord.of(outcome.process), version=outcome.engine, profile=outcome.profile
         )

@@ -1,0 +1,200 @@
+"""Services that take turns in one trial: which may, what their cells hold, and what happens when a
+call outlasts its slice."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from wirelab.cli import main
+from wirelab.errors import ExperimentError
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix
+from wirelab.run import journal
+from wirelab.run import runner as running
+from wirelab.run.runner import Run
+from wirelab.stack import manifests
+from wirelab.statistics.cell import cells
+
+SERVER = """
+import http.server, os, time
+log = open("{log}", "a", buffering=1)
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *_): pass
+    def do_GET(self):
+        came = time.monotonic_ns()
+        time.sleep({seconds})
+        log.write(f"{{came}} {{time.monotonic_ns()}}\\n")
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+address = os.environ["HOST"], int(os.environ["PORT"])
+http.server.ThreadingHTTPServer(address, Handler).serve_forever()
+"""
+
+
+def content(**keys: Any) -> dict[str, Any]:
+    """An experiment whose services take turns."""
+    return {
+        "name": "turns",
+        "design": "slices",
+        "slice": "50 ms",
+        "repeats": 2,
+        "services": ["rest@rust", "grpc@rust"],
+        "messages": [{"operation": "Hello", "bytes": "14 B"}],
+        "loads": [{"closed": {"users": 2}}],
+        "window": {"duration": "200 ms"},
+        "warmup": {"min": "50 ms", "max": "50 ms"},
+        **keys,
+    }
+
+
+def server(folder: Path, name: str, seconds: float) -> dict[str, Any]:
+    """A service of the test's own, which logs when each request came and was answered."""
+    script = SERVER.format(log=folder / f"{name}.log", seconds=seconds)
+    return {"name": name, "command": [sys.executable, "-c", script], "http": {"path": "/"}}
+
+
+def run(folder: Path, **keys: Any) -> Run:
+    text = yaml.safe_dump(content(**keys))
+    experiment = experiment_file.parse(text, str(folder / "x.yaml"))
+    return running.run(experiment, folder / "run", source=text)
+
+
+def plan(**keys: Any) -> matrix.Schedule:
+    experiment = experiment_file.parse(yaml.safe_dump(content(**keys)))
+    return matrix.schedule(experiment, manifests.load())
+
+
+def test_services_of_a_setting_share_a_trial() -> None:
+    planned = plan(loads=[{"closed": {"users": 1}}, {"closed": {"users": 8}}])
+    assert len(planned.trials) == 4
+    assert planned.cell_trials == 8
+    for trial in planned.trials:
+        stacks = [cell.point.stack for cell in trial.cells]
+        assert stacks == ["rest@rust", "grpc@rust"]
+        assert len({cell.point.load.users for cell in trial.cells}) == 1
+        assert trial.of_cell(1).id == f"{trial.id}.2"
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ({"services": ["rest@rust"]}, "needs two services for each setting"),
+        ({"services": ["rest@rust", "rest@rust?start=cold"]}, "a cold service has no second slice"),
+        ({"services": ["rest@rust", "rest@rust?via=nginx"]}, "a proxy cannot take turns"),
+        ({"loads": [{"constant": {"rate": 100, "in_flight_max": 4}}]}, "users who go on calling"),
+        ({"loads": [{"closed": {"users": 1, "iterations": 5}}]}, "users who go on calling"),
+        ({"window": {"calls": 50}}, "time must close the window"),
+        ({"capture": "client"}, "a capture cannot distinguish the services"),
+        ({"links": ["lan"]}, "a pause between slices changes what links with a delay do"),
+        (
+            {"slice": "200 ms", "axes": {"client.nagle": ["on"]}},
+            "pauses of 0.2 s between slices change the effect of client.nagle",
+        ),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_cannot_take_turns_is_refused(keys: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        plan(**keys)
+    assert reason in refused.value.message
+
+
+def test_a_slice_has_bounds() -> None:
+    with pytest.raises(ExperimentError, match="slice must be between 20 ms and 2 s"):
+        plan(slice="10 ms")
+
+
+def test_the_design_is_part_of_what_a_run_is() -> None:
+    digests = {
+        experiment_file.parse(yaml.safe_dump(content(design=design))).digest()
+        for design in ("trials", "slices")
+    }
+    plain = content()
+    del plain["design"], plain["slice"]
+    assert len(digests) == 2
+    assert experiment_file.parse(yaml.safe_dump(plain)).digest() in digests
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_no_request_is_under_way_together_with_one_of_the_other_service(tmp_path: Path) -> None:
+    """By the logs of both servers."""
+    services = [server(tmp_path, "slow", 0.006), server(tmp_path, "fast", 0.001)]
+    made = run(tmp_path, services=services, messages=[], repeats=1)
+    assert [trial.status for trial in made.trials] == ["measured"] * 2
+    slow, fast = (
+        [
+            tuple(map(int, line.split()))
+            for line in (tmp_path / f"{name}.log").read_text().splitlines()
+        ]
+        for name in ("slow", "fast")
+    )
+    assert len(slow) > 30
+    assert len(fast) > len(slow)
+    for came, answered in slow:
+        assert not [one for one in fast if one[0] < answered and came < one[1]]
+    for trial, log in zip(made.trials, (slow, fast), strict=True):
+        assert trial.result.calls_whole_run == len(log)
+        assert trial.slices is not None
+        assert trial.slices.count == 4
+        assert trial.result.window_s == pytest.approx(0.2)
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_run_in_slices_has_a_cell_and_a_folder_for_each_service(tmp_path: Path) -> None:
+    made = run(tmp_path)
+    assert made.planned == len(made.trials) == 4
+    assert not made.incomplete
+    assert {cell.point.stack: len(cell.measured) for cell in cells(made.trials)} == {
+        "rest@rust": 2,
+        "grpc@rust": 2,
+    }
+    lines = journal.read(made.folder / journal.NAME).lines
+    assert [len(line) for line in lines] == [2, 2]
+    for trial in made.trials:
+        assert trial.result.errors == 0
+        assert trial.service.cpu_window_s is not None
+        assert trial.client_cpu_s() > 0
+        assert (made.folder / "trials" / trial.id / "histograms.hlog").is_file()
+        assert (made.folder / "trials" / trial.id / "service.json").is_file()
+    assert main(["report", str(made.folder)]) == 0
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_calls_that_outlast_a_slice_are_measured_apart_and_marked(tmp_path: Path) -> None:
+    services = [server(tmp_path, "hanging", 0.4), server(tmp_path, "fast", 0.001)]
+    window = {"duration": "500 ms"}
+    made = run(tmp_path, services=services, messages=[], repeats=1, window=window)
+    for trial in made.trials:
+        assert trial.status == "measured"
+        assert trial.result.ok > 0
+        assert trial.slices is None
+        (check,) = [check for check in trial.checks if check.name == "slices"]
+        assert check.outcome == "marked"
+        assert "measured apart" in check.reason
+    assert (made.folder / "trials").is_dir()
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_compare_lets_services_take_turns_where_they_can(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--size", "14 B", "--pairs", "2", "--duration", "200ms", "--warmup", "50ms"]
+    words = ["compare", "rest@rust", "grpc@rust", *options]
+    main([*words, "--out", str(tmp_path / "a")])
+    lines = journal.read(tmp_path / "a" / journal.NAME).lines
+    assert [len(line) for line in lines] == [2, 2]
+    capsys.readouterr()
+    main([*words, "--rate", "200", "--out", str(tmp_path / "b")])
+    lines = journal.read(tmp_path / "b" / journal.NAME).lines
+    assert [len(line) for line in lines] == [1] * 4
+    assert "one service at a time: " in " ".join(capsys.readouterr().err.split())
+    manifest = json.loads((tmp_path / "b/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["experiment"]["design"] == "trials"
