@@ -216,7 +216,7 @@ def _divided(folder: Path) -> dict[str, Any]:
         server.shutdown()
         assert recorded.records > 0
         packets = TakenPackets(folder, taken, recorded, folder / "keys", is_direct=True)
-        wire = packets.dissected(CallLog(None), interruption)
+        wire = packets.dissect(CallLog(None), interruption)
     assert wire is not None
     assert wire.exchanges == CALLS
     document = json.loads(next(folder.glob("dissection-*.json")).read_text())

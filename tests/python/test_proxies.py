@@ -298,10 +298,10 @@ def test_switches_of_the_service_test_nothing_in_front_of_a_proxy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server of those packets is the proxy."""
-    monkeypatch.setattr(hops.BothSides, "compared", lambda _: SEEN)
+    monkeypatch.setattr(hops.BothSides, "compare", lambda _: SEEN)
     nagle = PacketFinding("nagle-delayed-ack", test=FindingTest("server.nagle", "off"))
     closed = PacketFinding("connection-per-call", test=FindingTest("connection", "keep"))
-    proxy, wire = hops.compared(
+    proxy, wire = hops.compare_sides(
         hops.BothSides(tmp_path / "front", tmp_path / "back"),
         ProxyRecord("nginx"),
         WireRecord(findings=(nagle, closed)),

@@ -198,7 +198,7 @@ def test_a_busy_port_is_the_reason(
         axes = Stack.parse(NGINX).axes
         with (
             pytest.raises(TrialFailed, match=r"nginx did not start: .*Address already in use"),
-            proxies.through(axes, Endpoint("127.0.0.1:9"), Place(tmp_path), interruption),
+            proxies.start_proxy(axes, Endpoint("127.0.0.1:9"), Place(tmp_path), interruption),
         ):
             pass
 

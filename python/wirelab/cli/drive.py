@@ -31,7 +31,7 @@ from wirelab.errors import UsageError
 
 if TYPE_CHECKING:
     from wirelab.drive.amount import Amount
-    from wirelab.drive.measurement import Display, DriveSpec, Measured
+    from wirelab.drive.measurement import Display, DriveSpec, MeasuredDrive
     from wirelab.drive.request import Request
     from wirelab.drive.session import Call
     from wirelab.secrets.known import KnownSecrets
@@ -94,7 +94,7 @@ def run(options: Options) -> int:
     return made.exit_code
 
 
-def measure(options: Options, display: Display) -> Measured:
+def measure(options: Options, display: Display) -> MeasuredDrive:
     """Makes the calls. The result has no secrets of the options. Raises :class:`WirelabError`,
     also without them."""
     from wirelab.drive import measurement

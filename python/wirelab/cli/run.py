@@ -26,6 +26,7 @@ from wirelab.cli.options.thresholds import THRESHOLDS, ThresholdOptions
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
+    from wirelab.experiment.model import Experiment
     from wirelab.run.progress import Progress
 
 DEMO, DEMO_QUICK = (
@@ -156,18 +157,11 @@ def _run(
         results.accept_export(target)
     file = installation.experiment(file)
     from wirelab.experiment import loading as experiment_file
-    from wirelab.experiment.capture_ends import NO_CAPTURE
 
     experiment = experiment_file.load(file)
     test_findings = options.test_findings or experiment.test_findings
-    if test_findings and set(experiment.capture) == {NO_CAPTURE}:
-        raise UsageError(f"--test-findings: {file} captures no packets", "add `capture: client`")
-    if test_findings and experiment.external_services:
-        raise UsageError(
-            f"--test-findings: {file} has services of your own, and the test changes settings that "
-            "only services of wirelab have",
-            "leave --test-findings out",
-        )
+    if test_findings:
+        _accept_test(experiment, file)
     folder = directory.folder(experiment.name)
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}")
@@ -201,6 +195,20 @@ def _run(
     for target in export:
         results.export(finished, target)
     return EXIT_FAILED if EXIT_FAILED in (shown, tested) else shown or tested
+
+
+def _accept_test(experiment: Experiment, file: Path) -> None:
+    """Raises :class:`UsageError` for an experiment whose findings cannot be tested."""
+    from wirelab.experiment.capture_ends import NO_CAPTURE
+
+    if set(experiment.capture) == {NO_CAPTURE}:
+        raise UsageError(f"--test-findings: {file} captures no packets", "add `capture: client`")
+    if experiment.external_services:
+        raise UsageError(
+            f"--test-findings: {file} has services of your own, and the test changes settings that "
+            "only services of wirelab have",
+            "leave --test-findings out",
+        )
 
 
 def _test_findings(folder: Path, progress: Progress, options: RunOptions) -> int:

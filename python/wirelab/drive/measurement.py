@@ -57,7 +57,7 @@ class DriveSpec:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredDrive:
     """Result of a drive."""
 
     target: str
@@ -85,7 +85,7 @@ class Measured:
         return thresholds.exit_code(self.judged)
 
 
-def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> Measured:
+def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> MeasuredDrive:
     """Makes the calls. Raises :class:`WirelabError`."""
     spec, notes = _look_ahead(spec)
     with Interruption() as interruption, display() as on_progress:
@@ -105,7 +105,7 @@ def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> Measured:
         "noise": noise(group, outcome.process),
     }
     named = hide_target(spec.reference)
-    return Measured(named, result, outcome, _judge(spec.conditions, named, group, outcome))
+    return MeasuredDrive(named, result, outcome, _judge(spec.conditions, named, group, outcome))
 
 
 def _look_ahead(spec: DriveSpec) -> tuple[DriveSpec, tuple[str, ...]]:

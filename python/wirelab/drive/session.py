@@ -80,14 +80,16 @@ def drive_server(
             f"{server.authority} is not on this machine",
             "give --any-target if you may load that server",
         )
-    stack = _server_stack(server, call, amount)
+    stack = _describe_server(server, call, amount)
     group = {
         **amount.group(),
         "target": server.address,
         "authority": server.authority,
         "stack": stack,
-        "workload": _grpc(server, call) if server.kind == "grpc" else _http(server, call),
-        **_tls(server, call),
+        "workload": _make_grpc_workload(server, call)
+        if server.kind == "grpc"
+        else _make_http_workload(server, call),
+        **_make_tls(server, call),
     }
     plan = {"threads": 1, "allow_any_target": any_target, "groups": [group]}
     return _run_plan(plan, (), interruption, on_progress)
@@ -108,19 +110,8 @@ def drive_stack(
     """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
     already runs, ``ready_timeout_s`` the time without progress in which the service must become
     ready. Raises as :func:`drive_server` does."""
-    stack = _amounted(stack, call, amount)
-    request = call.request
-    refusals = (operations.refusal(name, stack.axes) for name in request.called)
-    if refusal := next(filter(None, refusals), ""):
-        raise StackError(f"{stack}: {refusal}", "choose another --operation or stack")
-    if stack.axes["caller"] != ENGINE:
-        raise StackError(
-            f"{stack}: `wirelab drive` is the engine and starts no other caller",
-            f"leave caller out, or measure {stack.axes['caller']} by `wirelab run`",
-        )
-    rule = legality.link_rule(LOOPBACK, stack.axes)
-    if rule:
-        raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
+    stack, request = _set_axes(stack, call, amount), call.request
+    _refuse_stack(stack, request)
     _accept_files(stack.axes, amount)
     table = placement.choose("pinned")
     program = Programs(manifests.load(), on_build).program(stack, interruption, request.contract)
@@ -147,17 +138,32 @@ def drive_stack(
                     ),
                     interruption=interruption,
                 ) as service,
-                proxies.through(
+                proxies.start_proxy(
                     stack.axes,
                     service.endpoint(listen),
                     Place(scratch.folder, cores=table.proxy, connections=amount.concurrency()),
                     interruption,
                 ) as (_, endpoint),
             ):
-                plan = _stack_plan(stack, call, amount, table, endpoint)
+                plan = _make_stack_plan(stack, call, amount, table, endpoint)
                 return _run_plan(plan, table.engine, interruption, on_progress)
         except TrialFailed as failure:
             raise LabError(failure.reason, "see the message of the service above") from failure
+
+
+def _refuse_stack(stack: Stack, request: Request) -> None:
+    """Raises :class:`StackError` for a stack that cannot be driven, or not with this request."""
+    refusals = (operations.refusal(name, stack.axes) for name in request.called)
+    if refusal := next(filter(None, refusals), ""):
+        raise StackError(f"{stack}: {refusal}", "choose another --operation or stack")
+    if stack.axes["caller"] != ENGINE:
+        raise StackError(
+            f"{stack}: `wirelab drive` is the engine and starts no other caller",
+            f"leave caller out, or measure {stack.axes['caller']} by `wirelab run`",
+        )
+    rule = legality.link_rule(LOOPBACK, stack.axes)
+    if rule:
+        raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
 
 
 def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
@@ -190,7 +196,7 @@ def _run_plan(
             raise LabError(failure.reason, "is the machine short of files or memory?") from failure
 
 
-def _stack_plan(
+def _make_stack_plan(
     stack: Stack, call: Call, amount: Amount, table: placement.Table, endpoint: Endpoint
 ) -> Json:
     group = {
@@ -202,7 +208,7 @@ def _stack_plan(
     return {**table.threading(), "groups": [group]}
 
 
-def _amounted(stack: Stack, call: Call, amount: Amount) -> Stack:
+def _set_axes(stack: Stack, call: Call, amount: Amount) -> Stack:
     """The stack with the connection policy and the work that the options ask for."""
     changes: dict[str, str] = {}
     if amount.connections is not None:
@@ -219,7 +225,7 @@ def _amounted(stack: Stack, call: Call, amount: Amount) -> Stack:
     return stack.with_axes(changes)
 
 
-def _tls(server: Server, call: Call) -> Json:
+def _make_tls(server: Server, call: Call) -> Json:
     """The part of the group that TLS needs. Raises :class:`UsageError`."""
     if server.secure_name is None:
         if call.ca is not None:
@@ -239,7 +245,7 @@ def _tls(server: Server, call: Call) -> Json:
     return {"tls": {"ca": str(ca), "server_name": server.secure_name}}
 
 
-def _server_stack(server: Server, call: Call, amount: Amount) -> dict[str, str]:
+def _describe_server(server: Server, call: Call, amount: Amount) -> dict[str, str]:
     is_grpc = server.kind == "grpc"
     transport = "http/2" if is_grpc or call.http2 else "http/1.1"
     word = "multiplex" if transport == "http/2" else "pipeline"
@@ -248,14 +254,14 @@ def _server_stack(server: Server, call: Call, amount: Amount) -> dict[str, str]:
         "binding": "grpc" if is_grpc else "rest",
         "codec": "protobuf" if is_grpc else "text",
         "transport": transport,
-        "connection": _connection(call, amount),
+        "connection": _choose_connection(call, amount),
         "in_flight": f"{word}={in_flight}" if in_flight > 1 else "1",
         "security": "none" if server.secure_name is None else "tls",
         "work": call.work or "decode",
     }
 
 
-def _connection(call: Call, amount: Amount) -> str:
+def _choose_connection(call: Call, amount: Amount) -> str:
     """As many as the users need, as with services of the lab, where only those were named."""
     if call.close:
         return "close"
@@ -264,7 +270,7 @@ def _connection(call: Call, amount: Amount) -> str:
     return f"pool={amount.connections or 1}"
 
 
-def _http(server: Server, call: Call) -> Json:
+def _make_http_workload(server: Server, call: Call) -> Json:
     if call.proto or call.message is not None:
         raise UsageError(
             "--proto belongs to grpc:// and grpcs:// targets", "give the body with --body or --data"
@@ -279,7 +285,7 @@ def _http(server: Server, call: Call) -> Json:
     }
 
 
-def _grpc(server: Server, call: Call) -> Json:
+def _make_grpc_workload(server: Server, call: Call) -> Json:
     if call.method is not None:
         raise UsageError(
             "--method belongs to http:// and https:// targets", "gRPC's method is in the URL"

@@ -64,7 +64,7 @@ class Subject:
                 ),
                 interruption=self.interruption,
             ) as service,
-            proxies.through(
+            proxies.start_proxy(
                 self.stack.axes, service.endpoint(listen), place, self.interruption
             ) as (_, endpoint),
         ):

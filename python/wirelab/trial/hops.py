@@ -63,7 +63,7 @@ class BothSides:
     front: Path
     back: Path
 
-    def compared(self) -> Hops:
+    def compare(self) -> Hops:
         """What the engine says of them. Raises :class:`LabError`."""
         command = [str(engine_binary.find()), "hops", str(self.front), str(self.back)]
         done = subprocess.run(command, capture_output=True, timeout=SECONDS_MAX, check=False)
@@ -89,14 +89,14 @@ def sides(taken: Mapping[Side, CaptureRecord], folder: Path, link: Profile) -> B
     return BothSides(folder / front.file, folder / back.file)
 
 
-def compared(
+def compare_sides(
     sides: BothSides | str, proxy: ProxyRecord, wire: WireRecord, stack: Stack
 ) -> tuple[ProxyRecord, WireRecord]:
     """Both records with what the two captures show together, or why they show nothing. The
     whole comparison is kept next to them. Raises :class:`LabError`."""
     if isinstance(sides, str):
         return replace(proxy, hops=HopsRecord(left_out=sides)), wire
-    found = sides.compared()
+    found = sides.compare()
     text = msgspec.json.format(msgspec.json.encode(found), indent=1).decode()
     (sides.front.parent / NAME).write_text(f"{text}\n", encoding="utf-8")
     held = finding(found, stack)

@@ -35,7 +35,7 @@ CODEC_S = 2.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredTrial:
     """Results of a trial before its checks: parts of its record."""
 
     called: Called
@@ -73,7 +73,7 @@ class TrialContext:
             self.proxy.tick()
 
 
-def measure_calls(context: TrialContext) -> Measured:
+def measure_calls(context: TrialContext) -> MeasuredTrial:
     """Makes the calls and observes all processes. Raises :class:`TrialFailed`,
     :class:`LabError`, :class:`Interrupted`."""
     observer = Observer(context.service.process, context.setup.lab.on_runtime)
@@ -84,7 +84,7 @@ def measure_calls(context: TrialContext) -> Measured:
         observer.series.write(context.setup.folder / series.NAME)
 
 
-def _observe_calls(context: TrialContext, observer: Observer) -> Measured:
+def _observe_calls(context: TrialContext, observer: Observer) -> MeasuredTrial:
     setup, process = context.setup, context.service.process
     before = context.store.usage()
     setup.write_text("metrics-before.txt", observer.text_before)
@@ -103,7 +103,7 @@ def _observe_calls(context: TrialContext, observer: Observer) -> Measured:
     # Planning has rejected all others.
     if setup.experiment.codec_times and isinstance(process, Service):
         findings = replace(findings, codec=_time_codec(setup, process))
-    return Measured(
+    return MeasuredTrial(
         called,
         context.service.complete(findings),
         captures=context.captures.finish(),

@@ -27,7 +27,7 @@ from wirelab.records.link import LinkRecord, PlacementRecord
 from wirelab.records.trial import Trial, now
 from wirelab.trial import hops
 from wirelab.trial.callers import Called
-from wirelab.trial.measuring import Measured, TrialContext, measure_calls
+from wirelab.trial.measuring import MeasuredTrial, TrialContext, measure_calls
 from wirelab.trial.observer import window_ns
 from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.setup import Lab, TrialSetup
@@ -83,17 +83,17 @@ class TrialRunner:
         (hidden,) = from_line(known.hide_json(to_line([finished])))
         return hidden
 
-    def _measure(self) -> Measured:
+    def _measure(self) -> MeasuredTrial:
         """Enters the stages in this order, and makes the calls. The stages end in reverse order,
         also after a failure."""
         with contextlib.ExitStack() as stages:
             link = stages.enter_context(enter_link(self._setup))
             reading = stages.enter_context(LinkReading(link))
-            of_service = admit_service(self._setup, link)
-            store = stages.enter_context(of_service.open_store())
-            service = stages.enter_context(of_service.start_service(store))
+            origin = admit_service(self._setup, link)
+            store = stages.enter_context(origin.open_store())
+            service = stages.enter_context(origin.start_service(store))
             proxy, endpoint = stages.enter_context(self._start_proxy(link, service))
-            of_service.prepare_service(endpoint)
+            origin.prepare_service(endpoint)
             capture = stages.enter_context(self._capture_packets(link, proxy, endpoint))
             host = stages.enter_context(self._record_host(service))
             measured = measure_calls(
@@ -114,7 +114,7 @@ class TrialRunner:
             cores=setup.table.proxy,
             connections=sum(setup.cell.load.concurrencies),
         )
-        return proxies.through(setup.axes, service.endpoint, place, setup.interruption)
+        return proxies.start_proxy(setup.axes, service.endpoint, place, setup.interruption)
 
     def _capture_packets(self, link: AnyLink, proxy: Proxy | None, endpoint: Endpoint) -> Captures:
         setup = self._setup
@@ -144,18 +144,18 @@ class TrialRunner:
             interruption=setup.interruption,
         )
 
-    def _evaluate_packets(self, measured: Measured) -> Measured:
+    def _evaluate_packets(self, measured: MeasuredTrial) -> MeasuredTrial:
         """Dissects the captures, and compares both sides of a proxy."""
         setup = self._setup
         taken = TakenPackets(
             setup.folder, measured.captures, measured.host, setup.keylog, setup.is_direct
         )
-        wire = taken.dissected(self._find_call_log(measured.called), setup.interruption)
+        wire = taken.dissect(self._find_call_log(measured.called), setup.interruption)
         measured = replace(measured, wire=wire)
         if measured.proxy is None or wire is None:
             return measured
         sides = hops.sides(measured.captures, setup.folder, setup.cell.link)
-        proxy, wire = hops.compared(sides, measured.proxy, wire, setup.cell.stack)
+        proxy, wire = hops.compare_sides(sides, measured.proxy, wire, setup.cell.stack)
         return replace(measured, proxy=proxy, wire=wire)
 
     def _find_call_log(self, called: Called) -> CallLog:
@@ -195,7 +195,7 @@ def begin_record(setup: TrialSetup) -> Trial:
     )
 
 
-def _finish(trial: Trial, measured: Measured) -> Trial:
+def _finish(trial: Trial, measured: MeasuredTrial) -> Trial:
     probe, *background = (group.without_histograms() for group in measured.called.groups)
     return replace(
         trial,

@@ -29,7 +29,7 @@ class TakenPackets:
     is_direct: bool
     """Whether calls go to the service without a proxy."""
 
-    def dissected(self, log: CallLog, interruption: Interruption) -> WireRecord | None:
+    def dissect(self, log: CallLog, interruption: Interruption) -> WireRecord | None:
         """Dissects every capture, and stores the document next to it; None without captures. Moves
         the secrets into the captures, so the key log is gone afterwards.
         ``log`` is that of the caller's calls. Raises as :func:`dissection.dissect`."""

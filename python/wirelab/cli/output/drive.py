@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-    from wirelab.drive.measurement import Measured
+    from wirelab.drive.measurement import MeasuredDrive
     from wirelab.drive.session import OnProgress
 
 Json = dict[str, Any]
@@ -210,7 +210,7 @@ def _show_client(result: Json) -> None:
         _say(f"  including {format_seconds(spin_s)} of busy-polling, not part of the CPU per call")
 
 
-def write_report(made: Measured, file: Path) -> None:
+def write_report(made: MeasuredDrive, file: Path) -> None:
     """Writes the HTML page. Raises :class:`UsageError`."""
     from wirelab.report.drive_page import drive_page
     from wirelab.run.directory import write_whole

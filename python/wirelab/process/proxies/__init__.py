@@ -54,7 +54,7 @@ class Place:
 
 
 @contextmanager
-def through(
+def start_proxy(
     axes: Axes, endpoint: Endpoint, place: Place, interruption: Interruption
 ) -> Iterator[tuple[Proxy | None, Endpoint]]:
     """The proxy of a stack in front of a service at ``endpoint``, and how callers reach it.
