@@ -1,6 +1,7 @@
-"""Writes the typed models of the documents between processes, one module per JSON Schema.
+"""Writes the typed models of the documents between processes, one module per JSON Schema, and
+that of the axis table (``tools/axes_model.py``).
 
-Usage: python tools/process_models.py contracts/process python/wirelab/documents
+Usage: python -m tools.process_models contracts/process STACK_JSON python/wirelab/documents
 
 The schemas come from the engine's types (`schemagen process`). Every object becomes a frozen
 msgspec struct, every list of constants a Literal, and alternatives that carry a constant
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from tools import axes_model
 
 Json = dict[str, Any]
 
@@ -245,10 +248,11 @@ def _formatted(source: str) -> str:
     return text
 
 
-def main(schemas: Path, into: Path) -> None:
+def main(schemas: Path, stack: Path, into: Path) -> None:
     """Writes the package, and removes modules whose schema is gone."""
     into.mkdir(exist_ok=True)
-    texts = {"__init__": PACKAGE}
+    table = msgspec.json.decode(stack.read_bytes(), type=axes_model.Table)
+    texts = {"__init__": PACKAGE, "axes": _formatted(axes_model.source(table))}
     for path in sorted(schemas.glob("*.schema.json")):
         schema = msgspec.json.decode(path.read_bytes(), type=Json)
         name = path.name.removesuffix(".schema.json").replace("-", "_")
@@ -264,4 +268,4 @@ def main(schemas: Path, into: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:4]))

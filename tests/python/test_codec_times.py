@@ -157,6 +157,6 @@ def test_a_run_times_the_codec_of_each_trial(tmp_path: Path) -> None:
         assert kept is not None
         assert kept.operation == "ListOwners"
         assert (out / "trials" / one.id / "codec-times.json").is_file()
-        found[one.point.axes["codec"]] = kept
+        found[one.point.axes.codec] = kept
     assert found["json"].bytes > 60 * found["protobuf"].bytes / 35 > 0
     assert found["json"].decode_ns > found["protobuf"].decode_ns > 0

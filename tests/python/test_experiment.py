@@ -16,6 +16,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
 from wirelab.records.load import LoadRecord
+from wirelab.stack.reference import Stack
 
 PLAIN = """\
 name: plain
@@ -152,7 +153,7 @@ def test_services_in_a_language_can_have_a_warm_up_of_their_own() -> None:
     )
     load = experiment.loads[0]
     bounds = [
-        experiment.warmup_of(load, {"language": language, "start": start})
+        experiment.warmup_of(load, Stack.parse(f"rest@{language}?start={start}").axes)
         for language, start in [("rust", "warm"), ("java", "warm"), ("java", "cold")]
     ]
     assert [(one.min, one.max) for one in bounds] == [(1.0, 5.0), (9.0, 9.0), (0.0, 0.0)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
+from wirelab.documents.axes import Axes
 from wirelab.format.numbers import quantity
 from wirelab.records.load import LoadRecord
 from wirelab.records.trial import Point
@@ -28,7 +29,7 @@ def figures(reference: str) -> dict[str, float]:
 def table_of(*references: str) -> Table:
     """The table for points of whole stacks."""
     points = [
-        Point(ref, dict(Stack.parse(ref).axes), "Submit", 200, LoadRecord(kind="closed", users=50))
+        Point(ref, Stack.parse(ref).axes, "Submit", 200, LoadRecord(kind="closed", users=50))
         for ref in references
     ]
     return costs.engine_tax_table(points, Names.of(points))
@@ -80,7 +81,8 @@ def test_what_asks_more_of_the_engine_is_not_measured(reference: str) -> None:
 def test_other_callers_have_no_engine() -> None:
     """ghz is not the engine, so the engine overhead does not apply."""
     at = point(GRPC)
-    called = Point(at.stack, {**at.axes, "caller": "ghz"}, at.operation, at.bytes, at.load)
+    axes = Axes.of({**at.axes.texts, "caller": "ghz"})
+    called = Point(at.stack, axes, at.operation, at.bytes, at.load)
     assert costs.engine_tax_table([called], Names.of([called])).rows[0][1] == "called by ghz"
 
 

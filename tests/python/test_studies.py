@@ -264,10 +264,10 @@ def seconds_per_call(point: Point) -> float:
     """A world that resembles the study: gRPC is quick with small messages and slow with large
     ones; a connection per call costs 50 us; the window of 64 KiB costs a third."""
     size = point.bytes
-    base = 15e-6 + size * 0.5e-9 if point.axes["binding"] == "rest" else 10e-6 + size * 0.8e-9
-    base += 50e-6 if point.axes["connection"] == "close" else 0.0
-    base += size * 0.2e-9 if point.axes["codec"] == "json" else 0.0
-    return base * (1.5 if point.axes["client.h2_window"] == "65535" else 1.0)
+    base = 15e-6 + size * 0.5e-9 if point.axes.binding == "rest" else 10e-6 + size * 0.8e-9
+    base += 50e-6 if point.axes.connection.kind == "close" else 0.0
+    base += size * 0.2e-9 if point.axes.codec == "json" else 0.0
+    return base * (1.5 if point.axes.client.h2_window == 65535 else 1.0)
 
 
 def written(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:

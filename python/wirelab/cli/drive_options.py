@@ -238,14 +238,17 @@ def _write_report(made: Measured, file: Path) -> None:
 def _judged(conditions: Sequence[Condition], target: str, outcome: Outcome) -> list[Judged]:
     if not conditions:
         return []
+    from wirelab.documents.axes import Axes
     from wirelab.records.caller import CallerRecord
     from wirelab.records.load import LoadRecord
     from wirelab.records.trial import Point, Trial
 
     group = GroupResult.of(outcome.groups[0])
+    # A URL has no stack, and no figure of one run depends on the axes.
+    axes = Axes.of({"binding": "rest", "language": "external"})
     trial = Trial(
         id="drive",
-        point=Point(target, {}, "", 0, LoadRecord(kind=group.load)),
+        point=Point(target, axes, "", 0, LoadRecord(kind=group.load)),
         repeat=0,
         order=0,
         status="measured",
@@ -346,7 +349,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
 
 
 def _is_on_postgres(target: Stack | Server) -> bool:
-    return isinstance(target, Stack) and target.axes["store"] == "postgres"
+    return isinstance(target, Stack) and target.axes.store == "postgres"
 
 
 def _present(values: Mapping[str, object]) -> list[str]:
@@ -419,5 +422,5 @@ def _work(work: str | None) -> str | None:
 def _keeps(target: Stack | Server, call: Call) -> bool:
     """Whether connections are kept open between calls."""
     if isinstance(target, Stack):
-        return target.axes["connection"] != "close"
+        return target.axes.connection.kind != "close"
     return not call.close

@@ -170,9 +170,9 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     axes = trial.cell.stack.axes
     # The engine rarely needs more than the minimum; a third-party tool always uses the maximum.
     bounds = experiment.warmup_of(trial.cell.load, axes)
-    warmup = bounds.min if axes["caller"] == "engine" else bounds.max
+    warmup = bounds.min if axes.caller == "engine" else bounds.max
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
-    start = JAVA_START_S if axes["language"] == "java" else 0.0
+    start = JAVA_START_S if axes.language == "java" else 0.0
     prepared = PREPARED_S * sum(step.calls for step in experiment.prepare)
     return float(length) + warmup + OVERHEAD_S + link + start + prepared
 
@@ -263,7 +263,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
             _accept_codec_times(stack, catalogue, message)
     point = Point(
         stack=stack.reference,
-        axes=dict(stack.axes),
+        axes=stack.axes,
         operation=message.name,
         bytes=message.bytes,
         load=load.point(),
@@ -380,7 +380,7 @@ def _accept_capture(stack: Stack, capture: str, load: Load) -> None:
             f"{stack}: the packets of probe and background groups cannot be distinguished",
             "set `capture: none`, or remove the background groups",
         )
-    if capture != NO_CAPTURE and stack.axes["socket"] == "unix":
+    if capture != NO_CAPTURE and stack.axes.socket == "unix":
         raise StackError(f"{stack}: a Unix socket has no packets", "set `capture: none`")
 
 
@@ -477,7 +477,7 @@ def _id(cell: Cell, repeat: int, digest: str) -> str:
     point, load = cell.point, cell.point.load
     size = format_bytes(point.bytes).replace(" ", "")
     link = () if point.link == LOOPBACK else (point.link,)
-    names: tuple[str, ...] = (point.axes["binding"], point.axes["language"])
+    names: tuple[str, ...] = (point.axes.binding, point.axes.language)
     if cell.external is not None:
         names = (re.sub(r"[^a-z0-9.]+", "-", cell.external.name.lower())[:40],)
     words = (

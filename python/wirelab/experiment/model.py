@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -26,6 +25,7 @@ from pydantic import (
     model_validator,
 )
 
+from wirelab.documents.axes import Axes
 from wirelab.errors import StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment.capture_ends import NO_CAPTURE as NO_CAPTURE
@@ -489,11 +489,11 @@ class Experiment(Model):
         """The window of trials of a message under a load, as in the plan."""
         return load.own_window(self.window.max) or self.window.for_size(message.bytes)
 
-    def warmup_of(self, load: Load, axes: Mapping[str, str]) -> WarmupBounds:
+    def warmup_of(self, load: Load, axes: Axes) -> WarmupBounds:
         """The warm-up of trials of a stack, by its axes, under a load."""
-        if axes["start"] == "cold" or load.begins_with_window:
+        if axes.start == "cold" or load.begins_with_window:
             return WarmupBounds(min="0 s", max="0 s")
-        return self.warmup.by_language.get(axes["language"], self.warmup)
+        return self.warmup.by_language.get(axes.language, self.warmup)
 
     def _lists(self) -> dict[str, tuple[Any, ...]]:
         """The list that a key of :class:`MatrixPoint` refers to."""

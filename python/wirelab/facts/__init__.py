@@ -96,7 +96,7 @@ def stacks() -> list[Stack]:
         if "transfer" in served.contracts
         for codec in served.codecs
     }
-    return sorted(found, key=lambda stack: (stack.axes["binding"], stack.axes["codec"]))
+    return sorted(found, key=lambda stack: (stack.axes.binding, stack.axes.codec))
 
 
 def features() -> list[tuple[str, str]]:
@@ -117,11 +117,11 @@ def facts(references: Sequence[str] = ()) -> list[Fact]:
 
 def _chosen(references: Sequence[str]) -> list[Stack]:
     every = stacks()
-    bindings = sorted({stack.axes["binding"] for stack in every})
+    bindings = sorted({stack.axes.binding for stack in every})
     found: dict[Stack, None] = {}
     for reference in references:
         if reference in bindings:
-            found |= {stack: None for stack in every if stack.axes["binding"] == reference}
+            found |= {stack: None for stack in every if stack.axes.binding == reference}
             continue
         stack = Stack.parse(reference)
         if stack not in every:
@@ -158,7 +158,7 @@ def _stated(stack: Stack, feature: _Feature) -> Iterator[Fact]:
 
 def _statement(stack: Stack, feature: _Feature) -> _Statement | None:
     """A fact of the codec has priority over one of the binding."""
-    binding, codec = stack.axes["binding"], stack.axes["codec"]
+    binding, codec = stack.axes.binding, stack.axes.codec
     by = {statement.of: statement for statement in feature.stated}
     return by.get(f"{binding}?codec={codec}", by.get(binding))
 
@@ -179,7 +179,7 @@ def _measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
 def _bytes_per_call(stack: Stack, feature: _Feature) -> Iterator[Fact]:
     """Facts from the engine's benchmark, which runs on the services in Rust."""
     document = _bench()
-    codec, binding = stack.axes["codec"], stack.axes["binding"]
+    codec, binding = stack.axes.codec, stack.axes.binding
     for row in document["stacks"]:
         if (row["binding"], row["codec"]) == (binding, codec):
             value = (

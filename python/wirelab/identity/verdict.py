@@ -168,7 +168,6 @@ def closed_gaps(gaps: Iterable[Gap], findings: Iterable[Finding]) -> list[Gap]:
 def _fits(stack: Stack, service: str) -> bool:
     """True if the stack is that service, with the axes in the reference."""
     name, _, query = service.partition("?")
-    axes = stack.axes
     named = [part.partition("=") for part in filter(None, query.split("&"))]
-    same = name == f"{axes['binding']}@{axes['language']}"
-    return same and all(axes.get(axis) == value for axis, _, value in named)
+    same = name == f"{stack.axes.binding}@{stack.axes.language}"
+    return same and all(stack.axes.texts.get(axis) == value for axis, _, value in named)

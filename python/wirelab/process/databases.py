@@ -459,14 +459,13 @@ class Stores(Closing):
         """A fresh store for a trial, in the network namespace of its service. ``folder`` receives
         the server's log and, during the trial, SQLite's file. Raises :class:`LabError`,
         :class:`TrialFailed`."""
-        kind, pool_text = stack.axes["store"], stack.axes["store_pool"]
-        pool = int(pool_text) if pool_text.isdigit() else None
+        kind, pool = stack.axes.store, stack.axes.store_pool
         if kind == "postgres" and not self._url:
             cluster = self._started()
             with Database(
                 cluster,
                 log=folder / "postgres.log",
-                max_connections=int(stack.axes["max_connections"]),
+                max_connections=stack.axes.max_connections,
                 namespace=namespace,
                 cores=cores,
             ) as database:

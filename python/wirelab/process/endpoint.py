@@ -23,11 +23,11 @@ class ListenSpec:
         """Where and how a service of that stack listens; ``host`` is the server's end of the link.
         Raises :class:`LabError` if the machine does not support it."""
         axes = stack.axes
-        listen = f"unix:{scratch.socket()}" if axes["socket"] == "unix" else f"{host}:0"
-        if axes["security"] == "none":
+        listen = f"unix:{scratch.socket()}" if axes.socket == "unix" else f"{host}:0"
+        if axes.security == "none":
             return cls(listen)
         files = scratch.certificates()
-        security = axes["security"]
+        security = axes.security
         return cls(listen, files.of_service(security), files.of_client(security))
 
 

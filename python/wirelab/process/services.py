@@ -131,7 +131,7 @@ RUST_PROGRAM = "{programs}/"
 
 def _start(manifest: Manifest, stack: Stack, contract: str) -> tuple[str, ...]:
     """The command that starts the service for this stack."""
-    stored = contract in STORED_CONTRACTS and stack.axes["store"] != "memory"
+    stored = contract in STORED_CONTRACTS and stack.axes.store != "memory"
     return (
         manifest.start_with_database if stored and manifest.start_with_database else manifest.start
     )

@@ -195,14 +195,14 @@ def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bo
 
 def _accept_postgres(planned: Schedule) -> None:
     """Raises :class:`UsageError` if a server that wirelab does not start cannot be used."""
-    cells = [t.cell for t in planned.trials if t.cell.stack.axes["store"] == "postgres"]
+    cells = [t.cell for t in planned.trials if t.cell.stack.axes.store == "postgres"]
     if not cells:
         raise UsageError("--postgres: no service here has store=postgres", "leave --postgres out")
     problems = {}
     for cell in cells:
         if cell.link != LOOPBACK:
             problems[f"{cell.stack}, link {cell.link}"] = "its network namespace has no route"
-        elif cell.stack.axes["max_connections"] != str(MAX_CONNECTIONS):
+        elif cell.stack.axes.max_connections != MAX_CONNECTIONS:
             problems[str(cell.stack)] = (
                 "max_connections can be set only if wirelab starts the server"
             )
@@ -285,15 +285,15 @@ def _without(
 
 def _language(trial: PlannedTrial) -> str:
     """External services have none."""
-    return trial.cell.stack.axes["language"] if trial.cell.external is None else ""
+    return trial.cell.stack.axes.language if trial.cell.external is None else ""
 
 
 def _via(trial: PlannedTrial) -> str:
-    return trial.cell.stack.axes["via"]
+    return trial.cell.stack.axes.via
 
 
 def _caller(trial: PlannedTrial) -> str:
-    return trial.cell.stack.axes["caller"]
+    return trial.cell.stack.axes.caller
 
 
 def _prepare(
@@ -306,7 +306,7 @@ def _prepare(
     for reason in planned.unavailable:
         progress.note(reason)
     lab_trials = [trial for trial in planned.trials if trial.cell.external is None]
-    for language in {trial.cell.stack.axes["language"]: None for trial in lab_trials}:
+    for language in {trial.cell.stack.axes.language: None for trial in lab_trials}:
         progress.note(f"preparing the service in {language}")
     trials, skipped, unavailable = len(planned.trials), planned.skipped, planned.unavailable
     _guarded(directory.folder, lambda: directory.note(trials, skipped, unavailable))

@@ -18,8 +18,8 @@ from wirelab.errors import StackError, UnitError
 from wirelab.format.units import parse_bytes, parse_seconds
 from wirelab.stack.suggestions import did_you_mean
 
-Axes = Mapping[str, str]
-"""Axis -> value, ``binding`` and ``language`` among them."""
+AxisMap = Mapping[str, str]
+"""Axis -> value as text, ``binding`` and ``language`` among them."""
 Unit = Literal["bytes", "milliseconds", "percent", "segments", "connections"]
 Side = Literal["both", "caller", "service", "link", "lab"]
 
@@ -51,7 +51,7 @@ class Condition:
     values: tuple[str, ...]
     """``pool`` stands for ``pool=N``."""
 
-    def holds(self, axes: Axes) -> bool:
+    def holds(self, axes: AxisMap) -> bool:
         """Whether the condition holds."""
         value = axes[self.axis]
         return (value in self.values or value.partition("=")[0] in self.values) == self.is_one
@@ -66,7 +66,7 @@ class Rule:
     repair: Mapping[str, str]
     """The smallest change that makes the combination legal."""
 
-    def broken(self, axes: Axes) -> bool:
+    def broken(self, axes: AxisMap) -> bool:
         """Whether these axes violate the rule."""
         return all(condition.holds(axes) for condition in self.when)
 

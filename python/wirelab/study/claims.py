@@ -229,8 +229,8 @@ def opened(
 def _only_a_bound(figure: Figure, cell: Cell, powered: Sequence[Powered]) -> bool:
     """Where callers are compared, a foreign tool's figure is what the tool attained, and
     whether the tool was the limit is the question: then it bounds nothing else."""
-    callers = {other.point.axes.get("caller", ENGINE) for _, _, other in powered}
-    if len(callers) > 1 and cell.point.axes.get("caller", ENGINE) != ENGINE:
+    callers = {other.point.axes.caller for _, _, other in powered}
+    if len(callers) > 1 and cell.point.axes.caller != ENGINE:
         return False
     return figures.only_a_bound(figure, cell)
 

@@ -57,7 +57,7 @@ def call_log(experiment: Experiment, cell: Cell, folder: Path) -> CallLog:
     """The log of a trial of ``cell`` in ``folder``."""
     if cell.capture == NO_CAPTURE:
         return CallLog(None)
-    caller = cell.stack.axes["caller"]
+    caller = cell.stack.axes.caller
     if caller != ENGINE:
         return CallLog(None, f"{caller} does not log calls")
     calls = _calls_max(experiment, cell)

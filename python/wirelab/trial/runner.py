@@ -166,7 +166,7 @@ class TrialRunner:
         self._known = self._secrets.known
         """Secrets, to be hidden in what the service and the engine print."""
         self._axes = planned.cell.stack.axes
-        self._is_direct = self._axes["via"] == proxies.NONE
+        self._is_direct = self._axes.via == proxies.NONE
         self._folder = folder
         self._table = placement.choose(planned.cell.placement)
 
@@ -264,7 +264,7 @@ class TrialRunner:
         """The trial, once its store exists."""
         lab = self._lab
         with (
-            cgroups.group(self._axes["server.cpu"], "server") as group,
+            cgroups.group(self._axes.server.cpu_percent, "server") as group,
             Service(
                 program,
                 configuration,
@@ -316,7 +316,7 @@ class TrialRunner:
                 yield running
             return
         with (
-            cgroups.group(self._axes["server.cpu"], "server") as group,
+            cgroups.group(self._axes.server.cpu_percent, "server") as group,
             ExternalProcess(
                 declared,
                 ListenHost(link.server.address, client),
@@ -385,7 +385,7 @@ class TrialRunner:
         before = context.store.usage()
         self._write_text("metrics-before.txt", observer.text_before)
         noise = SystemNoiseSampler(self._table.used, context.service.pids, self._lab.other_runs)
-        with cgroups.group(self._axes["client.cpu"], "client") as group:
+        with cgroups.group(self._axes.client.cpu_percent, "client") as group:
             caller = replace(context, client_group=group)
             called = self._called(caller, self._run_observer(context, observer, noise))
         noise.mark()
@@ -444,9 +444,9 @@ class TrialRunner:
 
     def _called(self, context: TrialContext, observer: RunObserver) -> Called:
         """Makes the calls with the engine, a language's own client, or a third-party tool."""
-        if self._axes["caller"] in CLIENTS:
+        if self._axes.caller in CLIENTS:
             return self._called_by_client(context, observer)
-        if self._axes["caller"] != ENGINE:
+        if self._axes.caller != ENGINE:
             return self._called_by_tool(context, observer)
         self._write("plan.json", shown(to_json(self._engine_plan(context, self._planned))))
         drive = Drive(
@@ -490,7 +490,7 @@ class TrialRunner:
 
     def _secret_environment(self) -> Json:
         """Asks the engine for its secrets of TLS where they can be captured."""
-        if self._axes["security"] == "none" or self._cell.capture == NO_CAPTURE:
+        if self._axes.security == "none" or self._cell.capture == NO_CAPTURE:
             return {}
         return {secrets.VARIABLE: str(secrets.create(self._keylog))}
 
@@ -499,7 +499,7 @@ class TrialRunner:
         return self._folder / "keys.log"
 
     def _called_by_client(self, context: TrialContext, observer: RunObserver) -> Called:
-        caller = self._lab.callers.caller(self._axes["caller"], self._lab.interruption)
+        caller = self._lab.callers.caller(self._axes.caller, self._lab.interruption)
         full = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
         # The runtime chooses its threads; wirelab pins the process.
         client_plan = Plan(groups=full.groups, progress_ms=full.progress_ms)
@@ -546,7 +546,7 @@ class TrialRunner:
         return Called((replace(group, cpu_s=cpu_s),), record)
 
     def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Called:
-        tool = self._lab.tools.tool(self._axes["caller"], self._lab.interruption)
+        tool = self._lab.tools.tool(self._axes.caller, self._lab.interruption)
         request = self._tool_request(context)
         self._write(
             "plan.json",
@@ -570,7 +570,7 @@ class TrialRunner:
         experiment, cell = self._lab.experiment, self._cell
         return ToolRequest(
             target=context.endpoint.address,
-            axes=dict(self._axes),
+            axes=self._axes,
             operation=cell.message.name,
             users=cell.load.point().users or 1,
             window=msgspec.convert(experiment.window_of(cell.message, cell.load), Window),

@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from wirelab.documents.axes import Axes
 from wirelab.format.numbers import DASH, NONE, estimate, over_limits, quantity
 from wirelab.records.trial import Point, Trial
 from wirelab.report.section import Section, Table
@@ -152,11 +153,11 @@ def engine_tax_table(points: Iterable[Point], names: Names) -> Table:
 
 
 def _tax_cells(point: Point) -> tuple[str, str]:
-    tool = point.axes.get("caller", ENGINE)
+    tool = point.axes.caller
     if tool != ENGINE:
         return f"called by {tool}", NONE
     found = _tax_of(point.axes)
-    cpu_us = None if found is None else found.get(f"{point.axes.get('work', 'decode')}_us")
+    cpu_us = None if found is None else found.get(f"{point.axes.work}_us")
     if found is None or cpu_us is None:
         return "not measured", NONE
     rest = found["beside_rest"]
@@ -166,11 +167,11 @@ def _tax_cells(point: Point) -> tuple[str, str]:
     return quantity(cpu_us * 1e3, "ns"), ratio
 
 
-def _tax_of(axes: Mapping[str, str]) -> Mapping[str, Any] | None:
+def _tax_of(axes: Axes) -> Mapping[str, Any] | None:
     """The figures of the stack that asks the same of the engine; None where none does."""
     for row in published_tax()["stacks"]:
-        own = Stack.parse(row["stack"]).axes
-        if all(axes.get(name, own[name]) == own[name] for name in own if _changes_tax(name)):
+        own = Stack.parse(row["stack"]).axes.texts
+        if all(axes.texts[name] == own[name] for name in own if _changes_tax(name)):
             return dict(row)
     return None
 
