@@ -9,6 +9,7 @@ import pytest
 from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
 from wirelab.documents.axes import Axes
 from wirelab.format.numbers import quantity
+from wirelab.records import engine_tax
 from wirelab.records.load import LoadRecord
 from wirelab.records.trial import Point
 from wirelab.report.page import write_page
@@ -20,10 +21,10 @@ from wirelab.trial.labels import Names
 HEAD = "engine&#39;s own CPU per call"
 
 
-def figures(reference: str) -> dict[str, float]:
+def figures(reference: str) -> engine_tax.StackTax:
     """What was published of a stack."""
-    (row,) = (row for row in costs.published_tax()["stacks"] if row["stack"] == reference)
-    return dict(row)
+    (row,) = (row for row in engine_tax.published().stacks if row.stack == reference)
+    return row
 
 
 def table_of(*references: str) -> Table:
@@ -42,7 +43,7 @@ def test_every_comparison_has_it(tmp_path: Path) -> None:
     assert HEAD in text
     for reference in (Stack.parse(REST).reference, GRPC):
         assert quantity(figures(reference)["decode_us"] * 1e3, "ns") in text
-    assert costs.published_tax()["taken"][:10] in text
+    assert engine_tax.published().taken[:10] in text
 
 
 def test_one_stack_alone_has_it_too(tmp_path: Path) -> None:

@@ -483,7 +483,7 @@ class Experiment(Model):
         """Whether any of its services stores rows in PostgreSQL."""
         lab = (service for service in self.services if isinstance(service, str))
         named = any("store=postgres" in service for service in lab)
-        return named or "postgres" in self.axes.get("store", ())
+        return named or any("postgres" in values for values in self.axes.values())
 
     def window_of(self, message: Message | ExternalMessage, load: Load) -> Json:
         """The window of trials of a message under a load, as in the plan."""

@@ -72,8 +72,8 @@ class CellSelector:
             for field in fields(self)
             if field.name != "stack"
         }
-        mine, theirs = Stack.parse(self.stack).axes.texts, Stack.parse(other.stack).axes.texts
-        pairs |= {name: (value, theirs[name]) for name, value in mine.items()}
+        mine, theirs = Stack.parse(self.stack), Stack.parse(other.stack)
+        pairs |= {name: (value, theirs.value(name)) for name, value in mine.axes.texts.items()}
         return {name: (str(a), str(b)) for name, (a, b) in pairs.items() if a != b}
 
     def matches(self, point: Point) -> bool:

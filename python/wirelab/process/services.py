@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from wirelab import checkout
+from wirelab.documents.axes import Binding, Reply
 from wirelab.documents.codec_times import CodecTimes
 from wirelab.documents.service_ready import Ready
 from wirelab.errors import BuildError, NotInstalled, TrialFailed
@@ -137,6 +138,13 @@ def _start(manifest: Manifest, stack: Stack, contract: str) -> tuple[str, ...]:
     )
 
 
+class _Spoken(msgspec.Struct):
+    """What decides how callers find the service."""
+
+    binding: Binding
+    reply: Reply = "two-way"
+
+
 class Service(ManagedProcess[Ready]):
     """A running service. Use as a context manager; it ends with the block. Calls in flight get one
     second to finish."""
@@ -156,17 +164,17 @@ class Service(ManagedProcess[Ready]):
         """Starts it and waits for its ready line. Raises :class:`TrialFailed` if it refuses, dies,
         stops making progress before it is ready or prints something else."""
         self.program = program
-        self.configuration = configuration
+        self._spoken = msgspec.convert(configuration["stack"], _Spoken)
         self._namespace = options.namespace
         super().__init__(program.command, configuration, options, interruption=interruption)
 
     def endpoint(self, listen: ListenSpec) -> Endpoint:
         """Endpoint for callers. Raises :class:`TrialFailed` if its ready line lacks a value that
         the stack needs."""
-        stack, needed = self.configuration["stack"], {}
-        if stack["binding"] == "iiop":
+        needed = {}
+        if self._spoken.binding == "iiop":
             needed["ior"] = self.ready.ior
-        if stack.get("reply") == "one-way":
+        if self._spoken.reply == "one-way":
             needed["report"] = self.ready.report
         for name, value in needed.items():
             if value is None:

@@ -66,6 +66,13 @@ class Stack:
         names = (*table.BY_NAME, "binding", "language")
         return tuple(name for name in names if self.value(name) != other.value(name))
 
+    def fits(self, service: str) -> bool:
+        """Whether it is that ``binding@language``, with the axes that are named after it."""
+        name, _, query = service.partition("?")
+        named = [part.partition("=") for part in filter(None, query.split("&"))]
+        same = name == f"{self.axes.binding}@{self.axes.language}"
+        return same and all(self._texts.get(axis) == value for axis, _, value in named)
+
     def with_axes(self, changes: Mapping[str, str]) -> Stack:
         """The stack with these axes changed. Raises :class:`StackError` if it is illegal."""
         if not changes:
