@@ -202,7 +202,10 @@ def test_scaling(found: Found, scale: float, calls: int, seconds: float) -> None
     """Calls in proportion, the bound in proportion to the default; at 1 the file's own."""
     text = found.part("matrix").read_text(encoding="utf-8")
     window = experiment_file.parse(scaled(text, "x", scale, 0.1, 2.0)).window
-    assert window.for_size(14) == {"calls": {"calls": calls, "max_s": pytest.approx(seconds)}}
+    planned = window.for_size(14).calls
+    assert planned is not None
+    assert planned.calls == calls
+    assert planned.max_s == pytest.approx(seconds)
 
 
 def test_scaling_changes_nothing_else(found: Found) -> None:

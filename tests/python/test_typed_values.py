@@ -6,7 +6,7 @@ Both checks read the syntax tree, so that neither quotes nor line breaks hide an
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -95,3 +95,116 @@ def test_no_module_looks_up_an_axis_by_a_string() -> None:
     assert found.keys() == OTHER_KEYS.keys(), {
         one: line for one, line in found.items() if one not in OTHER_KEYS
     }
+
+
+FOREIGN = "reads documents of others, whose structure is not known before"
+USERS = "values of a user's file, which pydantic models validate"
+JOURNAL = "parser of the journal, also of earlier versions"
+CLICK = "keyword arguments of click's options"
+SCHEMA = "JSON Schema and messages of MCP, which others define"
+OPTIONS = "options of a point, which the journal keeps as the experiment file gives them"
+ENGINE = "shows the engine's result as JSON, which is also printed"
+PLAN = "parts of a plan, which are validated together when the plan is complete"
+UNTYPED = {
+    "api.py": "rows of the public table, which pandas reads",
+    "checks/replies.py": OPTIONS,
+    "cli/mcp_server/bounds.py": SCHEMA,
+    "cli/mcp_server/calls.py": SCHEMA,
+    "cli/mcp_server/limits.py": SCHEMA,
+    "cli/mcp_server/server.py": SCHEMA,
+    "cli/mcp_server/tools.py": SCHEMA,
+    "cli/monitoring.py": CLICK,
+    "cli/options/common.py": CLICK,
+    "cli/output/drive.py": ENGINE,
+    "explain/outside.py": USERS,
+    "identity/examining.py": FOREIGN,
+    "identity/subject.py": PLAN,
+    "imports/experiment_text.py": FOREIGN,
+    "imports/grpc.py": FOREIGN,
+    "imports/http_request.py": FOREIGN,
+    "imports/openapi/document.py": FOREIGN,
+    "imports/openapi/examples.py": FOREIGN,
+    "imports/openapi/operations.py": FOREIGN,
+    "imports/operation.py": FOREIGN,
+    "imports/postman.py": FOREIGN,
+    "imports/source.py": FOREIGN,
+    "records/group.py": JOURNAL,
+    "records/line.py": JOURNAL,
+    "records/service.py": JOURNAL,
+    "records/trial.py": JOURNAL,
+    "report/drive_page.py": ENGINE,
+    "report/export.py": "rows of tables whose columns depend on the run",
+    "report/sections/groups.py": "writes a part of report/export.py",
+    "run/adaptive/derived.py": OPTIONS,
+    "run/adaptive/flips.py": OPTIONS,
+    "run/adaptive/record.py": OPTIONS,
+    "selftest/known_answers.py": PLAN,
+    "selftest/testbed.py": PLAN,
+    "study/manifest.py": "reads the manifest of a reproduction, also of earlier versions",
+    "study/model.py": USERS,
+    "study/reproduction.py": "reads the manifest of a reproduction, also of earlier versions",
+    "trial/dissected.py": "reads dissections, also of earlier versions",
+    "trial/plans.py": PLAN,
+    "trial/runner.py": PLAN,
+}
+"""Modules with objects whose values have no type, with the reason. No other may have them."""
+MAPPINGS = ("dict", "Mapping", "MutableMapping")
+
+
+def is_untyped(node: ast.AST) -> bool:
+    """Whether it is ``dict[str, Any]`` or another mapping to Any."""
+    return (
+        isinstance(node, ast.Subscript)
+        and _called(node.value) in MAPPINGS
+        and isinstance(node.slice, ast.Tuple)
+        and [_called(one) for one in node.slice.elts] == ["str", "Any"]
+    )
+
+
+def find_aliases(tree: ast.Module) -> set[str]:
+    """Names that a module gives to such a type."""
+    return {
+        _called(target)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and is_untyped(node.value)
+        for target in node.targets
+    }
+
+
+def find_untyped(trees: Mapping[str, ast.Module]) -> set[str]:
+    """Modules that use such a type, also by a name that another module gives to it."""
+    aliases = {_dotted(name): find_aliases(tree) for name, tree in trees.items()}
+    found = set()
+    for name, tree in trees.items():
+        nodes = list(ast.walk(tree))
+        imported = {
+            (one.module, alias.name)
+            for one in nodes
+            if isinstance(one, ast.ImportFrom)
+            for alias in one.names
+        }
+        if any(map(is_untyped, nodes)) or any(
+            alias in aliases.get(str(module), ()) for module, alias in imported
+        ):
+            found.add(name)
+    return found
+
+
+def _dotted(name: str) -> str:
+    return f"wirelab.{name.removesuffix('.py').replace('/', '.').removesuffix('.__init__')}"
+
+
+def test_an_alias_of_another_module_is_found() -> None:
+    trees = {
+        "records/a.py": ast.parse("Json = dict[str, Any]"),
+        "report/b.py": ast.parse("from wirelab.records.a import Json"),
+        "report/c.py": ast.parse("def show(line: Mapping[\n    str, Any]): ..."),
+        "report/d.py": ast.parse("from wirelab.records.a import Trial\nJson = dict[str, object]"),
+    }
+    assert find_untyped(trees) == {"records/a.py", "report/b.py", "report/c.py"}
+
+
+def test_objects_without_types_are_only_where_the_list_permits_them() -> None:
+    found = find_untyped({name: ast.parse(source) for name, source in _sources()})
+    assert found - UNTYPED.keys() == set(), "give these a type"
+    assert UNTYPED.keys() - found == set(), "remove these from the list"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from wirelab.explain.thresholds import Condition, Judged
 
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 def make_amount(options: Options) -> Amount:

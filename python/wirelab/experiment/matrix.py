@@ -15,8 +15,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product, starmap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from wirelab.documents.plan import Window
 from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment import placement
@@ -64,7 +65,7 @@ class Combination(NamedTuple):
     placement: int
     link: int
     capture: int
-    faults: dict[str, Any]
+    faults: dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Cell:
     records_host: bool = False
     """Whether what the service's threads do is recorded."""
 
-    def workload(self, seed: int) -> dict[str, Any]:
+    def workload(self, seed: int) -> dict[str, object]:
         """The object ``workload`` of the probe in the engine's plan."""
         if isinstance(self.message, ExternalMessage):
             assert self.external is not None  # the matrix pairs them
@@ -166,7 +167,7 @@ def _cells(
 def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     """Estimated length of a trial: exact for a duration, a bound for a number of calls."""
     window = experiment.window_of(trial.cell.message, trial.cell.load)
-    length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
+    length = _longest_s(window)
     axes = trial.cell.stack.axes
     # The engine rarely needs more than the minimum; a third-party tool always uses the maximum.
     bounds = experiment.warmup_of(trial.cell.load, axes)
@@ -174,7 +175,7 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
     start = JAVA_START_S if axes.language == "java" else 0.0
     prepared = PREPARED_S * sum(step.calls for step in experiment.prepare)
-    return float(length) + warmup + OVERHEAD_S + link + start + prepared
+    return length + warmup + OVERHEAD_S + link + start + prepared
 
 
 def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
@@ -184,13 +185,16 @@ def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
     warming = experiment.warmup_of(trial.cell.load, trial.cell.stack.axes)
     rate = load.rate_max()
     if rate is not None:
-        length = window.get("duration_s") or window["calls"]["max_s"]
-        return float(rate) * (float(length) + warming.max)
+        return float(rate) * (_longest_s(window) + warming.max)
     if load.iterations and load.users:
         return float(load.iterations * load.users)
-    if "calls" in window and warming.max == 0.0:
-        return float(window["calls"]["calls"])
+    if window.calls and warming.max == 0.0:
+        return float(window.calls.calls)
     return None
+
+
+def _longest_s(window: Window) -> float:
+    return window.calls.max_s if window.calls else window.duration_s or 0.0
 
 
 def _combinations(experiment: Experiment) -> Iterator[Combination]:
@@ -334,7 +338,7 @@ def _accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
 
 
 def _accept_caller(
-    stack: Stack, message: Message | ExternalMessage, load: Load, window: Mapping[str, Any]
+    stack: Stack, message: Message | ExternalMessage, load: Load, window: Window
 ) -> None:
     refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
     refusal = refusal or legality.window_refusal(window, stack.axes)
@@ -429,16 +433,16 @@ def _accept_codec_times(
         )
 
 
-def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:
+def _capture_option(experiment: Experiment, capture: str) -> dict[str, object]:
     """The capture option, if the experiment captures at all."""
     return {} if experiment.capture == (NO_CAPTURE,) else {"capture": capture}
 
 
 def _options(
-    message: Message | ExternalMessage, choice: PlacementChoice, faults: dict[str, Any]
-) -> dict[str, Any]:
+    message: Message | ExternalMessage, choice: PlacementChoice, faults: dict[str, object]
+) -> dict[str, object]:
     """Properties of the point that are not axes."""
-    options: dict[str, Any] = {"placement": placement.name(choice)}
+    options: dict[str, object] = {"placement": placement.name(choice)}
     if message.chunk is not None:
         options["chunk_bytes"] = message.chunk
     if described := message.point():

@@ -26,6 +26,8 @@ from pydantic import (
 )
 
 from wirelab.documents.axes import Axes
+from wirelab.documents.plan import Window as PlanWindow
+from wirelab.documents.plan import WindowCalls
 from wirelab.errors import StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment.capture_ends import NO_CAPTURE as NO_CAPTURE
@@ -133,12 +135,13 @@ class Window(Model):
             raise ValueError("a window has either duration or calls")
         return self
 
-    def for_size(self, size: int) -> Json:
-        """``{"duration_s": 2.0}`` or ``{"calls": {"calls": n, "max_s": 60.0}}``, as in the plan."""
+    def for_size(self, size: int) -> PlanWindow:
+        """As in the plan."""
         if self.duration is not None:
-            return {"duration_s": self.duration}
+            return PlanWindow(duration_s=self.duration)
         calls = self.calls[format_bytes(size)] if isinstance(self.calls, dict) else self.calls
-        return {"calls": {"calls": calls, "max_s": self.max}}
+        assert calls is not None  # as the validator requires
+        return PlanWindow(calls=WindowCalls(calls=calls, max_s=self.max))
 
 
 class WarmupBounds(Model):
@@ -485,7 +488,7 @@ class Experiment(Model):
         named = any("store=postgres" in service for service in lab)
         return named or any("postgres" in values for values in self.axes.values())
 
-    def window_of(self, message: Message | ExternalMessage, load: Load) -> Json:
+    def window_of(self, message: Message | ExternalMessage, load: Load) -> PlanWindow:
         """The window of trials of a message under a load, as in the plan."""
         return load.own_window(self.window.max) or self.window.for_size(message.bytes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from wirelab.process.scratch import Scratch
@@ -41,7 +42,7 @@ class Endpoint:
     """Object reference, with iiop."""
     report: str | None = None
     """Address where the service reports processed calls, with one-way stacks."""
-    tls: dict[str, str] = field(default_factory=dict)
+    tls: Mapping[str, str | bool] = field(default_factory=dict)
 
     @property
     def port(self) -> int | None:

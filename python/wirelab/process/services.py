@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -28,7 +28,7 @@ from wirelab.stack.reference import Stack
 AT_ANY_PORT = ListenSpec()
 """No TLS, on a free port of the loopback interface."""
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Settings:
     processors: int = 1
     collector: Json = field(default_factory=dict)
     faults: Json = field(default_factory=dict)
-    store: Json = field(default_factory=dict)
+    store: Mapping[str, str | int] = field(default_factory=dict)
     """Result of :meth:`wirelab.process.databases.Store.configuration`."""
     codec_times: bool = False
     """Whether it keeps replies, so that their codec can be timed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -93,7 +93,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to do if a program in ``requires`` is missing."""
     needs: tuple[str, ...] = ()
     """Programs that it needs in PATH to run."""
-    collector: dict[str, Any] = msgspec.field(default_factory=dict)
+    collector: dict[str, object] = msgspec.field(default_factory=dict)
     """Garbage collector settings if the experiment has none."""
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from wirelab.documents.axes import Axes
 from wirelab.format.units import format_bytes
@@ -174,7 +173,7 @@ def _sequence_refusal(name: str, axes: Axes) -> str:
 SIZE_BYTES_MAX = 64 * 1024 * 1024
 """Maximum message size of the contracts (contracts/README.md)."""
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)

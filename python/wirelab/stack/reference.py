@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any
 
 from wirelab.documents.axes import Axes
 from wirelab.errors import StackError
@@ -91,11 +90,11 @@ class Stack:
         defaults."""
         return {"binding": self.axes.binding, **_named_axes(self._texts)}
 
-    def service_stack(self) -> dict[str, Any]:
+    def service_stack(self) -> dict[str, object]:
         """The object ``stack`` of a service's configuration (docs/reference/process.md)."""
         axes = self.served
         own = ("binding", "codec", "compression", "transport", "security")
-        stack: dict[str, Any] = {name: axes.texts[name] for name in own}
+        stack: dict[str, object] = {name: axes.texts[name] for name in own}
         for name, belongs in (
             ("soap", axes.binding == "soap"),
             ("reply", axes.binding == "raw"),
@@ -109,7 +108,7 @@ class Stack:
             stack["close_delay_ms"] = axes.close_delay_ms
         return stack
 
-    def service_socket(self) -> dict[str, Any]:
+    def service_socket(self) -> dict[str, object]:
         """The object ``socket`` of a service's configuration."""
         server = self.axes.server
         return {

@@ -8,9 +8,10 @@ supports (:mod:`wirelab.stack.operations`), and what a service offers (its manif
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.documents.axes import Axes
+from wirelab.documents.plan import Window
 from wirelab.stack.axes import BY_NAME, CLIENTS, TABLE, AxisMap, Rule, document
 from wirelab.stack.link_names import LOOPBACK
 
@@ -70,9 +71,9 @@ BY_TIME_ALONE = frozenset({"wrk"})
 """Tools that do not support a number of calls."""
 
 
-def window_refusal(window: Mapping[str, Any], axes: Axes) -> str:
+def window_refusal(window: Window, axes: Axes) -> str:
     """Why this caller does not support a window (as in the plan); empty if it does."""
-    caller, duration_s = axes.caller, window.get("duration_s")
+    caller, duration_s = axes.caller, window.duration_s
     if duration_s is None:
         return f"caller={caller} does not support a number of calls" * (caller in BY_TIME_ALONE)
     if caller in WHOLE_SECONDS and duration_s != int(duration_s):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import Any, Literal
+from typing import Literal
 
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level, level_words
@@ -90,7 +90,7 @@ class Judgement:
     reason: str
     parts: tuple[Part, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For exports."""
         return {
             "id": self.finding.id,
@@ -281,7 +281,7 @@ def _named(parts: Sequence[Part], count: int) -> str:
     return f"at {len(parts)} of {count} levels: {listed}"
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part) -> dict[str, object]:
     low, high = (part.interval.bounds if part.interval else None) or (None, None)
     return {
         "level": dict(part.level),

@@ -18,7 +18,7 @@ from wirelab.documents import to_json
 from wirelab.documents.event import Progress, TimePoint
 from wirelab.documents.link import Measure
 from wirelab.documents.link_ready import Nominal
-from wirelab.documents.plan import Plan, Window
+from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
 from wirelab.experiment import placement
 from wirelab.experiment.external import ExternalService
@@ -573,7 +573,7 @@ class TrialRunner:
             axes=self._axes,
             operation=cell.message.name,
             users=cell.load.point().users or 1,
-            window=msgspec.convert(experiment.window_of(cell.message, cell.load), Window),
+            window=experiment.window_of(cell.message, cell.load),
             warmup_s=experiment.warmup_of(cell.load, self._axes).max,
             timeout_s=experiment.timeout,
             processors=len(self._table.engine or self._table.available),
