@@ -50,8 +50,8 @@ class Settings:
 
     hello_bytes: int = 14
     processors: int = 1
-    collector: Json = field(default_factory=dict)
-    faults: Json = field(default_factory=dict)
+    collector: Mapping[str, object] = field(default_factory=dict)
+    faults: Mapping[str, object] = field(default_factory=dict)
     store: Mapping[str, str | int] = field(default_factory=dict)
     """Result of :meth:`wirelab.process.databases.Store.configuration`."""
     codec_times: bool = False
