@@ -151,10 +151,10 @@ class Answer:
 def answers(stack: Stack, address: str) -> Iterator[Row]:
     """The form of a reply, and what becomes of each wrong request; nothing where this tool cannot
     write the codec."""
-    codec = stack.axes["codec"]
-    if stack.axes["binding"] not in ("rest", "soap", "grpc") or codec not in BODIES:
+    codec = stack.axes.codec
+    if stack.axes.binding not in ("rest", "soap", "grpc") or codec not in BODIES:
         return
-    ask = _ask_grpc if stack.axes["binding"] == "grpc" else _ask_http
+    ask = _ask_grpc if stack.axes.binding == "grpc" else _ask_http
     found = {name: ask(stack, address, request) for name, request in REQUESTS.items()}
     valid = found.pop("valid")
     if valid.outcome != "accepted":
@@ -174,8 +174,8 @@ def _is_text(body: bytes) -> bool:
 
 
 def _ask_http(stack: Stack, address: str, request: Fields) -> Answer:
-    media, body = BODIES[stack.axes["codec"]]
-    soap = stack.axes["binding"] == "soap"
+    media, body = BODIES[stack.axes.codec]
+    soap = stack.axes.binding == "soap"
     headers = {"Content-Type": media, "Accept": media}
     if soap:
         headers["SOAPAction"] = f'"{NAMESPACE}#Submit"'
@@ -318,10 +318,10 @@ def _lines(path: Path) -> int:
 def counted(stack: Stack) -> Iterator[Row]:
     """Lines of the contract, of generated code and of the lab's own."""
     axes = stack.axes
-    short = f"{axes['binding']}@{axes['language']}"
-    if (name := CONTRACTS.get(axes["binding"])) is not None:
+    short = f"{axes.binding}@{axes.language}"
+    if (name := CONTRACTS.get(axes.binding)) is not None:
         yield {"feature": "contract lines", "value": str(_lines(checkout.root() / name))}
-    patterns = GENERATED.get(f"{short}?codec={axes['codec']}", GENERATED.get(short, ()))
+    patterns = GENERATED.get(f"{short}?codec={axes.codec}", GENERATED.get(short, ()))
     if (found := lines(patterns)) is not None:
         yield {"feature": "generated lines", "value": str(found)}
     if (written := lines(WRITTEN.get(short, ("nothing",)))) is not None:

@@ -75,8 +75,8 @@ def _corpus(cases: list[Case]) -> list[str]:
     for aim in MAKERS:
         own = [case for case in cases if case.aim == aim]
         where = Counter(str(case.case["place"]["name"]) for case in own)
-        bindings = Counter(
-            Stack.parse(case.case["recipe"]["stack"]).axes["binding"] for case in own
+        bindings = Counter[str](
+            Stack.parse(case.case["recipe"]["stack"]).axes.binding for case in own
         )
         lines.append(_row((f"`{aim}`", str(len(own)), _counted(where), _counted(bindings))))
     return lines

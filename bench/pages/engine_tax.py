@@ -65,8 +65,8 @@ def _stack(row: Json) -> Json:
     equal = [_equal(rounds, ratio) for ratio in row["ratios"]]
     return {
         "stack": reference,
-        "binding": axes["binding"],
-        "codec": axes["codec"],
+        "binding": axes.binding,
+        "codec": axes.codec,
         "frame_us": _median(rounds, tax.FRAME, "client_us_per_call"),
         "decode_us": _median(rounds, tax.DECODE, "client_us_per_call"),
         "bytes_per_call": round(_median(rounds, tax.FRAME, "bytes_per_call")),

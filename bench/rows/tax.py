@@ -81,7 +81,7 @@ def run(key: str, pairs: int, seconds: float) -> Taxed:
 
 
 def _bound(stack: Stack) -> Bound:
-    promised = stack.axes["binding"] in BOUND_BINDINGS
+    promised = stack.axes.binding in BOUND_BINDINGS
     return Bound(
         "cpu",
         EQUAL,

@@ -163,9 +163,7 @@ def _replies(folder: Path) -> Iterator[_Reply]:
                     for refusals in REFUSALS:
                         file = folder / f"{number}-{refusals}.xml"
                         file.write_bytes(_call(service.ready.address, stack, refusals))
-                        yield _Reply(
-                            reference, stack.axes["codec"], _writer(service), refusals, file
-                        )
+                        yield _Reply(reference, stack.axes.codec, _writer(service), refusals, file)
     except WirelabError as error:
         raise BenchError(f"a service that writes XML: {error}") from error
 
@@ -178,7 +176,7 @@ def _writer(service: Service) -> str:
 
 def _call(address: str, stack: Stack, refusals: int) -> bytes:
     """The body of the reply to a Submit of that many records, all of them refused."""
-    codec = stack.axes["codec"]
+    codec = stack.axes.codec
     if codec == "xml":
         path, fields = "/transfer/submit", {"content-type": "application/xml"}
     else:

@@ -36,7 +36,7 @@ def test_a_recipe_is_the_same_each_time(aim: str) -> None:
 
 def test_the_corpus_holds_four_bindings_and_more_and_all_places() -> None:
     first = [recipe(aim, index) for aim in MAKERS for index in range(CAPTURES)]
-    bindings = {Stack.parse(one.stack).axes["binding"] for one in first}
+    bindings = {Stack.parse(one.stack).axes.binding for one in first}
     assert bindings == {"rest", "soap", "grpc", "iiop", "raw"}
     assert {one.place for one in first} == {LOOPBACK, *PROFILES}
 
@@ -44,8 +44,8 @@ def test_the_corpus_holds_four_bindings_and_more_and_all_places() -> None:
 def test_clean_captures_have_no_switch_that_brings_a_cause_about() -> None:
     for one in _all(CLEAN):
         axes = Stack.parse(one.stack).axes
-        assert axes["client.writes"] == axes["server.writes"] == "joined"
-        assert axes["connection"] == "keep"
+        assert axes.client.writes == axes.server.writes == "joined"
+        assert axes.connection.kind == "keep"
         assert not one.drops
         assert one.stops is None
         assert one.faults.get("delay_us", 0) < 2_000

@@ -60,11 +60,11 @@ def _way(hosted: Hosted) -> list[str]:
     else:
         way += ["--ipv4"]
     if hosted.tls is not None:
-        files = hosted.tls.of_client(axes["security"])
+        files = hosted.tls.of_client(axes.security)
         way += ["--cacert", files["ca"]]
         if "key" in files:
             way += ["--cert", files["certificate"], "--key", files["key"]]
-    if axes["transport"] == "http/2":
+    if axes.transport == "http/2":
         way += ["--http2-prior-knowledge"] if hosted.tls is None else ["--http2"]
     return way
 

@@ -128,7 +128,7 @@ def play_scripts(host: Host, reference: str, contract: str, connect: Connect) ->
 
 
 def _language(reference: str) -> str:
-    return Stack.parse(reference).axes["language"]
+    return Stack.parse(reference).axes.language
 
 
 def _known(known: dict[str, int], value: Any) -> Any:

@@ -38,7 +38,7 @@ class GrpcClient:
             self._channel = grpc.insecure_channel(hosted.address, options)
         else:
             options.append(("grpc.ssl_target_name_override", "localhost"))
-            credentials = _credentials(hosted.tls.of_client(hosted.stack.axes["security"]))
+            credentials = _credentials(hosted.tls.of_client(hosted.stack.axes.security))
             self._channel = grpc.secure_channel(hosted.address, credentials, options)
 
     def __enter__(self) -> GrpcClient:

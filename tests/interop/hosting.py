@@ -95,14 +95,17 @@ class Host:
         listen = ListenSpec.of(stack, self._scratch)
         settings = Settings(hello_bytes=hello_bytes, processors=2)
         program = self._built(stack, contract)
-        settings = replace(settings, collector=program.manifest.collector | (collector or {}))
+        settings = replace(
+            settings,
+            collector=program.manifest.collector | (collector or {}),
+            store={**settings.store, **(store or {})},
+        )
         configuration = settings.configuration(stack, contract, listen)
-        configuration["store"] |= store or {}
-        log = self._logs / f"{next(self._numbers)}-{stack.axes['language']}.log"
+        log = self._logs / f"{next(self._numbers)}-{stack.axes.language}.log"
         service = Service(
             program, configuration, ProcessOptions(log=log), interruption=Interruption()
         )
-        tls = self._scratch.certificates() if stack.axes["security"] != "none" else None
+        tls = self._scratch.certificates() if stack.axes.security != "none" else None
         return Hosted(service, stack, contract, tls)
 
     def program(self, reference: str, contract: str) -> Program:

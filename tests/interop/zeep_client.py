@@ -53,11 +53,11 @@ class ZeepClient:
 
     def __init__(self, hosted: Hosted) -> None:
         axes = hosted.stack.axes
-        self._contract, self._codec = hosted.contract, axes["codec"]
+        self._contract, self._codec = hosted.contract, axes.codec
         session = requests.Session()
         session.trust_env = False
         self._client = read(wsdl(self._contract, self._codec), session)
-        port = f"{self._contract.capitalize()}Soap{axes['soap'].replace('.', '')}"
+        port = f"{self._contract.capitalize()}Soap{axes.soap.replace('.', '')}"
         self._service = self._client.create_service(
             f"{{urn:wirelab:{self._contract}:v1}}{port}",
             f"http://{hosted.address}/{self._contract}/soap",

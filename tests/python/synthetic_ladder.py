@@ -29,7 +29,7 @@ def point(selector: CellSelector) -> Point:
         options["placement"] = selector.placement
     return Point(
         stack=selector.stack,
-        axes=dict(Stack.parse(selector.stack).axes),
+        axes=Stack.parse(selector.stack).axes,
         operation=selector.operation,
         bytes=selector.bytes or 14,
         load=LoadRecord(kind="closed", users=selector.users or 1, think_s=0.0),

@@ -215,7 +215,7 @@ def findings(*found: Json) -> list[PacketFinding]:
 
 def captured(stack: str = REST, order: int = 0, **changes: Any) -> Trial:
     """A trial over a link with its packets; ``changes`` of link and captures."""
-    at = replace(point(stack), axes=dict(Stack.parse(stack).axes), link="wlan")
+    at = replace(point(stack), axes=Stack.parse(stack).axes, link="wlan")
     link = LinkRecord.of(
         {
             "driver": "emulator",

@@ -15,6 +15,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from wirelab.checks import load as verdicts
+from wirelab.documents.axes import Axes
 from wirelab.records.caller import CallerRecord
 from wirelab.records.conversion import convert
 from wirelab.records.group import GroupResult
@@ -66,7 +67,7 @@ def point(
     axes = {"binding": binding, "language": language, "connection": "keep", "start": "warm"}
     axes |= dict(part.split("=", 1) for part in query.split("&") if part)
     made = convert(load or {"kind": "closed", "users": 10}, LoadRecord)
-    return Point(stack, axes, "Hello", size, made, **options)
+    return Point(stack, Axes.of(axes), "Hello", size, made, **options)
 
 
 def trial(at: Point, repeat: int, order: int, world: World) -> Trial:
@@ -95,7 +96,7 @@ def _figures(
     at: Point, per_call_s: float, world: World, random: np.random.Generator
 ) -> tuple[Json, Json, Json]:
     users = at.load.users or 8
-    close = at.axes["connection"] == "close"
+    close = at.axes.connection.kind == "close"
     window = 2.0
     rate = at.load.rate or min(users / (per_call_s + 40e-6), 1.0 / per_call_s)
     calls = max(40, round(rate * window))

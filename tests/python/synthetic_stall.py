@@ -30,7 +30,7 @@ USERS = LoadRecord(kind="closed", users=1, think_s=0.0)
 
 
 def point_of(stack: str) -> Point:
-    axes = dict(Stack.parse(stack).axes)
+    axes = Stack.parse(stack).axes
     options = {"placement": "pinned", "capture": "client"}
     return Point(stack, axes, "Hello", 14, USERS, options=options)
 
@@ -72,13 +72,12 @@ SMALL_BUFFER = finding_of("tcp-window-exhausted", 9, 900.0, "server.tcp_window",
 
 def planned(cause: str = NAGLE, after: str = FLIPPED, ms: float = 36.0) -> Planned:
     claim = Claim(cause=cause, ms_per_call=ms, occurrences_per_call=0.9, share=0.9, trials=1)
-    change = Stack.parse(STALLED).axes.items() ^ Stack.parse(after).axes.items()
-    (axis,) = {name for name, _ in change}
+    (axis,) = Stack.parse(STALLED).differing(Stack.parse(after))
     return Planned(
         claim=claim,
         axis=axis,
-        was=Stack.parse(STALLED).axes[axis],
-        becomes=Stack.parse(after).axes[axis],
+        was=Stack.parse(STALLED).value(axis),
+        becomes=Stack.parse(after).value(axis),
         before=Spot.of(point_of(STALLED)),
         after=Spot.of(point_of(after)),
         ms_predicted=ms,

@@ -64,7 +64,7 @@ def request(**changes: Any) -> ToolRequest:
     """Two users who call Hello for a tenth of a second."""
     requested = ToolRequest(
         target="127.0.0.1:50051",
-        axes=dict(Stack.parse("grpc@rust?caller=ghz").axes),
+        axes=Stack.parse("grpc@rust?caller=ghz").axes,
         operation="Hello",
         users=2,
         window=Window(duration_s=0.1),
@@ -143,7 +143,7 @@ def test_the_shorter_window_is_chosen(rate: float | None, window: Window) -> Non
 
 def test_gzip_is_asked_for_only_where_the_axis_says_so() -> None:
     """The only axis of the client's side on which ghz has a choice."""
-    axes = dict(Stack.parse("grpc@rust?caller=ghz&compression=gzip").axes)
+    axes = Stack.parse("grpc@rust?caller=ghz&compression=gzip").axes
     assert "--enable-compression" in ghz.command(TOOL, request(axes=axes), request().window, Path())
 
 
@@ -489,7 +489,7 @@ def run(out: Path, text: str = TEXT) -> Run:
 
 def by_caller(found: Run, name: str) -> list[Trial]:
     """The trials of one caller."""
-    return [trial for trial in found.trials if trial.point.axes["caller"] == name]
+    return [trial for trial in found.trials if trial.point.axes.caller == name]
 
 
 @pytest.fixture

@@ -48,8 +48,8 @@ def test_three_worlds_three_conclusions(cause: str) -> None:
     slow = {"codec": "protobuf", "language": "go"}.get(cause)
 
     def cost(selector: CellSelector) -> float:
-        axes = Stack.parse(selector.stack).axes
-        return 1e-3 * (1.5 if slow is not None and axes[cause] == slow else 1.0)
+        stack = Stack.parse(selector.stack)
+        return 1e-3 * (1.5 if slow is not None and stack.value(cause) == slow else 1.0)
 
     wrong = 0
     for seed in range(SEEDS):

@@ -78,7 +78,7 @@ def test_counts_of_a_client_are_those_of_the_service_as_the_engines_are(
     found = run(tmp_path / "run", stack, by_client, **(WARMING if caller == "java" else {}))
     for trial in found.trials:
         agree(trial)
-    (client,) = (trial for trial in found.trials if trial.point.axes["caller"] == caller)
+    (client,) = (trial for trial in found.trials if trial.point.axes.caller == caller)
     assert client.engine.caller == caller
     assert client.engine.libraries
     assert {"intended", "sent", "flushed", "first_byte", "done"} == set(client.engine.stamps or ())
@@ -153,10 +153,10 @@ def test_soap_and_iiop_of_the_caller_in_java(
     trial = only(run(tmp_path / "run", by_java, messages=messages, **changes))
     agree(trial)
     axes = trial.point.axes
-    opened = trial.result.calls_whole_run if axes["connection"] == "close" else 2
+    opened = trial.result.calls_whole_run if axes.connection.kind == "close" else 2
     assert trial.service.connections_seen == opened
     assert libraries <= set(trial.engine.libraries or ())
-    flushed = axes["binding"] == "iiop"
+    flushed = axes.binding == "iiop"
     assert ((trial.engine.stamps or {})["flushed"] == "unavailable") != flushed
     assert {"response", "service", "queueing", "write" if flushed else "read"} <= set(
         trial.result.times
@@ -213,7 +213,7 @@ def test_a_wrong_reply_is_an_error(tmp_path: Path, stack: str) -> None:
 def test_a_cold_start_keeps_the_first_calls(tmp_path: Path) -> None:
     """At most 1,000, and none of a warm trial."""
     found = run(tmp_path / "run", "rest@rust?start=cold&caller=go", "rest@rust?caller=go")
-    by_start = {trial.point.axes["start"]: trial.result for trial in found.trials}
+    by_start = {trial.point.axes.start: trial.result for trial in found.trials}
     assert 0 < len(by_start["cold"].first_calls_ns or ()) <= 1000
     assert not by_start["warm"].first_calls_ns
 

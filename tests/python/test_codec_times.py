@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial, users, write_run
@@ -78,9 +79,7 @@ def test_figures_survive_the_journal_and_are_absent_where_nothing_was_timed() ->
 
 
 def test_the_report_shows_sizes_and_times_where_there_are_any(tmp_path: Path) -> None:
-    larger = CodecTimes(
-        **{**to_json(TIMES), "encode": TIMES.encode, "decode": TIMES.decode, "bytes": 31}
-    )
+    larger = msgspec.structs.replace(TIMES, bytes=31)
     write_run(tmp_path / "run", [_timed(0), _timed(1), _timed(2, larger)])
     made = codecs.section(Source.read(tmp_path / "run"))
     [[_, load, reply, encode, decode, share]] = made.tables[0].rows
@@ -157,6 +156,6 @@ def test_a_run_times_the_codec_of_each_trial(tmp_path: Path) -> None:
         assert kept is not None
         assert kept.operation == "ListOwners"
         assert (out / "trials" / one.id / "codec-times.json").is_file()
-        found[one.point.axes["codec"]] = kept
+        found[one.point.axes.codec] = kept
     assert found["json"].bytes > 60 * found["protobuf"].bytes / 35 > 0
     assert found["json"].decode_ns > found["protobuf"].decode_ns > 0

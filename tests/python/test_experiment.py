@@ -11,11 +11,13 @@ import pytest
 import yaml
 
 from wirelab import checkout
+from wirelab.documents.plan import Window, WindowCalls
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
 from wirelab.records.load import LoadRecord
+from wirelab.stack.reference import Stack
 
 PLAIN = """\
 name: plain
@@ -37,7 +39,7 @@ def test_units_are_read_and_defaults_filled_in() -> None:
     experiment = experiment_file.parse(PLAIN)
     assert experiment.messages[0].bytes == 150_000
     assert experiment.loads[0].point() == LoadRecord(kind="closed", users=10, think_s=0.005)
-    assert experiment.window.for_size(14) == {"duration_s": 2.0}
+    assert experiment.window.for_size(14) == Window(duration_s=2.0)
     assert experiment.placement == ("pinned",)
     assert experiment.repeats == 4
 
@@ -152,7 +154,7 @@ def test_services_in_a_language_can_have_a_warm_up_of_their_own() -> None:
     )
     load = experiment.loads[0]
     bounds = [
-        experiment.warmup_of(load, {"language": language, "start": start})
+        experiment.warmup_of(load, Stack.parse(f"rest@{language}?start={start}").axes)
         for language, start in [("rust", "warm"), ("java", "warm"), ("java", "cold")]
     ]
     assert [(one.min, one.max) for one in bounds] == [(1.0, 5.0), (9.0, 9.0), (0.0, 0.0)]
@@ -246,7 +248,7 @@ def test_on_and_off_stay_words() -> None:
 def test_calls_may_differ_by_message() -> None:
     text = _changed("{duration: 2 s}", "{calls: {150000 B: 500}, max: 9 s}")
     window = experiment_file.parse(text).window
-    assert window.for_size(150_000) == {"calls": {"calls": 500, "max_s": 9.0}}
+    assert window.for_size(150_000) == Window(calls=WindowCalls(calls=500, max_s=9.0))
 
 
 def test_comments_do_not_change_the_digest_and_seeds_do() -> None:

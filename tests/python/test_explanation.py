@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -224,7 +226,7 @@ def test_a_rung_must_change_something() -> None:
 
 def test_as_json() -> None:
     """What the page shows can be had as data."""
-    shown = explained(world("windows"), 3, GOAL).to_json()
+    shown: Any = explained(world("windows"), 3, GOAL).to_json()
     assert shown["causes"] == ["windows"]
     assert shown["rungs"][0]["changes"] == {"client.h2_window": ["65535", "engine"]}
     assert set(shown["balance"]) == {"rungs", "interaction", "unexplained"}

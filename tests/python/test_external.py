@@ -481,7 +481,7 @@ def _orders(folder: Path, **keys: Any) -> dict[str, Any]:
 def test_a_service_of_grpc_is_called_by_its_proto(tmp_path: Path) -> None:
     trial = _only(_run(tmp_path / "run", _orders(tmp_path)))
     assert (trial.status, trial.result.ok, trial.result.errors) == ("measured", 50, 0)
-    assert trial.point.axes["binding"] == "grpc"
+    assert trial.point.axes.binding == "grpc"
 
 
 def test_grpc_health_is_waited_for(tmp_path: Path) -> None:

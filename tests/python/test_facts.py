@@ -23,7 +23,7 @@ def test_every_stack_has_a_cell_for_every_feature() -> None:
     names = [name for name, _ in facts.features()]
     assert cells == set(itertools.product(map(str, facts.stacks()), names))
     assert len(facts.stacks()) >= 20
-    assert {stack.axes["language"] for stack in facts.stacks()} == {"rust", "go", "java"}
+    assert {stack.axes.language for stack in facts.stacks()} == {"rust", "go", "java"}
 
 
 def test_every_fact_has_a_source_that_was_read_on_a_day() -> None:
@@ -54,17 +54,17 @@ def test_measured_facts_are_those_of_the_services() -> None:
     wrong = [fact for fact in found if fact.value.startswith("wrong type: ")]
     assert len(wrong) >= 15
     for fact in wrong:
-        if Stack.parse(fact.stack).axes["codec"] != "protobuf":
+        if Stack.parse(fact.stack).axes.codec != "protobuf":
             assert "refused" in fact.value, fact
     lines = [fact for fact in found if "generated lines" in fact.value]
-    assert {Stack.parse(fact.stack).axes["binding"] for fact in lines} >= {"grpc", "rest", "iiop"}
+    assert {Stack.parse(fact.stack).axes.binding for fact in lines} >= {"grpc", "rest", "iiop"}
     by = {fact.stack: int(fact.value.rpartition(" ")[2]) for fact in lines}
     assert by["grpc@java"] > by["iiop@java"] > by["rest@java"] == 0
 
 
 def test_replies_are_text_or_not_by_their_codec() -> None:
     forms = {
-        Stack.parse(fact.stack).axes["codec"]: fact.value.rpartition(": ")[2]
+        Stack.parse(fact.stack).axes.codec: fact.value.rpartition(": ")[2]
         for fact in facts.facts()
         if fact.feature == "message format" and fact.kind == "measured"
     }
@@ -85,13 +85,13 @@ def test_a_page_cannot_call_grpc_without_tls_and_can_call_rest() -> None:
         if fact.feature == "browser" and fact.kind == "measured"
     }
     for stack, answer in answers.items():
-        http = Stack.parse(stack).axes["binding"] in ("rest", "soap")
+        http = Stack.parse(stack).axes.binding in ("rest", "soap")
         assert answer == ("answered" if http else "no answer"), stack
 
 
 def test_a_binding_stands_for_its_stacks() -> None:
     assert {fact.stack for fact in facts.facts(["grpc"])} == {
-        str(stack) for stack in facts.stacks() if stack.axes["binding"] == "grpc"
+        str(stack) for stack in facts.stacks() if stack.axes.binding == "grpc"
     }
 
 

@@ -118,7 +118,7 @@ def test_the_first_call_of_a_java_service_is_slower_than_its_thousandth(tmp_path
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_all_users_calls_are_kept_and_none_of_a_warm_process(tmp_path: Path) -> None:
     found = _run(tmp_path / "run", "rest@rust?start=cold", "rest@rust", users=16)
-    kept = {one.point.axes["start"]: one.result.first_calls_ns for one in found.trials}
+    kept = {one.point.axes.start: one.result.first_calls_ns for one in found.trials}
     assert len(kept["cold"] or ()) == 1000
     assert all(kept["cold"] or ())
     assert not kept["warm"]

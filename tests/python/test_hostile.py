@@ -302,5 +302,5 @@ def _is_refused(victim: Victim, name: str) -> None:
     assert SECRET not in answer
     victim.serves()
     growth = victim.memory("VmHWM") - victim.memory_bytes
-    bound = GROWTH_BYTES_MAX[victim.hosted.stack.axes["language"]]
+    bound = GROWTH_BYTES_MAX[victim.hosted.stack.axes.language]
     assert growth < bound, f"{growth / MIB:.0f} MiB"

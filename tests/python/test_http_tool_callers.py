@@ -44,7 +44,7 @@ def request(name: str, stack: str = "", **changes: Any) -> ToolRequest:
     """Two seconds by four users."""
     requested = ToolRequest(
         target="127.0.0.1:80",
-        axes=dict(Stack.parse(stack or STACKS[name]).axes),
+        axes=Stack.parse(stack or STACKS[name]).axes,
         operation="Hello",
         users=4,
         window=Window(duration_s=2.0),

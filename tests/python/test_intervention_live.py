@@ -62,7 +62,7 @@ def _tested(
 
 def _ends(trials: list[Trial], axis: str, value: str) -> list[TcpStart]:
     """How TCP began at both ends of every trial with that value."""
-    having = [trial for trial in trials if trial.point.axes[axis] == value]
+    having = [trial for trial in trials if trial.point.axes.texts[axis] == value]
     assert len(having) == REPEATS
     return [end for trial in having for end in trial.link.tcp.values()]
 
@@ -82,7 +82,7 @@ def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path
     wide = _ends(trials, "initial_window", "1000")
     assert {end.initial_window for end in wide} == {1000}
     assert all(end.receive_window >= 1000 * SEGMENT_BYTES for end in wide)
-    flipped = [trial for trial in trials if trial.point.axes["initial_window"] == "1000"]
+    flipped = [trial for trial in trials if trial.point.axes.initial_window == 1000]
     causes = {found.cause for trial in flipped if trial.wire for found in trial.wire.findings}
     assert "tcp-window-exhausted" not in causes
 
@@ -122,4 +122,4 @@ def test_a_small_buffer_is_found_predicted_and_widened(
     assert judged.found.estimate > 35.0
     before, after = judged.occurrences or (0.0, 0.0)
     assert after <= 0.1 * before, judged
-    assert {trial.point.axes[axis] for trial in trials} == {"16384", "kernel"}
+    assert {trial.point.axes.texts[axis] for trial in trials} == {"16384", "kernel"}

@@ -44,7 +44,7 @@ def _plan(stack: str, window: Window) -> dict[str, list[str]]:
     """The properties of the plan by name, in its order."""
     request = ToolRequest(
         target="127.0.0.1:8080",
-        axes=dict(Stack.parse(stack).axes),
+        axes=Stack.parse(stack).axes,
         operation="HelloBytes",
         users=3,
         window=window,

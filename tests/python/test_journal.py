@@ -18,10 +18,12 @@ from wirelab.records.load import LoadRecord
 from wirelab.records.trial import Point, Trial
 from wirelab.run import journal
 from wirelab.run.journal import Journal
+from wirelab.stack.reference import Stack
 
 
 def _trial(number: int, reason: str = "") -> Trial:
-    point = Point("rest@rust", {}, "Hello", 14, LoadRecord(kind="closed", users=1))
+    axes = Stack.parse("rest@rust").axes
+    point = Point("rest@rust", axes, "Hello", 14, LoadRecord(kind="closed", users=1))
     return Trial(f"t{number}", point, 1, number, "failed", reason)
 
 

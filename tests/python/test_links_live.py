@@ -121,7 +121,7 @@ def test_every_kind_of_endpoint_works_across_a_link(tmp_path: Path) -> None:
     run = _run(tmp_path / "run", TEXT.replace("[rest@rust]", services))
     assert [trial.status for trial in run.trials] == ["measured"] * 4, run.failed
     assert [trial.result.errors for trial in run.trials] == [0] * 4
-    shown = {trial.point.axes["binding"]: trial for trial in run.trials}
+    shown = {trial.point.axes.binding: trial for trial in run.trials}
     assert str(shown["raw"].service.report).startswith("198.18.0.2:")
     assert shown["grpc"].link.congestion == {"client": "reno", "server": "reno"}
     assert shown["iiop"].link.congestion == {"client": "cubic", "server": "cubic"}

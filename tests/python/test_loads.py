@@ -49,7 +49,7 @@ def _group(load: str) -> Json:
     """The engine's group of a trial under the load."""
     experiment = experiment_file.parse(_text(load))
     planned = planning.schedule(experiment, manifests.load()).trials[0]
-    whole = to_json(
+    whole: Json = to_json(
         plan(experiment, planned, placement.choose("unpinned"), Endpoint("127.0.0.1:1"))
     )
     group: Json = whole["groups"][0]
@@ -286,7 +286,8 @@ def test_groups_next_to_the_probe_are_groups_of_the_engines_plan() -> None:
     planned = planning.schedule(experiment, manifests.load()).trials[0]
     table = placement.choose("unpinned")
     document = plan(experiment, planned, table, Endpoint("127.0.0.1:1"))
-    probe, uploads = to_json(document)["groups"]
+    written: Json = to_json(document)
+    probe, uploads = written["groups"]
     assert (probe["name"], uploads["name"]) == ("main", "uploads")
     assert uploads["workload"]["operation"] == "Submit"
     assert uploads["load"]["calls"] == 20

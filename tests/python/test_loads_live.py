@@ -12,8 +12,7 @@ import pytest
 
 from tests.python.counting_server import counting_server
 from wirelab.checks import periods
-from wirelab.documents import to_json
-from wirelab.documents.plan import Plan
+from wirelab.documents.plan import Plan, Window
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.loads import Load
 from wirelab.process.children import ProcessOptions
@@ -39,7 +38,7 @@ def _driven(load: Json, folder: Path, *, delay_s: float = 0.005) -> tuple[GroupR
             "stack": {"binding": "rest", "codec": "text", "transport": "http/1.1"},
             "workload": {"kind": "http", "method": "GET", "path": "/"},
             "load": process.point().plan(1),
-            "window": process.own_window(20.0) or {"duration_s": 2.0},
+            "window": process.own_window(20.0) or Window(duration_s=2.0),
             "warmup": {"min_s": 0.0, "max_s": 0.0},
         }
         drive = Drive(
@@ -47,7 +46,7 @@ def _driven(load: Json, folder: Path, *, delay_s: float = 0.005) -> tuple[GroupR
             ProcessOptions(log=folder / "engine.log"),
             interruption=interruption,
         )
-        result = GroupResult.of(to_json(drive.outcome())["groups"][0])
+        result = GroupResult.of(drive.outcome().groups[0])
     start_ns = result.window_start_ns or 0
     return result, [(at - start_ns) / 1e9 for at in arrivals]
 

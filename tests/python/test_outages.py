@@ -106,7 +106,7 @@ def examined(real_engine: object) -> Iterator[Callable[[str], Exam]]:
         def exam(reference: str) -> Exam:
             stack = Stack.parse(reference)
             try:
-                if stack.axes["store"] == "postgres":
+                if stack.axes.store == "postgres":
                     Installation.find()
                 program = programs.program(stack, interruption, outages.CONTRACT)
             except (LabError, BuildError) as error:

@@ -82,7 +82,7 @@ def test_every_plan_of_every_experiment_is_one_the_engine_defines(path: Path) ->
     trials = planning.schedule(experiment, manifests.load()).trials
     assert trials
     for planned in trials:
-        if planned.cell.stack.axes.get("caller", "engine") == "engine":
+        if planned.cell.stack.axes.caller == "engine":
             _valid("plan", to_json(plan(experiment, planned, table, NOWHERE)))
 
 
@@ -93,13 +93,13 @@ def test_every_axis_is_written_as_the_other_side_reads_it(reference: str) -> Non
     experiment = experiment_file.parse(EXPERIMENT.format(reference=reference))
     planned = planning.schedule(experiment, manifests.load()).trials[0]
     table = placement.choose("unpinned")
-    files, security = Certificates(Path("tls")), stack.axes["security"]
+    files, security = Certificates(Path("tls")), stack.axes.security
     tls = files.of_client(security)
     endpoint = Endpoint("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls=tls)
     _valid("plan", to_json(plan(experiment, planned, table, endpoint)))
     listen = ListenSpec("unix:/run/1.sock", files.of_service(security), tls)
     configured = settings(experiment, planned, table, {})
-    if stack.axes["language"] == "rust":
+    if stack.axes.language == "rust":
         _valid("service-config", configured.configuration(stack, "transfer", listen))
 
 
@@ -301,7 +301,7 @@ def test_what_a_link_is_ordered_is_what_the_engine_defines(
             links.LinkSpec(
                 profile,
                 congestion="reno",
-                initial_window="64",
+                initial_window=64,
                 after_idle="keep",
                 measure=links.measurement(None),
             ),

@@ -199,7 +199,7 @@ def test_a_service_is_examined_through_its_proxy() -> None:
 
 def test_a_proxy_is_a_semantic_class_of_its_own() -> None:
     def semantic(reference: str) -> str:
-        axes = dict(Stack.parse(reference).axes)
+        axes = Stack.parse(reference).axes
         load = LoadRecord(kind="closed", users=1)
         return Point(reference, axes, "Hello", 14, load).semantic_class
 

@@ -16,6 +16,7 @@ from tests.python.synthetic_packets import dissected
 from tests.python.synthetic_run import World, trial
 from wirelab.checks import load as verdicts
 from wirelab.cli import main
+from wirelab.documents.axes import Axes
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.records.line import to_line
@@ -235,7 +236,7 @@ def test_why_calls_were_not_logged_is_read_from_older_records_too() -> None:
 
 
 def _trial(found: CallTimes | None, link: str = "loopback", measured: Json | None = None) -> Trial:
-    axes = {"connection": "keep", "caller": "engine", "in_flight": "1"}
+    axes = Axes.of({"binding": "rest", "language": "rust"})
     load_ = LoadRecord(kind="closed", users=1, think_s=0.0)
     at = Point("rest@rust", axes, "Hello", 14, load_, link=link)
     wire = WireRecord(reconciliation=found, protocols=("tls",))

@@ -147,7 +147,7 @@ def test_java_loads_the_libraries_that_it_names(
     monkeypatch.setenv("JAVA", str(machine))
     with host.start(reference) as hosted:
         found = hosted.service.ready.libraries
-        tls = hosted.tls.of_client(hosted.stack.axes["security"]) if hosted.tls else {}
+        tls = hosted.tls.of_client(hosted.stack.axes.security) if hosted.tls else {}
         endpoint: dict[str, Any] = {"target": hosted.address, **({"tls": tls} if tls else {})}
         if reference.startswith("iiop"):
             endpoint = {"object": hosted.ior}

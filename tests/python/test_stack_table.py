@@ -22,15 +22,15 @@ REST = Served(
 def _ready(stack: Stack) -> Report:
     """As a service of that stack would report."""
     axes = stack.axes
-    codec = OWN if axes["codec"] == "text" else "encoding/json"
+    codec = OWN if axes.codec == "text" else "encoding/json"
     version = "0.1.0" if codec == OWN else "go1.26.8"
     rows = [
         Library(role="server", name="example.org/http", version="2.0.0"),
         Library(role="codec", name=codec, version=version),
     ]
-    if axes["compression"] != "none":
+    if axes.compression != "none":
         rows.append(Library(role="compression", name="compress/gzip", version="go1.26.8"))
-    return Report(axes["language"], "go1.26.8", tuple(rows))
+    return Report(axes.language, "go1.26.8", tuple(rows))
 
 
 def _made(*offers: Offer) -> str:

@@ -48,7 +48,7 @@ def _written(point: dict[str, str]) -> str:
 def test_a_canonical_reference_is_its_own_canonical_form(point: dict[str, str]) -> None:
     legal = legality.nearest(point)
     stack = Stack.parse(_written(legal))
-    assert dict(stack.axes) == legal
+    assert dict(stack.axes.texts) == legal
     assert Stack.parse(stack.reference) == stack
 
 
@@ -67,7 +67,7 @@ def test_defaults_are_left_out_and_order_is_fixed() -> None:
 
 
 def test_every_axis_has_a_value() -> None:
-    assert set(Stack.parse("grpc@go").axes) == {"binding", "language", *axes.BY_NAME}
+    assert set(Stack.parse("grpc@go").axes.texts) == {"binding", "language", *axes.BY_NAME}
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,7 @@ def test_what_the_studies_compared_is_a_point_of_the_table(reference: str) -> No
 
 
 def _changed(before: str, after: str) -> set[str]:
-    mine, theirs = Stack.parse(before).axes, Stack.parse(after).axes
-    return {name for name in mine if mine[name] != theirs[name]}
+    return set(Stack.parse(before).differing(Stack.parse(after)))
 
 
 def test_the_studies_protocols_differ_by_single_axes() -> None:

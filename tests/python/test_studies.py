@@ -202,7 +202,10 @@ def test_scaling(found: Found, scale: float, calls: int, seconds: float) -> None
     """Calls in proportion, the bound in proportion to the default; at 1 the file's own."""
     text = found.part("matrix").read_text(encoding="utf-8")
     window = experiment_file.parse(scaled(text, "x", scale, 0.1, 2.0)).window
-    assert window.for_size(14) == {"calls": {"calls": calls, "max_s": pytest.approx(seconds)}}
+    planned = window.for_size(14).calls
+    assert planned is not None
+    assert planned.calls == calls
+    assert planned.max_s == pytest.approx(seconds)
 
 
 def test_scaling_changes_nothing_else(found: Found) -> None:
@@ -264,10 +267,10 @@ def seconds_per_call(point: Point) -> float:
     """A world that resembles the study: gRPC is quick with small messages and slow with large
     ones; a connection per call costs 50 us; the window of 64 KiB costs a third."""
     size = point.bytes
-    base = 15e-6 + size * 0.5e-9 if point.axes["binding"] == "rest" else 10e-6 + size * 0.8e-9
-    base += 50e-6 if point.axes["connection"] == "close" else 0.0
-    base += size * 0.2e-9 if point.axes["codec"] == "json" else 0.0
-    return base * (1.5 if point.axes["client.h2_window"] == "65535" else 1.0)
+    base = 15e-6 + size * 0.5e-9 if point.axes.binding == "rest" else 10e-6 + size * 0.8e-9
+    base += 50e-6 if point.axes.connection.kind == "close" else 0.0
+    base += size * 0.2e-9 if point.axes.codec == "json" else 0.0
+    return base * (1.5 if point.axes.client.h2_window == 65535 else 1.0)
 
 
 def written(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial, with_result
 from wirelab.checks.load import check, client_bound, marked
+from wirelab.documents.axes import Axes
 from wirelab.records.caller import CallerRecord
 from wirelab.records.group import GroupResult, Times
 from wirelab.records.line import from_line, to_line
@@ -32,6 +33,12 @@ def changed(given: Trial, part: str, **values: Any) -> Trial:
         return with_result(given, **values)
     changed_part: Any = replace(getattr(given, part), **values)
     return replace(given, **{part: changed_part})
+
+
+def with_axes(given: Trial, **values: str) -> Trial:
+    """The trial at another point of the axis table."""
+    axes = Axes.of({**given.point.axes.texts, **values})
+    return replace(given, point=replace(given.point, axes=axes))
 
 
 def timed(given: Trial, which: str, **percentiles: int) -> Trial:
@@ -311,8 +318,7 @@ def test_threads_are_counted_by_the_placement() -> None:
 def test_connection_policies(connection: str, in_flight: str, opened: int, outcome: str) -> None:
     """What each policy allows, by the counters of both sides."""
     given = sound()
-    axes = {**given.point.axes, "connection": connection, "in_flight": in_flight}
-    given = replace(given, point=replace(given.point, axes=axes))
+    given = with_axes(given, connection=connection, in_flight=in_flight)
     given = changed(given, "result", connections_opened=opened)
     given = changed(given, "service", connections_seen=opened)
     found = named(given, "connections")
@@ -323,9 +329,8 @@ def test_connection_policies(connection: str, in_flight: str, opened: int, outco
 def test_close_opens_one_per_call() -> None:
     """As many connections as calls in the whole run."""
     given = sound()
-    axes = {**given.point.axes, "connection": "close"}
     whole = given.result.calls_whole_run
-    given = replace(given, point=replace(given.point, axes=axes))
+    given = with_axes(given, connection="close")
     given = changed(given, "result", connections_opened=whole)
     assert named(changed(given, "service", connections_seen=whole), "connections").outcome == "ok"
 
@@ -365,8 +370,7 @@ def test_too_few_samples_for_a_percentile() -> None:
 
 def test_cold_start_skips_the_warm_up_on_purpose() -> None:
     """`start=cold` is no fault of the trial."""
-    given = sound()
-    given = replace(given, point=replace(given.point, axes={**given.point.axes, "start": "cold"}))
+    given = with_axes(sound(), start="cold")
     spoilt = changed(given, "result", warmup={"seconds": 0, "calls": 0, "stationary": False})
     assert named(spoilt, "warm-up").outcome == "ok"
 
@@ -378,9 +382,7 @@ def test_cold_start_skips_the_warm_up_on_purpose() -> None:
 def test_a_jvm_is_not_warm_when_its_rate_is_stationary(
     language: str, seconds: float, outcome: str
 ) -> None:
-    given = sound()
-    axes = {**given.point.axes, "language": language}
-    given = replace(given, point=replace(given.point, axes=axes))
+    given = with_axes(sound(), language=language)
     warmed = {"seconds": seconds, "calls": 9, "stationary": True}
     assert named(changed(given, "result", warmup=warmed), "warm-up").outcome == outcome
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial, with_result
 from wirelab.checks.load import check
+from wirelab.documents.axes import Axes
 from wirelab.records.trial import Check, Json, Trial
 from wirelab.records.wire import WireRecord
 
@@ -23,7 +24,7 @@ AXES = {"in_flight": "1", "client.writes": "joined", "server.writes": "joined"}
 def whole(axes: dict[str, str] | None = None, load: Json = CLOSED) -> Trial:
     """A trial whose packets show what its stack declares: one connection per user."""
     at = point(REST, 14, load)
-    at = replace(at, axes={**at.axes, **AXES, **(axes or {})})
+    at = replace(at, axes=Axes.of({**at.axes.texts, **AXES, **(axes or {})}))
     made = trial(at, 0, 1, World())
     wire = {
         "exchanges": CALLS,

@@ -59,7 +59,7 @@ class Maker:
         configuration = settings.configuration(
             stack, "transfer", ListenSpec(listen=f"{place.server.address}:0")
         )
-        configuration["socket"]["tcp_window"] = recipe.server_window
+        configuration["socket"] = {**stack.service_socket(), "tcp_window": recipe.server_window}
         with Service(
             replace(program, command=command),
             configuration,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from wirelab.browse import contents, locks
 from wirelab.browse.contents import NotShown, Unreadable
@@ -69,7 +68,7 @@ class RunState:
         """``12 of 96 trials``."""
         return finished.trials_of(range(self.done), self.planned)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For the script of the page."""
         return {**asdict(self), "progress": self.progress}
 

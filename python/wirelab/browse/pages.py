@@ -109,7 +109,7 @@ def index_file(tree: Tree, rows: Sequence[Line]) -> str:
     return _render("index.html.j2", **_index(tree, rows), served=False)
 
 
-def _index(tree: Tree, rows: Sequence[Line]) -> dict[str, Any]:
+def _index(tree: Tree, rows: Sequence[Line]) -> dict[str, object]:
     hidden = len(rows) - LISTED_MAX
     more = (f"{hidden:,} older ones are not shown.",) if hidden > 0 else ()
     return {

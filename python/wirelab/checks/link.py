@@ -12,7 +12,6 @@ from wirelab.experiment.capture_ends import WHERE
 from wirelab.format.counting import of_all
 from wirelab.records.trial import Check, Trial
 from wirelab.stack import link_names
-from wirelab.stack.axes import KERNEL
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
@@ -144,8 +143,8 @@ def device_drops(trial: Trial) -> Check | None:
 
 def congestion(trial: Trial) -> Check | None:
     """Whether both ends had the congestion control that the stack names."""
-    expected = trial.point.axes.get("congestion")
-    if _is_loopback(trial) or expected is None:
+    expected = trial.point.axes.congestion
+    if _is_loopback(trial):
         return None
     found = trial.link.congestion
     shown = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
@@ -156,25 +155,25 @@ def congestion(trial: Trial) -> Check | None:
 def initial_window(trial: Trial) -> Check | None:
     """Whether both ends began with the window that the stack names, and offered as much to
     each other: a receiver that offered less would have been the limit in its place."""
-    expected = trial.point.axes.get("initial_window", KERNEL)
-    if _is_loopback(trial) or expected == KERNEL:
+    expected = trial.point.axes.initial_window
+    if _is_loopback(trial) or expected is None:
         return None
     ends = trial.link.tcp
     shown = "; ".join(
         f"{side} {end.initial_window} segments, and offered {end.receive_window:,} B"
         for side, end in ends.items()
     )
-    least = int(expected) * SEGMENT_BYTES
+    least = expected * SEGMENT_BYTES
     right = bool(ends) and all(
-        end.initial_window == int(expected) and end.receive_window >= least for end in ends.values()
+        end.initial_window == expected and end.receive_window >= least for end in ends.values()
     )
     return Check.judged("initial window", right, f"{shown or 'unknown'}; {expected} was requested")
 
 
 def after_idle(trial: Trial) -> Check | None:
     """Whether a pause did to windows at both ends what the stack names."""
-    expected, ends = trial.point.axes.get("after_idle"), trial.link.tcp
-    if _is_loopback(trial) or expected is None or (not ends and expected == "restart"):
+    expected, ends = trial.point.axes.after_idle, trial.link.tcp
+    if _is_loopback(trial) or (not ends and expected == "restart"):
         return None
     shown = ", ".join(f"{side} {end.after_idle}" for side, end in ends.items()) or "unknown"
     right = bool(ends) and all(end.after_idle == expected for end in ends.values())

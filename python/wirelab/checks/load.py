@@ -15,6 +15,7 @@ from wirelab.checks import link as link_checks
 from wirelab.checks import wire as wire_checks
 from wirelab.checks.backlog import arrivals, left_behind, little_ratio, littles_law
 from wirelab.checks.wire import expected_connections, spare_connections, unfixed
+from wirelab.documents.axes import SocketAxes
 from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.units import format_seconds
 from wirelab.process import cgroups
@@ -65,7 +66,7 @@ def _known(trial: Trial) -> tuple[Check, ...]:
 
 def _caller(trial: Trial) -> str:
     """``engine``, or the name of a foreign tool."""
-    return trial.point.axes.get("caller", ENGINE)
+    return trial.point.axes.caller
 
 
 def _is_foreign(trial: Trial) -> bool:
@@ -240,7 +241,7 @@ def client_use(trial: Trial) -> float | None:
 def _spare_s(trial: Trial) -> float:
     """CPU seconds that the engine spun with nothing to do. Under a quota they are used up
     as any others are."""
-    rationed = cgroups.share(trial.point.axes.get("client.cpu", cgroups.ALL)) is not None
+    rationed = trial.point.axes.client.cpu_percent is not None
     return 0.0 if rationed else trial.engine.spin_s or 0.0
 
 
@@ -252,18 +253,18 @@ def _spinning(trial: Trial) -> str:
 def _of_client(trial: Trial, seconds: float) -> float | None:
     """Seconds over the time that the client's processors had in the window."""
     processors = trial.engine.processors or _engine_cores(trial)
-    return _use(seconds, trial, _granted(trial, "client.cpu", processors))
+    return _use(seconds, trial, _granted(trial.point.axes.client, processors))
 
 
 def service_use(trial: Trial) -> float | None:
     """CPU of the service over its processors' time in the window: 1 is all of it."""
-    processors = _granted(trial, "server.cpu", trial.placement.processors)
+    processors = _granted(trial.point.axes.server, trial.placement.processors)
     return _use(trial.service.cpu_window_s, trial, processors)
 
 
-def _granted(trial: Trial, axis: str, processors: int | None) -> float | None:
+def _granted(side: SocketAxes, processors: int | None) -> float | None:
     """The processors that a side may use: a share of one where it has a quota."""
-    return cgroups.share(trial.point.axes.get(axis, cgroups.ALL)) or processors
+    return cgroups.share(side.cpu_percent) or processors
 
 
 def _use(cpu_s: float | None, trial: Trial, processors: float | None) -> float | None:
@@ -405,7 +406,7 @@ def whole_slots(group: GroupResult) -> Sequence[float]:
 
 def _warmup(trial: Trial) -> Check:
     warmup = trial.result.warmup
-    if trial.point.axes.get("start") == "cold":
+    if trial.point.axes.start == "cold":
         return Check("warm-up", "ok", "omitted because of start=cold")
     if _has_an_end(trial):
         reason = "none: the window opens with the load, so its start is measured too"
@@ -420,11 +421,7 @@ def _warmup(trial: Trial) -> Check:
         )
     if warmup.stationary is None:
         return Check.unmeasurable("warm-up", f"{_client(trial)} did not report on it")
-    if (
-        warmup.stationary
-        and trial.point.axes.get("language") == "java"
-        and (warmup.seconds < JVM_WARM_S)
-    ):
+    if warmup.stationary and trial.point.axes.language == "java" and (warmup.seconds < JVM_WARM_S):
         return _marked(
             "warm-up",
             f"the rate was stationary {took}, but a JVM compiles a service's code during "
@@ -441,11 +438,9 @@ def _warmup(trial: Trial) -> Check:
 def _connections(trial: Trial) -> Check:
     """The declared policy against the counters of both sides."""
     opened = trial.total(lambda one: one.connections_opened)
-    policy = trial.point.axes.get("connection")
-    if opened is None or policy is None:
-        return Check.unmeasurable(
-            "connections", "the engine's count or the policy is not in the record"
-        )
+    policy = trial.point.axes.connection
+    if opened is None:
+        return Check.unmeasurable("connections", "the engine's count is not in the record")
     expected = expected_connections(trial, policy)
     if expected is None:
         return Check.unmeasurable("connections", unfixed(policy))
@@ -455,7 +450,7 @@ def _connections(trial: Trial) -> Check:
     reason = f"{opened} {'requested from ' + _caller(trial) if ordered else 'opened'}, "
     reason += f"{needed} expected by connection={policy}"
     seen = trial.service.connections_seen
-    proxy = trial.point.axes.get("via", "none")
+    proxy = trial.point.axes.via
     by = f" from {proxy}, which has connections of its own" if proxy != "none" else ""
     reason += f", the service accepted {int(seen)}{by}" if seen is not None else ""
     sides = "the service alone" if ordered else "both sides"

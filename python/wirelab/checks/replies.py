@@ -17,7 +17,7 @@ UNCHECKED = "replies were not checked"
 
 def check(trial: Trial) -> Check | None:
     """Of such services only: those of the lab have a contract."""
-    if trial.point.axes.get("language") != LANGUAGE:
+    if trial.point.axes.language != LANGUAGE:
         return None
     expected = expectation(trial)
     if expected:
@@ -29,7 +29,7 @@ def check(trial: Trial) -> Check | None:
 
 def is_unchecked(trial: Trial) -> bool:
     """Whether nothing was expected of the replies of a service that is not of the lab."""
-    is_own = trial.point.axes.get("language") == LANGUAGE
+    is_own = trial.point.axes.language == LANGUAGE
     return is_own and trial.status == "measured" and not expectation(trial)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from wirelab.documents.axes import Connection
 from wirelab.format.counting import counted, of_all
 from wirelab.format.units import format_seconds
 from wirelab.records.group import GroupResult
@@ -39,15 +40,15 @@ def _policy(trial: Trial) -> Check | None:
     calls, count = trial.wire.exchanges, used.used
     if not calls:
         return Check.unmeasurable(POLICY, _unseen(trial))
-    policy = trial.point.axes["connection"]
+    policy = trial.point.axes.connection
     words = f"{counted(calls, 'exchange')} on {counted(count, 'connection')} in the packets"
-    if policy == "close":
+    if policy.kind == "close":
         right = used.used_once == count
         return Check.judged(POLICY, right, f"{words}, one each{_not(right)}")
     return _held(trial, policy, count, words)
 
 
-def _held(trial: Trial, policy: str, count: int, words: str) -> Check:
+def _held(trial: Trial, policy: Connection, count: int, words: str) -> Check:
     """A policy under which connections stay, by their number."""
     expected = expected_connections(trial, policy)
     if expected is None:
@@ -65,7 +66,7 @@ def _unseen(trial: Trial) -> str:
 
 
 def _is_encrypted(trial: Trial) -> bool:
-    return trial.point.axes.get("security", "none") != "none"
+    return trial.point.axes.security != "none"
 
 
 def _in_flight(trial: Trial) -> Check | None:
@@ -76,15 +77,14 @@ def _in_flight(trial: Trial) -> Check | None:
         return Check.unmeasurable(IN_FLIGHT, _unseen(trial))
     if trial.point.semantic_class == "one-way":
         return Check.unmeasurable(IN_FLIGHT, "a call without a reply has no end in its packets")
-    _, _, number = trial.point.axes["in_flight"].partition("=")
-    allowed, seen = int(number or 1), trial.wire.connections.in_flight_max
+    allowed, seen = trial.point.axes.in_flight, trial.wire.connections.in_flight_max
     most = counted(seen, "exchange")
     reason = f"at most {most} under way on a connection in the packets, {allowed} allowed"
     return Check.judged(IN_FLIGHT, seen <= allowed, reason)
 
 
 def _writes(
-    side: str, of: Callable[[WireWrites], tuple[int, int]]
+    side: Literal["client", "server"], of: Callable[[WireWrites], tuple[int, int]]
 ) -> Callable[[Trial], Check | None]:
     axis, name = f"{side}.writes", f"{side} writes on the wire"
 
@@ -92,11 +92,12 @@ def _writes(
         if not trial.wire:
             return None
         hidden = _hides_writes(trial, trial.wire)
-        if side == "server" and trial.point.axes.get("via", "none") != "none":
+        if side == "server" and trial.point.axes.via != "none":
             hidden = PROXIED
         if hidden:
             return Check.unmeasurable(name, hidden)
-        declared = trial.point.axes[axis]
+        axes = trial.point.axes
+        declared = (axes.client if side == "client" else axes.server).writes
         joined, split = of(trial.wire.writes)
         if not joined + split:
             return None
@@ -126,7 +127,7 @@ def _whole(trial: Trial) -> Check | None:
         return Check.unmeasurable("packets", ENCRYPTED)
     if trial.result.calls_whole_run is None:
         return Check.unmeasurable("packets", "the caller does not report how many calls it made")
-    if trial.point.axes.get("caller", "engine") != "engine" and spare_connections(trial):
+    if trial.point.axes.caller != "engine" and spare_connections(trial):
         return Check.unmeasurable("packets", "the tool also counts failed calls, sent or not")
     reason = f"{counted(seen, 'exchange')} in the packets of {counted(made, 'call')} made"
     return Check.judged("packets", seen == made, reason)
@@ -177,7 +178,7 @@ CHECKS: Sequence[Callable[[Trial], Check | None]] = (
 """Every check, in the order in which they are shown."""
 
 
-def expected_connections(trial: Trial, policy: str) -> tuple[int, int] | None:
+def expected_connections(trial: Trial, policy: Connection) -> tuple[int, int] | None:
     """Fewest and most connections that the policy allows without an error; None where it fixes
     no number under the trial's load."""
     background = trial.point.load.background
@@ -193,25 +194,23 @@ def expected_connections(trial: Trial, policy: str) -> tuple[int, int] | None:
 
 
 def _connections_of(
-    trial: Trial, load: LoadRecord, result: GroupResult, policy: str
+    trial: Trial, load: LoadRecord, result: GroupResult, policy: Connection
 ) -> tuple[int, int] | None:
     """The same of one group."""
     users = load.users
-    if policy == "close":
+    if policy.kind == "close":
         calls = result.calls_whole_run or 0
         return calls, calls
-    if policy.startswith("pool="):
-        pool = int(policy.removeprefix("pool="))
+    if (pool := policy.count) is not None:
         return (pool if users is None else min(pool, int(users))), pool
-    if policy != "keep" or users is None:
+    if users is None:
         return None
-    _, _, shared = trial.point.axes.get("in_flight", "1").partition("=")
     # A foreign tool warms up in a run of its own, with connections of its own.
     runs = trial.engine.runs or 1
-    return runs * ceil(int(users) / int(shared or 1)), runs * int(users)
+    return runs * ceil(int(users) / trial.point.axes.in_flight), runs * int(users)
 
 
-def unfixed(policy: str) -> str:
+def unfixed(policy: Connection) -> str:
     """Why nothing is expected, in words."""
     return f"{policy} fixes no number of connections in an open load"
 

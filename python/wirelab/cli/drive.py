@@ -231,7 +231,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "data-random": contract.data_random,
         "ready-timeout": connection.ready_timeout_s,
     }
-    has_postgres = isinstance(target, Stack) and target.axes["store"] == "postgres"
+    has_postgres = isinstance(target, Stack) and target.axes.store == "postgres"
     if connection.postgres and not has_postgres:
         raise UsageError(
             f"--postgres needs store=postgres, but {hide_target(options.target)} has another store",

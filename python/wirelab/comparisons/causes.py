@@ -302,7 +302,7 @@ class _Bench:
     catalogue: Catalogue
 
     @property
-    def values(self) -> dict[str, Any]:
+    def values(self) -> dict[str, object]:
         """The experiment as written."""
         return dict(documents.read(self.question.text, self.question.name).values)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from wirelab.records.trial import Trial
 from wirelab.run.manifest import Comparison
@@ -83,7 +83,7 @@ class Gate:
         """Ratio of b to a; without an estimate if no pair has a figure."""
         return self.verdict.ratio
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Document for ``--json``."""
         low, high = self.ratio.bounds or (None, None)
         return {

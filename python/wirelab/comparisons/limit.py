@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -175,7 +174,7 @@ def _condition(text: str) -> Condition:
     raise UsageError(f"--objective {text!r} is not a condition", EXAMPLE)
 
 
-def _open(rate: float) -> dict[str, Any]:
+def _open(rate: float) -> dict[str, object]:
     return {"poisson": {"rate": rate, "in_flight_max": IN_FLIGHT_MAX}}
 
 
@@ -187,7 +186,7 @@ class _Bench:
     folder: Path
     progress: Progress
 
-    def measured(self, loads: Sequence[dict[str, Any]], name: str) -> tuple[Trial, ...]:
+    def measured(self, loads: Sequence[dict[str, object]], name: str) -> tuple[Trial, ...]:
         """One trial per load; trials that the run directory already contains are not repeated."""
         written = documents.read(self.question.text, self.question.name).values
         values = {**written, "loads": list(loads), "repeats": 1}

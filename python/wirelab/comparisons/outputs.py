@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as xml
 from math import exp, log, sqrt
-from typing import Any
 
 from wirelab.comparisons.gate import Gate, further_pairs
 from wirelab.format.counting import counted, of_all
@@ -96,7 +95,7 @@ def junit(made: Gate, names: tuple[str, str]) -> str:
 def bencher(made: Gate, names: tuple[str, str]) -> str:
     """Bencher Metric Format: per service the measure with its value and limits. The limits are one
     standard deviation of the trials."""
-    document: dict[str, Any] = {}
+    document: dict[str, object] = {}
     for name, values in zip(names, (made.pairs.a, made.pairs.b), strict=True):
         if values:
             logs = [log(value) for value in values]

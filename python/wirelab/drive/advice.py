@@ -247,7 +247,7 @@ def _unsteady(target: Stack | Server, group: GroupResult) -> str | None:
         return None
     warmed = group.warmup.seconds
     longer = f"a --warmup longer than {warmed:g}s" if warmed else "--warmup 5s"
-    compiles = isinstance(target, Stack) and target.axes["language"] == "java"
+    compiles = isinstance(target, Stack) and target.axes.language == "java"
     why = ", in which Java still compiles" if compiles else ""
     return (
         f"the rate was not steady over the window ({found.reason}): {longer} leaves the "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-Json = dict[str, Any]
+Json = dict[str, object]
 Distribution = Literal["constant", "exponential", "uniform"]
 
 

@@ -52,7 +52,7 @@ class DriveSpec:
     def keeps_connections(self) -> bool:
         """Whether connections are kept open between calls."""
         if isinstance(self.target, Stack):
-            return self.target.axes["connection"] != "close"
+            return self.target.axes.connection.kind != "close"
         return not self.call.close
 
 
@@ -153,13 +153,16 @@ def _judge(
 ) -> list[Judged]:
     if not conditions:
         return []
+    from wirelab.documents.axes import Axes
     from wirelab.records.caller import CallerRecord
     from wirelab.records.load import LoadRecord
     from wirelab.records.trial import Point, Trial
 
+    # A URL has no stack, and no figure of one run depends on the axes.
+    axes = Axes.of({"binding": "rest", "language": "external"})
     trial = Trial(
         id="drive",
-        point=Point(target, {}, "", 0, LoadRecord(kind=group.load)),
+        point=Point(target, axes, "", 0, LoadRecord(kind=group.load)),
         repeat=0,
         order=0,
         status="measured",

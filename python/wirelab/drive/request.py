@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.errors import UnitError, UsageError
 from wirelab.format.units import format_bytes, parse_bytes
@@ -15,7 +15,7 @@ from wirelab.stack.operations import OPERATIONS, SEQUENCES, Message
 if TYPE_CHECKING:
     from wirelab.experiment.messages import Message as ExperimentMessage
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 HELLO = Message(operation="Hello", bytes=14)
 """The default request to a service."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from wirelab.documents.axes import Axes
 from wirelab.documents.event import Outcome, Progress
 from wirelab.documents.plan import Plan
 from wirelab.drive.amount import Amount
@@ -156,17 +157,17 @@ def _refuse_stack(stack: Stack, request: Request) -> None:
     refusals = (operations.refusal(name, stack.axes) for name in request.called)
     if refusal := next(filter(None, refusals), ""):
         raise StackError(f"{stack}: {refusal}", "choose another --operation or stack")
-    if stack.axes["caller"] != ENGINE:
+    if stack.axes.caller != ENGINE:
         raise StackError(
             f"{stack}: `wirelab drive` is the engine and starts no other caller",
-            f"leave caller out, or measure {stack.axes['caller']} by `wirelab run`",
+            f"leave caller out, or measure {stack.axes.caller} by `wirelab run`",
         )
     rule = legality.link_rule(LOOPBACK, stack.axes)
     if rule:
         raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
 
 
-def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
+def _accept_files(axes: Axes, amount: Amount) -> None:
     """Raises :class:`UsageError` where the load has more connections than a service that the
     lab starts may open files."""
     needed = open_files.connections(axes, amount.concurrency())
@@ -217,7 +218,7 @@ def _set_axes(stack: Stack, call: Call, amount: Amount) -> Stack:
         changes["connection"] = "close"
     if amount.in_flight is not None and amount.in_flight > 1:
         axes = stack.axes
-        is_numbered = axes["transport"] == "http/2" or axes["binding"] == "iiop"
+        is_numbered = axes.transport == "http/2" or axes.binding == "iiop"
         word = "multiplex" if is_numbered else "pipeline"
         changes["in_flight"] = f"{word}={amount.in_flight}"
     if call.work is not None:

@@ -47,7 +47,7 @@ class Expect(Model):
         alias="json",
         description="part of the body: keys that must be present with these values",
     )
-    json_schema: dict[str, Any] | str | None = Field(
+    json_schema: dict[str, object] | str | None = Field(
         None, description="JSON Schema of the body, or its file, relative to the experiment file"
     )
     sha256: str | None = Field(

@@ -426,13 +426,13 @@ class ExternalService(Model):
             described["sha256"] = files
         return {key: value for key, value in described.items() if key != "name"}
 
-    def tls_files(self) -> Json:
+    def tls_files(self) -> dict[str, str | bool]:
         """The object ``tls`` of a group in the engine's plan; empty without TLS."""
         if not self.is_secure:
             return {}
         tls = self.tls or Tls()
         name = tls.server_name or (self.server.secure_name if self.server else None)
-        files: Json = {"insecure": True}
+        files: dict[str, str | bool] = {"insecure": True}
         if not tls.insecure:
             files = {"ca": str(self._folder / tls.ca) if tls.ca else system_authorities()}
         if tls.certificate is not None and tls.key is not None:

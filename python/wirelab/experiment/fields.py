@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from wirelab.errors import UnitError
 from wirelab.format.units import DURATION_PATTERN, SIZE_PATTERN, parse_bytes, parse_seconds
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 def read_size(value: object) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -31,7 +31,7 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
 _REACH: Mapping[str, float] = MappingProxyType({"uniform": 1.0, "normal": 4.0, "pareto": 2.0 / 3.0})
 """Distribution -> the largest early arrival of a packet, in jitters (docs/reference/links.md)."""
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 class _Part(BaseModel):

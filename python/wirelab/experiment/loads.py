@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
+from wirelab.documents.plan import Window, WindowCalls
 from wirelab.experiment.fields import Json, Model, Time, time_default
 from wirelab.experiment.messages import Message
 from wirelab.records.load import BackgroundRecord, LoadRecord, StageRecord
@@ -388,11 +389,11 @@ class Load(ArrivalProcess):
         iterations are measured completely."""
         return self.point().begins_with_window
 
-    def own_window(self, max_s: float) -> Json | None:
+    def own_window(self, max_s: float) -> Window | None:
         """The window of a load with an end of its own, as in the plan; None for other loads."""
         point = self.point()
         if point.stages:
-            return {"duration_s": sum(stage.duration_s for stage in point.stages)}
+            return Window(duration_s=sum(stage.duration_s for stage in point.stages))
         if point.iterations and point.users:
-            return {"calls": {"calls": point.users * point.iterations, "max_s": max_s}}
+            return Window(calls=WindowCalls(calls=point.users * point.iterations, max_s=max_s))
         return None

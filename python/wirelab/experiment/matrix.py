@@ -15,8 +15,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product, starmap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from wirelab.documents.axes import Axes
+from wirelab.documents.plan import Window
 from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment import placement
@@ -36,7 +38,6 @@ from wirelab.experiment.model import (
 from wirelab.format.units import format_bytes
 from wirelab.records.line import cell_id
 from wirelab.records.trial import Point
-from wirelab.stack import axes as table
 from wirelab.stack import operations
 from wirelab.stack import rules as legality
 from wirelab.stack.external import ExternalStack
@@ -66,7 +67,7 @@ class Combination(NamedTuple):
     placement: int
     link: int
     capture: int
-    faults: dict[str, Any]
+    faults: dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Cell:
     records_host: bool = False
     """Whether what the service's threads do is recorded."""
 
-    def workload(self, seed: int) -> dict[str, Any]:
+    def workload(self, seed: int) -> dict[str, object]:
         """The object ``workload`` of the probe in the engine's plan."""
         if isinstance(self.message, ExternalMessage):
             assert self.external is not None  # the matrix pairs them
@@ -187,15 +188,15 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
 
 def _own_seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     window = experiment.window_of(trial.cell.message, trial.cell.load)
-    length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
+    length = _longest_s(window)
     axes = trial.cell.stack.axes
     # The engine rarely needs more than the minimum; a third-party tool always uses the maximum.
     bounds = experiment.warmup_of(trial.cell.load, axes)
-    warmup = bounds.min if axes["caller"] == "engine" else bounds.max
+    warmup = bounds.min if axes.caller == "engine" else bounds.max
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
-    start = JAVA_START_S if axes["language"] == "java" else 0.0
+    start = JAVA_START_S if axes.language == "java" else 0.0
     prepared = PREPARED_S * sum(step.calls for step in experiment.prepare)
-    return float(length) + warmup + OVERHEAD_S + link + start + prepared
+    return length + warmup + OVERHEAD_S + link + start + prepared
 
 
 def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
@@ -205,13 +206,16 @@ def calls_max(experiment: Experiment, trial: PlannedTrial) -> float | None:
     warming = experiment.warmup_of(trial.cell.load, trial.cell.stack.axes)
     rate = load.rate_max()
     if rate is not None:
-        length = window.get("duration_s") or window["calls"]["max_s"]
-        return float(rate) * (float(length) + warming.max)
+        return float(rate) * (_longest_s(window) + warming.max)
     if load.iterations and load.users:
         return float(load.iterations * load.users)
-    if "calls" in window and warming.max == 0.0:
-        return float(window["calls"]["calls"])
+    if window.calls and warming.max == 0.0:
+        return float(window.calls.calls)
     return None
+
+
+def _longest_s(window: Window) -> float:
+    return window.calls.max_s if window.calls else window.duration_s or 0.0
 
 
 def _combinations(experiment: Experiment) -> Iterator[Combination]:
@@ -287,7 +291,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
             _accept_codec_times(stack, catalogue, message)
     point = Point(
         stack=stack.reference,
-        axes=dict(stack.axes),
+        axes=stack.axes,
         operation=message.name,
         bytes=message.bytes,
         load=load.point(),
@@ -358,7 +362,7 @@ def _accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
 
 
 def _accept_caller(
-    stack: Stack, message: Message | ExternalMessage, load: Load, window: Mapping[str, Any]
+    stack: Stack, message: Message | ExternalMessage, load: Load, window: Window
 ) -> None:
     refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
     refusal = refusal or legality.window_refusal(window, stack.axes)
@@ -404,7 +408,7 @@ def _accept_capture(stack: Stack, capture: str, load: Load) -> None:
             f"{stack}: the packets of probe and background groups cannot be distinguished",
             "set `capture: none`, or remove the background groups",
         )
-    if capture != NO_CAPTURE and stack.axes["socket"] == "unix":
+    if capture != NO_CAPTURE and stack.axes.socket == "unix":
         raise StackError(f"{stack}: a Unix socket has no packets", "set `capture: none`")
 
 
@@ -453,15 +457,10 @@ def _accept_codec_times(
         )
 
 
-SENSITIVE = (
-    *("congestion", "initial_window", "after_idle", "client.quickack"),
-    *("client.nagle", "server.nagle"),
-)
-"""Axes whose effect a pause between slices changes: after about 200 ms without data, the kernel
-restarts the congestion window (RFC 5681, section 4.1) and acknowledges the first segments at
-once."""
 PAUSE_S_MAX = 0.15
-"""Longest pause between two slices of a service that does not change these effects, seconds."""
+"""Longest pause between two slices of a service that changes no effect of TCP, seconds: after about
+200 ms without data, the kernel restarts the congestion window (RFC 5681, section 4.1) and
+acknowledges the first segments at once."""
 
 
 def _accept_slices(
@@ -472,23 +471,23 @@ def _accept_slices(
     experiment: Experiment,
     message: Message | ExternalMessage,
 ) -> None:
-    point = load.point()
+    point, axes = load.point(), stack.axes
     reasons = {
         "a capture cannot distinguish the services that take turns": capture != NO_CAPTURE,
-        "only wirelab's engine calls services in turns": stack.axes["caller"] != "engine",
-        "a cold service has no second slice": stack.axes["start"] == "cold",
-        "a proxy cannot take turns": stack.axes["via"] != "none",
-        "a CPU quota is used up by turns": {stack.axes["client.cpu"], stack.axes["server.cpu"]}
-        != {"all"},
+        "only wirelab's engine calls services in turns": axes.caller != "engine",
+        "a cold service has no second slice": axes.start == "cold",
+        "a proxy cannot take turns": axes.via != "none",
+        "a CPU quota is used up by turns": axes.client.cpu_percent is not None
+        or axes.server.cpu_percent is not None,
         "background groups cannot take turns": bool(load.background),
         "the load must be one of users who go on calling": not point.is_closed
         or bool(point.iterations)
         or bool(point.stages),
-        "time must close the window": "duration_s" not in experiment.window_of(message, load),
+        "time must close the window": bool(experiment.window_of(message, load).calls),
         "a pause between slices changes what links with a delay do": link != LOOPBACK,
     }
     reason = next((text for text, holds in reasons.items() if holds), "")
-    changed = [name for name in SENSITIVE if stack.axes[name] != table.axis(name).default]
+    changed = _sensitive(axes)
     pause_s = experiment.slice * (len(experiment.services) - 1)
     if not reason and changed and pause_s > PAUSE_S_MAX:
         reason = f"pauses of {pause_s:g} s between slices change the effect of {changed[0]}"
@@ -496,16 +495,29 @@ def _accept_slices(
         raise StackError(f"{stack}: {reason}", "use `design: trials`")
 
 
-def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:
+def _sensitive(axes: Axes) -> list[str]:
+    """Changed axes whose effect depends on pauses."""
+    changed = {
+        "congestion": axes.congestion != "cubic",
+        "initial_window": axes.initial_window is not None,
+        "after_idle": axes.after_idle != "restart",
+        "client.quickack": axes.client.quickack is not None,
+        "client.nagle": axes.client.nagle,
+        "server.nagle": axes.server.nagle,
+    }
+    return [name for name, is_changed in changed.items() if is_changed]
+
+
+def _capture_option(experiment: Experiment, capture: str) -> dict[str, object]:
     """The capture option, if the experiment captures at all."""
     return {} if experiment.capture == (NO_CAPTURE,) else {"capture": capture}
 
 
 def _options(
-    message: Message | ExternalMessage, choice: PlacementChoice, faults: dict[str, Any]
-) -> dict[str, Any]:
+    message: Message | ExternalMessage, choice: PlacementChoice, faults: dict[str, object]
+) -> dict[str, object]:
     """Properties of the point that are not axes."""
-    options: dict[str, Any] = {"placement": placement.name(choice)}
+    options: dict[str, object] = {"placement": placement.name(choice)}
     if message.chunk is not None:
         options["chunk_bytes"] = message.chunk
     if described := message.point():
@@ -542,7 +554,8 @@ def _groups(experiment: Experiment, cells: Mapping[str, Cell]) -> dict[str, tupl
         return {digest: (cell,) for digest, cell in cells.items()}
     found: dict[str, list[tuple[str, Cell]]] = {}
     for digest, cell in cells.items():
-        key = _digest(replace(cell.point, stack="", axes={}, service={}))
+        shared = {**cell.point.to_json(), "stack": "", "axes": {}, "service": {}}
+        key = json.dumps(shared, sort_keys=True)
         found.setdefault(key, []).append((digest, cell))
     alone = [cell for group in found.values() if len(group) == 1 for _, cell in group]
     if alone:
@@ -565,7 +578,7 @@ def _id(cell: Cell, repeat: int, digest: str) -> str:
     point, load = cell.point, cell.point.load
     size = format_bytes(point.bytes).replace(" ", "")
     link = () if point.link == LOOPBACK else (point.link,)
-    names: tuple[str, ...] = (point.axes["binding"], point.axes["language"])
+    names: tuple[str, ...] = (point.axes.binding, point.axes.language)
     if cell.external is not None:
         names = (re.sub(r"[^a-z0-9.]+", "-", cell.external.name.lower())[:40],)
     words = (

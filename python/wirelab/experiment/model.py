@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -26,6 +25,9 @@ from pydantic import (
     model_validator,
 )
 
+from wirelab.documents.axes import Axes
+from wirelab.documents.plan import Window as PlanWindow
+from wirelab.documents.plan import WindowCalls
 from wirelab.errors import StackError
 from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment.capture_ends import NO_CAPTURE as NO_CAPTURE
@@ -133,12 +135,13 @@ class Window(Model):
             raise ValueError("a window has either duration or calls")
         return self
 
-    def for_size(self, size: int) -> Json:
-        """``{"duration_s": 2.0}`` or ``{"calls": {"calls": n, "max_s": 60.0}}``, as in the plan."""
+    def for_size(self, size: int) -> PlanWindow:
+        """As in the plan."""
         if self.duration is not None:
-            return {"duration_s": self.duration}
+            return PlanWindow(duration_s=self.duration)
         calls = self.calls[format_bytes(size)] if isinstance(self.calls, dict) else self.calls
-        return {"calls": {"calls": calls, "max_s": self.max}}
+        assert calls is not None  # as the validator requires
+        return PlanWindow(calls=WindowCalls(calls=calls, max_s=self.max))
 
 
 class WarmupBounds(Model):
@@ -500,17 +503,17 @@ class Experiment(Model):
         """Whether any of its services stores rows in PostgreSQL."""
         lab = (service for service in self.services if isinstance(service, str))
         named = any("store=postgres" in service for service in lab)
-        return named or "postgres" in self.axes.get("store", ())
+        return named or any("postgres" in values for values in self.axes.values())
 
-    def window_of(self, message: Message | ExternalMessage, load: Load) -> Json:
+    def window_of(self, message: Message | ExternalMessage, load: Load) -> PlanWindow:
         """The window of trials of a message under a load, as in the plan."""
         return load.own_window(self.window.max) or self.window.for_size(message.bytes)
 
-    def warmup_of(self, load: Load, axes: Mapping[str, str]) -> WarmupBounds:
+    def warmup_of(self, load: Load, axes: Axes) -> WarmupBounds:
         """The warm-up of trials of a stack, by its axes, under a load."""
-        if axes["start"] == "cold" or load.begins_with_window:
+        if axes.start == "cold" or load.begins_with_window:
             return WarmupBounds(min="0 s", max="0 s")
-        return self.warmup.by_language.get(axes["language"], self.warmup)
+        return self.warmup.by_language.get(axes.language, self.warmup)
 
     def _lists(self) -> dict[str, tuple[Any, ...]]:
         """The list that a key of :class:`MatrixPoint` refers to."""

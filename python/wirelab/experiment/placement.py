@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.errors import UsageError
 
@@ -62,21 +62,23 @@ class Table:
         alone = bool(self.engine) and bool(self.service) and apart
         return "adaptive" if alone and not rationed else "sleep"
 
-    def threading(self, *, rationed: bool = False) -> dict[str, Any]:
+    def threading(self, *, rationed: bool = False) -> dict[str, object]:
         """The engine's threads in its plan."""
         wait = self.wait(rationed=rationed)
         return {"threads": self.threads(), "cores": list(self.engine), "wait": wait}
 
     def to_json(
         self, *, emulator: bool = False, capture: bool = False, proxy: bool = False
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The table in results; ``"unpinned"`` stands for no cores. Emulator, capture and proxy are
         listed if the trial has them."""
         sides = {"service": self.service, "engine": self.engine, "front": self.front}
         sides |= {"emulator": self.emulator} if emulator else {}
         sides |= {"capture": self.capture} if capture else {}
         sides |= {"proxy": self.proxy} if proxy else {}
-        table: dict[str, Any] = {name: list(cores) or "unpinned" for name, cores in sides.items()}
+        table: dict[str, object] = {
+            name: list(cores) or "unpinned" for name, cores in sides.items()
+        }
         return {"rule": self.rule, **table}
 
 

@@ -36,12 +36,12 @@ def scaled(text: str, name: str, scale: float, default: float, window_max_s: flo
     return _document(f"{name} at scale {scale:g}", {**values, "loads": loads, "window": window})
 
 
-def replaced(text: str, name: str, keys: Mapping[str, Any]) -> str:
+def replaced(text: str, name: str, keys: Mapping[str, object]) -> str:
     """Text of an experiment file with the values of these keys replaced."""
     return _document(f"{name}, a first look", {**documents.read(text, name).values, **keys})
 
 
-def _document(title: str, values: Mapping[str, Any]) -> str:
+def _document(title: str, values: Mapping[str, object]) -> str:
     shown = yaml.safe_dump(dict(values), sort_keys=False, allow_unicode=True)
     return f"# {title}\n{shown}"
 

@@ -35,7 +35,7 @@ from wirelab.secrets.known import KnownSecrets
 from wirelab.secrets.names import is_secret_name
 from wirelab.secrets.shapes import Span
 
-Json = dict[str, Any]
+Json = dict[str, object]
 Found = TypeVar("Found")
 
 VARIABLE = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)\}")

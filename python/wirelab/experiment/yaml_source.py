@@ -290,8 +290,8 @@ class _Reader:
             return [self.value(item, (*path, i)) for i, item in enumerate(node.items)]
         return node.value if node.tag == STRING else self.scalar(node, path)
 
-    def mapping(self, node: _Mapping, path: Path) -> dict[str, Any]:
-        values: dict[str, Any] = {}
+    def mapping(self, node: _Mapping, path: Path) -> dict[str, object]:
+        values: dict[str, object] = {}
         for key, value in zip(node.items[::2], node.items[1::2], strict=True):
             if not isinstance(key, _Scalar):
                 raise self.error(key, path, "a key must be a single word")

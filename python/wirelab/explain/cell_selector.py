@@ -43,7 +43,7 @@ class CellSelector:
     """``none``, ``client``, ``server`` or ``both``."""
 
     @classmethod
-    def of(cls, words: Mapping[str, Any]) -> CellSelector:
+    def of(cls, words: Mapping[str, object]) -> CellSelector:
         """From the keys of a study file. Raises :class:`UsageError`, :class:`StackError`,
         :class:`UnitError`."""
         if "stack" not in words:
@@ -51,7 +51,7 @@ class CellSelector:
         rest = {key: value for key, value in words.items() if key != "stack"}
         return cls(Stack.parse(str(words["stack"])).reference).changed(rest)
 
-    def changed(self, changes: Mapping[str, Any]) -> CellSelector:
+    def changed(self, changes: Mapping[str, object]) -> CellSelector:
         """The cell with these properties, axes of its stack included, set anew."""
         own = {key: _read(key, value) for key, value in changes.items() if key in PROPERTIES}
         axes = {key: _word(value) for key, value in changes.items() if key not in PROPERTIES}
@@ -72,8 +72,8 @@ class CellSelector:
             for field in fields(self)
             if field.name != "stack"
         }
-        mine, theirs = Stack.parse(self.stack).axes, Stack.parse(other.stack).axes
-        pairs |= {name: (mine[name], theirs[name]) for name in mine}
+        mine, theirs = Stack.parse(self.stack), Stack.parse(other.stack)
+        pairs |= {name: (value, theirs.value(name)) for name, value in mine.axes.texts.items()}
         return {name: (str(a), str(b)) for name, (a, b) in pairs.items() if a != b}
 
     def matches(self, point: Point) -> bool:
@@ -135,7 +135,7 @@ def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-Level = Mapping[str, Any]
+Level = Mapping[str, object]
 """Properties of cells, ``{"users": 10, "bytes": 14}``."""
 
 

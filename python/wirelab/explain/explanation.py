@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector
@@ -54,7 +53,7 @@ class Explanation:
         """The conclusions in words."""
         return tuple(conclusion.text for conclusion in self.conclusions)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For ``--json`` and for the file next to the report."""
         return {
             "ladder": self.ladder.id,
@@ -86,7 +85,7 @@ def explain(trials: Iterable[Trial], ladder: Ladder) -> Explanation:
     return Explanation(ladder, whole, climbed, sums, cells, conclusions)
 
 
-def _step(step: Climbed) -> dict[str, Any]:
+def _step(step: Climbed) -> dict[str, object]:
     return {
         "id": step.rung.id,
         "hypothesis": step.rung.hypothesis,
@@ -101,7 +100,7 @@ def _step(step: Climbed) -> dict[str, Any]:
     }
 
 
-def _balance(sums: Balance | None) -> dict[str, Any] | None:
+def _balance(sums: Balance | None) -> dict[str, object] | None:
     if sums is None:
         return None
     return {
@@ -111,7 +110,7 @@ def _balance(sums: Balance | None) -> dict[str, Any] | None:
     }
 
 
-def _comparison(comparison: Comparison | None) -> dict[str, Any] | None:
+def _comparison(comparison: Comparison | None) -> dict[str, object] | None:
     if comparison is None:
         return None
     return {
@@ -122,7 +121,7 @@ def _comparison(comparison: Comparison | None) -> dict[str, Any] | None:
     }
 
 
-def _interval(interval: Interval | None) -> dict[str, Any] | None:
+def _interval(interval: Interval | None) -> dict[str, object] | None:
     if interval is None:
         return None
     return {

@@ -159,7 +159,7 @@ def _all(plain: Variant, cell: Cell, *, links: bool) -> Iterator[tuple[Condition
 
 
 def _axes(places: tuple[Place, Place], axis: str, value: str) -> Changed:
-    if all(place.stack.axes[axis] == value for place in places):
+    if all(place.stack.value(axis) == value for place in places):
         return "both services already have it"
     first, second = (replace(place, axes={**place.axes, axis: value}) for place in places)
     return first, second
@@ -168,7 +168,7 @@ def _axes(places: tuple[Place, Place], axis: str, value: str) -> Changed:
 def _http_2(places: tuple[Place, Place]) -> Changed:
     changed = [
         replace(place, service=_http(place.service, "http2", version="2"))
-        if place.service.stack.axes["transport"] != "http/2"
+        if place.service.stack.axes.transport != "http/2"
         else place
         for place in places
     ]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from wirelab.errors import StackError, UsageError
-from wirelab.stack import axes as table
 from wirelab.stack.reference import Stack
 
 Refusal = Callable[[Stack], str]
@@ -36,7 +35,7 @@ class Step:
     @property
     def changes(self) -> dict[str, tuple[str, str]]:
         """Axis, value before, value after."""
-        return {name: (self.before.axes[name], self.after.axes[name]) for name in self.axes}
+        return {name: (self.before.value(name), self.after.value(name)) for name in self.axes}
 
     @property
     def label(self) -> str:
@@ -48,8 +47,7 @@ class Step:
 def differing(a: Stack, b: Stack) -> tuple[str, ...]:
     """The axes in which both differ, in the order in which they are changed: what the bytes are
     before how they travel, the language last."""
-    order = (*(axis.name for axis in table.TABLE), "binding", "language")
-    return tuple(name for name in order if a.axes[name] != b.axes[name])
+    return a.differing(b)
 
 
 def path(a: Stack, b: Stack, refusal: Refusal) -> tuple[Step, ...]:
@@ -74,7 +72,7 @@ def alone(start: Stack, step: Step, *, back: bool, refusal: Refusal) -> tuple[St
     where that stack cannot be measured."""
     place = 0 if back else 1
     changed = {name: ends[place] for name, ends in step.changes.items()}
-    return _made({**start.axes, **changed}, refusal)
+    return _made({**start.axes.texts, **changed}, refusal)
 
 
 def _stops(a: Stack, b: Stack, axes: tuple[str, ...], refusal: Refusal) -> list[frozenset[str]]:
@@ -125,7 +123,7 @@ def _mixed(
     a: Stack, b: Stack, subset: frozenset[str], refusal: Refusal
 ) -> tuple[Stack | None, str]:
     """``a`` with these axes of ``b``."""
-    return _made({**a.axes, **{name: b.axes[name] for name in subset}}, refusal)
+    return _made({**a.axes.texts, **{name: b.value(name) for name in subset}}, refusal)
 
 
 def _made(axes: Mapping[str, str], refusal: Refusal) -> tuple[Stack | None, str]:

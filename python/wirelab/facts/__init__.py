@@ -6,17 +6,17 @@ from data/facts_measured.json (`make facts`) and data/engine_tax.json (`make ben
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from wirelab.errors import UsageError
+from wirelab.records import engine_tax
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
@@ -96,7 +96,7 @@ def stacks() -> list[Stack]:
         if "transfer" in served.contracts
         for codec in served.codecs
     }
-    return sorted(found, key=lambda stack: (stack.axes["binding"], stack.axes["codec"]))
+    return sorted(found, key=lambda stack: (stack.axes.binding, stack.axes.codec))
 
 
 def features() -> list[tuple[str, str]]:
@@ -117,11 +117,11 @@ def facts(references: Sequence[str] = ()) -> list[Fact]:
 
 def _chosen(references: Sequence[str]) -> list[Stack]:
     every = stacks()
-    bindings = sorted({stack.axes["binding"] for stack in every})
+    bindings = sorted({stack.axes.binding for stack in every})
     found: dict[Stack, None] = {}
     for reference in references:
         if reference in bindings:
-            found |= {stack: None for stack in every if stack.axes["binding"] == reference}
+            found |= {stack: None for stack in every if stack.axes.binding == reference}
             continue
         stack = Stack.parse(reference)
         if stack not in every:
@@ -158,7 +158,7 @@ def _stated(stack: Stack, feature: _Feature) -> Iterator[Fact]:
 
 def _statement(stack: Stack, feature: _Feature) -> _Statement | None:
     """A fact of the codec has priority over one of the binding."""
-    binding, codec = stack.axes["binding"], stack.axes["codec"]
+    binding, codec = stack.axes.binding, stack.axes.codec
     by = {statement.of: statement for statement in feature.stated}
     return by.get(f"{binding}?codec={codec}", by.get(binding))
 
@@ -178,17 +178,17 @@ def _measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
 
 def _bytes_per_call(stack: Stack, feature: _Feature) -> Iterator[Fact]:
     """Facts from the engine's benchmark, which runs on the services in Rust."""
-    document = _bench()
-    codec, binding = stack.axes["codec"], stack.axes["binding"]
-    for row in document["stacks"]:
-        if (row["binding"], row["codec"]) == (binding, codec):
+    tax = engine_tax.published()
+    codec, binding = stack.axes.codec, stack.axes.binding
+    for row in tax.stacks:
+        if (row.binding, row.codec) == (binding, codec):
             value = (
-                f"{row['bytes_per_call']:,} bytes sent and received per call of Submit with 200 B "
+                f"{row.bytes_per_call:,} bytes sent and received per call of Submit with 200 B "
                 "(service in Rust, persistent connection)"
             )
-            source = f"measured by `{document['command']}` at {document['machine']['revision']}"
+            source = f"measured by `{tax.command}` at {tax.machine.revision}"
             path = "python/wirelab/data/engine_tax.json"
-            day = document["taken"][:10]
+            day = tax.taken[:10]
             yield Fact(str(stack), feature.name, value, "measured", source, path, day)
 
 
@@ -202,11 +202,6 @@ def _document() -> _Document:
 @cache
 def _measurements() -> _Measurements:
     return msgspec.json.decode(_text("facts_measured.json"), type=_Measurements)
-
-
-@cache
-def _bench() -> Any:
-    return json.loads(_text("engine_tax.json"))
 
 
 def _text(name: str) -> str:

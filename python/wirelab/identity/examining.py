@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -32,8 +32,6 @@ ACCOUNTS, BALANCE = 1_000, 1_000_000_000
 STORE_TIMEOUT_MS = 50_000
 """Shorter than the engine's timeout for a call of the examination."""
 
-Json = dict[str, Any]
-
 
 def examine(
     program: Program,
@@ -43,7 +41,7 @@ def examine(
     interruption: Interruption,
     engine_sha256: str,
     deep: bool = False,
-    faults: Json | None = None,
+    faults: Mapping[str, object] | None = None,
     url: str = "",
     ready_timeout_s: float | None = None,
 ) -> Examination:
@@ -102,7 +100,7 @@ def _patience(store: Store) -> dict[str, int]:
     return {} if store.kind == MEMORY else {"timeout_ms": STORE_TIMEOUT_MS}
 
 
-def _document(stack: Stack, contract: str, endpoint: Endpoint, deep: bool) -> Json:
+def _document(stack: Stack, contract: str, endpoint: Endpoint, deep: bool) -> dict[str, object]:
     """Input of `wirelab-engine verify` (contracts/process/verify.schema.json)."""
     called = {key: value for key, value in endpoint.group().items() if key != "report"}
     return {
@@ -116,7 +114,7 @@ def _document(stack: Stack, contract: str, endpoint: Endpoint, deep: bool) -> Js
 
 
 def _asked(
-    document: Json, log: Path, service: Service, interruption: Interruption
+    document: dict[str, object], log: Path, service: Service, interruption: Interruption
 ) -> tuple[Exam, ...]:
     child = Child([str(engine_binary.find()), "verify"], ProcessOptions(log=log))
     try:
@@ -125,31 +123,39 @@ def _asked(
         said = _answer(child, interruption)
     finally:
         child.kill()
-    if said.get("event") == "error":
-        message, remedy = str(said.get("message")), str(said.get("remedy", ""))
-        if said.get("kind") == "plan":
-            raise EngineRefused(f"the engine refused the examination: {message}", remedy)
-        raise TrialFailed(service.death() or message)
+    if said.event == "error":
+        if said.kind == "plan":
+            message = f"the engine refused the examination: {said.message}"
+            raise EngineRefused(message, said.remedy)
+        raise TrialFailed(service.death() or said.message)
     try:
-        return msgspec.convert(said["exams"], tuple[Exam, ...])
-    except (KeyError, msgspec.ValidationError) as error:
+        return msgspec.json.decode(said.exams, type=tuple[Exam, ...])
+    except msgspec.ValidationError as error:
         raise EngineRefused(
             f"the engine's output is not an examination: {error}",
             "run `make setup`, so that engine and Python package have the same version",
         ) from error
 
 
-def _answer(child: Child, interruption: Interruption) -> Json:
+class _Answer(msgspec.Struct):
+    """The engine's one line: an examination, or an error."""
+
+    event: str = ""
+    kind: str = ""
+    message: str = ""
+    remedy: str = ""
+    exams: msgspec.Raw = msgspec.Raw(b"null")
+
+
+def _answer(child: Child, interruption: Interruption) -> _Answer:
     deadline = time.monotonic() + EXAMINATION_S_MAX
     while (line := child.line(POLL_S)) is None:
         interruption.check()
         if time.monotonic() > deadline:
             raise TrialFailed(f"the examination took more than {EXAMINATION_S_MAX:.0f} s")
     try:
-        said = json.loads(line) if line else None
-    except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        return msgspec.json.decode(line, type=_Answer)
+    except ValueError as error:
         code = child.end(1.0)
-        raise TrialFailed(f"the engine ended with {describe_exit(code)}: {child.log_tail()}")
-    return said
+        ended = f"the engine ended with {describe_exit(code)}: {child.log_tail()}"
+        raise TrialFailed(ended) from error

@@ -159,7 +159,7 @@ class _Examiner:
         yield Scenario("a killed service", lambda _: _kill(service), is_of_service=True)
 
     def _go_through(self, scenario: Scenario, endpoint: Endpoint, timeout_ms: int) -> None:
-        if self._subject.stack.axes["binding"] == "iiop":
+        if self._subject.stack.axes.binding == "iiop":
             scenario = replace(scenario, error=TRANSIENT)
         caller = _Caller(self._subject, endpoint, timeout_ms / 1000.0 + MARGIN_S)
         with self._session() as session:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirelab.stack import axes as table
-from wirelab.stack import rules as legality
 from wirelab.stack.manifests import Catalogue, Served
 from wirelab.stack.reference import Stack
 
@@ -24,11 +23,10 @@ IDENTITY_AXES = (
 
 def identity_stack(stack: Stack) -> Stack:
     """The stack with all other axes at their default, or as close to it as is legal."""
-    axes = stack.axes
-    binding, language = axes["binding"], axes["language"]
+    binding, language = stack.axes.binding, stack.axes.language
     named_axes = {
         name: value
-        for name, value in axes.items()
+        for name, value in stack.axes.texts.items()
         if name in IDENTITY_AXES and value != table.default(binding, name)
     }
     return _nearest(f"{binding}@{language}", named_axes)
@@ -87,11 +85,4 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
 
 def _nearest(service: str, changes: dict[str, str]) -> Stack:
     """The stack with this value, and other axes repaired where they would become illegal."""
-    plain = Stack.parse(service)
-    legal = legality.nearest({**plain.axes, **changes})
-    named = [
-        f"{axis.name}={legal[axis.name]}"
-        for axis in table.TABLE
-        if legal[axis.name] != table.default(legal["binding"], axis.name)
-    ]
-    return Stack.parse(f"{service}?{'&'.join(named)}" if named else service)
+    return Stack.parse(Stack.parse(service).near(changes).reference)

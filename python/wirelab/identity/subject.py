@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from wirelab.process import proxies
 from wirelab.process.children import ProcessOptions
@@ -20,8 +19,6 @@ from wirelab.stack.reference import Stack
 HELLO_BYTES = 14
 """Size of Hello's text (contracts/README.md, defaults)."""
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Subject:
@@ -33,7 +30,7 @@ class Subject:
     store: Store
     scratch: Scratch
     interruption: Interruption
-    faults: Json = field(default_factory=dict)
+    faults: Mapping[str, object] = field(default_factory=dict)
     ready_timeout_s: float | None = None
     """See :class:`wirelab.process.children.ProcessOptions`."""
 

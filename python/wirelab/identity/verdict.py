@@ -127,7 +127,7 @@ class Gap(BaseModel):
         """True if it applies to that section of that service."""
         if (contract, section) != (self.contract, self.section):
             return False
-        return any(_fits(stack, service) for service in self.services)
+        return any(stack.fits(service) for service in self.services)
 
 
 class _File(BaseModel):
@@ -163,12 +163,3 @@ def closed_gaps(gaps: Iterable[Gap], findings: Iterable[Finding]) -> list[Gap]:
     """Gaps without a finding."""
     names = {finding.name for finding in findings}
     return [gap for gap in gaps if gap.finding not in names]
-
-
-def _fits(stack: Stack, service: str) -> bool:
-    """True if the stack is that service, with the axes in the reference."""
-    name, _, query = service.partition("?")
-    axes = stack.axes
-    named = [part.partition("=") for part in filter(None, query.split("&"))]
-    same = name == f"{axes['binding']}@{axes['language']}"
-    return same and all(axes.get(axis) == value for axis, _, value in named)

@@ -48,7 +48,7 @@ def chosen(references: Sequence[str], contract: str | None = None) -> list[Point
 
 def _named(reference: str, contract: str | None, catalogue: manifests.Catalogue) -> Iterator[Point]:
     stack = Stack.parse(reference)
-    manifest = catalogue.by_language.get(stack.axes["language"])
+    manifest = catalogue.by_language.get(stack.axes.language)
     contracts = CONTRACTS if contract is None else (contract,)
     served = [one for one in contracts if manifest and manifest.refusal(stack, one) is None]
     if not served:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from wirelab import installation
+from wirelab.documents.axes import Axes
 from wirelab.documents.event import Progress
 from wirelab.documents.plan import Window
 from wirelab.errors import TrialFailed
@@ -94,7 +95,7 @@ class ToolRequest:
     """Parameters of a ghz run."""
 
     target: str
-    axes: Mapping[str, str]
+    axes: Axes
     operation: str
     users: int
     window: Window
@@ -126,7 +127,7 @@ def command(tool: Tool, request: ToolRequest, window: Window, report: Path) -> l
     number of calls has no time limit (see :func:`shorter`)."""
     calls = window.calls
     length = ["-n", str(calls.calls)] if calls else ["-z", _duration(window.duration_s or 0.0)]
-    compression = ["--enable-compression"] if request.axes["compression"] == "gzip" else []
+    compression = ["--enable-compression"] if request.axes.compression == "gzip" else []
     return [
         *(str(tool.path), "--insecure"),
         *("--proto", str(installation.folder("contracts") / "transfer.proto")),

@@ -55,7 +55,7 @@ def _ab(request: ToolRequest, window: Window) -> list[str]:
 
 
 def _wrk(request: ToolRequest, window: Window) -> list[str]:
-    closing = ["-H", "Connection: close"] if request.axes["connection"] == "close" else []
+    closing = ["-H", "Connection: close"] if request.axes.connection.kind == "close" else []
     return [
         *("-t", str(_threads(request)), "-c", str(request.users), *closing, "--latency"),
         *("-d", f"{math.ceil(window.duration_s or 0.0)}s"),
@@ -67,7 +67,7 @@ def _h2load(request: ToolRequest, window: Window) -> list[str]:
     calls = window.calls
     duration_ms = round(1e3 * (window.duration_s or 0.0))
     length = ["-n", str(calls.calls)] if calls else ["-D", f"{duration_ms}ms"]
-    version = ["--h1"] if request.axes["transport"] == "http/1.1" else []
+    version = ["--h1"] if request.axes.transport == "http/1.1" else []
     users, threads = str(request.users), str(_threads(request))
     return [*version, "-c", users, "-m", "1", "-t", threads, *length]
 

@@ -116,7 +116,7 @@ def test_plan(request: ToolRequest, window: Window) -> str:
         host=host,
         port=port,
         path=PATHS[request.operation],
-        keep=request.axes["connection"] == "keep",
+        keep=request.axes.connection.kind == "keep",
         timeout_ms=round(1e3 * request.timeout_s),
     )
 
@@ -242,7 +242,7 @@ def _group(
     times = {"response": _times([sample.elapsed_ms for sample in samples])}
     if good and bad:
         times["response_good"] = _times([sample.elapsed_ms for sample in good])
-    if request.axes["connection"] == "close":
+    if request.axes.connection.kind == "close":
         times["connect"] = _times([sample.connect_ms for sample in samples])
     examples = dict.fromkeys(f"{sample.code} {sample.message}".strip() for sample in bad)
     return GroupResult(

@@ -13,7 +13,6 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from wirelab import installation
 from wirelab.errors import ToolMissing
@@ -107,7 +106,7 @@ class Tool:
     libraries: Mapping[str, str]
     sha256: str
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """The identity in results."""
         return {
             "caller": self.name,

@@ -94,16 +94,16 @@ class Quota:
         _until(lambda: _remove(self.folder), seconds=2.0)
 
 
-def share(value: str) -> float | None:
-    """The share of a core for a value of the axes; None for ``all``."""
-    return None if value == ALL else int(value.removesuffix("%")) / 100.0
+def share(percent: int | None) -> float | None:
+    """The share of a core for a value of the axes; None: all of it."""
+    return None if percent is None else percent / 100.0
 
 
 @contextlib.contextmanager
-def group(value: str, side: str) -> Iterator[Path | None]:
-    """The control group of a side, by the value of its axis, e.g. ``25%``; None for ``all``. Raises
+def group(percent: int | None, side: str) -> Iterator[Path | None]:
+    """The control group of a side, by the value of its axis; None without a quota. Raises
     :class:`LabError`."""
-    cores = share(value)
+    cores = share(percent)
     if cores is None:
         yield None
         return

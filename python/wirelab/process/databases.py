@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import psutil
 
@@ -385,12 +385,12 @@ class Store:
     """Version of a database that wirelab started; "": unknown, or inside the service."""
     database: Database | None = None
 
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, str | int]:
         """The key ``store`` of a service's configuration
         (docs/reference/process.md)."""
         if self.kind == MEMORY:
             return {}
-        named: dict[str, Any] = {"kind": self.kind}
+        named: dict[str, str | int] = {"kind": self.kind}
         if self.url:
             named["url"] = self.url
         if self.pool is not None:
@@ -424,11 +424,11 @@ class Store:
         )
 
     @staticmethod
-    def without_password(configuration: dict[str, Any]) -> dict[str, Any]:
+    def without_password(configuration: dict[str, object]) -> dict[str, object]:
         """The object ``store`` of a service's configuration, as it is recorded."""
         if "url" not in configuration:
             return configuration
-        url = re.sub(r"(//[^:/@]*):[^@]*@", r"\1:…@", configuration["url"])
+        url = re.sub(r"(//[^:/@]*):[^@]*@", r"\1:…@", str(configuration["url"]))
         return {**configuration, "url": url}
 
 
@@ -459,14 +459,13 @@ class Stores(Closing):
         """A fresh store for a trial, in the network namespace of its service. ``folder`` receives
         the server's log and, during the trial, SQLite's file. Raises :class:`LabError`,
         :class:`TrialFailed`."""
-        kind, pool_text = stack.axes["store"], stack.axes["store_pool"]
-        pool = int(pool_text) if pool_text.isdigit() else None
+        kind, pool = stack.axes.store, stack.axes.store_pool
         if kind == "postgres" and not self._url:
             cluster = self._started()
             with Database(
                 cluster,
                 log=folder / "postgres.log",
-                max_connections=int(stack.axes["max_connections"]),
+                max_connections=stack.axes.max_connections,
                 namespace=namespace,
                 cores=cores,
             ) as database:

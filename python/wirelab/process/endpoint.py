@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from wirelab.process.scratch import Scratch
@@ -23,11 +24,11 @@ class ListenSpec:
         """Where and how a service of that stack listens; ``host`` is the server's end of the link.
         Raises :class:`LabError` if the machine does not support it."""
         axes = stack.axes
-        listen = f"unix:{scratch.socket()}" if axes["socket"] == "unix" else f"{host}:0"
-        if axes["security"] == "none":
+        listen = f"unix:{scratch.socket()}" if axes.socket == "unix" else f"{host}:0"
+        if axes.security == "none":
             return cls(listen)
         files = scratch.certificates()
-        security = axes["security"]
+        security = axes.security
         return cls(listen, files.of_service(security), files.of_client(security))
 
 
@@ -41,7 +42,7 @@ class Endpoint:
     """Object reference, with iiop."""
     report: str | None = None
     """Address where the service reports processed calls, with one-way stacks."""
-    tls: dict[str, str] = field(default_factory=dict)
+    tls: Mapping[str, str | bool] = field(default_factory=dict)
 
     @property
     def port(self) -> int | None:

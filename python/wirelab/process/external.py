@@ -14,7 +14,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -38,7 +37,7 @@ _NUMBERS = itertools.count(1)
 LOG_BYTES_MAX = 1 << 20
 """Maximum amount of a service's output that is searched for its ready line."""
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)

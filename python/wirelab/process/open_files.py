@@ -7,8 +7,8 @@ engine has no such limit: it spreads connections over threads with open file tab
 from __future__ import annotations
 
 import resource
-from collections.abc import Mapping
 
+from wirelab.documents.axes import Axes
 from wirelab.format.counting import counted
 
 SPARE = 256
@@ -21,16 +21,15 @@ def limit() -> int | None:
     return None if hard == resource.RLIM_INFINITY else hard
 
 
-def connections(axes: Mapping[str, str], concurrency: int) -> int:
+def connections(axes: Axes, concurrency: int) -> int:
     """Connections of a load with that number of concurrent calls over a stack of these axes. Caller
     and service hold one end each, regardless of the number of threads."""
-    policy, _, count = axes["connection"].partition("=")
-    if policy == "close":
+    policy = axes.connection
+    if policy.kind == "close":
         return concurrency
-    if policy == "pool":
-        return int(count)
-    _, _, in_flight = axes["in_flight"].partition("=")
-    return -(-concurrency // int(in_flight or 1))
+    if policy.count is not None:
+        return policy.count
+    return -(-concurrency // axes.in_flight)
 
 
 def refusal(needed: int) -> str | None:

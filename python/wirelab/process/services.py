@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from wirelab import checkout
+from wirelab.documents.axes import Binding, Reply
 from wirelab.documents.codec_times import CodecTimes
 from wirelab.documents.service_ready import Ready
 from wirelab.errors import BuildError, NotInstalled, TrialFailed
@@ -27,7 +28,7 @@ from wirelab.stack.reference import Stack
 AT_ANY_PORT = ListenSpec()
 """No TLS, on a free port of the loopback interface."""
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class Settings:
 
     hello_bytes: int = 14
     processors: int = 1
-    collector: Json = field(default_factory=dict)
-    faults: Json = field(default_factory=dict)
-    store: Json = field(default_factory=dict)
+    collector: Mapping[str, object] = field(default_factory=dict)
+    faults: Mapping[str, object] = field(default_factory=dict)
+    store: Mapping[str, str | int] = field(default_factory=dict)
     """Result of :meth:`wirelab.process.databases.Store.configuration`."""
     codec_times: bool = False
     """Whether it keeps replies, so that their codec can be timed."""
@@ -131,10 +132,17 @@ RUST_PROGRAM = "{programs}/"
 
 def _start(manifest: Manifest, stack: Stack, contract: str) -> tuple[str, ...]:
     """The command that starts the service for this stack."""
-    stored = contract in STORED_CONTRACTS and stack.axes["store"] != "memory"
+    stored = contract in STORED_CONTRACTS and stack.axes.store != "memory"
     return (
         manifest.start_with_database if stored and manifest.start_with_database else manifest.start
     )
+
+
+class _Spoken(msgspec.Struct):
+    """What decides how callers find the service."""
+
+    binding: Binding
+    reply: Reply = "two-way"
 
 
 class Service(ManagedProcess[Ready]):
@@ -156,17 +164,17 @@ class Service(ManagedProcess[Ready]):
         """Starts it and waits for its ready line. Raises :class:`TrialFailed` if it refuses, dies,
         stops making progress before it is ready or prints something else."""
         self.program = program
-        self.configuration = configuration
+        self._spoken = msgspec.convert(configuration["stack"], _Spoken)
         self._namespace = options.namespace
         super().__init__(program.command, configuration, options, interruption=interruption)
 
     def endpoint(self, listen: ListenSpec) -> Endpoint:
         """Endpoint for callers. Raises :class:`TrialFailed` if its ready line lacks a value that
         the stack needs."""
-        stack, needed = self.configuration["stack"], {}
-        if stack["binding"] == "iiop":
+        needed = {}
+        if self._spoken.binding == "iiop":
             needed["ior"] = self.ready.ior
-        if stack.get("reply") == "one-way":
+        if self._spoken.reply == "one-way":
             needed["report"] = self.ready.report
         for name, value in needed.items():
             if value is None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from wirelab.documents.event import Pauses
 from wirelab.records.conversion import convert, written
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)

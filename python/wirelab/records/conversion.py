@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from wirelab.documents.axes import Axes
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
@@ -22,6 +24,15 @@ def convert(content: object, model: type[T]) -> T:
     :class:`TypeError` if a value has another type; it names the field."""
     try:
         return msgspec.convert(content, model, from_attributes=True)
+    except msgspec.ValidationError as error:
+        raise TypeError(str(error)) from error
+
+
+def convert_axes(content: object) -> Axes:
+    """Parses the axes of a point, which the journal stores as text. Raises :class:`TypeError`."""
+    texts = convert(content, dict[str, str])
+    try:
+        return Axes.of(texts)
     except msgspec.ValidationError as error:
         raise TypeError(str(error)) from error
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from wirelab.records.codec import CodecRecord
 from wirelab.records.conversion import convert, written
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 OWN = "lab's own"
@@ -57,7 +56,7 @@ class ServiceRecord:
     runtime: str | None = None
     libraries: tuple[Library, ...] | dict[str, str] | None = None
     """In older runs without roles a map of names to versions."""
-    set: dict[str, Any] | None = None
+    set: Mapping[str, object] | None = None
     """Actual settings: ``nagle``, ``processors``, ..."""
     pid: int | None = None
     report: str | None = None
@@ -96,7 +95,7 @@ class ServiceRecord:
             roles.setdefault(library.role, []).append(f"{library.name} {library.version}")
         return [f"{role}: {', '.join(named)}" for role, named in roles.items()]
 
-    def announced(self, ready_line: Mapping[str, Any]) -> ServiceRecord:
+    def announced(self, ready_line: Mapping[str, object]) -> ServiceRecord:
         """From the ready line of the service. Raises :class:`TypeError`."""
         return convert({**ready_line, **written(self, set())}, ServiceRecord)
 

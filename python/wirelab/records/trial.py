@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from wirelab.documents.axes import Axes
 from wirelab.records.caller import CallerRecord
-from wirelab.records.conversion import convert
+from wirelab.records.conversion import convert, convert_axes, located
 from wirelab.records.group import GroupResult
 from wirelab.records.host import HostRecord
 from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
@@ -49,8 +50,8 @@ class Point:
 
     stack: str
     """Canonical stack reference, e.g. ``rest@go?codec=text&connection=close``."""
-    axes: dict[str, str]
-    """Every axis with its value, defaults included (``binding``, ``language``, ``codec``, ...)."""
+    axes: Axes
+    """The value of every axis."""
     operation: str
     """Operation of the contract, e.g. ``Hello``."""
     bytes: int
@@ -67,6 +68,7 @@ class Point:
     def to_json(self) -> Json:
         """As stored in the journal."""
         line: Json = msgspec.to_builtins(self)
+        line["axes"] = dict(self.axes.texts)
         if not self.service:
             line.pop("service")
         return line
@@ -74,7 +76,11 @@ class Point:
     @classmethod
     def of(cls, line: object) -> Point:
         """From the journal. Raises :class:`TypeError`."""
-        return convert(line, cls)
+        given = convert(line, dict[str, Any])
+        if "axes" in given:
+            with located(".axes"):
+                given["axes"] = convert_axes(given["axes"])
+        return convert(given, cls)
 
     @property
     def semantic_class(self) -> str:
@@ -82,9 +88,7 @@ class Point:
         when the service reports that it has processed it; ``through a proxy``, when the reply of a
         proxy is read. Otherwise hops, delivery and order are always those of one connection;
         streams are separate operations."""
-        if self.axes.get("via", "none") != "none":
-            return PROXIED
-        return self.axes.get("reply", "two-way")
+        return PROXIED if self.axes.via != "none" else self.axes.reply
 
 
 @dataclass(frozen=True)

@@ -132,5 +132,5 @@ class TrialCurves:
 
 
 def _has_times(trial: Trial) -> bool:
-    own = trial.point.axes.get("caller", ENGINE) == ENGINE
+    own = trial.point.axes.caller == ENGINE
     return own and bool(trial.time_ns("response", "mean"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from wirelab.format.numbers import sanitize
 from wirelab.format.units import Unit
@@ -29,7 +28,7 @@ LINE_MIN, LINE_MAX = 5, 120
 DIGITS = 4
 """Significant digits: a screen shows no more."""
 _NS = 1e9
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)

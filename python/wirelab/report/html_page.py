@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -50,7 +49,7 @@ class HtmlPage:
     """Names and values at its head."""
     legend: Sequence[Entry] = ()
     """Of the stacks; shown where a section asks for it."""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, object] = field(default_factory=dict)
     """What the interactive charts draw; none of them where it is empty."""
 
     def html(self) -> str:
@@ -110,7 +109,7 @@ def _hash(script: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _json(data: Mapping[str, Any]) -> Markup:
+def _json(data: Mapping[str, object]) -> Markup:
     """JSON that cannot end its element, whatever the strings in it hold."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for character in "<>&":

@@ -200,14 +200,14 @@ def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bo
 def _accept_postgres(planned: Schedule) -> None:
     """Raises :class:`UsageError` if a server that wirelab does not start cannot be used."""
     every = [cell for trial in planned.trials for cell in trial.cells]
-    cells = [cell for cell in every if cell.stack.axes["store"] == "postgres"]
+    cells = [cell for cell in every if cell.stack.axes.store == "postgres"]
     if not cells:
         raise UsageError("--postgres: no service here has store=postgres", "leave --postgres out")
     problems = {}
     for cell in cells:
         if cell.link != LOOPBACK:
             problems[f"{cell.stack}, link {cell.link}"] = "its network namespace has no route"
-        elif cell.stack.axes["max_connections"] != str(MAX_CONNECTIONS):
+        elif cell.stack.axes.max_connections != MAX_CONNECTIONS:
             problems[str(cell.stack)] = (
                 "max_connections can be set only if wirelab starts the server"
             )
@@ -295,15 +295,15 @@ def _todo(planned: Schedule, done: set[str]) -> Iterator[Cell]:
 
 def _language(cell: Cell) -> str:
     """External services have none."""
-    return cell.stack.axes["language"] if cell.external is None else ""
+    return cell.stack.axes.language if cell.external is None else ""
 
 
 def _via(cell: Cell) -> str:
-    return cell.stack.axes["via"]
+    return cell.stack.axes.via
 
 
 def _caller(cell: Cell) -> str:
-    return cell.stack.axes["caller"]
+    return cell.stack.axes.caller
 
 
 def _is_on_another_machine(cell: Cell) -> bool:

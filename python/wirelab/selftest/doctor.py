@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from wirelab.documents.link import Measure
 from wirelab.documents.link_ready import Ready
@@ -51,7 +51,7 @@ class Finding:
     means: str = ""
     """Consequence for measurements; empty if there is none."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Document for ``--json``."""
         return {
             "name": self.name,

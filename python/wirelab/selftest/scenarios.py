@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -98,7 +97,7 @@ class Scenario:
         return str(yaml.safe_dump(experiment, sort_keys=False))
 
 
-RUNGS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+RUNGS: tuple[tuple[str, str, str, dict[str, object]], ...] = (
     (
         "windows",
         "the client's HTTP/2 window",

@@ -5,27 +5,27 @@ The table is data of ``crates/stack``; new axes and values are added there.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
+
+import msgspec
 
 from wirelab.errors import StackError, UnitError
 from wirelab.format.units import parse_bytes, parse_seconds
 from wirelab.stack.suggestions import did_you_mean
 
-Axes = Mapping[str, str]
-"""Axis -> value, ``binding`` and ``language`` among them."""
+AxisMap = Mapping[str, str]
+"""Axis -> value as text, ``binding`` and ``language`` among them."""
 Unit = Literal["bytes", "milliseconds", "percent", "segments", "connections"]
 Side = Literal["both", "caller", "service", "link", "lab"]
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(msgspec.Struct, frozen=True):
     """Numeric values of an axis."""
 
     unit: Unit
@@ -33,8 +33,7 @@ class Number:
     max: int
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(msgspec.Struct, frozen=True):
     """What a binding supports, defaults first."""
 
     name: str
@@ -42,16 +41,15 @@ class Binding:
     transports: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """Condition that the value of an axis is one of some values, or none of them."""
 
     axis: str
-    is_one: bool
+    is_one: bool = msgspec.field(name="is")
     values: tuple[str, ...]
     """``pool`` stands for ``pool=N``."""
 
-    def holds(self, axes: Axes) -> bool:
+    def holds(self, axes: AxisMap) -> bool:
         """Whether the condition holds."""
         value = axes[self.axis]
         return (value in self.values or value.partition("=")[0] in self.values) == self.is_one
@@ -66,44 +64,11 @@ class Rule:
     repair: Mapping[str, str]
     """The smallest change that makes the combination legal."""
 
-    def broken(self, axes: Axes) -> bool:
+    def broken(self, axes: AxisMap) -> bool:
         """Whether these axes violate the rule."""
         return all(condition.holds(axes) for condition in self.when)
 
 
-class _Document:
-    """Contents of stack.json, read on first use."""
-
-    @cached_property
-    def raw(self) -> dict[str, Any]:
-        data = resources.files("wirelab").joinpath("data/stack.json")
-        document: dict[str, Any] = json.loads(data.read_text(encoding="utf-8"))
-        return document
-
-    @cached_property
-    def bindings(self) -> Mapping[str, Binding]:
-        rows = (
-            Binding(row["name"], tuple(row["codecs"]), tuple(row["transports"]))
-            for row in self.raw["bindings"]
-        )
-        return MappingProxyType({row.name: row for row in rows})
-
-    @cached_property
-    def rules(self) -> tuple[Rule, ...]:
-        return tuple(
-            Rule(
-                tuple(Condition(c["axis"], c["is"], tuple(c["values"])) for c in row["when"]),
-                row["reason"],
-                MappingProxyType(dict([row["repair"]])),
-            )
-            for row in self.raw["rules"]
-        )
-
-
-document = _Document()
-
-COUNT_MAX: int = document.raw["count_max"]
-"""The largest N in ``pool=N``, ``pipeline=N`` and ``multiplex=N``."""
 KERNEL = "kernel"
 """Value of axes that leave a choice to the kernel."""
 ENGINE = "engine"
@@ -113,8 +78,7 @@ CLIENTS = frozenset({"go", "java"})
 libraries of a language. All others except the engine are third-party tools."""
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """One factor."""
 
     name: str
@@ -129,6 +93,8 @@ class Axis:
     """Meaning and range of a number, if a number is a valid value."""
     side: Side
     """The side that implements it."""
+    meant: tuple[str, ...]
+    """Names that people confuse with its own."""
 
     def canonical(self, text: str) -> str:
         """The value as written in references. Raises :class:`StackError`."""
@@ -229,18 +195,41 @@ class Axis:
         return round(ms)
 
 
-TABLE: tuple[Axis, ...] = tuple(
-    Axis(
-        name=row["name"],
-        about=row["about"],
-        default=row["default"],
-        names=tuple(row["names"]),
-        counted=tuple(row["counted"]),
-        number=Number(**row["number"]) if row["number"] else None,
-        side=row["side"],
-    )
-    for row in document.raw["axes"]
+class _RuleRow(msgspec.Struct, frozen=True):
+    when: tuple[Condition, ...]
+    reason: str
+    repair: tuple[str, str]
+    """Axis and value."""
+
+
+class _Document(msgspec.Struct, frozen=True, dict=True):
+    """Contents of stack.json."""
+
+    axes: tuple[Axis, ...]
+    count_max: int
+    binding_rows: tuple[Binding, ...] = msgspec.field(name="bindings")
+    rule_rows: tuple[_RuleRow, ...] = msgspec.field(name="rules")
+
+    @cached_property
+    def bindings(self) -> Mapping[str, Binding]:
+        return MappingProxyType({row.name: row for row in self.binding_rows})
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(
+            Rule(row.when, row.reason, MappingProxyType(dict([row.repair])))
+            for row in self.rule_rows
+        )
+
+
+document = msgspec.json.decode(
+    resources.files("wirelab").joinpath("data/stack.json").read_bytes(), type=_Document
 )
+
+COUNT_MAX: int = document.count_max
+"""The largest N in ``pool=N``, ``pipeline=N`` and ``multiplex=N``."""
+
+TABLE: tuple[Axis, ...] = document.axes
 """All axes except binding and language, in the order of references."""
 
 BY_NAME: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in TABLE})
@@ -249,7 +238,7 @@ BINDINGS: tuple[str, ...] = tuple(document.bindings)
 """Values of the axis ``binding``."""
 
 MEANT: Mapping[str, str] = MappingProxyType(
-    {word: row["name"] for row in document.raw["axes"] for word in row["meant"]}
+    {word: axis.name for axis in TABLE for word in axis.meant}
 )
 """Axis names that people confuse, where the spelling alone gives no suggestion."""
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from wirelab.errors import StackError
 from wirelab.stack import axes as table
 from wirelab.stack import rules as legality
+from wirelab.stack.axes import AxisMap
 from wirelab.stack.reference import Stack
 
 LANGUAGE = "external"
@@ -63,8 +64,7 @@ class ExternalStack(Stack):
         return cls(name, MappingProxyType(dict(axes)))
 
     @cached_property
-    def axes(self) -> Mapping[str, str]:
-        """Every axis with its value, ``binding`` and ``language`` first."""
+    def _texts(self) -> AxisMap:
         binding = self.base["binding"]
         axes = {"binding": binding, "language": LANGUAGE}
         axes |= {axis.name: table.default(binding, axis.name) for axis in table.TABLE}
@@ -85,7 +85,7 @@ class ExternalStack(Stack):
                 )
             named[name] = axis.canonical(value)
         made = ExternalStack(self._reference(named), self.base, MappingProxyType(named))
-        broken = legality.first_broken(made.axes)
+        broken = legality.first_broken(made._texts)
         if broken is not None:
             raise StackError(f"{made.reference} cannot exist: {broken.reason}", "remove the change")
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 ProfileName = Literal["loopback", "lan", "wlan", "routed-wlan", "gprs", "wan", "mobile"]
 """Built-in profiles, described in docs/reference/links.md."""
@@ -24,7 +24,7 @@ class OwnProfile(Protocol):
     def driver(self) -> Driver:
         """Its driver."""
 
-    def model_dump(self, *, exclude_unset: bool, exclude: set[str]) -> dict[str, Any]:
+    def model_dump(self, *, exclude_unset: bool, exclude: set[str]) -> dict[str, object]:
         """The values of the file."""
 
 
@@ -33,7 +33,7 @@ def name(profile: str | OwnProfile) -> str:
     return profile if isinstance(profile, str) else profile.name
 
 
-def document(profile: str | OwnProfile) -> str | dict[str, Any]:
+def document(profile: str | OwnProfile) -> str | dict[str, object]:
     """The profile for `wirelab-engine link`, which takes the driver as a separate key."""
     if isinstance(profile, str):
         return profile

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -93,7 +93,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to do if a program in ``requires`` is missing."""
     needs: tuple[str, ...] = ()
     """Programs that it needs in PATH to run."""
-    collector: dict[str, Any] = msgspec.field(default_factory=dict)
+    collector: dict[str, object] = msgspec.field(default_factory=dict)
     """Garbage collector settings if the experiment has none."""
 
     @property
@@ -113,10 +113,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def times_codec(self, stack: Stack, contract: str) -> bool:
         """Whether the service can time the codec of its replies; codec text is excluded."""
         axes = stack.axes
-        return axes["codec"] != "text" and any(
+        return axes.codec != "text" and any(
             served.codec_times
-            and served.binding == axes["binding"]
-            and axes["codec"] in served.codecs
+            and served.binding == axes.binding
+            and axes.codec in served.codecs
             and contract in served.contracts
             for served in self.serves
         )
@@ -124,12 +124,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def refusal(self, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
         """Why this service cannot run the stack, with a change that it can run; None if it can."""
         axes = stack.axes
-        offers = [served for served in self.serves if served.binding == axes["binding"]]
+        offers = [served for served in self.serves if served.binding == axes.binding]
         if not offers:
             names = ", ".join(sorted({served.binding for served in self.serves}))
-            return f"{self.language} supports {names}, not {axes['binding']}", {}
+            return f"{self.language} supports {names}, not {axes.binding}", {}
         # A binding may be offered in parts by codec: report the refusal of the matching part.
-        meant = [served for served in offers if axes["codec"] in served.codecs]
+        meant = [served for served in offers if axes.codec in served.codecs]
         refusals = [_refusal(served, stack, contract) for served in meant or offers]
         return None if None in refusals else refusals[0]
 
@@ -189,7 +189,7 @@ class Catalogue:
     def in_language(self, stack: Stack) -> Manifest:
         """The manifest of the services in the stack's language. Raises :class:`StackError` if there
         are none."""
-        language = stack.axes["language"]
+        language = stack.axes.language
         found = self.by_language.get(language)
         if found is None:
             raise StackError(
@@ -241,14 +241,14 @@ def _read(path: Path) -> Manifest:
 
 def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
     axes = stack.served
-    name = f"{axes['binding']}@{axes['language']}"
+    name, texts = f"{axes.binding}@{axes.language}", axes.texts
     for axis in PETCLINIC_AXES:
-        if axes[axis] != BY_NAME[axis].default and contract != "petclinic":
+        if texts[axis] != BY_NAME[axis].default and contract != "petclinic":
             reason = f"axis {axis} applies only to contract petclinic, not to {contract}"
             return reason, {axis: BY_NAME[axis].default}
     for axis, offered in (
         ("codec", served.codecs),
-        ("soap", served.soap if axes["binding"] == "soap" else (axes["soap"],)),
+        ("soap", served.soap if axes.binding == "soap" else (axes.soap,)),
         ("transport", served.transports),
         ("compression", served.compression),
         ("security", served.security),
@@ -263,18 +263,18 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("validation", served.validations),
         ("parser", served.parsers),
     ):
-        if axes[axis] not in offered:
-            reason = f"{name} supports {axis} {', '.join(offered)}, not {axes[axis]}"
-            behind = axis == "transport" and axes[axis] != stack.axes[axis]
+        if texts[axis] not in offered:
+            reason = f"{name} supports {axis} {', '.join(offered)}, not {texts[axis]}"
+            behind = axis == "transport" and texts[axis] != stack.value(axis)
             return reason, {"via_upstream" if behind else axis: offered[0]}
     for axis, (option, without) in NEEDS_OPTION.items():
-        if axes[axis] != without and option not in served.server_options:
+        if texts[axis] != without and option not in served.server_options:
             return f"{name} has no switch for {axis}", {axis: without}
     if contract not in served.contracts:
         return f"{name} supports contract {', '.join(served.contracts)}, not {contract}", {}
-    if axes["store"] != "memory" and contract not in STORED_CONTRACTS:
+    if axes.store != "memory" and contract not in STORED_CONTRACTS:
         reason = f"contract {contract} stores no rows"
         return f"{reason}; use {', '.join(STORED_CONTRACTS)}", {"store": "memory"}
-    if axes["codec"] == "text" and contract != "transfer":
+    if axes.codec == "text" and contract != "transfer":
         return f"codec text does not support {contract} (contracts/README.md)", {"codec": "json"}
     return None

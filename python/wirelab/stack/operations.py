@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
+from wirelab.documents.axes import Axes
 from wirelab.format.units import format_bytes
 from wirelab.stack.suggestions import did_you_mean
 
@@ -145,14 +145,14 @@ def words(name: str, size: str) -> str:
     return f"{name} {size}" if is_sized else name
 
 
-def refusal(name: str, axes: Mapping[str, str]) -> str:
+def refusal(name: str, axes: Axes) -> str:
     """Why this stack does not support the operation or sequence; empty if it does."""
     if name in _SEQUENCE_NAMES:
         return _sequence_refusal(name, axes)
     operation = OPERATIONS.get(name)
     if operation is None:
         return f"there is no operation {name!r}. {did_you_mean(name, OPERATIONS)}"
-    binding, codec = axes["binding"], axes["codec"]
+    binding, codec = axes.binding, axes.codec
     if operation.takes_carried:
         return f"{name} needs a number from an earlier reply and is called within sequences only"
     if operation.is_stream and binding not in STREAMING_BINDINGS:
@@ -162,10 +162,10 @@ def refusal(name: str, axes: Mapping[str, str]) -> str:
     return ""
 
 
-def _sequence_refusal(name: str, axes: Mapping[str, str]) -> str:
-    if axes["codec"] == "text":
-        return f"{name} with {axes['binding']} does not support codec text; use json, protobuf, xml"
-    if axes["reply"] == "one-way":
+def _sequence_refusal(name: str, axes: Axes) -> str:
+    if axes.codec == "text":
+        return f"{name} with {axes.binding} does not support codec text; use json, protobuf, xml"
+    if axes.reply == "one-way":
         return f"{name} needs numbers from replies, but reply=one-way has no replies"
     return ""
 
@@ -173,7 +173,7 @@ def _sequence_refusal(name: str, axes: Mapping[str, str]) -> str:
 SIZE_BYTES_MAX = 64 * 1024 * 1024
 """Maximum message size of the contracts (contracts/README.md)."""
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)

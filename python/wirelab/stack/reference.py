@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any
 
+from wirelab.documents.axes import Axes
 from wirelab.errors import StackError
 from wirelab.stack import axes as table
 from wirelab.stack import rules as legality
+from wirelab.stack.axes import AxisMap
 from wirelab.stack.suggestions import did_you_mean
 
 
@@ -38,71 +39,93 @@ class Stack:
         return _legal(_reference(axes))
 
     @cached_property
-    def axes(self) -> Mapping[str, str]:
+    def axes(self) -> Axes:
+        """The value of every axis."""
+        return Axes.of(self._texts)
+
+    @cached_property
+    def _texts(self) -> AxisMap:
         """Every axis with its value, ``binding`` and ``language`` first."""
         return MappingProxyType(_parse(self.reference))
 
     @property
-    def served(self) -> Mapping[str, str]:
+    def served(self) -> Axes:
         """The axes as the service sees them: behind a proxy, the version of HTTP is the one that
         the proxy speaks to it."""
-        upstream = self.axes["via_upstream"]
-        return self.axes if upstream == "same" else {**self.axes, "transport": upstream}
+        upstream = self.axes.via_upstream
+        return self.axes if upstream == "same" else Axes.of({**self._texts, "transport": upstream})
+
+    def value(self, axis: str) -> str:
+        """The value of an axis whose name is data, e.g. of a finding's test, as in references. Code
+        that knows the axis uses :attr:`axes`."""
+        return self._texts[axis]
+
+    def differing(self, other: Stack) -> tuple[str, ...]:
+        """The axes in which both differ, in the order of references, then binding and language."""
+        names = (*table.BY_NAME, "binding", "language")
+        return tuple(name for name in names if self.value(name) != other.value(name))
+
+    def fits(self, service: str) -> bool:
+        """Whether it is that ``binding@language``, with the axes that are named after it."""
+        name, _, query = service.partition("?")
+        named = [part.partition("=") for part in filter(None, query.split("&"))]
+        same = name == f"{self.axes.binding}@{self.axes.language}"
+        return same and all(self._texts.get(axis) == value for axis, _, value in named)
 
     def with_axes(self, changes: Mapping[str, str]) -> Stack:
         """The stack with these axes changed. Raises :class:`StackError` if it is illegal."""
         if not changes:
             return self
-        axes = dict(self.axes)
+        axes = dict(self._texts)
         for name, value in changes.items():
             axes[name] = _canonical(name, value)
         return Stack.parse(_reference(axes))
 
     def near(self, changes: Mapping[str, str]) -> Stack:
         """The nearest legal stack with these axes changed."""
-        return Stack(_reference(legality.nearest({**self.axes, **changes})))
+        return Stack(_reference(legality.nearest({**self._texts, **changes})))
 
     def engine_stack(self) -> dict[str, str]:
         """The object ``stack`` of a group in the engine's plan: axes that differ from the binding's
         defaults."""
-        return {"binding": self.axes["binding"], **_named_axes(self.axes)}
+        return {"binding": self.axes.binding, **_named_axes(self._texts)}
 
-    def service_stack(self) -> dict[str, Any]:
+    def service_stack(self) -> dict[str, object]:
         """The object ``stack`` of a service's configuration (docs/reference/process.md)."""
         axes = self.served
         own = ("binding", "codec", "compression", "transport", "security")
-        stack: dict[str, Any] = {name: axes[name] for name in own}
+        stack: dict[str, object] = {name: axes.texts[name] for name in own}
         for name, belongs in (
-            ("soap", axes["binding"] == "soap"),
-            ("reply", axes["binding"] == "raw"),
-            ("token_cache", axes["codec"] == "token-xml"),
-            ("end_of_message", axes["end_of_message"] != "content-length"),
-            ("parser", axes["parser"] != table.BY_NAME["parser"].default),
+            ("soap", axes.binding == "soap"),
+            ("reply", axes.binding == "raw"),
+            ("token_cache", axes.codec == "token-xml"),
+            ("end_of_message", axes.end_of_message != "content-length"),
+            ("parser", axes.parser != "default"),
         ):
             if belongs:
-                stack[name] = axes[name]
-        if axes["close_delay"] != "0":
-            stack["close_delay_ms"] = int(axes["close_delay"])
+                stack[name] = axes.texts[name]
+        if axes.close_delay_ms:
+            stack["close_delay_ms"] = axes.close_delay_ms
         return stack
 
-    def service_socket(self) -> dict[str, Any]:
+    def service_socket(self) -> dict[str, object]:
         """The object ``socket`` of a service's configuration."""
-        axes = self.axes
+        server = self.axes.server
         return {
-            "nagle": axes["server.nagle"] == "on",
-            "writes": axes["server.writes"],
+            "nagle": server.nagle,
+            "writes": server.writes,
             "quickack": None,
-            "tcp_window": _bytes_or_none(axes["server.tcp_window"]),
-            "h2_window": _bytes_or_none(axes["server.h2_window"]),
+            "tcp_window": server.tcp_window,
+            "h2_window": server.h2_window,
         }
 
     def service_options(self) -> dict[str, str]:
         """The object ``options`` of a service's configuration: only values that differ from the
         defaults, because only petclinic services accept them."""
         return {
-            name: self.axes[name]
+            name: self.value(name)
             for name in ("repository", "fetch", "mapper", "validation")
-            if self.axes[name] != table.BY_NAME[name].default
+            if self.value(name) != table.BY_NAME[name].default
         }
 
     def __str__(self) -> str:
@@ -172,7 +195,3 @@ def _named_axes(axes: Mapping[str, str]) -> dict[str, str]:
         for axis in table.TABLE
         if axes[axis.name] != table.default(binding, axis.name)
     }
-
-
-def _bytes_or_none(value: str) -> int | None:
-    return int(value) if value.isdigit() else None

@@ -8,9 +8,11 @@ supports (:mod:`wirelab.stack.operations`), and what a service offers (its manif
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from wirelab.stack.axes import BY_NAME, CLIENTS, TABLE, Axes, Rule, document
+from wirelab.documents.axes import Axes
+from wirelab.documents.plan import Window
+from wirelab.stack.axes import BY_NAME, CLIENTS, TABLE, AxisMap, Rule, document
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
@@ -20,12 +22,12 @@ LINK_AXES: tuple[str, ...] = tuple(axis.name for axis in TABLE if axis.side == "
 """Axes that a link sets at both ends; loopback uses the values of the machine."""
 
 
-def first_broken(axes: Axes) -> Rule | None:
+def first_broken(axes: AxisMap) -> Rule | None:
     """The first rule that these axes violate."""
     return next((rule for rule in document.rules if rule.broken(axes)), None)
 
 
-def nearest(axes: Axes) -> dict[str, str]:
+def nearest(axes: AxisMap) -> dict[str, str]:
     """Nearest legal axes: each violated rule is repaired in turn."""
     legal = dict(axes)
     for _ in document.rules:
@@ -46,12 +48,12 @@ def link_rule(link: str, axes: Axes) -> Rule | None:
     """Why a stack cannot use that link, and the repair; None if it can."""
     if link == LOOPBACK:
         others = {name: BY_NAME[name].default for name in LINK_AXES}
-        named = next((name for name, only in others.items() if axes[name] != only), None)
+        named = next((name for name, only in others.items() if axes.texts[name] != only), None)
         if named is None:
             return None
         reason = f"loopback uses the machine's {named}; set a link, e.g. links: [lan]"
         return Rule((), reason, others)
-    if axes["socket"] == "unix":
+    if axes.socket == "unix":
         return Rule((), f"a Unix socket cannot cross link {link}", {"socket": "tcp"})
     return None
 
@@ -69,9 +71,9 @@ BY_TIME_ALONE = frozenset({"wrk"})
 """Tools that do not support a number of calls."""
 
 
-def window_refusal(window: Mapping[str, Any], axes: Axes) -> str:
+def window_refusal(window: Window, axes: Axes) -> str:
     """Why this caller does not support a window (as in the plan); empty if it does."""
-    caller, duration_s = axes["caller"], window.get("duration_s")
+    caller, duration_s = axes.caller, window.duration_s
     if duration_s is None:
         return f"caller={caller} does not support a number of calls" * (caller in BY_TIME_ALONE)
     if caller in WHOLE_SECONDS and duration_s != int(duration_s):
@@ -87,7 +89,7 @@ CLIENT_LOADS = ("closed", "constant", "poisson")
 def caller_refusal(operation: str, load: LoadRecord, axes: Axes) -> str:
     """Why this caller does not support the operation under this load (as in
     :meth:`wirelab.experiment.model.Load.point`); empty if it does."""
-    caller = axes["caller"]
+    caller = axes.caller
     if caller in CLIENTS:
         return _client_refusal(caller, operation, load)
     if caller not in TOOL_OPERATIONS:

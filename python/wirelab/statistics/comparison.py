@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import exp, inf, log, log1p
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -129,7 +129,7 @@ class Comparison:
         """The same comparison as one of mere bounds."""
         return replace(self, verdict="undecided", reason=why, ranked=False)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For exports."""
         return {
             "ratio": asdict(self.ratio),

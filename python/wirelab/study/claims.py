@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import Any, Literal
+from typing import Literal
 
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level, level_words
@@ -90,7 +90,7 @@ class Judgement:
     reason: str
     parts: tuple[Part, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For exports."""
         return {
             "id": self.finding.id,
@@ -229,8 +229,8 @@ def opened(
 def _only_a_bound(figure: Figure, cell: Cell, powered: Sequence[Powered]) -> bool:
     """Where callers are compared, a foreign tool's figure is what the tool attained, and
     whether the tool was the limit is the question: then it bounds nothing else."""
-    callers = {other.point.axes.get("caller", ENGINE) for _, _, other in powered}
-    if len(callers) > 1 and cell.point.axes.get("caller", ENGINE) != ENGINE:
+    callers = {other.point.axes.caller for _, _, other in powered}
+    if len(callers) > 1 and cell.point.axes.caller != ENGINE:
         return False
     return figures.only_a_bound(figure, cell)
 
@@ -281,7 +281,7 @@ def _named(parts: Sequence[Part], count: int) -> str:
     return f"at {len(parts)} of {count} levels: {listed}"
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part) -> dict[str, object]:
     low, high = (part.interval.bounds if part.interval else None) or (None, None)
     return {
         "level": dict(part.level),

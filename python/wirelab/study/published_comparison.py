@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level
@@ -84,7 +83,9 @@ def _line(
     shown: ShownFigure,
 ) -> Line:
     first = rows[0]
-    level: dict[str, Any] = {ours: int(first.load[theirs]) for theirs, ours in names.load.items()}
+    level: dict[str, object] = {
+        ours: int(first.load[theirs]) for theirs, ours in names.load.items()
+    }
     level |= {name: words[first.load[name]] for name, words in names.load_names.items()}
     if names.links:
         level["link"] = names.links[first.link]

@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from wirelab.errors import NotInstalled, UsageError
 from wirelab.experiment import loading as experiment_file
@@ -82,7 +83,7 @@ class Reproduction:
         """Trials that measured nothing."""
         return tuple(trial for run in self.runs.values() for trial in run.failed)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For ``--json`` and findings.json."""
         return {
             "study": self.found.study.name,
@@ -189,14 +190,13 @@ def read(folder: Path, where: Path | None = None) -> Reproduction:
 def judge_folder(folder: Path, where: Path | None = None) -> Reproduction:
     """The same, and writes nothing."""
     manifest = study_manifest.read(folder)
-    found = studies.load(str(manifest["study"]), where)
-    quick = bool(manifest.get("quick"))
+    found = studies.load(manifest.study, where)
     runs = {
         part: running.read(folder / part)
-        for part in _parts(found, quick)
+        for part in _parts(found, manifest.quick)
         if (folder / part / "manifest.json").exists()
     }
-    return judge(found, float(manifest["scale"]), folder, runs, quick=quick)
+    return judge(found, manifest.scale, folder, runs, quick=manifest.quick)
 
 
 def judge(
@@ -330,14 +330,12 @@ def _text(found: Found, part: str, share: float, quick: bool) -> str:
 
 def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
     """Begins the folder or takes it up again; another study or scale is refused."""
-    described = {"study": found.study.name, "scale": scale, "sha256": found.sha256}
-    if quick:
-        described["quick"] = True
+    described = study_manifest.Reproduced(found.study.name, scale, found.sha256, quick)
     if study_manifest.is_reproduction(out):
         before = study_manifest.read(out)
         if before != described:
             raise UsageError(
-                f"{out} holds {before.get('study')} at scale {before.get('scale')}, or the study's "
+                f"{out} holds {before.study} at scale {before.scale}, or the study's "
                 "files have changed since",
                 "give another --out",
             )
@@ -349,17 +347,17 @@ def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
         run_directory.make_private(out)
     except OSError as error:
         raise UsageError(f"{out} cannot be made: {error.strerror}", "give another --out") from error
-    _write(out / study_manifest.NAME, described)
+    _write(out / study_manifest.NAME, msgspec.to_builtins(described))
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def _write(path: Path, content: Mapping[str, object]) -> None:
     try:
         run_directory.write_whole(path, json.dumps(content, indent=1) + "\n")
     except OSError as error:
         raise journal.storage_error(error, path) from error
 
 
-def _table_json(table: WinnerTable) -> dict[str, Any]:
+def _table_json(table: WinnerTable) -> dict[str, object]:
     return {
         "pair": table.pair.label,
         "tally": winners.tally(table.squares),

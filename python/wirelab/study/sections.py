@@ -219,7 +219,7 @@ def _published_rules(entry: WinnersEntry, lines: Sequence[Line]) -> Section:
     for metric, test in dict.fromkeys((line.metric, line.operation) for line in lines):
         cells = [line for line in lines if (line.metric, line.operation) == (metric, test)]
         a, b = ([cell.pairs[i].published or 0.0 for cell in cells] for i in (0, 1))
-        levels = [float(cell.level[entry.vary]) for cell in cells]
+        levels = [float(str(cell.level[entry.vary])) for cell in cells]
         higher = entry.properties.get(metric) == "rate"
         made = winners.published_square(a, b, levels, higher=higher)
         rows.append((test, metric, *(digits(made[name]) for name in PUBLISHED_RULES)))

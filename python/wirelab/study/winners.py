@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -234,7 +233,7 @@ def _client_limited(cells: Sequence[Cell]) -> str:
 
 def published_square(
     a: Sequence[float], b: Sequence[float], levels: Sequence[float], higher: bool
-) -> dict[str, Any]:
+) -> dict[str, float]:
     """The same rules on published means, which have no interval: the three averages of the
     ratio by which ``a`` is better, and both slopes."""
     ratios = np.asarray(a) / np.asarray(b) if higher else np.asarray(b) / np.asarray(a)

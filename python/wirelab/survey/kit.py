@@ -7,7 +7,6 @@ import random
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from wirelab.errors import UsageError
 from wirelab.survey.questionnaire import KIT, Questionnaire, Task, questionnaire
@@ -100,7 +99,7 @@ def _page(asked: Questionnaire, kit: Kit) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
-    shown: dict[str, Any] = {**asdict(asked), **asdict(kit)}
+    shown: dict[str, object] = {**asdict(asked), **asdict(kit)}
     # JSON writes a tuple as a list; the filter escapes everything that could end the script.
     return environment.get_template("index.html.j2").render(kit=json.loads(json.dumps(shown)))
 

@@ -175,7 +175,7 @@ def finding(hops: Hops, stack: Stack) -> PacketFinding | None:
         ms_total=held.ms_total,
         ms_median=held.ms_median,
         words=(
-            f"{stack.axes['via']} had the first byte of the reply and forwarded it only when the "
+            f"{stack.axes.via} had the first byte of the reply and forwarded it only when the "
             f"service had sent more: in {held.occurrences:,} of {hops.matched:,} calls, for "
             f"{held.ms_median:.1f} ms in the median."
         ),
@@ -186,7 +186,7 @@ def finding(hops: Hops, stack: Stack) -> PacketFinding | None:
 
 def _switch(stack: Stack, axis: str, value: str, predict: str) -> FindingTest | None:
     """Where the stack can have that value, and has another one."""
-    if stack.axes[axis] == value:
+    if stack.value(axis) == value:
         return None
     try:
         stack.with_axes({axis: value})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from wirelab.format.numbers import sanitize, size
 from wirelab.format.units import format_seconds
@@ -18,6 +18,8 @@ from wirelab.records.trial import PROXIED, Point
 from wirelab.stack import operations
 from wirelab.stack.external import parts
 from wirelab.stack.link_names import LOOPBACK
+
+T = TypeVar("T")
 
 STAGES_SHOWN = 6
 """Maximum number of stages that a label lists."""
@@ -130,7 +132,7 @@ class Names:
     """Shortest name by stack reference."""
     everywhere: tuple[str, ...]
     """Properties shared by all points, which no label contains: ``placement pinned``."""
-    _shared: Mapping[str, Any]
+    _shared: Mapping[str, object]
 
     @classmethod
     def of(cls, points: Iterable[Point]) -> Names:
@@ -168,7 +170,7 @@ class Names:
         )
 
 
-def _conditions(point: Point) -> dict[str, Any]:
+def _conditions(point: Point) -> dict[str, object]:
     # The name of a message stands for its contents.
     shown = ((key, value) for key, value in sorted(point.options.items()) if key != "message")
     options = {key: value for key, value in shown if value}
@@ -218,7 +220,7 @@ def _axes(reference: str) -> dict[str, str]:
     return parts(reference)[1]
 
 
-def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _common(every: Sequence[Mapping[str, T]]) -> dict[str, T]:
     first = every[0] if every else {}
     return {k: v for k, v in first.items() if all(k in e and e[k] == v for e in every)}
 

@@ -116,7 +116,7 @@ def _observe_calls(context: TrialContext, observer: Observer) -> MeasuredTrial:
 
 def _make_calls(context: TrialContext, observer: RunObserver) -> Called:
     """The calls of the trial's caller, within its CPU quota."""
-    with cgroups.group(context.setup.axes["client.cpu"], "client") as group:
+    with cgroups.group(context.setup.axes.client.cpu_percent, "client") as group:
         place = CallerPlace(context.endpoint, context.link.client.namespace, group)
         return choose_caller(context.setup).make_calls(place, observer)
 

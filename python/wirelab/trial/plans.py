@@ -13,7 +13,6 @@ from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.messages import Preparation
 from wirelab.experiment.model import Experiment
 from wirelab.experiment.placement import Table
-from wirelab.process import cgroups
 from wirelab.process.endpoint import Endpoint
 from wirelab.process.services import Settings
 from wirelab.secrets.finding import hide_content
@@ -32,7 +31,7 @@ def settings(
 ) -> Settings:
     """Configuration of the trial's service; ``collector`` is the default of its manifest, included
     so that results contain it, unless the experiment sets another."""
-    language = planned.cell.stack.axes["language"]
+    language = planned.cell.stack.axes.language
     messages = (planned.cell.message, *(g.message for g in planned.cell.load.background))
     hellos = (size for message in messages for size in message.hello_sizes)
     return Settings(
@@ -53,7 +52,7 @@ def store_timeout_ms(timeout_s: float) -> int:
 def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: Endpoint) -> Plan:
     """The engine's plan for the trial."""
     cell = planned.cell
-    is_cold = cell.stack.axes["start"] == "cold"
+    is_cold = cell.stack.axes.start == "cold"
     warmup = experiment.warmup_of(cell.load, cell.stack.axes)
     probe = {
         **_group(experiment, planned, endpoint),
@@ -75,7 +74,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
         }
         for number, group in enumerate(cell.load.background, 1)
     ]
-    rationed = cgroups.share(cell.stack.axes["client.cpu"]) is not None
+    rationed = cell.stack.axes.client.cpu_percent is not None
     document = {
         **table.threading(rationed=rationed),
         "progress_ms": PROGRESS_MS,

@@ -57,7 +57,7 @@ def call_log(experiment: Experiment, cell: Cell, folder: Path) -> CallLog:
     """The log of a trial of ``cell`` in ``folder``."""
     if cell.capture == NO_CAPTURE:
         return CallLog(None)
-    caller = cell.stack.axes["caller"]
+    caller = cell.stack.axes.caller
     if caller != ENGINE:
         return CallLog(None, f"{caller} does not log calls")
     calls = _calls_max(experiment, cell)
@@ -75,9 +75,9 @@ def _calls_max(experiment: Experiment, cell: Cell) -> float:
     rate = cell.load.point().rate_max() or RATE_MAX
     window = experiment.window_of(cell.message, cell.load)
     warming = rate * experiment.warmup_of(cell.load, cell.stack.axes).max
-    if "calls" in window:
-        return float(window["calls"]["calls"]) + warming
-    return rate * float(window["duration_s"]) + warming
+    if window.calls:
+        return window.calls.calls + warming
+    return rate * (window.duration_s or 0.0) + warming
 
 
 def log_of(capture: Path) -> Path | None:

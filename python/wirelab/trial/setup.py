@@ -4,11 +4,11 @@ trial, and the folder that keeps what it leaves."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from wirelab.documents.axes import Axes
 from wirelab.documents.event import Progress
 from wirelab.documents.link_ready import Nominal
 from wirelab.experiment import placement
@@ -27,7 +27,7 @@ from wirelab.trial import reconciliation
 from wirelab.trial.observer import OnRuntime
 from wirelab.trial.reconciliation import CallLog
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ class TrialSetup:
         return self.planned.cell
 
     @property
-    def axes(self) -> Mapping[str, str]:
+    def axes(self) -> Axes:
         return self.cell.stack.axes
 
     @property
     def is_direct(self) -> bool:
         """Whether calls go to the service without a proxy."""
-        return self.axes["via"] == proxies.NONE
+        return self.axes.via == proxies.NONE
 
     @property
     def has_captures(self) -> bool:

@@ -176,11 +176,11 @@ def _refuse(order: Order) -> None:
             "leave it out: --serve uses loopback, or the other end of --link",
         )
     axes = order.serve.axes
-    if axes["socket"] == "unix":
+    if axes.socket == "unix":
         raise StackError(f"{order.serve}: a Unix socket has no packets", "remove socket=unix")
-    if axes["caller"] != "engine":
+    if axes.caller != "engine":
         raise StackError(f"{order.serve}: COMMAND is the caller", "remove caller")
-    if axes["via"] != "none":
+    if axes.via != "none":
         raise StackError(
             f"{order.serve}: `wirelab wrap` captures only between COMMAND and the service",
             "remove via, or measure it with `wirelab run`",
@@ -365,8 +365,8 @@ def _settings(order: Order, program: Program) -> Settings:
 def _service_address(order: Order, address: str) -> ServiceAddress:
     assert order.serve is not None  # checked by the caller
     axes = order.serve.axes
-    paths = {"rest": PATHS, "grpc": GRPC_PATHS}.get(axes["binding"], {})
-    scheme = "http" if axes["security"] == "none" else "https"
+    paths = {"rest": PATHS, "grpc": GRPC_PATHS}.get(axes.binding, {})
+    scheme = "http" if axes.security == "none" else "https"
     return ServiceAddress(address, paths.get(order.contract), scheme)
 
 

@@ -107,10 +107,10 @@ class Limits:
     def _accept_stack(self, stack: Stack) -> None:
         """Raises :class:`UsageError` for ``connection=pool=N`` and ``in_flight=multiplex=N`` above
         the limit of users."""
-        for axis in ("connection", "in_flight"):
-            number = stack.axes[axis].rpartition("=")[2]
-            if number.isdecimal() and int(number) > self.users:
+        axes = stack.axes
+        for axis, number in (("connection", axes.connection.count), ("in_flight", axes.in_flight)):
+            if number is not None and number > self.users:
                 raise UsageError(
-                    f"{axis}={stack.axes[axis]} is above {self.users:,}, the limit of this server",
+                    f"{axis}={stack.value(axis)} is above {self.users:,}, the limit of this server",
                     "give less, or start the server with another --users",
                 )

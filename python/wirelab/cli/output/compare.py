@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.checks.load import marked
 from wirelab.cli.error_handling import err, folded, out
@@ -90,7 +90,7 @@ def asked(experiment: ExperimentText, question: QuestionOptions) -> Question:
     )
 
 
-def document(answer: Answer, folder: Path) -> dict[str, Any]:
+def document(answer: Answer, folder: Path) -> dict[str, object]:
     """What ``--json`` prints."""
     return {"directory": str(folder), "names": answer.names, **answer.gate.to_json()}
 

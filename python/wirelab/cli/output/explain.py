@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.named_services import of_pair
@@ -99,10 +99,10 @@ def _line(label: str, low: float, high: float, widest: float, words: str) -> str
     return f"{short:<{LABEL}} {bar:<{BAR + 1}}{words:>11}"
 
 
-def to_json(answer: StackAnswer | ServiceAnswer) -> dict[str, Any]:
+def to_json(answer: StackAnswer | ServiceAnswer) -> dict[str, object]:
     """Document for ``--json`` and explanation.json."""
     (a, start), (b, end) = cause_page.totals(answer)
-    common: dict[str, Any] = {
+    common: dict[str, object] = {
         "names": [a, b],
         "time_of_a_call_ns": [start, end],
         "waterfall": [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.named_services import (
@@ -91,7 +91,7 @@ def _experiment(
     service: str | None, declared: ServiceOptions, search: SearchOptions
 ) -> ExperimentText:
     """Text of an experiment with one cell."""
-    keys: dict[str, Any] = {
+    keys: dict[str, object] = {
         # The search replaces these loads.
         "loads": [{"closed": {"users": 1}}],
         "links": search.link or LOOPBACK,
@@ -210,7 +210,7 @@ def _time(trials: list[Trial], percentile: str) -> str:
     return quantity(sum(values) / len(values), "ns") if values else "–"
 
 
-def _json(answer: LimitAnswer, objective: str) -> dict[str, Any]:
+def _json(answer: LimitAnswer, objective: str) -> dict[str, object]:
     low, high = answer.limit.bounds or (None, None)
     if answer.search.at_edge:
         low = high = None

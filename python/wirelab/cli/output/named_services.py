@@ -73,14 +73,14 @@ def of_file(file: str, remedy: str) -> ExperimentText:
 
 def of_services(
     name: str,
-    services: Sequence[str | dict[str, Any]],
+    services: Sequence[str | dict[str, object]],
     request: RequestOptions,
-    keys: dict[str, Any],
+    keys: dict[str, object],
 ) -> ExperimentText:
     """Experiment with stacks, URLs or declared commands; ``keys`` are its other keys."""
     import yaml
 
-    values: dict[str, Any] = {"name": name, "services": list(services), **keys}
+    values: dict[str, object] = {"name": name, "services": list(services), **keys}
     if all(isinstance(one, str) and "://" not in one for one in services):
         values["messages"] = [_message(request)]
     return ExperimentText(yaml.safe_dump(values, sort_keys=False), name)
@@ -165,11 +165,11 @@ def _option(place: str, services: Sequence[str]) -> str:
     return next((option for key, option in OPTIONS.items() if re.match(key, place)), place)
 
 
-def load_keys(name: str, load: LoadOptions) -> dict[str, Any]:
+def load_keys(name: str, load: LoadOptions) -> dict[str, object]:
     """Keys of an experiment that describe its load. Raises :class:`UsageError`."""
     if load.users is not None and load.rate is not None:
         raise UsageError("--users and --rate exclude each other", "give only one of them")
-    entry: dict[str, Any]
+    entry: dict[str, object]
     if load.rate is not None:
         entry = {"poisson": {"rate": load.rate, "in_flight_max": 1_000}}
     else:
@@ -182,7 +182,7 @@ def load_keys(name: str, load: LoadOptions) -> dict[str, Any]:
     }
 
 
-def warmup_keys(least: str | None) -> dict[str, Any]:
+def warmup_keys(least: str | None) -> dict[str, object]:
     """The key of a warm-up that lasts this time at least, if one is given. Raises
     :class:`UsageError`."""
     if least is None:
@@ -207,7 +207,7 @@ def only_without_file(option: str) -> UsageError:
     )
 
 
-def command(option: str, name: str, text: str, request: RequestOptions) -> dict[str, Any]:
+def command(option: str, name: str, text: str, request: RequestOptions) -> dict[str, object]:
     """Declares a command as a service of an experiment. Raises :class:`UsageError`."""
     try:
         words = shlex.split(text)
@@ -219,7 +219,7 @@ def command(option: str, name: str, text: str, request: RequestOptions) -> dict[
         raise UsageError(
             f"{option}: there is no program {words[0]}", "install it, or correct the command"
         )
-    declared: dict[str, Any] = {
+    declared: dict[str, object] = {
         "name": name,
         "command": words,
         "http": {"path": request.path or "/"},
@@ -229,9 +229,9 @@ def command(option: str, name: str, text: str, request: RequestOptions) -> dict[
     return declared
 
 
-def _message(request: RequestOptions) -> dict[str, Any]:
+def _message(request: RequestOptions) -> dict[str, object]:
     operation = request.operation or HELLO
-    message: dict[str, Any] = {"operation": operation}
+    message: dict[str, object] = {"operation": operation}
     if request.size is not None or operation == HELLO:
         message["bytes"] = request.size or HELLO_SIZE
     return message

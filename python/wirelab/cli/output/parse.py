@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, Interrupted
@@ -195,7 +194,7 @@ def _document_lines(found: Sequence[Row]) -> Iterator[str]:
                 yield f"  {row.parser!s:<18}{shown:>9} {limits(interval, 'ns')}".rstrip()
 
 
-def _json(found: Sequence[Row], against: Parser | None, plan: Plan) -> dict[str, Any]:
+def _json(found: Sequence[Row], against: Parser | None, plan: Plan) -> dict[str, object]:
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.describe(),
@@ -212,7 +211,7 @@ def _json(found: Sequence[Row], against: Parser | None, plan: Plan) -> dict[str,
     }
 
 
-def _row_json(row: Row) -> dict[str, Any]:
+def _row_json(row: Row) -> dict[str, object]:
     return {
         "parser": row.parser.name,
         "language": row.parser.language,
@@ -234,5 +233,5 @@ def _row_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _interval(interval: Interval | None) -> dict[str, Any] | None:
+def _interval(interval: Interval | None) -> dict[str, object] | None:
     return None if interval is None else asdict(interval)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.checks.system_noise import spoilt_by
 from wirelab.cli.error_handling import folded, out
@@ -80,7 +80,7 @@ class Written:
         bad = run.failed or not run.trials or any(map(_answers_nothing, run.trials))
         return EXIT_FAILED if bad else EXIT_OK
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """What ``--json`` prints."""
         return _summary(self.run, self.page, self.threshold)
 
@@ -200,7 +200,7 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
     out.print(f"Report: {page}")
 
 
-def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
+def _summary(run: Run, page: Path, threshold: float) -> dict[str, object]:
     from wirelab.report.export import to_json
     from wirelab.run.adaptive import recorded
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from wirelab.documents.axes import Axes
 from wirelab.process import namespaces
 from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import Endpoint
@@ -22,7 +23,6 @@ from wirelab.process.proxies.nginx import Nginx
 from wirelab.process.proxies.running import Proxy as Proxy
 from wirelab.process.proxies.running import Used as Used
 from wirelab.process.proxies.running import workers
-from wirelab.stack.axes import Axes
 
 NONE = "none"
 """The value of the axis ``via`` without a proxy."""
@@ -35,7 +35,7 @@ ADAPTERS: Mapping[str, Adapter] = {
 def installed(axes: Axes) -> Installation | None:
     """The proxy of a stack on this machine; None: the stack has none. Raises
     :class:`LabError` where it is not installed."""
-    via = axes["via"]
+    via = axes.via
     return None if via == NONE else Installation.find(ADAPTERS[via])
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from wirelab.documents.axes import Axes
 from wirelab.errors import LabError, ToolMissing
-from wirelab.stack.axes import Axes
 
 FOREVER_S = 3600
 """Of timeouts of a proxy: longer than any call, which the caller gives up itself."""
@@ -45,13 +45,13 @@ class Hop:
     @classmethod
     def of(cls, axes: Axes) -> Hop:
         """As a stack's axes have it; addresses are not known yet."""
-        same = axes["via_upstream"] == "same"
+        same = axes.via_upstream == "same"
         return cls(
-            front=axes["transport"],
-            back=axes["transport"] if same else axes["via_upstream"],
-            is_grpc=axes["binding"] == "grpc",
-            buffering=axes["via_buffering"] == "on",
-            keepalive=axes["via_keepalive"] == "on",
+            front=axes.transport,
+            back=axes.transport if same else axes.via_upstream,
+            is_grpc=axes.binding == "grpc",
+            buffering=axes.via_buffering,
+            keepalive=axes.via_keepalive,
         )
 
     @property

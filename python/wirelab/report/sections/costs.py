@@ -8,13 +8,12 @@ other, not to be subtracted.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib import resources
-from typing import Any
+from collections.abc import Iterable
 
+from wirelab.documents.axes import Axes
 from wirelab.format.numbers import DASH, NONE, estimate, over_limits, quantity
+from wirelab.records import engine_tax
+from wirelab.records.engine_tax import StackTax
 from wirelab.records.trial import Point, Trial
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
@@ -152,45 +151,41 @@ def engine_tax_table(points: Iterable[Point], names: Names) -> Table:
 
 
 def _tax_cells(point: Point) -> tuple[str, str]:
-    tool = point.axes.get("caller", ENGINE)
+    tool = point.axes.caller
     if tool != ENGINE:
         return f"called by {tool}", NONE
     found = _tax_of(point.axes)
-    cpu_us = None if found is None else found.get(f"{point.axes.get('work', 'decode')}_us")
-    if found is None or cpu_us is None:
+    if found is None:
         return "not measured", NONE
-    rest = found["beside_rest"]
-    ratio = NONE
+    cpu_us = found.frame_us if point.axes.work == "frame" else found.decode_us
+    rest, ratio = found.beside_rest, NONE
     if rest is not None:
-        ratio = f"{rest['ratio']:.2f} ({rest['low']:.2f} to {rest['high']:.2f})"
+        ratio = f"{rest.ratio:.2f} ({rest.low:.2f} to {rest.high:.2f})"
     return quantity(cpu_us * 1e3, "ns"), ratio
 
 
-def _tax_of(axes: Mapping[str, str]) -> Mapping[str, Any] | None:
+def _tax_of(axes: Axes) -> StackTax | None:
     """The figures of the stack that asks the same of the engine; None where none does."""
-    for row in published_tax()["stacks"]:
-        own = Stack.parse(row["stack"]).axes
-        if all(axes.get(name, own[name]) == own[name] for name in own if _changes_tax(name)):
-            return dict(row)
-    return None
-
-
-def _changes_tax(axis: str) -> bool:
-    return axis not in _NO_TAX and not axis.startswith("server.")
-
-
-def _tax_caption() -> str:
-    data = published_tax()
-    return (
-        "The engine's own CPU per call against a null service, always spinning; client CPU above "
-        f"also includes sleeps. Submit {data['submit_bytes']} B, {data['users']} users, "
-        f"{data['machine']['processor']}, {data['taken'][:10]}. Ratios cover status and frame "
-        "alone (work=frame)."
+    asked = _asked_of_engine(axes)
+    rows = engine_tax.published().stacks
+    return next(
+        (row for row in rows if _asked_of_engine(Stack.parse(row.stack).axes) == asked), None
     )
 
 
-@cache
-def published_tax() -> Mapping[str, Any]:
-    """The figures that come with the package."""
-    data = resources.files("wirelab").joinpath("data/engine_tax.json")
-    return dict(json.loads(data.read_text(encoding="utf-8")))
+def _asked_of_engine(axes: Axes) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in axes.texts.items()
+        if name not in _NO_TAX and not name.startswith("server.")
+    }
+
+
+def _tax_caption() -> str:
+    data = engine_tax.published()
+    return (
+        "The engine's own CPU per call against a null service, always spinning; client CPU above "
+        f"also includes sleeps. Submit {data.submit_bytes} B, {data.users} users, "
+        f"{data.machine.processor}, {data.taken[:10]}. Ratios cover status and frame "
+        "alone (work=frame)."
+    )

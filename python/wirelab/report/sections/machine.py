@@ -117,7 +117,7 @@ def _placement_table(source: Source) -> Table:
     return Table([*map(_label, keys), "trials"], rows)
 
 
-def _flat_table(entries: Mapping[str, Any], caption: str) -> Table:
+def _flat_table(entries: Mapping[str, object], caption: str) -> Table:
     """Names and values, nested ones with dots between their names."""
     rows = [[_label(name), written(value, name)] for name, value in _flat("", entries)]
     return Table(["property", "value"], rows, caption)
@@ -151,7 +151,7 @@ def written(value: Any, name: str = "") -> str:
     return sanitize(value)
 
 
-def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _settings(settings: Mapping[str, object]) -> list[tuple[str, str]]:
     return [(_label(name), written(value, name)) for name, value in sorted(settings.items())]
 
 

@@ -22,11 +22,7 @@ _FAILED = ("stack", "message and load", "the first failed calls")
 
 def section(source: Source) -> Section:
     """Empty where all services are of the lab."""
-    own = [
-        cell
-        for cell in source.cells
-        if cell.measured and cell.point.axes.get("language") == LANGUAGE
-    ]
+    own = [cell for cell in source.cells if cell.measured and cell.point.axes.language == LANGUAGE]
     if not own:
         return Section("Replies")
     failed = [[*_place(source, cell), text] for cell in own for text in _examples(cell)]

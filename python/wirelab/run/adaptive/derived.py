@@ -85,7 +85,7 @@ class Matrix:
         point = replace(
             cell.point,
             stack=setting.stack.reference,
-            axes=dict(setting.stack.axes),
+            axes=setting.stack.axes,
             link=profiles.name(setting.link),
             options={**options, **({"faults": faults} if faults else {})},
         )

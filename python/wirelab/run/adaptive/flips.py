@@ -102,7 +102,7 @@ def _own_switch(cause: str, cell: Cell) -> Switch:
     if cause in _SWITCHES:
         return _SWITCHES[cause]
     quota = _QUOTAS.get(cause)
-    if quota is not None and cell.stack.axes[quota] != ALL:
+    if quota is not None and cell.stack.value(quota) != ALL:
         return quota, ALL
     faults = cell.point.options.get("faults", {}) if cause == "server-think-time" else {}
     thinking = next((name for name in _THINKING if faults.get(name)), None)
@@ -118,22 +118,18 @@ def _faultless(axis: str, cell: Cell) -> Flip:
 
 
 def _flipped(axis: str, value: str, cell: Cell) -> Flip:
-    was = cell.stack.axes.get(axis)
+    was = cell.stack.value(axis)
     if was == value:
         raise CannotTest(f"the stack already has {axis}={value}")
     stack = cell.stack.near({axis: value})
-    lapses = {
-        name: new
-        for name, new in stack.axes.items()
-        if name != axis and new != cell.stack.axes[name]
-    }
-    if stack.axes[axis] != value or not all(map(_is_default, lapses, repeat(stack))):
+    lapses = {name: stack.value(name) for name in stack.differing(cell.stack) if name != axis}
+    if stack.value(axis) != value or not all(map(_is_default, lapses, repeat(stack))):
         raise CannotTest(_illegal(axis, value, cell))
-    return Flip(axis, str(was), value, stack, cell.link, lapses)
+    return Flip(axis, was, value, stack, cell.link, lapses)
 
 
 def _is_default(axis: str, stack: Stack) -> bool:
-    return stack.axes[axis] == axes.default(stack.axes["binding"], axis)
+    return stack.value(axis) == axes.default(stack.axes.binding, axis)
 
 
 def _illegal(axis: str, value: str, cell: Cell) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from wirelab.records.trial import Point, Trial
 from wirelab.run.adaptive.record import (
@@ -66,7 +66,7 @@ class Tested:
         """True if a cause may be named: time was saved, significantly."""
         return self.verdict == "holds"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Document for ``--json``."""
         return {
             **self.planned.model_dump(mode="json"),
@@ -90,7 +90,7 @@ class Joint:
     interaction: Interval | None
     """Saving beyond the sum of the single settings; negative if they save the same time."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Document for ``--json``."""
         return {
             **self.planned.model_dump(mode="json"),
@@ -122,7 +122,7 @@ class Outcome:
         order: tuple[Verdict, ...] = ("does not hold", "undecided", "holds")
         return next((verdict for verdict in order if verdict in verdicts), None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Document for ``--json``."""
         return {
             "minimum_share": self.record.minimum_share,
@@ -263,7 +263,7 @@ def _anywhere(point: Point) -> str:
     return point_key(replace(point, options={**point.options, "capture": ""}))
 
 
-def _interval(interval: Interval | None) -> dict[str, Any] | None:
+def _interval(interval: Interval | None) -> dict[str, object] | None:
     if interval is None:
         return None
     return {

@@ -41,7 +41,7 @@ class Spot(Model):
     @property
     def point(self) -> Point:
         """The point itself."""
-        return Point.of({"axes": dict(Stack.parse(self.stack).axes), **self.model_dump()})
+        return Point.of({"axes": Stack.parse(self.stack).axes.texts, **self.model_dump()})
 
 
 class Claim(Model):

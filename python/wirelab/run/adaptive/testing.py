@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
@@ -38,7 +38,7 @@ class Intervention:
     failed: tuple[Trial, ...] = ()
     """Failed trials."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Document for ``--json``."""
         return {
             "directory": str(self.folder) if self.folder else None,

@@ -14,7 +14,7 @@ from wirelab.trial.setup import TrialSetup
 
 def choose_caller(setup: TrialSetup) -> Caller:
     """The caller that the axis of the trial names."""
-    name = setup.axes["caller"]
+    name = setup.axes.caller
     if name == ENGINE:
         return EngineCaller(setup)
     return ClientCaller(setup) if name in CLIENTS else ToolCaller(setup)

@@ -27,7 +27,7 @@ class ClientCaller:
     def make_calls(self, place: CallerPlace, observer: RunObserver) -> Called:
         """See :class:`wirelab.trial.callers.caller.Caller`."""
         setup = self.setup
-        program = setup.lab.callers.program(setup.axes["caller"], setup.interruption)
+        program = setup.lab.callers.program(setup.axes.caller, setup.interruption)
         full = plan(setup.experiment, setup.planned, setup.table, place.endpoint)
         # The runtime chooses its threads; wirelab pins the process.
         client_plan = Plan(groups=full.groups, progress_ms=full.progress_ms)

@@ -78,7 +78,7 @@ class EngineCaller:
 
     def _make_environment(self) -> dict[str, str]:
         """Asks the engine for its secrets of TLS where they can be captured."""
-        if self.setup.axes["security"] == "none" or not self.setup.has_captures:
+        if self.setup.axes.security == "none" or not self.setup.has_captures:
             return {}
         return {secrets.VARIABLE: str(secrets.create(self.setup.keylog))}
 

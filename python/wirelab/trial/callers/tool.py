@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import msgspec
 
 from wirelab import loadtools
-from wirelab.documents.plan import Window
 from wirelab.loadtools import ToolRequest
 from wirelab.process.engine import RunObserver
 from wirelab.trial.callers.caller import Called, CallerPlace
@@ -23,7 +22,7 @@ class ToolCaller:
     def make_calls(self, place: CallerPlace, observer: RunObserver) -> Called:
         """See :class:`wirelab.trial.callers.caller.Caller`."""
         setup = self.setup
-        tool = setup.lab.tools.tool(setup.axes["caller"], setup.interruption)
+        tool = setup.lab.tools.tool(setup.axes.caller, setup.interruption)
         request = self._make_request(place)
         setup.write_json(
             "plan.json",
@@ -37,7 +36,7 @@ class ToolCaller:
             on_progress=observer.on_progress,
             on_tick=observer.on_tick,
         )
-        result = {"process": caller.to_json(), "groups": [group.to_json()]}
+        result: dict[str, object] = {"process": caller.to_json(), "groups": [group.to_json()]}
         setup.write_json("result.json", result)
         return Called((group,), caller)
 
@@ -47,10 +46,10 @@ class ToolCaller:
         experiment, cell, table = self.setup.experiment, self.setup.cell, self.setup.table
         return ToolRequest(
             target=place.endpoint.address,
-            axes=dict(self.setup.axes),
+            axes=self.setup.axes,
             operation=cell.message.name,
             users=cell.load.point().users or 1,
-            window=msgspec.convert(experiment.window_of(cell.message, cell.load), Window),
+            window=experiment.window_of(cell.message, cell.load),
             warmup_s=experiment.warmup_of(cell.load, self.setup.axes).max,
             timeout_s=experiment.timeout,
             processors=len(table.engine or table.available),

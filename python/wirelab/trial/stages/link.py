@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from wirelab.documents.axes import Axes
 from wirelab.documents.link import AfterIdle, Congestion, LinkConfig, Measure, ProfileChoice
 from wirelab.documents.link_ended import LinkEnded
 from wirelab.documents.link_ready import End as ReadyEnd
@@ -27,7 +27,6 @@ from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.process.metrics import Sample
 from wirelab.records.link import LinkRecord
 from wirelab.stack import link_names
-from wirelab.stack.axes import KERNEL
 from wirelab.stack.link_names import LOOPBACK, Driver
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class LinkSpec:
     profile: OwnProfile | str
     congestion: Congestion = "cubic"
     """This value and the next two are values of the axes with the same names."""
-    initial_window: str = KERNEL
+    initial_window: int | None = None
     after_idle: AfterIdle = "restart"
     driver: Driver | None = None
     """None: that of the profile."""
@@ -65,13 +64,13 @@ class LinkSpec:
     """What the link measures before it is ready."""
 
     @classmethod
-    def of(cls, profile: OwnProfile | str, axes: Mapping[str, str], measure: Measure) -> LinkSpec:
+    def of(cls, profile: OwnProfile | str, axes: Axes, measure: Measure) -> LinkSpec:
         """The link of a trial for a stack with these axes."""
         return cls(
             profile,
-            congestion=cast(Congestion, axes["congestion"]),
-            initial_window=axes["initial_window"],
-            after_idle=cast(AfterIdle, axes["after_idle"]),
+            congestion=axes.congestion,
+            initial_window=axes.initial_window,
+            after_idle=axes.after_idle,
             measure=measure,
         )
 
@@ -82,7 +81,7 @@ class LinkSpec:
             profile=msgspec.convert(document, ProfileChoice),
             driver=self.driver or link_names.driver(self.profile),
             congestion=self.congestion,
-            initcwnd=None if self.initial_window == KERNEL else int(self.initial_window),
+            initcwnd=self.initial_window,
             after_idle=self.after_idle,
             cores=cores,
             measure=self.measure,

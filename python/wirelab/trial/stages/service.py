@@ -99,7 +99,7 @@ class LabService:
         setup = self._setup
         configuration = self._configure(store)
         with (
-            cgroups.group(setup.axes["server.cpu"], "server") as group,
+            cgroups.group(setup.axes.server.cpu_percent, "server") as group,
             Service(
                 self._program,
                 configuration,
@@ -175,7 +175,7 @@ class DeclaredService:
                 yield running
             return
         with (
-            cgroups.group(setup.axes["server.cpu"], "server") as group,
+            cgroups.group(setup.axes.server.cpu_percent, "server") as group,
             ExternalProcess(
                 revealed,
                 ListenHost(self.link.server.address, client),
