@@ -21,7 +21,10 @@ PARSERS = ("stack/", "documents/axes.py")
 OTHER_KEYS = {
     ("imports/openapi/operations.py", "security"): "a key of OpenAPI",
     ("imports/postman.py", "language"): "a key of Postman's collections",
-    ("trial/runner.py", "store"): "a part of a service's configuration, which services validate",
+    (
+        "trial/stages/service.py",
+        "store",
+    ): "a part of a service's configuration, which services validate",
 }
 """Keys of documents that are also names of axes, with what they are."""
 LOOKUPS = ("get", "pop", "setdefault", "__getitem__", "value", "itemgetter")
@@ -113,7 +116,6 @@ UNTYPED = {
     "cli/mcp_server/limits.py": SCHEMA,
     "cli/mcp_server/server.py": SCHEMA,
     "cli/mcp_server/tools.py": SCHEMA,
-    "cli/monitoring.py": CLICK,
     "cli/options/common.py": CLICK,
     "cli/output/drive.py": ENGINE,
     "explain/outside.py": USERS,
@@ -140,7 +142,6 @@ UNTYPED = {
     "study/model.py": USERS,
     "trial/dissected.py": "reads dissections, also of earlier versions",
     "trial/plans.py": PLAN,
-    "trial/runner.py": PLAN,
 }
 """Modules with objects whose values have no type, with the reason. No other may have them."""
 MAPPINGS = ("dict", "Mapping", "MutableMapping")

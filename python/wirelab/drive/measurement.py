@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,7 +25,7 @@ from wirelab.stack.targets import Server
 if TYPE_CHECKING:
     from wirelab.explain.thresholds import Condition, Judged
 
-Json = dict[str, Any]
+Json = dict[str, object]
 Display = Callable[[], AbstractContextManager[OnProgress]]
 """Returns what shows the progress while the calls are made."""
 

@@ -35,7 +35,7 @@ from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server, system_authorities
 
-Json = dict[str, Any]
+Json = dict[str, object]
 OnProgress = Callable[[Progress], None] | None
 """None: nobody watches."""
 PROGRESS_MS = 1000

@@ -424,9 +424,9 @@ class Store:
         )
 
     @staticmethod
-    def without_password(configuration: dict[str, object]) -> dict[str, object]:
+    def without_password(configuration: object) -> object:
         """The object ``store`` of a service's configuration, as it is recorded."""
-        if "url" not in configuration:
+        if not isinstance(configuration, dict) or "url" not in configuration:
             return configuration
         url = re.sub(r"(//[^:/@]*):[^@]*@", r"\1:…@", str(configuration["url"]))
         return {**configuration, "url": url}

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from wirelab.errors import TrialFailed
 from wirelab.experiment.external import ExternalService
@@ -24,7 +24,7 @@ from wirelab.trial.plans import preparation, settings, store_timeout_ms
 from wirelab.trial.setup import TrialSetup
 from wirelab.trial.stages.link import AnyLink, End
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 @dataclass(frozen=True)
