@@ -38,7 +38,7 @@ class Ratio:
     @property
     def interval(self) -> tuple[float, float]:
         """Between these two lies the median, at 95 %, whatever the distribution: order
-        statistics by the sign test. Fewer than six do not reach 95 %: their extremes stand in."""
+        statistics by the sign test. Fewer than six do not reach 95 %: it is their extremes."""
         ordered, n = sorted(self.values), len(self.values)
         beyond, cut = 0.0, 0
         while cut < n // 2 and 2 * (beyond := beyond + comb(n, cut) / 2**n) <= 0.05:

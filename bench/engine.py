@@ -94,7 +94,7 @@ def result(finished: Finished) -> dict[str, Any]:
     """The engine's last line: the process and its groups.
 
     Raises:
-        BenchError: it is no result.
+        BenchError: the line is not a result.
     """
     lines = finished.output.splitlines()
     last: dict[str, Any] = json.loads(lines[-1]) if lines else {}

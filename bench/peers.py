@@ -116,7 +116,7 @@ def ghz_command(address: str, load: Load, seconds: int) -> list[str]:
 
 
 def ghz_count(finished: Finished) -> Count:
-    """Calls that its end cut off (Canceled, Unavailable) are no errors of the service."""
+    """Calls that its end cut off (Canceled, Unavailable) are not errors of the service."""
     try:
         report = json.loads(finished.output)
     except ValueError as error:

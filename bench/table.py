@@ -21,7 +21,7 @@ from bench.rows.tax import Taxed
 from bench.rows.xml_services import Decoded, Written
 
 DISTURBED = 0.1
-"""Share of the two cores that went to neither side, above which the table says so."""
+"""Share of the two cores that went to neither side, above which the table states it."""
 
 
 def race_lines(raced: Raced) -> list[str]:

@@ -106,7 +106,7 @@ class _Handler(SimpleHTTPRequestHandler):
     """Files of the site."""
 
     def log_message(self, *_: object) -> None:
-        """The browser's requests are no output of the tests."""
+        """The browser's requests are not part of the output of the tests."""
 
 
 @pytest.fixture(scope="module")

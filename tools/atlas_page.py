@@ -101,7 +101,7 @@ def _message(cell: Cell) -> str:
 
 
 def _rows(found: Sequence[Cell]) -> Iterator[str]:
-    """One row per stack, in the order of their names: the atlas is no ranking."""
+    """One row per stack, in the order of their names: the atlas is not a ranking."""
     by_stack: dict[str, dict[int | None, Cell]] = {}
     for cell in found:
         by_stack.setdefault(str(cell.point.stack), {})[cell.point.load.users] = cell

@@ -3,7 +3,7 @@
 ``python -m tools.rust_cycles`` prints every cycle and exits with 1 where there is one. A path that
 begins with ``crate::``, ``super::`` or ``self::`` is an import of what it names.
 
-**Files.** Declaring a child (``mod child;``) and re-exporting from it is no import, because that is
+**Files.** Declaring a child (``mod child;``) and re-exporting from it is not an import, because that is
 how a folder shows what it has. A child that uses its parent's items closes a cycle only where the
 parent uses the child's in its own code.
 

@@ -165,7 +165,7 @@ def _place(target: Path) -> str:
 
 
 def _linked_sources() -> set[Path]:
-    """The folders, and the files outside ``docs/`` that are no pages, that some page links to."""
+    """The folders, and the files outside ``docs/`` that are not pages, that some page links to."""
     pages = set(_pages())
     texts = [(page, page.read_text(encoding="utf-8")) for page in pages]
     texts.append((ROOT / "CHANGELOG.md", _changelog()))

@@ -1,4 +1,4 @@
-"""Truth beside findings, occurrence by occurrence."""
+"""Truth compared with findings, occurrence by occurrence."""
 
 from __future__ import annotations
 

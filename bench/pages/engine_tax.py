@@ -120,7 +120,7 @@ def _aim(case: Json) -> str | None:
 
 
 def with_tables(page: str, data: Json) -> str:
-    """The page with its generated parts made anew.
+    """The page with its generated parts written again.
 
     Raises:
         ValueError: the page lacks a marker.
@@ -178,7 +178,7 @@ XML_ROWS = ("service-xml", "xml-writers")
 
 
 def with_xml_tables(page: str, document: Json) -> str:
-    """The page with its parts on XML made anew from a run's own file.
+    """The page with its parts on XML written again from a run's own file.
 
     Raises:
         ValueError: the page lacks a marker.

@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 def replaced(page: str, name: str, lines: Sequence[str]) -> str:
-    """The page with that part made anew.
+    """The page with that part written again.
 
     Raises:
         ValueError: the page lacks a marker.

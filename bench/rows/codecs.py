@@ -1,4 +1,4 @@
-"""What encoding and decoding a request costs, beside the best-known library of the format."""
+"""The cost of encoding and decoding a request, compared with the best-known library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How exact the links' emulator is: what it promises, beside what was found."""
+"""How exact the links' emulator is: its promises compared with what was found."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def _watching(port: int, folder: Path) -> Iterator[Child]:
 
 
 def _wanted(child: Child, seconds: float) -> _Line:
-    """The next line that is no account of a second."""
+    """The next line that is not the account of a second."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         text = child.line(POLL_S)

@@ -1,4 +1,4 @@
-"""How fast a capture is read, and dissected whole, beside tshark; and in what memory."""
+"""How fast a capture is read, and dissected whole, compared with tshark; and in what memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DECRYPTED_MB = 60
 TSHARK_PACKETS = 100_000
 """tshark gets no more: it is slow, and its memory grows with what it reads."""
 SHORTER = 4
-"""The shorter capture, of which the peak memory is taken too, holds so many times less."""
+"""Packets of the longer capture per packet of the shorter one; the peak memory of both is taken."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _packets_of_tshark(finished: Finished) -> int:
 
 
 def _share(reader: Reader, packets: int) -> int:
-    """Of a capture of so many packets, what that program reads."""
+    """The number of packets of a capture that the program reads."""
     return min(packets, TSHARK_PACKETS) if reader.name == TSHARK else packets
 
 

@@ -123,7 +123,7 @@ def _bed(rounds: int, programs: dict[str, str]) -> Iterator[Bed]:
 
 
 def _capture(bed: Bed, port: int, name: str, calls: int) -> None:
-    """The packets of so many calls of `wirelab drive`."""
+    """The packets of that number of calls of `wirelab drive`."""
     try:
         with Capture(
             CaptureSpec("client", End(), bed.folder / f"{name}.pcapng", port=port),

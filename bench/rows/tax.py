@@ -1,6 +1,6 @@
 """Engine overhead: the CPU cost of a call in the engine itself.
 
-The embedded Rust service of the stack stands in for a null service: it has a core
+The embedded Rust service of the stack serves as a null service: it has a core
 of its own, and only the engine's CPU is read. Every stack also meets REST in JSON
 at equal bytes: the side that moves fewer bytes per call gets a larger message.
 """

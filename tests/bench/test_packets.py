@@ -65,7 +65,7 @@ def test_speed_is_by_cpu_time_and_both_have_a_bound() -> None:
     slower = {**slow, READING: one_pass(READING, 3_000_000, 3.0)}
     assert packets.speeds([slower] * 6)[0].verdict == "BROKEN"
     del slow[TSHARK]
-    assert len(packets.speeds([slow] * 6)) == 2, "without tshark there is nothing beside"
+    assert len(packets.speeds([slow] * 6)) == 2, "without tshark there is no comparison"
 
 
 def test_decryption_is_read_by_cipher_suite() -> None:
@@ -77,7 +77,7 @@ def test_decryption_is_read_by_cipher_suite() -> None:
 
 
 def test_memory_that_grows_with_the_capture_breaks_its_bound() -> None:
-    """Each longer capture is held against the shorter one before it."""
+    """Each longer capture is compared with the shorter one before it."""
     held = [
         one_pass(name, count, 1.0, peak)
         for _ in range(3)

@@ -67,7 +67,7 @@ def test_ghz_leaves_out_what_its_end_cut_off() -> None:
 @pytest.mark.parametrize(
     "read", [peers.wrk_count, peers.h2load_count, peers.ab_count, peers.ghz_count]
 )
-def test_a_tool_that_died_is_no_figure(read: object) -> None:
+def test_a_tool_that_was_killed_has_no_figure(read: object) -> None:
     """Without the tool's own count there is an error that repeats what the tool said."""
     assert callable(read)
     with pytest.raises(BenchError, match="unable to connect"):

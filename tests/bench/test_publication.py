@@ -76,7 +76,7 @@ def test_the_page_says_where_and_when_and_against_whom() -> None:
     assert engine_tax.with_tables(page, engine_tax.published(document())) == page
 
 
-def test_a_disturbed_run_says_so() -> None:
+def test_a_disturbed_run_is_marked() -> None:
     """Where other work had a fifth of the cores, figures are dearer than they should be."""
     data = engine_tax.published(document())
     assert "not quiet" not in engine_tax.with_tables(PAGE, data)
@@ -107,7 +107,7 @@ def test_the_committed_page_is_that_of_the_committed_data() -> None:
 
 
 def test_a_page_is_published_by_its_own_rows_alone() -> None:
-    """Rows of no page have nothing to publish; a row that was not taken is told."""
+    """Rows of no page have nothing to publish; a row that was not taken is reported."""
     assert publish.lacking(["capture"], quick=False) is None
     assert publish.lacking(["links", "capture"], quick=False) is None
     assert "capture" in (publish.lacking(["of no page"], quick=False) or "")

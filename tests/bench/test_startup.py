@@ -32,7 +32,7 @@ def test_own_cpu_is_counted() -> None:
     assert 0.25 < found.own_cpu_s < 0.6
 
 
-def test_another_exit_code_is_no_figure() -> None:
+def test_another_exit_code_has_no_figure() -> None:
     assert timed(["sh", "-c", "exit 2"], exit_code=2).output == ""
     with pytest.raises(BenchError, match="ended with 2: no such thing"):
         timed(["sh", "-c", "echo no such thing >&2; exit 2"])
@@ -47,7 +47,7 @@ def _document() -> dict[str, Any]:
     return {"taken": "2026-01-02T03:04:05", "machine": machine, "rows": rows}
 
 
-def test_every_figure_stands_with_its_promise_and_what_came_of_it() -> None:
+def test_every_figure_is_shown_with_its_promise_and_verdict() -> None:
     page = measurements.startup_parts(
         measurements.STARTUP_PAGE.read_text(encoding="utf-8"), _document()
     )

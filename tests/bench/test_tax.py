@@ -53,7 +53,7 @@ def test_a_row_has_every_contender_in_every_round() -> None:
 
 
 def test_rest_in_json_is_not_compared_with_itself() -> None:
-    """The stack that all others are beside has no ratio."""
+    """The stack that all others are compared with has no ratio."""
     assert tax.run("tax-rest-json", pairs=1, seconds=0.5).ratios == []
 
 

@@ -1,4 +1,4 @@
-"""The diagnosis beside system calls on a small corpus, made anew: services, engine, strace,
+"""The diagnosis compared with system calls on a small new corpus: services, engine, strace,
 links and captures are real. ``make ground-truth`` judges by sixty captures per cause."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wirelab.process.services import Programs
 from wirelab.stack import manifests
 
 CAPTURES = 3
-"""Per cause; the first that bear it. Not those whose every capture takes seconds: SYN
+"""Per cause; the first that contain it. Not those whose every capture takes seconds: SYN
 retransmission and idle restart."""
 AIMS = (
     CLEAN,
@@ -40,7 +40,7 @@ AIMS = (
     causes.NOT_READING,
 )
 WRONG_SHARE, WRONG = 0.2, 2
-"""Of the occurrences of a cause so many may go wrong, or that number: on a busy machine
+"""This share of the occurrences of a cause may be wrong, or this number: on a busy machine
 there is always one that nobody can be sure of. A cause that is not found at all has at least
 one wrong for each capture."""
 

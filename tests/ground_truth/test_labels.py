@@ -17,7 +17,7 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n"
 
 
 def found(conversation: Conversation, around: Circumstances | None = None) -> dict[str, bool]:
-    """The causes told, each with whether it is certain."""
+    """The causes found, each with whether it is certain."""
     shown: dict[str, bool] = {}
     for one in rules.occurrences(conversation, around or link()):
         shown[one.cause] = shown.get(one.cause, False) or one.is_certain
@@ -51,7 +51,7 @@ def test_a_receiver_that_did_not_wait_may_have_been_late_itself() -> None:
     assert found(stalled(busy=(4.1, 47.9)))[causes.NAGLE] is False
 
 
-def test_what_a_round_trip_explains_is_no_delayed_acknowledgment() -> None:
+def test_a_wait_of_a_round_trip_is_not_a_delayed_acknowledgment() -> None:
     assert causes.NAGLE not in found(stalled(), link(rtt_ms=40.0))
 
 
@@ -124,7 +124,7 @@ def test_a_new_connection_in_rounds_is_slow_start() -> None:
 
 def test_a_connection_that_had_grown_and_paused_is_idle_restart() -> None:
     shown = found(in_rounds(pause_ms=900.0), link(rtt_ms=20.0))
-    # Beyond its former size the window starts slowly, and no call tells where that was.
+    # Beyond its former size the window starts slowly, and no call shows where that was.
     assert shown == {causes.IDLE_RESTART: True, causes.SLOW_START: False}
 
 
@@ -175,7 +175,7 @@ def test_a_first_message_over_the_kernels_window_counts_neither_way(
 
 
 def stopped_client(size: int) -> Conversation:
-    """A client that is stopped for 60 ms with a full socket, and so many bytes to come after
+    """A client that is stopped for 60 ms with a full socket, and `size` bytes to come after
     it has emptied that."""
     near = client([(1.0, 100)], [(2.0, 9_000), (63.0, 60_000), (64.0, size)])
     near.receive_buffer = 60_000
@@ -235,7 +235,7 @@ def two_connections(replies: tuple[bytes, bytes]) -> Conversation:
     )
 
 
-def test_a_connection_for_each_exchange_is_told_of_all_of_them() -> None:
+def test_a_connection_for_each_exchange_is_reported_for_all_of_them() -> None:
     shown = rules.occurrences(two_connections((HEAD, HEAD)), link())
     assert [(one.cause, one.port) for one in shown] == [
         (causes.PER_CALL, 40_000),

@@ -85,7 +85,7 @@ def test_a_dissection_that_leaves_occurrences_out_is_refused() -> None:
 
 
 def test_the_page_has_a_place_for_every_part() -> None:
-    """What is written anew is what lies between its markers."""
+    """The part that is written again lies between its markers."""
     text = page.PAGE.read_text()
     for name in ("where", "score", "corpus"):
         begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"

@@ -58,7 +58,7 @@ def test_a_call_that_never_returned_is_none() -> None:
     assert _calls("read") == []
 
 
-def test_stops_are_told() -> None:
+def test_stops_are_reported() -> None:
     stops = [event for event in events(LOG.splitlines()) if isinstance(event, Stop)]
     assert [stop.stopped for stop in stops] == [True, True, False]
 

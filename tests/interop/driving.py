@@ -37,7 +37,7 @@ UNREACHABLE = ("Could not transfer", "Unknown host", "dial tcp", "proxyconnect",
 
 
 class Engine:
-    """Makes calls, by default of one user, and tells what the engine counted."""
+    """Makes calls, by default of one user, and returns what the engine counted."""
 
     def __init__(self, log: Path) -> None:
         engine()
@@ -80,7 +80,7 @@ def all_failed(outcome: Json, kind: str, words: str) -> None:
 
 
 def some_failed(outcome: Json, words: str) -> None:
-    """Some calls ended well; the others were refused by the application, and it is told."""
+    """Some calls ended well; the others were refused by the application and are reported."""
     assert outcome["ok"] > 0
     assert outcome["errors_by_kind"] == {"application": outcome["calls"] - outcome["ok"]}
     assert words in outcome["error_examples"][0]

@@ -122,7 +122,7 @@ class Host:
 
 
 def engine() -> Path:
-    """The engine; without it the test is skipped, and says so."""
+    """The engine; without it the test is skipped with a message."""
     try:
         return engine_binary.find()
     except EngineMissing as error:

@@ -51,7 +51,7 @@ def _called(operation: str, contract: str, **more: int) -> Json:
 @pytest.mark.parametrize("order", ORDERS)
 def test_calls_of_charging(order: str, tmp_path: Path) -> None:
     """A thousand calls on one connection; sequences with numbers of its own; a user
-    exception, counted and told."""
+    exception, counted and reported."""
     stack = f"iiop@rust?byte_order={order}"
     with _server("charging", tmp_path) as ior:
         driver = Engine(tmp_path / "log")

@@ -44,7 +44,7 @@ class Maker:
         self._interruption = interruption
 
     def make(self, recipe: Recipe, place: NetworkPath, folder: Path) -> Json:
-        """Makes it and returns what is to be kept beside it. Raises as a trial does."""
+        """Makes a capture and returns what is to be kept with it. Raises as a trial does."""
         folder.mkdir(parents=True, exist_ok=True)
         stack = Stack.parse(recipe.stack)
         program = self._programs.program(stack, self._interruption)

@@ -38,7 +38,7 @@ class Making:
         self._held.close()
 
     def make(self, aim: str, count: int, only: frozenset[str]) -> int:
-        """Captures for one aim, at the named places or at all; returns how many bear it.
+        """Captures for one aim, at the named places or at all; returns how many contain it.
         Captures that are there already are kept."""
         chosen = list(_chosen(aim, count, only))
         good = 0

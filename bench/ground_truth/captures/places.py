@@ -54,11 +54,11 @@ class NetworkPath:
     rtt_ns: int
     segment_bytes: int
     dropped: Callable[[], list[Json]] = list
-    """Ends a link and tells the packets that its script dropped (docs/reference/process.md)."""
+    """Ends a link and returns the packets that its script dropped (docs/reference/process.md)."""
 
 
 class ScriptedLink(ManagedProcess[Ready]):
-    """A link whose losses are told beforehand."""
+    """A link whose losses are given beforehand."""
 
     noun = "the link"
     model = Ready

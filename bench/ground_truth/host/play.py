@@ -55,9 +55,9 @@ MS = (6.0, 14.0)
 HOGS = 3
 """Processes that compute on the service's core while it is to wait behind them."""
 CLEAR = 1.5
-"""A truth is clear whose longest part is so many times as long as its second."""
+"""A truth is clear if its longest part is this many times as long as its second."""
 CLEAR_MS = 4.0
-"""And at least so long: shorter times are no finding (docs/reference/diagnosis.md)."""
+"""It takes this time at least: shorter times are not a finding (docs/reference/diagnosis.md)."""
 
 Json = dict[str, Any]
 Parts = dict[str, float]
@@ -97,7 +97,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=COUNT, help="calls of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, help="folder for captures (default: a new one)")
-    parser.add_argument("--publish", action="store_true", help="write the page's part anew")
+    parser.add_argument("--publish", action="store_true", help="write the page's part again")
     options = parser.parse_args()
     if options.publish and options.count < COUNT_MIN:
         parser.error(f"--publish: at least {COUNT_MIN} calls of each kind are needed")

@@ -51,7 +51,7 @@ def _start(serve: Callable[[socket.socket], None]) -> int:
 
 
 def _upstream(listener: socket.socket) -> None:
-    """Answers a number of milliseconds after so many, with the time at which it answers."""
+    """Answers after the number of milliseconds in the request, with the time of the answer."""
     connection, _ = listener.accept()
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     while asked := connection.recv(64):

@@ -129,7 +129,7 @@ def _thought(talk: Conversation, exchange: Exchange, around: Circumstances) -> i
 def client_not_reading(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
     """The client neither called recv() nor waited to, while bytes of the reply filled its
     socket, and more came once it had taken them: its window had closed. A pause during which
-    the rest of the reply fits into the socket's buffer delays no packet and is no occurrence
+    the rest of the reply fits into the socket's buffer delays no packet and is not an occurrence
     that a capture could show; it is not counted either way."""
     for connection in talk.connections:
         for exchange in connection.exchanges:
@@ -163,7 +163,7 @@ def _idle(
 
 def _was_full(client: Endpoint, taken: Transfer) -> bool:
     """What was taken was about as much as the socket holds. How much that is where the kernel
-    chooses, no call tells."""
+    chooses is not visible in any call."""
     buffer = client.receive_buffer
     return buffer is not None and taken.bytes >= FULL_SHARE * buffer
 

@@ -28,7 +28,7 @@ from bench.ground_truth.syscalls.conversations import (
 from bench.ground_truth.syscalls.endpoints import Endpoint, Transfer
 
 ROUND = 0.6
-"""Of a round trip: a shorter silence between two arrivals is no wait for an acknowledgment."""
+"""Of a round trip: a shorter silence between two arrivals is not a wait for an acknowledgment."""
 SILENCE_MS_MIN = 0.1
 ROUND_TRIP_MS_MIN = 1.0
 """Rounds of a shorter link cost less than a busy machine does."""
@@ -190,8 +190,8 @@ def silent_until(message: Message) -> int:
 
 
 def _may_outgrow(connection: Connection, direction: str, message: Message) -> bool:
-    """The message is larger than the window that the receiver's kernel offers at first; how
-    fast it offers more, no system call tells."""
+    """The message is larger than the window that the receiver's kernel offers at first. How
+    fast it offers more is not visible in any system call."""
     _, receiver = connection.sides(direction)
     first = receiver.receive_buffer or KERNEL_WINDOW_BYTES
     return message.bytes > first

@@ -2,7 +2,7 @@
 
 A script notes what it does by plan. A virtual machine that stops for a tenth of a second delays
 all packets meanwhile, which no script notes and every capture shows. Small datagrams cross the
-same path both ways every few milliseconds; the one that took longest beyond the fastest tells how
+same path both ways every few milliseconds; the one that took longest beyond the fastest shows how
 late the network was. Takes one JSON object on standard input, prints a line when it is ready, and
 the lateness when its input ends.
 """

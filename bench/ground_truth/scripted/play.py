@@ -100,7 +100,7 @@ def main() -> int:
     parser.add_argument("--scenarios", default="", help="of these (default: all)")
     parser.add_argument("--places", default=",".join(PLACES))
     parser.add_argument("--out", type=Path, help="folder for captures (default: a new one)")
-    parser.add_argument("--publish", action="store_true", help="write the page's part anew")
+    parser.add_argument("--publish", action="store_true", help="write the page's part again")
     options = parser.parse_args()
     out = options.out or Path(tempfile.mkdtemp(prefix="wirelab-scripted-"))
     chosen = [BY_NAME[name] for name in filter(None, options.scenarios.split(","))] or SCENARIOS
@@ -159,7 +159,7 @@ def _place(name: str, log: Path, held: ExitStack, interruption: Interruption) ->
 
 
 def places_of(scenario: Scenario) -> tuple[str, ...]:
-    """Where it can be played and tells something."""
+    """Where it can be played with a useful result."""
     if scenario.relayed:
         return (RELAY,)
     if scenario.name in FAR_ONLY:
@@ -311,7 +311,7 @@ def _judge(
     for cause in CAUSES:
         expected = {client for client, waits in truth.items() if cause in dict(waits)}
         if cause == LONG_PATH and not expected and place == FAR:
-            continue  # it is long there, whether or not it matters beside the pause
+            continue  # it is long there, whether or not it matters compared with the pause
         alarmed |= _compare(f"{scenario.name} at {place}", cause, expected, found, total)
     if not scenario.causes:
         total.clean += len(truth)

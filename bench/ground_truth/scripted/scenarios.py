@@ -49,7 +49,7 @@ class Scenario:
     looked_up: bool = False
     """The client looks up the server's name first, which takes long (:mod:`.lookups`)."""
     relayed: bool = False
-    """Its payload tells a relay what to do to packets (:mod:`.relay`)."""
+    """Its payload controls what a relay does to packets (:mod:`.relay`)."""
     handshake: tuple[float, float] | None = None
     """The server waits that long before it answers the ClientHello."""
     parallel: int = 8

@@ -3,7 +3,7 @@
 An exchange is found from the order of the calls alone: the client's first send
 after it has received something begins the next one. Where HTTP/2 is spoken,
 buffers of control frames are left out. That holds where a connection carries
-one call at a time; of others (pipelined, multiplexed) no exchanges are told.
+one call at a time; of others (pipelined, multiplexed) the exchanges are not known.
 """
 
 from __future__ import annotations

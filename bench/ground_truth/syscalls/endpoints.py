@@ -170,7 +170,7 @@ class _Reader:
             self._named(event.descriptor, event.ends, event)
 
     def stops(self) -> list[tuple[int, int]]:
-        """Every thread tells of each stop: the first counts, up to the next SIGCONT."""
+        """Every thread reports each stop: the first counts, up to the next SIGCONT."""
         spans: list[tuple[int, int]] = []
         since: int | None = None
         for stop in self._stops:

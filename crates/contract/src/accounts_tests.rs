@@ -86,7 +86,7 @@ fn an_action_is_confirmed_once() {
         let again = confirm(&state, cn);
         assert_eq!(again, Err(ApplicationError::UnknownConfirmation));
     }
-    // A reservation is no action, though both numbers come from one counter.
+    // A reservation is not an action, though both numbers come from one counter.
     for never in [0, -1, i32::MIN, i32::MAX, reserved.res] {
         let unknown = confirm(&state, never);
         assert_eq!(unknown, Err(ApplicationError::UnknownConfirmation));

@@ -53,7 +53,7 @@ struct Service {
 #[derive(Serialize)]
 struct Method {
     name: String,
-    /// Whether the client sends a stream, which is no single request.
+    /// Whether the client sends a stream, which is more than one request.
     streams: bool,
     /// A request with every field set, as proto3 JSON.
     example: serde_json::Value,

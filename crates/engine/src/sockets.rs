@@ -17,7 +17,7 @@ use wirelab_trace::packet::Flags;
 use wirelab_trace::packet::decode::{Decoded, decode};
 use wirelab_trace::packet::file::Record;
 
-/// They are looked up again after so many times the duration of that.
+/// Sockets are looked up again after this multiple of the time that a lookup takes.
 const PAUSE: u32 = 4;
 /// The SYN of a socket that was closed again may still wait to be dissected.
 const KEPT: Duration = Duration::from_millis(500);

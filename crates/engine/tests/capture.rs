@@ -411,7 +411,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
     assert!(!fresh.exists(), "a refusal leaves nothing behind");
 }
 
-/// Where neither the packets nor the text have room, the exit code still tells it.
+/// Where neither the packets nor the text have room, the exit code still shows it.
 #[test]
 fn words_that_find_no_room_do_not_change_how_it_ends() {
     let full = || std::fs::File::create("/dev/full").expect("a device that is always full");

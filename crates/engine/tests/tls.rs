@@ -246,7 +246,7 @@ fn a_reply_that_ends_with_its_connection_needs_close_notify() {
 fn garbage_instead_of_a_handshake_is_refused() {
     let certificates = Certificates::make();
     let (address, _) = server(|mut stream, _| {
-        // 0x16 is the type of a handshake record; 0x77 is no version.
+        // 0x16 is the type of a handshake record; 0x77 is not a version.
         let _ = stream.write_all(b"\x16\x77garbage in what may be a record");
         let _ = stream.read(&mut [0u8; 4096]);
     });

@@ -69,7 +69,7 @@ impl RunningDriver {
         }
     }
 
-    /// Begins anew for the trial: the first of the seed's random numbers, the
+    /// Starts again for the trial: the first of the seed's random numbers, the
     /// script's first packet, counts of zero.
     pub(crate) fn start_trial(
         &self,
@@ -84,7 +84,7 @@ impl RunningDriver {
         }
     }
 
-    /// What was counted since the start of the trial, when the interfaces stood at `from`.
+    /// What was counted since the start of the trial, when the counters of the interfaces were `from`.
     pub(crate) fn report(
         &self,
         pair: &Pair,

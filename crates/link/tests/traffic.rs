@@ -53,7 +53,7 @@ fn connect(link: &Link) -> (TcpStream, TcpStream, Duration) {
     (client, accepted, took)
 }
 
-/// Sends so many bytes to the server and back, and compares them.
+/// Sends that number of bytes to the server and back, and compares them.
 fn there_and_back(link: &Link, bytes: usize) {
     let (mut client, server, _) = connect(link);
     let sent: Vec<u8> = (0..bytes as u32)

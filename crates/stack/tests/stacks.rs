@@ -240,7 +240,7 @@ fn every_repair_of_a_rule_is_a_value() {
     for rule in RULES.iter() {
         let (name, value) = rule.repair;
         let axis = TABLE.iter().find(|axis| axis.name == name);
-        let axis = axis.unwrap_or_else(|| panic!("{name} is no axis"));
+        let axis = axis.unwrap_or_else(|| panic!("{name} is not an axis"));
         // A repair names the word alone, since the number that was given is kept.
         let counted = format!("{value}=8");
         let legal = axis.takes(value) || axis.takes(&counted);

@@ -301,7 +301,7 @@ pub(crate) fn limits(walk: &mut Walk, validation: bool) -> Vec<String> {
         "2024-09-09T00:00",
         "yesterday",
     ] {
-        let _ = walk.step("a date that is no day", &add_visit(1, date));
+        let _ = walk.step("a date that does not exist", &add_visit(1, date));
     }
     for count in [0, 1, 255, 256] {
         let call = Call::AddVisit(AddVisitRequest {

@@ -31,7 +31,7 @@ pub fn parse(document: &[u8]) -> Result<Envelope<'_>, EnvelopeError> {
 /// Reads the request of `operation` from a document.
 ///
 /// # Errors
-/// When it is no envelope, or holds something else.
+/// When it is not an envelope, or holds something else.
 pub fn read_request<M: Message>(
     format: EnvelopeFormat,
     operation: Operation,

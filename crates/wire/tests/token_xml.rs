@@ -290,7 +290,7 @@ fn within(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn tokens_that_are_no_document_are_refused() {
+fn tokens_that_are_not_a_document_are_refused() {
     let cases: &[Case] = &[
         (vec![], |k| *k == ErrorKind::Truncated),
         (vec![0x00], |k| matches!(k, ErrorKind::Order(_))),

@@ -222,7 +222,7 @@ fn documents_that_are_none_are_refused() {
             matches!(k, ErrorKind::DocumentType)
         }),
         (in_text("&b;"), |k| matches!(k, ErrorKind::Entity(_))),
-        // A reference to a character that XML 1.0 excludes is no way around section 2.2.
+        // A reference to a character that XML 1.0 excludes does not avoid section 2.2.
         (in_text("&#0;"), |k| matches!(k, ErrorKind::Character(0))),
         (in_text("&#xFFFE;"), |k| {
             matches!(k, ErrorKind::Character(0xFFFE))

@@ -62,7 +62,7 @@ def read(body: bytes, fields: tuple[str, ...]) -> list[int]:
     for name, value in values.items():
         # bool is a kind of int in Python, and not in JSON.
         if type(value) is not int or not -INT32_MAX - 1 <= value <= INT32_MAX:
-            raise ValueError(f"{name} is no 32-bit integer")
+            raise ValueError(f"{name} is not a 32-bit integer")
     return list(values.values())
 
 
@@ -371,7 +371,7 @@ def configured() -> Json:
     except (ValueError, RecursionError):
         configuration = None
     if not isinstance(configuration, dict):
-        refuse("", "the configuration is no JSON object", "send one JSON object in one line")
+        refuse("", "the configuration is not a JSON object", "send one JSON object in one line")
     return checked(flat(configuration))
 
 

@@ -1,5 +1,5 @@
-//! Requests of petclinic over REST that are no calls: bodies that are no message, and
-//! parameters that are no number. The operations of petclinic depend on what was called
+//! Requests of petclinic over REST that are not calls: bodies that are not a message,
+//! and parameters that are not a number. The operations of petclinic depend on what was called
 //! before, so that the golden vectors have none of them.
 
 use wirelab_contract::petclinic::ListVetsRequest;
@@ -10,7 +10,7 @@ use wirelab_verify::{Exam, Finding, Response, Section, Subject as _};
 use super::connection::{Connection, Service};
 use super::observed::Refusal;
 
-/// Texts that are no int32.
+/// Texts that are not an int32.
 const NO_NUMBERS: [&str; 4] = ["x", "2147483648", "1.5", "-"];
 
 /// Sends every operation what it must refuse.
@@ -52,7 +52,7 @@ impl Sender {
         };
         let path = filled(&format!("{}{}", route.prefix, route.template), "1");
         for body in bodies {
-            self.refuses("a body that is no message", operation, &path, body, true);
+            self.refuses("a body that is not a message", operation, &path, body, true);
         }
     }
 
@@ -66,7 +66,7 @@ impl Sender {
         let no_fields = self.without_fields();
         for text in NO_NUMBERS {
             let path = filled(&format!("{}{}", route.prefix, route.template), text);
-            let name = "a parameter that is no int32";
+            let name = "a parameter that is not an int32";
             self.refuses(name, operation, &path, no_fields, false);
         }
     }

@@ -33,7 +33,7 @@ fn missing(ours: &Object, theirs: &Object) -> Option<String> {
     match (ours, theirs) {
         (Object::Map(ours), Object::Map(theirs)) => ours.iter().find_map(|(name, value)| {
             match theirs.iter().find(|(other, _)| other == name) {
-                // Names that only the service has are no error: readers ignore unknown fields.
+                // Names that only the service has are not an error: readers ignore unknown fields.
                 None => Some(name.as_text().unwrap_or_default().to_owned()),
                 Some((_, theirs)) => missing(value, theirs),
             }

@@ -1,4 +1,4 @@
-//! The golden vectors: one value in many forms, and what is no message.
+//! The golden vectors: one value in many forms, and bytes that are not a message.
 
 use std::collections::HashMap;
 
@@ -134,7 +134,7 @@ impl Sender {
         }
     }
 
-    /// Inputs that are no message of the codec, from the document that lists them: that of the
+    /// Inputs that are not a message of the codec, from the document that lists them: that of the
     /// messages for their source formats, JSON and protobuf, that of the encodings for formats
     /// that are derived from JSON.
     fn refused(&self) -> Result<Vec<Refused>, String> {
@@ -151,7 +151,7 @@ impl Sender {
     fn refuses(&mut self, operation: Operation, refused: &Refused) -> Result<(), String> {
         let message = match self.connection.codec {
             Codec::Json | Codec::Xml => refused.input.clone().into_bytes(),
-            // Hexadecimal, since these formats are no text.
+            // Hexadecimal, since these formats are binary.
             _ => bytes(&refused.input)?,
         };
         // The refused one and the good one after it.
@@ -200,7 +200,7 @@ fn bytes(hex: &str) -> Result<Vec<u8>, String> {
         u8::from_str_radix(pair, 16).ok()
     };
     let bytes: Option<Vec<u8>> = digits.map(byte).collect();
-    bytes.ok_or_else(|| format!("{hex:?} is no hexadecimal text"))
+    bytes.ok_or_else(|| format!("{hex:?} is not hexadecimal text"))
 }
 
 fn excerpt(text: &str) -> String {

@@ -34,7 +34,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// None where a word is no number.
+    /// None where a word is not a number.
     fn parse(mut arguments: Vec<String>) -> Option<Plan> {
         let mut tries = 5;
         if let Some(at) = arguments.iter().position(|word| word == "--tries") {

@@ -18,7 +18,7 @@ const STREAMS: u64 = 8;
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It comes out at this time, nanoseconds; and once more at `copy_ns`.
+    /// It comes out at this time, nanoseconds; and a copy at `copy_ns`.
     Passes {
         /// When it is due.
         due_ns: u64,

@@ -13,7 +13,7 @@ use crate::model::profile::MTU;
 
 const FOLDER: &str = "/proc/sys/net/ipv4";
 
-/// ip-sysctl(7): whether the congestion window begins anew after a pause.
+/// ip-sysctl(7): whether the congestion window starts again after a pause.
 const AFTER_IDLE: &str = "tcp_slow_start_after_idle";
 
 /// ip-sysctl(7): least, usual and largest receive buffer of a socket, bytes.
@@ -77,7 +77,7 @@ fn write_if_changed(file: &Path, value: &str) -> io::Result<()> {
     }
 }
 
-/// Lets receivers offer from the start what a first flight of so many segments
+/// Lets receivers offer from the start what a first flight of that number of segments
 /// needs: one that offered less would be the limit in its place. The route
 /// attribute initrwnd cannot do that, it makes the first offer smaller only.
 fn raise_receive_buffer(file: &Path, segments: u32) -> io::Result<()> {

@@ -192,7 +192,7 @@ impl Profile {
 }
 
 impl Direction {
-    /// Time that a packet of so many IP bytes takes through the empty
+    /// Time that a packet of that number of IP bytes takes through the empty
     /// direction on average, milliseconds.
     #[must_use]
     pub fn mean_ms(&self, bytes: usize) -> f64 {

@@ -65,7 +65,7 @@ pub struct Component {
     pub data: Vec<u8>,
 }
 
-/// A text that is no reference.
+/// A text that is not a reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IorError {
     /// Neither of the two forms.
@@ -245,7 +245,7 @@ impl Ior {
         iiop.ok_or(IorError::NoIiop)
     }
 
-    /// Takes a reference off the front of CDR, as it stands in a body.
+    /// Takes a reference off the front of CDR, as it is in a body.
     ///
     /// # Errors
     /// When it is none.

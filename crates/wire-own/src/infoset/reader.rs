@@ -65,7 +65,7 @@ where
         de: PhantomData,
     };
     let message = M::deserialize(Message(&mut reader));
-    // Where the reader stands now: the best place known for an error of serde's own,
+    // The current position of the reader: the best place known for an error of serde's own,
     // such as a missing field.
     let offset = reader.source.offset();
     message.map_err(|error: Box<Error>| error.at_offset(offset))
@@ -462,7 +462,7 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
             is_list_item: true,
         })?;
         match self.reader.child()? {
-            // A list ends where another name begins: items of one list stand together,
+            // A list ends where another name begins: items of one list are adjacent,
             // because fields come in the order of their numbers.
             Some(child) if child.is(element.namespace, element.local) => self.next = Some(child),
             Some(other) => self.reader.lookahead = Lookahead::Child(other),

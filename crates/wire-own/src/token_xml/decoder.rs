@@ -150,7 +150,7 @@ impl Decoder {
     }
 }
 
-/// What may come next. What stands from [`State::Tag`] on may be followed by the
+/// What may come next. States from [`State::Tag`] on may be followed by the
 /// end of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
@@ -267,7 +267,7 @@ impl Reading<'_> {
             return Err(self.limit("attributes", ATTRIBUTES_MAX));
         }
         if self.is_duplicate(name) {
-            return Err(self.misplaced("an attribute stands twice"));
+            return Err(self.misplaced("an attribute appears twice"));
         }
         self.attributes += 1;
         // ` name=""`: four characters of markup.

@@ -62,7 +62,7 @@ impl Encoder {
     #[inline]
     pub(super) fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
         // Elements and attributes share one cache, as one name may be both; the token
-        // tells which it is here.
+        // shows which it is here.
         match self.names.predicted(name) {
             Some(number) => write_near(number, tokens.near, tokens.far, out),
             None => self.slow_path_name(name, tokens, out),

@@ -222,7 +222,7 @@ fn a_server_holds_few_unfinished_messages() {
 }
 
 #[test]
-fn an_announced_length_is_no_reason_for_room() {
+fn an_announced_length_does_not_allocate_memory() {
     let size = (MESSAGE_BYTES_MAX as u32).to_be_bytes();
     let header = [&b"GIOP\x01\x02\0\0"[..], &size].concat();
     assert!(MessageHeader::parse(header[..].try_into().unwrap()).is_ok());

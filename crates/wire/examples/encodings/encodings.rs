@@ -162,7 +162,7 @@ fn refused_cdr() -> Vec<Refused> {
         refused("HelloReply", "a string without its NUL's length", "00000000"),
         refused("HelloReply", "a string without its NUL", "000000026161"),
         refused("HelloReply", "a NUL within", "00000003610000"),
-        refused("HelloReply", "a string that is no UTF-8", "00000003c32800"),
+        refused("HelloReply", "a string that is not UTF-8", "00000003c32800"),
         refused("HelloReply", "a string longer than the message", "0000000a6100"),
         refused("HelloReply", "a length of 4 GiB", "ffffffff6100"),
         refused("UploadRequest", "bytes longer than the message", "00000005ab"),

@@ -131,7 +131,7 @@ impl Expected {
     /// Decodes the only message of a reply in full and compares it.
     ///
     /// # Errors
-    /// When it is no message of this codec, or has another content.
+    /// When it is not a message of this codec, or has another content.
     pub fn check(&self, body: &[u8]) -> Result<(), Mismatch> {
         self.check_message(0, body)
     }
@@ -141,7 +141,7 @@ impl Expected {
     /// [`Expected::messages`].
     ///
     /// # Errors
-    /// When it is no message of this codec, or has another content.
+    /// When it is not a message of this codec, or has another content.
     pub fn check_message(&self, index: usize, body: &[u8]) -> Result<(), Mismatch> {
         self.check_ordered(None, index, body)
     }
@@ -150,7 +150,7 @@ impl Expected {
     /// ([`Head::byte_order`](crate::Head::byte_order)).
     ///
     /// # Errors
-    /// When it is no message of this codec, or has another content.
+    /// When it is not a message of this codec, or has another content.
     pub fn check_ordered(
         &self,
         order: Option<ByteOrder>,
@@ -184,7 +184,7 @@ impl Expected {
     /// means the form's own.
     ///
     /// # Errors
-    /// When it is no message of this codec, has another content, or should
+    /// When it is not a message of this codec, has another content, or should
     /// have been an application error or a stream.
     pub fn read(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<Reply, Mismatch> {
         let reply = self.ordered(order).read_any_reply(self.operation, body);
@@ -227,7 +227,7 @@ impl Expected {
     /// 400, SOAP with a fault, GIOP with a user exception.
     ///
     /// # Errors
-    /// When it is no application error in this codec, or another one.
+    /// When it is not an application error in this codec, or is another one.
     pub fn check_error(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<(), Mismatch> {
         self.validate_error(&self.ordered(order).read_error(self.operation, body)?)
     }

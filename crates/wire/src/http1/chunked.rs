@@ -182,7 +182,7 @@ impl Chunked {
     }
 }
 
-/// The state after a byte where the digits of a size may stand.
+/// The state after a byte where the digits of a size are allowed.
 fn after_size(size: u64, digits: u8, byte: u8) -> Result<State, &'static str> {
     if let Some(digit) = char::from(byte).to_digit(16) {
         // 16 digits fill 64 bits.

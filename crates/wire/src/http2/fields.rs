@@ -28,8 +28,8 @@ pub(super) struct Fields {
     pub(super) malformed: Option<Box<ProtocolError>>,
 }
 
-/// A block that changed nothing when it was read: it means the same while the
-/// version stands.
+/// A block that changed nothing when it was read: it means the same until the
+/// version changes.
 #[derive(Debug)]
 struct CachedBlock {
     version: u64,

@@ -149,9 +149,12 @@ impl<'de> Scanner<'de> {
         let end = self.found(begin, b"?>")?;
         let target_end = chars::name_end(self.document.as_bytes(), begin).min(end);
         let target = &self.document[begin..target_end];
-        // Section 2.6 reserves the target; a declaration stands at the very beginning.
+        // Section 2.6 reserves the target; a declaration is at the very beginning.
         if target == "xml" {
-            return Err(Error::syntax(offset, "an XML declaration stands first"));
+            return Err(Error::syntax(
+                offset,
+                "an XML declaration is allowed only at the beginning",
+            ));
         }
         let next = self.document.as_bytes()[target_end];
         let named = matches!(chars::split_name(target), Some(("", _)));
@@ -189,7 +192,7 @@ impl<'de> Scanner<'de> {
         Ok(())
     }
 
-    /// Where `mark` stands first, from `begin` on.
+    /// The first position of `mark` from `begin` on.
     fn found(&self, begin: usize, mark: &[u8]) -> Result<usize, Error> {
         let bytes = self.document.as_bytes();
         match memmem::find(&bytes[begin..], mark) {
@@ -198,7 +201,7 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    /// Outside the root nothing but what is `allowed` may stand.
+    /// Fails outside the root element, except where the content is `allowed` there.
     fn check_outside_root(&self, allowed: bool) -> Result<(), Error> {
         match (allowed, self.position.rooted) {
             (true, _) => Ok(()),

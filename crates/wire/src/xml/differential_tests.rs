@@ -38,15 +38,15 @@ const STRICTER: &[&str] = &[
     "nothing may follow the root element",
     "text before the root element",
     "is not a name",
-    // Names of attributes are whatever stands before `=`, to quick-xml.
+    // Names of attributes are whatever comes before `=`, to quick-xml.
     "an attribute without a value",
     "bad character reference",
     "XML declaration",
     "]]> in text",
     "< in an attribute",
     "/ in a start tag",
-    "white space must stand before an attribute",
-    "an attribute stands twice",
+    "white space is missing before an attribute",
+    "an attribute appears twice",
     "the prefixes xml and xmlns are reserved",
     "a prefix must stand for a namespace",
     "a namespace's name must be written without references",
@@ -146,7 +146,7 @@ fn within(document: &[u8], opened: usize) -> Option<Scanner<'_>> {
 /// reader leaves out something that its users have to add.
 fn peers(document: &[u8]) -> Result<Vec<XmlEvent>, String> {
     let text = std::str::from_utf8(document).map_err(|error| error.to_string())?;
-    // A byte order mark is no part of the document (XML 1.0 section 4.3.3).
+    // A byte order mark is not part of the document (XML 1.0 section 4.3.3).
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mut reader = NsReader::from_str(text);
     // Off by default: `--` within a comment is then not seen (XML 1.0 section 2.5).

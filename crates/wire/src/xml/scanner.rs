@@ -89,7 +89,7 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    /// The next child, whatever stands before it.
+    /// The next child, whatever comes before it.
     #[inline(never)]
     fn slow_path_child(&mut self) -> Result<Option<Element<'de>>, Error> {
         loop {

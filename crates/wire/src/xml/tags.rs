@@ -42,7 +42,7 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    /// Reads a start tag, before which the scanner stands.
+    /// Reads the start tag at the current position.
     #[inline(always)]
     pub(super) fn start_tag(&mut self) -> Result<Element<'de>, Error> {
         let offset = self.position.at;
@@ -178,7 +178,7 @@ impl<'de> Scanner<'de> {
             .insert(self.document.as_bytes(), tag, changes);
     }
 
-    /// Reads an end tag, before which the scanner stands.
+    /// Reads the end tag at the current position.
     #[inline]
     pub(super) fn end_tag(&mut self) -> Result<(), Error> {
         match self.fast_path_end_tag() {

@@ -519,7 +519,7 @@ fn text() -> impl Strategy<Value = String> {
         prop::sample::select(vec![
             '<', '&', '>', '"', '\'', '\r', '\n', '\t', '\\', 'é', '🔩'
         ]),
-        // Ends before the surrogates, which are no characters.
+        // Ends before the surrogates, which are not characters.
         prop::char::range('\u{A0}', '\u{D7FF}'),
         prop::char::range('\u{10000}', '\u{10FFFF}'),
     ];

@@ -499,7 +499,7 @@ fn a_call_cancelled_before_it_was_sent_leaves_no_trace() {
     peer.call(2, &get(1));
     assert!(
         peer.client.cancel(77),
-        "unknown calls are no reason to close"
+        "unknown calls do not close the connection"
     );
     let frames = peer.frames();
     assert_eq!(frames.len(), 1);

@@ -62,7 +62,7 @@ fn data_without_content() {
     assert!(error.rule.contains("RFC 9113 section 10.5"), "{error}");
 }
 
-/// The empty DATA that ends a reply is no sign of a flood.
+/// The empty DATA that ends a reply does not count as a flood.
 #[test]
 fn many_replies_may_end_in_empty_data() {
     let mut peer = Peer::new();

@@ -290,7 +290,7 @@ fn header_blocks_must_be_understood_where_must_understand_is_1() {
 }
 
 #[test]
-fn what_is_no_envelope_is_refused() {
+fn a_document_that_is_not_an_envelope_is_refused() {
     let v11 = "xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'";
     let hello = "<HelloReply xmlns='urn:wirelab:transfer:v1'/>";
     for document in [

@@ -196,7 +196,7 @@ func TestALPN(t *testing.T) {
 			}
 			conn, err := tls.Dial("tcp", p.Address, client)
 			if err == nil {
-				// A server that refuses after the handshake of TLS 1.3 says so later.
+				// A server that refuses after the handshake of TLS 1.3 reports it later.
 				_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 				if _, err = conn.Write([]byte("GET /transfer/hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")); err == nil && offer != "h2" {
 					_, err = conn.Read(make([]byte, 1))

@@ -89,7 +89,7 @@ func soapReply(t *testing.T, answer *reply, version string) element {
 	}
 	envelope := parseXML(t, answer.body)
 	if envelope.XMLName.Local != "Envelope" || envelope.XMLName.Space != envelopes[version] || len(envelope.Children) != 1 {
-		t.Fatalf("%s is no envelope of SOAP %s", answer.body, version)
+		t.Fatalf("%s is not an envelope of SOAP %s", answer.body, version)
 	}
 	body := envelope.Children[0]
 	if body.XMLName.Local != "Body" || body.XMLName.Space != envelopes[version] || len(body.Children) != 1 {

@@ -325,7 +325,7 @@ type clientFunc func(at *stamps) error
 func (f clientFunc) call(_ context.Context, at *stamps) error { return f(at) }
 func (clientFunc) close()                                     {}
 
-func TestAWindowOfCallsHoldsExactlySoMany(t *testing.T) {
+func TestAWindowOfCallsHoldsExactlyThatNumber(t *testing.T) {
 	target := serving(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello, wirelab") })
 	const warm = `,"warmup":{"min_s":0.05,"max_s":0.1}`
 	for _, row := range []struct{ name, rest string }{

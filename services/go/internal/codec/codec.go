@@ -191,7 +191,7 @@ func encodeJSONList(message proto.Message) (Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The message is {"name":[…]}: the list is what stands between the first colon and
+	// The message is {"name":[…]}: the list is between the first colon and
 	// the last brace.
 	return bytes.NewReader(text[bytes.IndexByte(text, ':')+1 : len(text)-1]), nil
 }

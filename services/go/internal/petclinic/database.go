@@ -62,7 +62,7 @@ type database struct {
 	last [tableCount]atomic.Int32
 }
 
-// OpenDatabase connects and creates the tables anew, with the rows at the start.
+// OpenDatabase connects and creates the tables again, with the rows at the start.
 func OpenDatabase(settings store.Settings) (Store, error) {
 	opened, err := store.Open(settings, fill)
 	if err != nil {

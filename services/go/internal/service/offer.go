@@ -90,7 +90,7 @@ func (c *Config) checkCodecTimes() *Refusal {
 // unserved are bindings that other services have, and why this one has not.
 var unserved = map[string]string{
 	"iiop": "there is no well-kept ORB for Go",
-	"raw":  "length-prefixed messages are no library's business in Go",
+	"raw":  "no library in Go offers length-prefixed messages",
 }
 
 func (c *Config) checkStack() *Refusal {

@@ -165,7 +165,7 @@ func (r *rest) failCall(w http.ResponseWriter, request *http.Request, route *con
 	r.fail(w, request, err)
 }
 
-// internalUnlessKnown: an answer that is no application error is the service's
+// internalUnlessKnown: an answer that is not an application error is the service's
 // own failure.
 func internalUnlessKnown(err error) error {
 	if isApplicationError(err) {

@@ -58,7 +58,7 @@ func (d *Document) token() (xml.Token, error) {
 			return nil, ErrDoctype
 		case xml.ProcInst:
 			if token.Target == "xml" && !first {
-				return nil, errors.New("an XML declaration stands first")
+				return nil, errors.New("an XML declaration is allowed only at the beginning")
 			}
 		case xml.StartElement:
 			if d.depth() >= DepthMax {
@@ -92,7 +92,7 @@ func (d *Document) Child() (*xml.StartElement, error) {
 			return nil, nil
 		case xml.CharData:
 			if !isSpace(token) {
-				return nil, errors.New("there is text where only elements may stand")
+				return nil, errors.New("there is text where only elements are allowed")
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (d *Document) Text(into []byte) ([]byte, error) {
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			return nil, fmt.Errorf("element %s stands where only text may", token.Name.Local)
+			return nil, fmt.Errorf("element %s is in a place where only text is allowed", token.Name.Local)
 		case xml.EndElement:
 			return into, nil
 		case xml.CharData:

@@ -235,8 +235,8 @@ func TestRefusedDocuments(t *testing.T) {
 	}
 }
 
-// TestLongMarkupThatIsNoTag: comments, CDATA and text may be of any length.
-func TestLongMarkupThatIsNoTag(t *testing.T) {
+// TestLongMarkupThatIsNotATag: comments, CDATA and text may be of any length.
+func TestLongMarkupThatIsNotATag(t *testing.T) {
 	long := strings.Repeat("<a b='", TagBytesMax)
 	for _, text := range []string{"<!-- " + long + "-->", "<new><![CDATA[" + long + "]]></new>", "<?p " + long + "?>",
 		"<new>" + strings.Repeat(`"`, 2*TagBytesMax) + "</new>"} {
@@ -246,7 +246,7 @@ func TestLongMarkupThatIsNoTag(t *testing.T) {
 	}
 }
 
-// attributes of so many different names.
+// attributes returns that number of attributes with different names.
 func attributes(count int) string {
 	var text strings.Builder
 	for i := range count {

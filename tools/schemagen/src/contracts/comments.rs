@@ -8,7 +8,7 @@ use prost_reflect::FileDescriptor;
 /// comment before it is the file's.
 const SYNTAX: i32 = 12;
 
-/// Comments by the path of what they stand before.
+/// Comments by the path of the element after them.
 pub(crate) struct Comments(HashMap<Vec<i32>, String>);
 
 impl Comments {

@@ -84,7 +84,7 @@ impl Markup {
     }
 }
 
-/// Text that may stand in content and in double quotes.
+/// Text that is valid in content and in double quotes.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -375,7 +375,7 @@ fn property(field: &Field) -> Json {
     if members.is_empty() || !matches!(field.kind, Kind::Enum(_) | Kind::Message(_)) {
         members.extend(own);
     } else {
-        // Beside $ref every other member is ignored (OpenAPI 3.0.3, reference object).
+        // Next to $ref every other member is ignored (OpenAPI 3.0.3, reference object).
         members.push(("allOf".into(), Json::List(vec![Json::Object(own)])));
     }
     Json::Object(members)

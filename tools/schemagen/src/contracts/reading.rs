@@ -186,7 +186,7 @@ fn accept_message(message: &MessageDescriptor) -> Result<(), Refused> {
         Some(name) => refuse(
             &name,
             "XSD has no nested types",
-            "define it beside the message",
+            "define it next to the message",
         ),
         None => message
             .fields()

@@ -39,10 +39,10 @@ fn proto3(definitions: &str) -> String {
 }
 
 /// A contract with a call of `Ask` and `Answer`; `Ask` has the given content.
-fn with_request(content: &str, beside: &str) -> String {
+fn with_request(content: &str, others: &str) -> String {
     proto3(&format!(
         "service Sample {{ rpc Call(Ask) returns (Answer); }}\n\
-         message Ask {{ {content} }}\nmessage Answer {{ string text = 1; }}\n{beside}"
+         message Ask {{ {content} }}\nmessage Answer {{ string text = 1; }}\n{others}"
     ))
 }
 
@@ -298,7 +298,7 @@ fn says(path: &str, lines: &[&str]) {
     for line in lines {
         assert!(flat.contains(line), "{path} does not say {line}:\n{text}");
     }
-    assert!(!text.contains("Chunk"), "{path} tells of a stream");
+    assert!(!text.contains("Chunk"), "{path} describes a stream");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn xsd_has_every_kind_and_label() {
 }
 
 #[test]
-fn rpc_has_parts_that_stand_once() {
+fn rpc_has_parts_that_appear_once() {
     says(
         "xsd/sample-rpc.xsd",
         &[

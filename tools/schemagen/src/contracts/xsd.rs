@@ -171,7 +171,7 @@ fn part(to: &mut Markup, field: &Field) {
     documented(to, &[("name", &field.name), ("type", &of)], &field.doc);
 }
 
-/// The type of a field as a part: a part stands once, so a list is one element.
+/// The type of a field as a part: a part appears once, so a list is one element.
 pub(super) fn part_type(field: &Field, style: Style) -> String {
     match field.label {
         Label::Repeated => list_name(&field.kind, style),

@@ -273,7 +273,7 @@ fn without_zeros(tree: Value) -> Value {
     }
 }
 
-/// Field 1000 as varint 5; field 1001 as two bytes that are no UTF-8.
+/// Field 1000 as varint 5; field 1001 as two bytes that are not UTF-8.
 const UNKNOWN_FIELDS: [u8; 8] = [0xC0, 0x3E, 0x05, 0xCA, 0x3E, 0x02, 0xFF, 0xFE];
 
 /// Fields in the reverse order; between unknown fields.
@@ -294,7 +294,7 @@ fn top_level_fields(mut bytes: &[u8]) -> Vec<&[u8]> {
     while !bytes.is_empty() {
         let mut rest = &bytes[1..];
         let number = prost::encoding::decode_varint(&mut rest).expect("just encoded");
-        // Wire type 2 is a length and so many bytes, 0 a varint alone.
+        // Wire type 2 is a length and that number of bytes, 0 a varint alone.
         let content = if bytes[0] & 7 == 2 {
             number as usize
         } else {
@@ -332,7 +332,7 @@ fn refused_json() -> Vec<Refused> {
         ),
         refused(
             "SubmitRequest",
-            "records that are no array",
+            "records that are not an array",
             r#"{"records":{}}"#,
         ),
         refused("SubmitRequest", "more behind it", r#"{"batch":"b"}}"#),
@@ -379,7 +379,7 @@ fn refused_protobuf() -> Vec<Refused> {
         refused("SubmitRequest", "field number 0", "0000"),
         refused("SubmitRequest", "wire type 7", "0f"),
         refused("SubmitRequest", "the end of a group that never began", "0c"),
-        refused("HelloReply", "a string that is no UTF-8", "0a02c328"),
+        refused("HelloReply", "a string that is not UTF-8", "0a02c328"),
         refused(
             "HelloReply",
             // RFC 3629 section 3 forbids surrogates in UTF-8.

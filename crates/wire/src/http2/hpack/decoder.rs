@@ -152,7 +152,7 @@ impl Decoder {
         // Section 4.2: a change is signalled at the beginning of the first block after it.
         if fields > 0 {
             return Err(ProtocolError {
-                rule: "table size updates stand at the beginning of a block \
+                rule: "table size updates are at the beginning of a block \
                        (RFC 7541 section 4.2)",
                 found: format!("one after {fields} fields"),
             });

@@ -13,6 +13,6 @@ public interface Databases {
                         "no databases are on the class path: add module store, or correct stores in service.json"));
     }
 
-    /** Connects and makes the tables of {@code records} anew; refuses a database that cannot be used. */
+    /** Connects and creates the tables of {@code records} again; refuses a database that cannot be used. */
     RecordStore openRecords(Configuration.Database database) throws Refusal;
 }

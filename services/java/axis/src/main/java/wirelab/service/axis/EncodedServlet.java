@@ -59,7 +59,7 @@ final class EncodedServlet extends HttpServlet {
     }
 
     private Message reply(MessageContext context, HttpServletRequest request) throws AxisFault, IOException {
-        // Read whole, so that a body that breaks off is no matter of XML.
+        // Read whole, so that a truncated body is not reported as an error of XML.
         byte[] body = request.getInputStream().readAllBytes();
         Message message = new Message(body, false, request.getContentType(), null);
         context.setService(service);

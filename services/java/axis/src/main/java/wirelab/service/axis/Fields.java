@@ -81,7 +81,7 @@ final class Fields {
         }
         for (Object item : items) {
             if (!item(field).isInstance(item)) {
-                throw new IllegalArgumentException(field.getName() + " holds what is no " + item(field).getSimpleName());
+                throw new IllegalArgumentException(field.getName() + " holds a value that is not of type " + item(field).getSimpleName());
             }
         }
         field.set(message, items);

@@ -72,7 +72,7 @@ class CodecsTest {
     }
 
     @Test
-    void bytesThatAreNoMessageAreRefused() throws Exception {
+    void bytesThatAreNotAMessageAreRefused() throws Exception {
         try (Clinic clinic = protobuf("memory", "{}")) {
             Bench bench = clinic.bench();
             String type = "\r\nContent-Type: application/x-protobuf";

@@ -132,7 +132,7 @@ final class JacksonCodec implements Codec {
         try {
             Object read = mediaType.equals(JSON) ? mapper.readValue(StrictJackson.text(bytes), message) : whole(bytes, message);
             if (read == null) {
-                throw new Malformed("null is no " + message.getSimpleName());
+                throw new Malformed("null is not a " + message.getSimpleName());
             }
             return read;
         } catch (CharacterCodingException error) {

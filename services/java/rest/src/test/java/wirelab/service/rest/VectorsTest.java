@@ -134,7 +134,7 @@ class VectorsTest {
                 Class<?> message = codec.equals("protobuf")
                         ? protobuf(vector.get("message"))
                         : plain(model, vector.get("message"));
-                // A class that is no request of its own cannot be asked for.
+                // A class that is not a request of its own has no route.
                 if (message == null || message.getSimpleName().equals("Record")) {
                     continue;
                 }

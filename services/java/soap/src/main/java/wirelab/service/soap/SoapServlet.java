@@ -80,7 +80,7 @@ final class SoapServlet extends CXFNonSpringServlet {
                 // A token without a nonce has nothing that could be remembered.
                 SecurityConstants.ENABLE_NONCE_CACHE, false,
                 SecurityConstants.ENABLE_TIMESTAMP_CACHE, false,
-                // A refused request is no news for the log.
+                // A refused request is not logged.
                 FaultListener.class.getName(), (FaultListener) (error, text, message) -> false));
         intercept(factory);
         factory.create();

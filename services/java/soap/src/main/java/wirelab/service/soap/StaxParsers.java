@@ -13,7 +13,7 @@ final class StaxParsers {
     private StaxParsers() {}
 
     /**
-     * JAXP would take what stands first on the class path. Whoever reads a request, CXF's own readers
+     * JAXP would take the first parser on the class path. Whoever reads a request, CXF's own readers
      * and writers are those of Woodstox. To be called before a class of CXF is loaded.
      */
     static void pinCxfToWoodstox() {

@@ -41,7 +41,7 @@ final class DatabaseRecordStore implements RecordStore {
         outage = new Outage(pool);
     }
 
-    /** Makes both tables anew. */
+    /** Creates both tables again. */
     static DatabaseRecordStore reset(HikariDataSource pool) throws SQLException {
         try (Connection connection = pool.getConnection()) {
             connection.setAutoCommit(false);

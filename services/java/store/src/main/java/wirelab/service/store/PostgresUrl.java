@@ -21,7 +21,7 @@ record PostgresUrl(String user, String password, String host, int port, String d
     static PostgresUrl parse(String url) throws Refusal {
         Matcher parts = FORM.matcher(url);
         if (!parts.matches()) {
-            throw new Refusal("store.url", "\"" + url + "\" is no URL of PostgreSQL that this service reads",
+            throw new Refusal("store.url", "\"" + url + "\" is not a URL of PostgreSQL that this service reads",
                     "use postgres://user@/database?host=/socket/folder or"
                             + " postgres://user:password@127.0.0.1:5432/database");
         }

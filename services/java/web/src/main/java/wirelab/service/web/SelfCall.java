@@ -10,7 +10,7 @@ import java.util.Map;
 import javax.net.ssl.SSLException;
 import wirelab.service.Configuration;
 
-/** One call of the service to itself over its own address, so that {@code ready} is no promise but a fact. */
+/** One call of the service to itself over its own address, so that {@code ready} is printed only when it can be called. */
 public final class SelfCall {
     /** What is asked; {@code body} is null for a GET. Header fields without those that frame the message. */
     public record Request(String path, Map<String, String> fields, byte[] body) {

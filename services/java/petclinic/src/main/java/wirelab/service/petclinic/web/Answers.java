@@ -82,14 +82,14 @@ final class Answers {
         try {
             return Integer.parseInt(Lexical.ascii(text));
         } catch (NumberFormatException none) {
-            throw new WrongParameter("\"" + text + "\" is no number of 32 bits");
+            throw new WrongParameter("\"" + text + "\" is not a number of 32 bits");
         }
     }
 
     /** A parameter of a query. */
     static String text(String text) {
         if (text.indexOf(0) >= 0) {
-            throw new WrongParameter("a NUL is no character of a text");
+            throw new WrongParameter("a text must not have a NUL");
         }
         return text;
     }
@@ -119,7 +119,7 @@ final class Answers {
         }
     }
 
-    /** The answer to a body that is no message, or breaks the contract. */
+    /** The answer to a body that is not a message, or breaks the contract. */
     ResponseEntity<Object> invalid(Exception error) {
         String text = String.valueOf(error.getMessage()).replaceAll("[^ -~]", "?");
         return failed(Statuses.INVALID, error, Map.of(
