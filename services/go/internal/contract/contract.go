@@ -57,8 +57,8 @@ type Operation struct {
 	Route *Route
 }
 
-// Routed is the operation with that route.
-func (o Operation) Routed(route Route) Operation {
+// WithRoute returns the operation with that route.
+func (o Operation) WithRoute(route Route) Operation {
 	o.Route = &route
 	return o
 }

@@ -27,8 +27,8 @@ func fieldOf(message proto.Message, name string) protoreflect.FieldDescriptor {
 	return message.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
 }
 
-// filled is a path with fields of a message, which are numbers, in its braces.
-func filled(path string, message proto.Message) string {
+// fillPath returns a path with fields of a message, which are numbers, in its braces.
+func fillPath(path string, message proto.Message) string {
 	for _, name := range wildcards(path) {
 		value := message.ProtoReflect().Get(fieldOf(message, name)).Int()
 		path = strings.Replace(path, "{"+name+"}", strconv.FormatInt(value, 10), 1)

@@ -114,7 +114,7 @@ func (e *Endpoint) checkEnvelope(root xml.Name) error {
 		return senderFault("the root element is %.80s, not Envelope", root.Local)
 	case root.Space != e.Version.Namespace:
 		return &Fault{VersionMismatch, "this service serves SOAP " + e.Version.Name + ", not namespace " +
-			shortened(root.Space)}
+			shorten(root.Space)}
 	}
 	return nil
 }

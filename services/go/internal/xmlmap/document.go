@@ -83,7 +83,7 @@ func (d *Document) Child() (*xml.StartElement, error) {
 	for {
 		token, err := d.token()
 		if err != nil {
-			return nil, atEnd(err)
+			return nil, convertEOF(err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -107,7 +107,7 @@ func (d *Document) Text(into []byte) ([]byte, error) {
 	for {
 		token, err := d.token()
 		if err != nil {
-			return nil, atEnd(err)
+			return nil, convertEOF(err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -124,7 +124,7 @@ func (d *Document) Text(into []byte) ([]byte, error) {
 func (d *Document) Skip() error {
 	for above := d.depth() - 1; d.depth() > above; {
 		if _, err := d.token(); err != nil {
-			return atEnd(err)
+			return convertEOF(err)
 		}
 	}
 	return nil
@@ -146,8 +146,8 @@ func (d *Document) End() error {
 	}
 }
 
-// atEnd: encoding/xml calls the end of a document EOF, elements open or not.
-func atEnd(err error) error {
+// convertEOF: encoding/xml calls the end of a document EOF, elements open or not.
+func convertEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
