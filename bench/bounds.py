@@ -49,14 +49,14 @@ class Ratio:
     @property
     def missed(self) -> bool:
         """True when the median is on the wrong side of its bound."""
-        return self._beyond(self.median, self.median)
+        return self._exceeds_bound(self.median, self.median)
 
     @property
     def broken(self) -> bool:
         """True when the whole interval is on the wrong side: the bound is shown not to hold."""
-        return self._beyond(*self.interval)
+        return self._exceeds_bound(*self.interval)
 
-    def _beyond(self, low: float, high: float) -> bool:
+    def _exceeds_bound(self, low: float, high: float) -> bool:
         above = self.at_most is not None and low > self.at_most
         return above or (self.at_least is not None and high < self.at_least)
 

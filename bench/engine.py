@@ -75,7 +75,9 @@ def one_group(
     return {"threads": 1, "wait": ADAPTIVE, "progress_ms": 0, "groups": [group]}
 
 
-def given(service: Service, address: str, load: Load, work: str, window: dict[str, Any]) -> str:
+def write_plan(
+    service: Service, address: str, load: Load, work: str, window: dict[str, Any]
+) -> str:
     """The plan as the engine reads it: one line of JSON."""
     return json.dumps(plan(service, address, load, work, window)) + "\n"
 

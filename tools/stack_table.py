@@ -56,15 +56,15 @@ class Report:
     line: object = None
     """All of it, as it was printed."""
 
-    def named(self, libraries: Iterable[Library]) -> str:
+    def find_names(self, libraries: Iterable[Library]) -> str:
         """Some of its libraries, in the order given."""
-        return ", ".join(map(self._named, libraries))
+        return ", ".join(map(self._find_name, libraries))
 
     def of(self, role: Role) -> Iterator[Library]:
         """The libraries with that role."""
         return (library for library in self.libraries if library.role == role)
 
-    def _named(self, library: Library) -> str:
+    def _find_name(self, library: Library) -> str:
         """Name and version. A part of the runtime has the version of the machine at hand,
         which does not belong into the repository."""
         if library.name == OWN:
@@ -143,7 +143,7 @@ def _stacks(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -> I
 
 def _sides(report: Report) -> str:
     """Servers and codecs of one cell."""
-    return f"{report.named(report.of('server'))} / {report.named(report.of('codec'))}"
+    return f"{report.find_names(report.of('server'))} / {report.find_names(report.of('codec'))}"
 
 
 def _additions(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -> Iterator[str]:
@@ -157,14 +157,14 @@ def _additions(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -
         for name, stack in offer.variants():
             report = ready(stack)
             added = [each for each in report.libraries if each not in before.libraries]
-            text = report.named(added) or NOTHING
+            text = report.find_names(added) or NOTHING
             found.setdefault((name, offer.language), []).append((offer.served.binding, text))
     for name in VARIANTS:
-        row = (_merged(found.get((name, language), [])) for language in languages)
+        row = (_merge(found.get((name, language), [])) for language in languages)
         yield f"| {name} | {' | '.join(row)} |"
 
 
-def _merged(found: Iterable[tuple[str, str]]) -> str:
+def _merge(found: Iterable[tuple[str, str]]) -> str:
     """One text where all bindings have it; else the most frequent one, and the others after
     their bindings."""
     bindings: dict[str, list[str]] = {}

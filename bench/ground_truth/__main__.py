@@ -91,7 +91,7 @@ def _options() -> argparse.Namespace:
         parser.error(f"--places: there is no {', '.join(unknown)}")
     if options.captures is not None and options.captures < 1:
         parser.error("--captures: at least 1")
-    if options.publish and (lacking := page.lacking(options)):
+    if options.publish and (lacking := page.reason_not_to_publish(options)):
         parser.error(f"--publish: {lacking}")
     if options.score is None and (missing := capturing.missing_tool()):
         parser.error(missing)

@@ -72,7 +72,7 @@ PAGES = (
 )
 
 
-def lacking(rows: Sequence[str], quick: bool) -> str | None:
+def reason_not_to_publish(rows: Sequence[str], quick: bool) -> str | None:
     """Why a run of these rows cannot be published, with the remedy; None when it can."""
     if quick:
         return "a quick run has no figures; leave --quick out"

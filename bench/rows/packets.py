@@ -84,8 +84,8 @@ def run(pairs: int, packets: int, tshark: str | None) -> Read:
     """
     example = build_example("wirelab-trace", EXAMPLE)
     with tempfile.TemporaryDirectory() as scratch:
-        long = _written(example, Path(scratch) / "long.pcapng", packets)
-        short = _written(example, Path(scratch) / "short.pcapng", packets // SHORTER)
+        long = _write_capture(example, Path(scratch) / "long.pcapng", packets)
+        short = _write_capture(example, Path(scratch) / "short.pcapng", packets // SHORTER)
         field = readers(example, long, tshark)
         for reader in field:
             _pass(reader, _share(reader, packets))
@@ -100,7 +100,7 @@ def run(pairs: int, packets: int, tshark: str | None) -> Read:
     return Read(packets, rounds, held, figures)
 
 
-def _written(example: str, path: Path, packets: int) -> Path:
+def _write_capture(example: str, path: Path, packets: int) -> Path:
     command = [example, "--write", str(path), "--packets", str(packets)]
     finished = run_on_core(CLIENT_CORE, command)
     if finished.exit_code != 0:
@@ -182,7 +182,7 @@ def decryption(pairs: int) -> list[Ratio]:
         BenchError: the program could not be built, or failed.
     """
     example = build_example("wirelab-trace", DECRYPT_EXAMPLE)
-    rounds = [_decrypted(example) for _ in range(pairs)]
+    rounds = [_measure_decryption(example) for _ in range(pairs)]
     return [
         Ratio(
             "MB/s decrypted",
@@ -194,14 +194,14 @@ def decryption(pairs: int) -> list[Ratio]:
     ]
 
 
-def _decrypted(example: str) -> dict[str, float]:
+def _measure_decryption(example: str) -> dict[str, float]:
     finished = run_on_core(CLIENT_CORE, (example, str(DECRYPTED_MB)))
     if finished.exit_code != 0:
         raise BenchError(f"{DECRYPT_EXAMPLE} ended with {finished.exit_code}: {finished.errors}")
-    return decrypted_of(finished.output)
+    return parse_decryption(finished.output)
 
 
-def decrypted_of(output: str) -> dict[str, float]:
+def parse_decryption(output: str) -> dict[str, float]:
     """By suite, of the lines that the program prints."""
     lines = map(json.loads, output.splitlines())
     return {line["suite"]: float(line["decrypted_mb_per_s"]) for line in lines}

@@ -43,8 +43,8 @@ def test_every_ratio_is_shown_with_its_promise_and_verdict() -> None:
 
 
 def test_a_part_of_the_rows_is_not_published() -> None:
-    assert publish.lacking(["http", "grpc"], quick=False) is not None
-    assert publish.lacking(list(measurements.PEERS_ROWS), quick=False) is None
+    assert publish.reason_not_to_publish(["http", "grpc"], quick=False) is not None
+    assert publish.reason_not_to_publish(list(measurements.PEERS_ROWS), quick=False) is None
 
 
 def test_a_page_without_its_marks_is_refused() -> None:

@@ -45,7 +45,7 @@ there is always one that nobody can be sure of. A cause that is not found at all
 one wrong for each capture."""
 
 
-def _lacking() -> str | None:
+def _find_missing_tool() -> str | None:
     """Why this machine cannot make captures; None when it can."""
     if missing := capturing.missing_tool():
         return missing
@@ -59,7 +59,7 @@ def _lacking() -> str | None:
     return None if "dissect" in said else "the engine is older than its captures: run `make setup`"
 
 
-LACKING = _lacking()
+LACKING = _find_missing_tool()
 pytestmark = [
     pytest.mark.skipif(LACKING is not None, reason=str(LACKING)),
     pytest.mark.timeout(600),
@@ -98,7 +98,7 @@ def test_clean_captures_give_few_alarms(score: Score) -> None:
 def test_nothing_of_a_link_is_left(tmp_path: Path) -> None:
     with (
         Interruption() as interruption,
-        places.opened(places.LAN, (), tmp_path / "link.log", interruption) as place,
+        places.open_place(places.LAN, (), tmp_path / "link.log", interruption) as place,
     ):
         folders = [namespaces.FOLDER / str(end.namespace) for end in (place.client, place.server)]
         assert all(folder.exists() for folder in folders)

@@ -20,7 +20,7 @@ DOCUMENT_BYTES = 1_048_576
 @contextmanager
 def _endpoint(contract: str, version: str, folder: Path) -> Iterator[str]:
     hosting.engine()
-    out = driving.built_java()
+    out = driving.build_java()
     port = driving.free_port()
     url = f"http://127.0.0.1:{port}/{contract}/soap"
     where = f"{out}/classes:{out}/lib/*"

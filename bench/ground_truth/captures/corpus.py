@@ -105,7 +105,7 @@ def read(folder: Path) -> Case:
     )
     around = circumstances(case)
     found = rules.occurrences(talk, around)
-    (folder / LABELS).write_text(_written(found))
+    (folder / LABELS).write_text(_format_labels(found))
     return Case(
         folder,
         case,
@@ -157,7 +157,7 @@ def _drop(packet: Json) -> Drop:
     )
 
 
-def _written(found: list[Occurrence]) -> str:
+def _format_labels(found: list[Occurrence]) -> str:
     lines = ",\n ".join(json.dumps(one.to_json()) for one in found)
     return f"[{lines}]\n"
 

@@ -96,14 +96,14 @@ class ScriptedLink(ManagedProcess[Ready]):
             for end in (self.ready.client, self.ready.server)
         )
         rtt_ns = round(self.ready.measured.rtt_ms.p50 * 1e6)
-        return NetworkPath(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._dropped)
+        return NetworkPath(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._read_drops)
 
-    def _dropped(self) -> list[Json]:
+    def _read_drops(self) -> list[Json]:
         return [to_json(dropped) for dropped in self.final_message(LinkEnded).link.dropped]
 
 
 @contextmanager
-def opened(
+def open_place(
     name: str, drops: tuple[Json, ...], log: Path, interruption: Interruption
 ) -> Iterator[NetworkPath]:
     """The place, for as long as the block lasts. Raises :class:`TrialFailed` where a link

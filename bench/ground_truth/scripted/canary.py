@@ -74,11 +74,11 @@ def _socket(end: dict[str, str | None]) -> socket.socket:
     """A datagram socket in that end's namespace."""
     address = (end["address"] or _HOST, 0)
     if end["namespace"] is None:
-        return _bound(address)
-    return namespaces.inside(end["namespace"], lambda: _bound(address))
+        return _bind(address)
+    return namespaces.inside(end["namespace"], lambda: _bind(address))
 
 
-def _bound(address: tuple[str, int]) -> socket.socket:
+def _bind(address: tuple[str, int]) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     made.bind(address)
     return made

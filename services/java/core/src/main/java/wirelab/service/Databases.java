@@ -6,7 +6,7 @@ import wirelab.service.contract.RecordStore;
 /** How the module {@code store} opens databases; found by {@link ServiceLoader}. */
 public interface Databases {
     /** The module on the class path, where a stack has databases. */
-    static Databases installed() {
+    static Databases loadInstalled() {
         return ServiceLoader.load(Databases.class)
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException(

@@ -47,7 +47,7 @@ final class EncodedServlet extends HttpServlet {
         } catch (AxisFault fault) {
             response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
             context.setSOAPConstants(SOAPConstants.SOAP11_CONSTANTS);
-            reply = new Message(Faults.shaped(fault));
+            reply = new Message(Faults.shape(fault));
             reply.setMessageContext(context);
         }
         response.setContentType("text/xml;charset=utf-8");
@@ -65,7 +65,7 @@ final class EncodedServlet extends HttpServlet {
         context.setService(service);
         context.setRequestMessage(message);
         context.setUseSOAPAction(true);
-        context.setSOAPActionURI(unquoted(request.getHeader("SOAPAction")));
+        context.setSOAPActionURI(removeQuotes(request.getHeader("SOAPAction")));
         SOAPEnvelope envelope = message.getSOAPEnvelope();
         if (envelope.getSOAPConstants() != SOAPConstants.SOAP11_CONSTANTS) {
             throw Faults.of("VersionMismatch", "this service speaks SOAP 1.1");
@@ -77,7 +77,7 @@ final class EncodedServlet extends HttpServlet {
         return context.getResponseMessage();
     }
 
-    private static String unquoted(String action) {
+    private static String removeQuotes(String action) {
         return action == null ? null : action.strip().replaceAll("^\"|\"$", "");
     }
 }

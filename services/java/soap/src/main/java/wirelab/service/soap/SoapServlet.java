@@ -88,13 +88,13 @@ final class SoapServlet extends CXFNonSpringServlet {
 
     private void intercept(JaxWsServerFactoryBean factory) {
         SoapVersion version = configuration.stack().soap().equals("1.2") ? Soap12.getInstance() : Soap11.getInstance();
-        factory.getInInterceptors().add(Utf8.reading());
+        factory.getInInterceptors().add(Utf8.newReader());
         if (parser != null) {
             factory.getInInterceptors().add(parser);
         }
         factory.getInInterceptors().add(new EnvelopeRules(version, model.namespace()));
-        factory.getOutInterceptors().add(Utf8.writing());
-        factory.getOutFaultInterceptors().add(Utf8.writing());
+        factory.getOutInterceptors().add(Utf8.newWriter());
+        factory.getOutFaultInterceptors().add(Utf8.newWriter());
         factory.getOutFaultInterceptors().add(new FaultShape());
         if (configuration.store().username() != null) {
             factory.getInInterceptors().add(new Login(configuration.store()));

@@ -28,7 +28,7 @@ final class StaxParsers {
     }
 
     /** A new factory; {@link LimitedReader} has the further limits of its readers. */
-    static XMLInputFactory secured(String parser) {
+    static XMLInputFactory createSecureFactory(String parser) {
         XMLInputFactory factory = factory(parser);
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
         factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);

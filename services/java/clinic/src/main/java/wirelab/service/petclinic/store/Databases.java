@@ -44,7 +44,7 @@ public final class Databases {
             pool.close();
             throw ConnectionPool.unusable(database, error);
         }
-        model.keeps(ConnectionPool.shown(pool), pool::close);
+        model.keeps(ConnectionPool.toStorePool(pool), pool::close);
         return pool;
     }
 

@@ -67,7 +67,7 @@ public final class Lexical {
     }
 
     /** xsd:double. */
-    static String written(double value) {
+    static String format(double value) {
         if (Double.isInfinite(value)) {
             return value > 0 ? "INF" : "-INF";
         }
