@@ -63,13 +63,13 @@ class Ratio:
     @property
     def verdict(self) -> str:
         """The verdict on the bound; empty for a figure without one."""
-        if not self.bound_text():
+        if not self.format_bound():
             return ""
         if self.broken:
             return MISSED if self.aim else "BROKEN"
         return UNDECIDED if self.missed else "holds"
 
-    def bound_text(self) -> str:
+    def format_bound(self) -> str:
         """The bound in words; empty for a figure without one."""
         if self.at_most is not None and self.at_least is not None:
             return f"{self.at_least:,g} to {self.at_most:,g}"

@@ -203,7 +203,7 @@ def ratio_line(ratio: Ratio) -> str:
     label = f"{ratio.figure} / {ratio.peer}" if ratio.peer else ratio.figure
     return (
         f"  {label:<46}{plain(ratio.median):>7}"
-        f"  [{plain(low)} … {plain(high)}]  {ratio.bound_text():<14}  {ratio.verdict}"
+        f"  [{plain(low)} … {plain(high)}]  {ratio.format_bound():<14}  {ratio.verdict}"
     ).rstrip()
 
 

@@ -93,7 +93,7 @@ def _options() -> argparse.Namespace:
         parser.error("--captures: at least 1")
     if options.publish and (lacking := page.reason_not_to_publish(options)):
         parser.error(f"--publish: {lacking}")
-    if options.score is None and (missing := capturing.missing_tool()):
+    if options.score is None and (missing := capturing.find_missing_tool()):
         parser.error(missing)
     return options
 

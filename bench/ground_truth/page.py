@@ -170,7 +170,7 @@ def short_of_aim(total: Score) -> list[str]:
         f"{cause}: {name} {_share(interval)}, at least {AIM} is asked for"
         for cause, tally in total.tallies.items()
         for name, interval in _shares(tally)
-        if interval is not None and _bound_share(tally, interval) < AIM
+        if interval is not None and _limit_share(tally, interval) < AIM
     ]
     found += [f"{cause}: no occurrence" for cause, one in total.tallies.items() if not one.captures]
     if total.alarms is not None and total.alarms.estimate > ALARMS_MAX:
@@ -178,7 +178,7 @@ def short_of_aim(total: Score) -> list[str]:
     return found
 
 
-def _bound_share(tally: Tally, interval: Interval) -> float:
+def _limit_share(tally: Tally, interval: Interval) -> float:
     """What counts of a share: a few occurrences cannot bound it."""
     is_enough = tally.right + tally.missed >= OCCURRENCES_MIN
     return interval.low if is_enough and interval.low is not None else interval.estimate

@@ -84,7 +84,7 @@ def _equal(rounds: list[Json], ratio: Json) -> Json:
         "ratio": round(again.median, 3),
         "low": round(low, 3),
         "high": round(high, 3),
-        "bound": again.bound_text(),
+        "bound": again.format_bound(),
         "verdict": again.verdict,
         "bytes_per_call": [
             round(_median(rounds, name, "bytes_per_call")) for name in (tax.EQUAL, tax.REST_EQUAL)
@@ -116,7 +116,7 @@ def _aim(case: Json) -> str | None:
     if case["message"] != codecs.JUDGED:
         return None
     judged = Ratio("", "", tuple(case["ours_us"]), at_most=codecs.US_MAX, aim=True)
-    return f"{judged.bound_text()} µs: {judged.verdict}"
+    return f"{judged.format_bound()} µs: {judged.verdict}"
 
 
 def with_tables(page: str, data: Json) -> str:
@@ -211,7 +211,7 @@ def _xml_services(row: Json) -> list[str]:
             f"| {case['codec']} | {case['message']} | {case['bytes']:,} "
             f"| {median(case['service_us']):,.2f} µs | {median(case['program_us']):,.2f} µs "
             f"| {judged.median:.3f} [{low:.3f} … {high:.3f}] "
-            f"| {judged.bound_text()}: {judged.verdict} |"
+            f"| {judged.format_bound()}: {judged.verdict} |"
         )
     return lines
 

@@ -36,7 +36,7 @@ def _startup_line(one: Json) -> str:
     again = Ratio(one["figure"], "", tuple(one["values"]), one["at_most"], one["at_least"])
     low, high = again.interval
     shown = f"{again.median:.3f} [{low:.3f} … {high:.3f}]"
-    return f"| {again.figure} | {shown} | {again.bound_text()} | {again.verdict} |"
+    return f"| {again.figure} | {shown} | {again.format_bound()} | {again.verdict} |"
 
 
 BUILD_PAGE = Path(__file__).resolve().parents[2] / "docs/reference/build.md"
@@ -58,7 +58,7 @@ def build_parts(page: str, document: Json) -> str:
         again = Ratio(
             one["figure"], "", tuple(one["values"]), one["at_most"], aim=one.get("aim", False)
         )
-        bound = again.bound_text()
+        bound = again.format_bound()
         figures.append(f"| {again.figure} | {again.median:,.0f} | {bound} | {again.verdict} |")
     page = marked_parts.replace_part(page, "figures", figures)
     units = ["| unit | seconds |", "|---|---|"]
@@ -101,7 +101,7 @@ def _links_line(one: Json) -> str:
     best = max(tries) if one["at_most"] is None else min(tries)
     return (
         f"| {judged.figure} | {_links_value(best)} | {_links_value(median(tries))} "
-        f"| {judged.bound_text()} | {judged.verdict} |"
+        f"| {judged.format_bound()} | {judged.verdict} |"
     )
 
 
@@ -192,7 +192,7 @@ def _host_line(one: Json) -> str:
         f"{one['rate_rps']:,.0f}",
         ratio.figure,
         _capture_ratio(kept),
-        f"{ratio.bound_text()}: {ratio.verdict}",
+        f"{ratio.format_bound()}: {ratio.verdict}",
         f"{one['records_per_call']:.1f}",
         f"{one['record_us']:.2f} µs",
         f"{one['drops']:,}",
@@ -248,4 +248,4 @@ def _peers_line(row: Json, ratio: Json) -> str:
     what = row.get("title") or f"a capture of {row['packets']:,} packets"
     figure = f"{again.figure} / {again.peer}" if again.peer else again.figure
     shown_again = f"{again.median:.2f} [{low:.2f} … {high:.2f}]"
-    return f"| {what} | {figure} | {shown_again} | {again.bound_text()} | {again.verdict} |"
+    return f"| {what} | {figure} | {shown_again} | {again.format_bound()} | {again.verdict} |"

@@ -49,7 +49,7 @@ def test_a_row_has_every_contender_in_every_round() -> None:
         assert reading.client_cpu_s > 0
         assert reading.bytes_per_call
     (ratio,) = taxed.ratios
-    assert (ratio.at_least, ratio.at_most, ratio.bound_text()) == (0.8, 1.2, "0.8 to 1.2")
+    assert (ratio.at_least, ratio.at_most, ratio.format_bound()) == (0.8, 1.2, "0.8 to 1.2")
 
 
 def test_rest_in_json_is_not_compared_with_itself() -> None:

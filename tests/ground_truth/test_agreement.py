@@ -47,7 +47,7 @@ one wrong for each capture."""
 
 def _find_missing_tool() -> str | None:
     """Why this machine cannot make captures; None when it can."""
-    if missing := capturing.missing_tool():
+    if missing := capturing.find_missing_tool():
         return missing
     if os.geteuid() != 0 or shutil.which("ip") is None:
         return "links and captures need root and iproute2"

@@ -188,7 +188,7 @@ def strace(out: Path) -> tuple[str, ...]:
     )
 
 
-def missing_tool() -> str | None:
+def find_missing_tool() -> str | None:
     """What is missing on this machine, in words; None when captures can be made."""
     if shutil.which("strace") is None:
         return "strace is not installed (Debian: strace)"

@@ -150,7 +150,7 @@ fn watch(arguments: &Arguments, interrupted: &AtomicBool) -> Result<(), Failure>
     print(&Line::Ready {
         interfaces: live.sources.iter().map(|one| one.name.clone()).collect(),
     })?;
-    live.until_stopped(arguments, interrupted)?;
+    live.run_until_stopped(arguments, interrupted)?;
     live.finish()
 }
 
@@ -285,7 +285,7 @@ impl Live {
         )?)
     }
 
-    fn until_stopped(
+    fn run_until_stopped(
         &mut self,
         arguments: &Arguments,
         interrupted: &AtomicBool,

@@ -357,7 +357,7 @@ mod tests {
 
     use super::*;
 
-    fn found(sockets: &Sockets) -> Vec<SocketAddr> {
+    fn list_found(sockets: &Sockets) -> Vec<SocketAddr> {
         let known = sockets.known.values().filter_map(|known| known.ends);
         known.map(|ends| ends.local).collect()
     }
@@ -389,7 +389,7 @@ mod tests {
         let datagrams = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         std::thread::sleep(sockets.left());
         sockets.look_up().expect("this process");
-        let found = found(&sockets);
+        let found = list_found(&sockets);
         for address in [
             four.local_addr(),
             six.local_addr(),

@@ -95,7 +95,7 @@ impl RunningDriver {
         let device_drops = device_drops(from, &traffic);
         let mut summary = match self {
             RunningDriver::Veth | RunningDriver::Netem => {
-                counted_by_devices(from, &traffic, seconds)
+                summarize_devices(from, &traffic, seconds)
             }
             RunningDriver::Emulator(emulator) => emulator
                 .report(seconds)
@@ -148,8 +148,8 @@ pub(crate) fn traffic(pair: &Pair) -> Result<Ways<Traffic>, LinkError> {
 /// Forward packets are unsent at the client's end or undelivered at the server's.
 fn device_drops(from: &Ways<Traffic>, to: &Ways<Traffic>) -> Ways<u64> {
     let (client, server) = (
-        to.forward.since(&from.forward),
-        to.backward.since(&from.backward),
+        to.forward.difference(&from.forward),
+        to.backward.difference(&from.backward),
     );
     Ways {
         forward: client.unsent + server.undelivered,
@@ -157,10 +157,10 @@ fn device_drops(from: &Ways<Traffic>, to: &Ways<Traffic>) -> Ways<u64> {
     }
 }
 
-fn counted_by_devices(from: &Ways<Traffic>, to: &Ways<Traffic>, seconds: f64) -> LinkSummary {
+fn summarize_devices(from: &Ways<Traffic>, to: &Ways<Traffic>, seconds: f64) -> LinkSummary {
     let (forward, backward) = (
-        to.forward.since(&from.forward),
-        to.backward.since(&from.backward),
+        to.forward.difference(&from.forward),
+        to.backward.difference(&from.backward),
     );
     LinkSummary {
         packets: Ways {

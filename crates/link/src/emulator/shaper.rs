@@ -168,7 +168,7 @@ impl Shaper {
 }
 
 fn flip_bit(packet: &mut [u8], rng: &mut Rng) {
-    let bit = rng.below(packet.len() as u64 * 8) as usize;
+    let bit = rng.next_below(packet.len() as u64 * 8) as usize;
     if let Some(byte) = packet.get_mut(bit / 8) {
         *byte ^= 1 << (bit % 8);
     }

@@ -149,7 +149,7 @@ impl IiopProfile {
         Ok(profile)
     }
 
-    fn encapsulated(&self, order: ByteOrder) -> Result<Vec<u8>, Error> {
+    fn encapsulate(&self, order: ByteOrder) -> Result<Vec<u8>, Error> {
         let mut data = Vec::new();
         let mut writer = Writer::new(order, &mut data, 0);
         writer.octet(order.flag());
@@ -284,7 +284,7 @@ impl Ior {
             match profile {
                 Profile::Iiop(iiop) => {
                     writer.ulong(TAG_INTERNET_IOP);
-                    writer.octets(&iiop.encapsulated(writer.order())?)?;
+                    writer.octets(&iiop.encapsulate(writer.order())?)?;
                 }
                 Profile::Other { tag, data } => {
                     writer.ulong(*tag);

@@ -41,7 +41,7 @@ pub struct Scope<'de> {
 
 impl<'de> Scope<'de> {
     /// The prefix that an attribute declares; `None` for any other attribute.
-    pub fn declared_by(attribute: &str) -> Option<&str> {
+    pub fn prefix_declared_by(attribute: &str) -> Option<&str> {
         let rest = attribute.strip_prefix("xmlns")?;
         match rest.strip_prefix(':') {
             Some(prefix) => Some(prefix),

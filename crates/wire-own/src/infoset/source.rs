@@ -187,14 +187,14 @@ pub fn joined_text<'de, S: Source<'de> + ?Sized>(source: &mut S) -> Result<Text<
             Step::Text(next) => {
                 whole = Some(match whole {
                     None => next,
-                    Some(before) => joined(before, next),
+                    Some(before) => join(before, next),
                 });
             }
         }
     }
 }
 
-fn joined<'de>(before: Text<'de>, next: Text<'de>) -> Text<'de> {
+fn join<'de>(before: Text<'de>, next: Text<'de>) -> Text<'de> {
     // Copied only here: CDATA sections, comments and references cut a text into pieces,
     // which is rare.
     let mut text = before.into_str().into_owned();

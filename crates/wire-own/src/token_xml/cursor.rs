@@ -126,7 +126,7 @@ impl<'de> Cursor<'de> {
         let mut has_value_attribute = false;
         while let Some(Item::Attribute(name)) = self.document.items.get(self.at) {
             let name = self.document.name(*name);
-            match Scope::declared_by(name) {
+            match Scope::prefix_declared_by(name) {
                 Some(prefix) => self.declare(prefix)?,
                 None => has_value_attribute |= name.rsplit(':').next().is_some_and(affects_value),
             }
@@ -203,7 +203,7 @@ impl<'de> Source<'de> for Cursor<'de> {
                 continue;
             };
             let name = self.document.name(*name);
-            if Scope::declared_by(name).is_none()
+            if Scope::prefix_declared_by(name).is_none()
                 && self.scope.attribute(name, at)? == (namespace, local)
             {
                 return Ok(self.value(at + 1).map(Text::into_str));

@@ -74,7 +74,7 @@ pub(super) fn parse_unsolicited(
     let mut reply = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default()
         .parse_response_with_uninit_headers(&mut reply, input, &mut storage)
-        .map_err(|error| violation(violated_rule(error), input))?;
+        .map_err(|error| violation(find_violated_rule(error), input))?;
     let bytes = match parsed {
         httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
         // Incomplete is not an error as long as the head may still end within the limit.
@@ -143,7 +143,7 @@ pub(super) fn violation(rule: &'static str, found: &[u8]) -> ProtocolError {
     }
 }
 
-pub(super) fn violated_rule(error: httparse::Error) -> &'static str {
+pub(super) fn find_violated_rule(error: httparse::Error) -> &'static str {
     match error {
         httparse::Error::HeaderName => {
             "field names are tokens followed by a colon (RFC 9112 section 5)"

@@ -164,7 +164,7 @@ impl SectionParser<'_> {
         self.regular = true;
         check_name(name)?;
         check_value(name, value)?;
-        if let Some(own) = self.watched(name) {
+        if let Some(own) = self.find_watched(name) {
             self.fields.watched.push((own, value.into()));
         }
         let head = &mut self.fields.head;
@@ -186,7 +186,7 @@ impl SectionParser<'_> {
     }
 
     /// The name, where it is watched.
-    fn watched(&self, name: &[u8]) -> Option<Box<str>> {
+    fn find_watched(&self, name: &[u8]) -> Option<Box<str>> {
         let own = self.names?.iter().find(|own| own.as_bytes() == name);
         own.cloned()
     }

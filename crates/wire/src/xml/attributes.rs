@@ -55,7 +55,7 @@ pub(super) struct TagEnd {
 impl AttributeSpan {
     /// Where the tag's `>` lies, whose name ends at `name_end`.
     #[inline(always)]
-    pub(super) fn behind(self, name_end: usize) -> usize {
+    pub(super) fn find_end(self, name_end: usize) -> usize {
         if self.end > self.begin {
             self.end - 1
         } else {

@@ -46,7 +46,7 @@ impl<'de> Scanner<'de> {
             match *self.rest() {
                 [b'&', ..] => {
                     let (character, bytes) =
-                        escape::leading_reference(&self.document[offset..], offset)?;
+                        escape::read_reference(&self.document[offset..], offset)?;
                     self.position.at += bytes;
                     // A character reference is not normalized: `&#13;` stays a carriage return.
                     whole.push(character);
@@ -95,7 +95,7 @@ impl<'de> Scanner<'de> {
     pub(super) fn reference(&mut self) -> Result<Step<'de>, Error> {
         self.check_inside_root()?;
         let offset = self.position.at;
-        let (character, bytes) = escape::leading_reference(&self.document[offset..], offset)?;
+        let (character, bytes) = escape::read_reference(&self.document[offset..], offset)?;
         self.position.at += bytes;
         Ok(Step::Text(Text::Str(Cow::Owned(character.into()))))
     }
@@ -122,7 +122,7 @@ impl<'de> Scanner<'de> {
     fn cdata_section(&mut self) -> Result<Step<'de>, Error> {
         self.check_inside_root()?;
         let begin = self.position.at + "<![CDATA[".len();
-        let end = self.found(begin, b"]]>")?;
+        let end = self.find(begin, b"]]>")?;
         self.position.at = end + "]]>".len();
         Ok(Step::Text(Text::Str(normalize_line_ends(
             &self.document[begin..end],
@@ -131,7 +131,7 @@ impl<'de> Scanner<'de> {
 
     fn comment(&mut self) -> Result<(), Error> {
         let begin = self.position.at + "<!--".len();
-        let hyphens = self.found(begin, b"--")?;
+        let hyphens = self.find(begin, b"--")?;
         match self.document.as_bytes().get(hyphens + 2) {
             Some(b'>') => {}
             // XML 1.0 section 2.5: `--` must not occur within comments.
@@ -146,7 +146,7 @@ impl<'de> Scanner<'de> {
     pub(super) fn instruction(&mut self) -> Result<(), Error> {
         let offset = self.position.at;
         let begin = offset + "<?".len();
-        let end = self.found(begin, b"?>")?;
+        let end = self.find(begin, b"?>")?;
         let target_end = chars::name_end(self.document.as_bytes(), begin).min(end);
         let target = &self.document[begin..target_end];
         // Section 2.6 reserves the target; a declaration is at the very beginning.
@@ -193,7 +193,7 @@ impl<'de> Scanner<'de> {
     }
 
     /// The first position of `mark` from `begin` on.
-    fn found(&self, begin: usize, mark: &[u8]) -> Result<usize, Error> {
+    fn find(&self, begin: usize, mark: &[u8]) -> Result<usize, Error> {
         let bytes = self.document.as_bytes();
         match memmem::find(&bytes[begin..], mark) {
             Some(length) => Ok(begin + length),

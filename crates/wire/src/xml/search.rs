@@ -12,7 +12,7 @@ pub(super) fn block(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
 
 /// At most [`BLOCK`] bytes, and zeros behind them.
 #[inline(always)]
-pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+pub(super) fn pad(bytes: &[u8]) -> [u8; BLOCK] {
     let length = bytes.len();
     // Bytes in the middle are taken twice, each time where they belong.
     let (low, high) = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -159,14 +159,14 @@ fn find_special_after_block(bytes: &[u8], at: usize) -> usize {
         // Bytes of it that were searched already are not special.
         return bytes.len() - BLOCK + special_offset(block);
     }
-    at + special_offset(&padded(rest)).min(rest.len())
+    at + special_offset(&pad(rest)).min(rest.len())
 }
 
 /// Whether there is no `<`, `>`, `&` or carriage return.
 #[inline(always)]
 pub(super) fn has_no_special(bytes: &[u8]) -> bool {
     if bytes.len() <= BLOCK {
-        special_offset(&padded(bytes)) == BLOCK
+        special_offset(&pad(bytes)) == BLOCK
     } else {
         find_special(bytes, 0) == bytes.len()
     }
@@ -267,7 +267,7 @@ mod tests {
         for length in 0..=BLOCK {
             let mut expected = [0; BLOCK];
             expected[..length].copy_from_slice(&bytes[..length]);
-            assert_eq!(padded(&bytes[..length]), expected);
+            assert_eq!(pad(&bytes[..length]), expected);
         }
     }
 

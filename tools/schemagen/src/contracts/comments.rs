@@ -25,11 +25,11 @@ impl Comments {
     }
 
     pub(crate) fn of_file(&self) -> String {
-        self.at(&[SYNTAX])
+        self.find(&[SYNTAX])
     }
 
     /// The comment before the definition at this path; empty when there is none.
-    pub(crate) fn at(&self, path: &[i32]) -> String {
+    pub(crate) fn find(&self, path: &[i32]) -> String {
         self.0.get(path).cloned().unwrap_or_default()
     }
 }

@@ -281,7 +281,7 @@ message Answer { string text = 1; }
 message Chunk { bytes data = 1; }
 ";
 
-fn everything() -> Vec<(String, String)> {
+fn generate_all() -> Vec<(String, String)> {
     Sample::new(EVERYTHING)
         .schemas()
         .expect("within the profile")
@@ -289,7 +289,7 @@ fn everything() -> Vec<(String, String)> {
 
 #[track_caller]
 fn says(path: &str, lines: &[&str]) {
-    let all = everything();
+    let all = generate_all();
     let (_, text) = all
         .iter()
         .find(|(name, _)| name == path)
@@ -353,7 +353,7 @@ fn encoded_has_arrays_and_names_for_enums() {
             r#"<soap:body use="encoded" encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"/>"#,
         ],
     );
-    let all = everything();
+    let all = generate_all();
     let (_, text) = all
         .iter()
         .find(|(name, _)| name.ends_with("-encoded.wsdl"))

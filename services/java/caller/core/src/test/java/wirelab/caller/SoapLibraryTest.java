@@ -21,7 +21,7 @@ public abstract class SoapLibraryTest extends HttpLibraryTest {
     private final String fault;
     private final Set<String> envelopes = ConcurrentHashMap.newKeySet();
 
-    /** Of the requests that {@link #recordingHandler} answered. */
+    /** Of the requests that {@link #recordRequests} answered. */
     protected final Set<String> actions = ConcurrentHashMap.newKeySet();
     protected final Set<String> protocols = ConcurrentHashMap.newKeySet();
     protected final Set<Integer> ports = ConcurrentHashMap.newKeySet();
@@ -36,7 +36,7 @@ public abstract class SoapLibraryTest extends HttpLibraryTest {
     }
 
     /** Notes each request and answers it. */
-    protected HttpHandler recordingHandler(String type, String body) {
+    protected HttpHandler recordRequests(String type, String body) {
         return exchange -> {
             Headers headers = exchange.getRequestHeaders();
             assertTrue(headers.containsKey("Content-Length"));

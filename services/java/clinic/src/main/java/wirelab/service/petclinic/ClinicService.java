@@ -165,7 +165,7 @@ public final class ClinicService {
 
     /** ListOwners. */
     public <R> R listOwners(String lastName, Function<List<Owner>, R> reply) {
-        return list(() -> rows.owners().checkSpecialties(lastName), reply);
+        return list(() -> rows.owners().findByPrefix(lastName), reply);
     }
 
     /** GetOwner. */

@@ -33,7 +33,7 @@ class AxisTest extends SoapLibraryTest {
     void requestsSayWhatTheEnginesSayOverSuchConnections(
             String operation, String transport, String connection, int opened) throws IOException {
         JsonNode golden = Envelopes.of(operation, "soap-encoded", "1.1");
-        String target = startServer(recordingHandler(XML, golden.get("reply_envelope").asText()));
+        String target = startServer(recordRequests(XML, golden.get("reply_envelope").asText()));
         String axes = stack + ",'transport':'" + transport + "','connection':'" + connection + "'";
         assertGolden(golden, CarriedOut.group(target, axes, operation, TEN));
         assertEquals(Set.of(transport.toUpperCase(Locale.ROOT)), protocols);
@@ -43,7 +43,7 @@ class AxisTest extends SoapLibraryTest {
 
     @Test
     void moreUsersThanTwoHaveAConnectionEach() throws IOException {
-        HttpHandler noting = recordingHandler(type, reply);
+        HttpHandler noting = recordRequests(type, reply);
         CountDownLatch users = new CountDownLatch(5);
         String target = startServer(exchange -> {
             CarriedOut.meet(users);

@@ -30,7 +30,7 @@ class SoapTest extends SoapLibraryTest {
     void requestsSayWhatTheEnginesSay(String codec, String soap, String operation) throws IOException {
         JsonNode golden = Envelopes.of(operation, codec, soap);
         String type = soap.equals("1.1") ? XML : "application/soap+xml; charset=utf-8";
-        String target = startServer(recordingHandler(type, golden.get("reply_envelope").asText()));
+        String target = startServer(recordRequests(type, golden.get("reply_envelope").asText()));
         String axes = "'binding':'soap','codec':'" + codec + "','soap':'" + soap + "'";
         assertGolden(golden, CarriedOut.group(target, axes, operation, TEN));
         String action = "\"urn:wirelab:transfer:v1#" + operation + '"';
@@ -40,7 +40,7 @@ class SoapTest extends SoapLibraryTest {
     @ParameterizedTest
     @ValueSource(strings = {"keep", "close"})
     void aConnectionIsKeptOrNot(String connection) throws IOException {
-        String target = startServer(recordingHandler(type, reply));
+        String target = startServer(recordRequests(type, reply));
         assertRight(CarriedOut.group(target, stack + ",'connection':'" + connection + "'", "Hello", TEN));
         assertEquals(connection.equals("keep") ? 1 : 10, ports.size());
     }
