@@ -33,7 +33,7 @@ def plan(
         "codec": service.codec,
         "transport": service.transport,
         "connection": f"pool={load.connections}",
-        "in_flight": in_flight(service.binding, load.in_flight),
+        "in_flight": calls_in_flight(service.binding, load.in_flight),
         "work": work,
     }
     workload = {
@@ -45,7 +45,7 @@ def plan(
     return one_group({"target": address}, stack, workload, load, window)
 
 
-def in_flight(binding: str, calls: int) -> str:
+def calls_in_flight(binding: str, calls: int) -> str:
     """The value of the axis for that many calls under way on a connection."""
     if calls == 1:
         return "1"

@@ -56,7 +56,7 @@ class Report:
     line: object = None
     """All of it, as it was printed."""
 
-    def find_names(self, libraries: Iterable[Library]) -> str:
+    def named(self, libraries: Iterable[Library]) -> str:
         """Some of its libraries, in the order given."""
         return ", ".join(map(self._find_name, libraries))
 
@@ -143,7 +143,7 @@ def _stacks(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -> I
 
 def _sides(report: Report) -> str:
     """Servers and codecs of one cell."""
-    return f"{report.find_names(report.of('server'))} / {report.find_names(report.of('codec'))}"
+    return f"{report.named(report.of('server'))} / {report.find_names(report.of('codec'))}"
 
 
 def _additions(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _additions(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -
         for name, stack in offer.variants():
             report = ready(stack)
             added = [each for each in report.libraries if each not in before.libraries]
-            text = report.find_names(added) or NOTHING
+            text = report.named(added) or NOTHING
             found.setdefault((name, offer.language), []).append((offer.served.binding, text))
     for name in VARIANTS:
         row = (_merge(found.get((name, language), [])) for language in languages)

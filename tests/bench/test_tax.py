@@ -61,5 +61,5 @@ def test_the_plan_names_the_object_of_iiop() -> None:
     """Its address alone does not tell which object is called."""
     exchange = submit("iiop@rust")
     with run_service(exchange, SERVER_CORE) as service:
-        group = json.loads(exchange.given(service, tax.LOAD, "frame", {"duration_s": 1.0}))
+        group = json.loads(exchange.write_plan(service, tax.LOAD, "frame", {"duration_s": 1.0}))
     assert group["groups"][0]["object"].startswith("IOR:")
