@@ -143,7 +143,7 @@ def _stacks(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -> I
 
 def _sides(report: Report) -> str:
     """Servers and codecs of one cell."""
-    return f"{report.named(report.of('server'))} / {report.find_names(report.of('codec'))}"
+    return f"{report.named(report.of('server'))} / {report.named(report.of('codec'))}"
 
 
 def _additions(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -> Iterator[str]:
