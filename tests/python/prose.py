@@ -20,14 +20,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Passage(NamedTuple):
-    """A piece of prose and the line of the source that it begins on."""
+    """A piece of prose, and the line where it begins."""
 
     line: int
     text: str
 
 
 def blank(match: re.Match[str]) -> str:
-    """Stands for code: a mark that is not a word, and the same number of lines."""
+    """Replaces code by a mark that is not a word, with the same number of lines."""
     return "§" + "\n" * match[0].count("\n")
 
 

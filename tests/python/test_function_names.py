@@ -60,7 +60,6 @@ ERRORS = re.compile(
 CALLED_BY_PENDING = {
     "bench/ground_truth/host/play.py": "measured",
     "crates/contract/tests/skipped/mod.rs": "skipped",
-    "fuzz/search.py": "kept",
     "tests/interop/driving.py": "running",
     "tools/marked_part.py": "replaced",
     "tools/mutants.py": "mutated",

@@ -69,6 +69,13 @@ NEW_WORDS = {
 """The same for words that are still in `PENDING`."""
 
 
+EXCEPTIONS = {
+    # tests/python/test_rust_cycles.py expects this message, and is still in PENDING.
+    ("tools/rust_cycles.py", "is no"),
+}
+"""Words that a file keeps, each with its reason. Names have no exceptions."""
+
+
 def _compiled(word: str) -> re.Pattern[str]:
     """As whole words, of which each space may be a line break."""
     spaced = word.replace(" ", r"\s+")
@@ -189,7 +196,7 @@ SOURCES: dict[str, Source] = dict(
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_words_are_plain(name: str) -> None:
-    found = sorted(SOURCES[name]())
+    found = sorted(one for one in SOURCES[name]() if (name, one.text) not in EXCEPTIONS)
     lines = [f"{name}:{one.line}: {one.text!r}: write {one.plain}" for one in found]
     assert not found, "\n".join(lines)
 
@@ -318,6 +325,11 @@ def test_comments_and_messages_are_read_in_every_language(suffix: str, text: str
 )
 def test_names_of_tests_are_sentences(suffix: str, text: str) -> None:
     assert [one.text.lower() for one in source(suffix, text)] == ["told"]
+
+
+def test_every_exception_is_used() -> None:
+    for name, text in EXCEPTIONS:
+        assert text in {one.text for one in SOURCES[name]()}, name
 
 
 def test_every_pending_path_holds_something() -> None:

@@ -139,7 +139,7 @@ fn a_certificate_that_is_not_right_is_refused_with_the_reason() {
         (others.good(), "invalid peer certificate"),
         (certificates.issue_expired("127.0.0.1"), "xpired"),
         (
-            certificates.signed("elsewhere.example", |_| {}),
+            certificates.sign("elsewhere.example", |_| {}),
             "not valid for name",
         ),
     ];
@@ -157,7 +157,7 @@ fn a_certificate_that_is_not_right_is_refused_with_the_reason() {
 #[test]
 fn the_name_may_be_another_than_the_address() {
     let certificates = Certificates::make();
-    let shown = certificates.signed("shop.example", |_| {});
+    let shown = certificates.sign("shop.example", |_| {});
     let (address, _) = serve_tls(server_config(shown, &[]), good);
     let mut tls = certificates.client();
     tls["server_name"] = json!("shop.example");
@@ -444,7 +444,7 @@ fn insecure_accepts_any_certificate_for_any_name() {
     let certificates = Certificates::make();
     for shown in [
         certificates.issue_expired("127.0.0.1"),
-        certificates.signed("elsewhere.example", |_| {}),
+        certificates.sign("elsewhere.example", |_| {}),
         self_signed(&certificates.folder, "192.0.2.1"),
     ] {
         let (address, _) = serve_tls(server_config(shown, &[]), good);

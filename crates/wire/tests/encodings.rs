@@ -36,7 +36,7 @@ fn unhex(hex: &str) -> Vec<u8> {
 #[test]
 fn the_committed_encodings_are_fresh() {
     assert!(
-        encodings_json::written() == COMMITTED,
+        encodings_json::format_document() == COMMITTED,
         "contracts/vectors/encodings.json is stale; run cargo run -p wirelab-wire --example encodings"
     );
 }

@@ -10,7 +10,7 @@ pub const NAMES: [&str; 6] = ["lan", "wlan", "mobile", "wan", "routed-wlan", "gp
 
 /// The profile of a name, or nothing.
 #[must_use]
-pub fn find(name: &str) -> Option<Profile> {
+pub fn find_profile(name: &str) -> Option<Profile> {
     let (forward, backward) = match name {
         "lan" => symmetric(Direction::default()),
         "wlan" => symmetric(delay_direction(1.25)),
@@ -106,7 +106,7 @@ mod tests {
     use crate::model::way::Way;
 
     fn mean_rtt_ms(name: &str) -> f64 {
-        let profile = find(name).unwrap();
+        let profile = find_profile(name).unwrap();
         [Way::Forward, Way::Backward]
             .map(|way| profile.direction(way).mean_ms(PROBE_BYTES))
             .iter()
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_routed_wlan_is_never_faster_than_the_published_least() {
-        let profile = find("routed-wlan").unwrap();
+        let profile = find_profile("routed-wlan").unwrap();
         let least = |way: &Direction| way.delay_ms - way.distribution.reach() * way.jitter_ms;
         let rtt = least(&profile.forward) + least(&profile.backward);
         assert!((rtt - 9.2).abs() < 1e-9, "{rtt}");
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn every_named_profile_passes_the_check_that_own_ones_must() {
         for name in NAMES {
-            let profile = find(name).unwrap();
+            let profile = find_profile(name).unwrap();
             let document = ProfileDocument {
                 name: profile.name.clone(),
                 both: None,
@@ -146,6 +146,6 @@ mod tests {
             };
             assert_eq!(Profile::try_from(document), Ok(profile), "{name}");
         }
-        assert_eq!(find("loopback"), None);
+        assert_eq!(find_profile("loopback"), None);
     }
 }
