@@ -33,7 +33,7 @@ WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: setup ## build, measure REST beside gRPC, end with a report
+demo: setup ## build, measure REST and gRPC, end with a report
 	$(BIN)/wirelab demo
 
 setup: $(VENV) ## build wirelab, its engine and its services in Rust into .venv/bin
@@ -185,10 +185,10 @@ fresh: develop
 audit: develop
 	.ci/audit
 
-bench: develop ## the engine beside wrk, h2load, ab and ghz; reading beside tshark; links, captures
+bench: develop ## the engine compared with wrk, h2load, ab and ghz; reading compared with tshark; links, captures
 	$(BIN)/python -m bench.run
 
-ground-truth: develop ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
+ground-truth: develop ## the diagnosis compared with captures of known causes: precision and recall (25 minutes, root)
 	$(BIN)/python -m bench.ground_truth
 	$(BIN)/python -m bench.ground_truth.scripted
 
@@ -228,7 +228,7 @@ known-capacities: develop ## the limits of queues that theory knows, for the sam
 	rm -rf runs/known-capacities
 	$(BIN)/python -m tools.known_capacities runs/known-capacities
 
-fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
+fuzz: ## search every parser for inputs that make it crash or hang, FUZZ_SECONDS each (600)
 	@.ci/need rust
 	WIRELAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p wirelab-wire -p wirelab-trace --locked --release --test integration fuzz::
 

@@ -38,7 +38,7 @@ class Ratio:
     @property
     def interval(self) -> tuple[float, float]:
         """Between these two lies the median, at 95 %, whatever the distribution: order
-        statistics by the sign test. Fewer than six do not reach 95 %: their extremes stand in."""
+        statistics by the sign test. Fewer than six do not reach 95 %: it is their extremes."""
         ordered, n = sorted(self.values), len(self.values)
         beyond, cut = 0.0, 0
         while cut < n // 2 and 2 * (beyond := beyond + comb(n, cut) / 2**n) <= 0.05:
@@ -49,27 +49,27 @@ class Ratio:
     @property
     def missed(self) -> bool:
         """True when the median is on the wrong side of its bound."""
-        return self._beyond(self.median, self.median)
+        return self._exceeds_bound(self.median, self.median)
 
     @property
     def broken(self) -> bool:
         """True when the whole interval is on the wrong side: the bound is shown not to hold."""
-        return self._beyond(*self.interval)
+        return self._exceeds_bound(*self.interval)
 
-    def _beyond(self, low: float, high: float) -> bool:
+    def _exceeds_bound(self, low: float, high: float) -> bool:
         above = self.at_most is not None and low > self.at_most
         return above or (self.at_least is not None and high < self.at_least)
 
     @property
     def verdict(self) -> str:
         """The verdict on the bound; empty for a figure without one."""
-        if not self.bound_text():
+        if not self.format_bound():
             return ""
         if self.broken:
             return MISSED if self.aim else "BROKEN"
         return UNDECIDED if self.missed else "holds"
 
-    def bound_text(self) -> str:
+    def format_bound(self) -> str:
         """The bound in words; empty for a figure without one."""
         if self.at_most is not None and self.at_least is not None:
             return f"{self.at_least:,g} to {self.at_most:,g}"

@@ -33,7 +33,7 @@ def plan(
         "codec": service.codec,
         "transport": service.transport,
         "connection": f"pool={load.connections}",
-        "in_flight": in_flight(service.binding, load.in_flight),
+        "in_flight": calls_in_flight(service.binding, load.in_flight),
         "work": work,
     }
     workload = {
@@ -45,7 +45,7 @@ def plan(
     return one_group({"target": address}, stack, workload, load, window)
 
 
-def in_flight(binding: str, calls: int) -> str:
+def calls_in_flight(binding: str, calls: int) -> str:
     """The value of the axis for that many calls under way on a connection."""
     if calls == 1:
         return "1"
@@ -75,7 +75,9 @@ def one_group(
     return {"threads": 1, "wait": ADAPTIVE, "progress_ms": 0, "groups": [group]}
 
 
-def given(service: Service, address: str, load: Load, work: str, window: dict[str, Any]) -> str:
+def write_plan(
+    service: Service, address: str, load: Load, work: str, window: dict[str, Any]
+) -> str:
     """The plan as the engine reads it: one line of JSON."""
     return json.dumps(plan(service, address, load, work, window)) + "\n"
 
@@ -94,7 +96,7 @@ def result(finished: Finished) -> dict[str, Any]:
     """The engine's last line: the process and its groups.
 
     Raises:
-        BenchError: it is no result.
+        BenchError: the line is not a result.
     """
     lines = finished.output.splitlines()
     last: dict[str, Any] = json.loads(lines[-1]) if lines else {}

@@ -27,7 +27,7 @@ from typing import Any
 from bench import engine
 from bench.process import BenchError, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE
-from bench.servers import ENGINE, Running, running
+from bench.servers import ENGINE, Running, run_service
 from wirelab.process.services import Settings
 from wirelab.stack.reference import Stack
 
@@ -129,7 +129,7 @@ def instructions(program: Path, pattern: Pattern, target: str, calls: int) -> tu
     return sum(group["calls_whole_run"] for group in groups), int(found[1])
 
 
-def per_call(program: Path, pattern: Pattern, target: str, calls: Sequence[int]) -> float:
+def count_per_call(program: Path, pattern: Pattern, target: str, calls: Sequence[int]) -> float:
     """Instructions of one call more. Raises :class:`BenchError` as :func:`instructions` does."""
     (few, least), (many, most) = (instructions(program, pattern, target, count) for count in calls)
     return (most - least) / (many - few)
@@ -144,7 +144,7 @@ def main() -> int:
     if shutil.which("valgrind") is None:
         print("bench: valgrind is not there: apt-get install valgrind", file=sys.stderr)
         return 2
-    with running(_Service(), SERVER_CORE) as service:
+    with run_service(_Service(), SERVER_CORE) as service:
         found = {one.name: _median(options, one, service) for one in PATTERNS}
     ratios = {one.name: found[one.name] / found[PLAIN] for one in PATTERNS}
     for one in PATTERNS:
@@ -157,7 +157,8 @@ def main() -> int:
 
 def _median(options: argparse.Namespace, pattern: Pattern, service: Running) -> float:
     return median(
-        per_call(options.engine, pattern, service.address, CALLS) for _ in range(options.rounds)
+        count_per_call(options.engine, pattern, service.address, CALLS)
+        for _ in range(options.rounds)
     )
 
 

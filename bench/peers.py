@@ -63,10 +63,10 @@ def ab_command(address: str, load: Load, seconds: int) -> list[str]:
 
 def ab_count(finished: Finished) -> Count:
     """Reads `Complete requests`, `Failed requests`, `Requests per second`."""
-    calls = int(_found(r"Complete requests:\s+(\d+)", finished))
-    bad = int(_found(r"Failed requests:\s+(\d+)", finished))
+    calls = int(_search(r"Complete requests:\s+(\d+)", finished))
+    bad = int(_search(r"Failed requests:\s+(\d+)", finished))
     bad += sum(map(int, re.findall(r"Non-2xx responses:\s+(\d+)", finished.output)))
-    return Count(calls, bad, float(_found(r"Requests per second:\s+([\d.]+)", finished)))
+    return Count(calls, bad, float(_search(r"Requests per second:\s+([\d.]+)", finished)))
 
 
 def h2load_h1_command(address: str, load: Load, seconds: int) -> list[str]:
@@ -102,7 +102,7 @@ def h2load_count(finished: Finished) -> Count:
     if match is None:
         raise _unread(finished)
     succeeded, *bad = map(int, match.groups())
-    return Count(succeeded, sum(bad), float(_found(r"([\d.]+) req/s,", finished)))
+    return Count(succeeded, sum(bad), float(_search(r"([\d.]+) req/s,", finished)))
 
 
 def ghz_command(address: str, load: Load, seconds: int) -> list[str]:
@@ -116,7 +116,7 @@ def ghz_command(address: str, load: Load, seconds: int) -> list[str]:
 
 
 def ghz_count(finished: Finished) -> Count:
-    """Calls that its end cut off (Canceled, Unavailable) are no errors of the service."""
+    """Calls that its end cut off (Canceled, Unavailable) are not errors of the service."""
     try:
         report = json.loads(finished.output)
     except ValueError as error:
@@ -158,7 +158,7 @@ def _count(tool: ToolAdapter, finished: Finished) -> Count:
     return Count(report.requests, report.failed or 0, report.rate_per_s)
 
 
-def _found(pattern: str, finished: Finished) -> str:
+def _search(pattern: str, finished: Finished) -> str:
     match = re.search(pattern, finished.output)
     if match is None:
         raise _unread(finished)

@@ -78,7 +78,7 @@ def _peak_of(pid: int) -> Iterator[list[int]]:
 
 
 @contextmanager
-def placed(core: int | None, namespace: str | None) -> Iterator[Callable[[], None]]:
+def enter_place(core: int | None, namespace: str | None) -> Iterator[Callable[[], None]]:
     """What a child does between fork and exec: goes to its core (None: any), and into the network
     namespace of that name."""
     network = None if namespace is None else namespaces.opened(namespace)
@@ -117,7 +117,7 @@ def run_on_core(
         tempfile.TemporaryFile("w+") as stdin,
         tempfile.TemporaryFile("w+") as out,
         tempfile.TemporaryFile("w+") as err,
-        placed(core, namespace) as place,
+        enter_place(core, namespace) as place,
     ):
         stdin.write(given)
         stdin.seek(0)
@@ -246,7 +246,7 @@ class Reading:
     spin_s: float = 0.0
     """As the tool says: of its CPU, what no call needed. CPU per call counts it all the same."""
 
-    def working(self) -> Reading:
+    def subtract_spinning(self) -> Reading:
         """Without what the tool spun with nothing to do, which no call needed."""
         return replace(self, client_cpu_s=self.client_cpu_s - self.spin_s, spin_s=0.0)
 

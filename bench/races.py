@@ -11,7 +11,7 @@ from bench.bounds import Bound, Ratio, Round
 from bench.engine import Load
 from bench.peers import Peer
 from bench.process import BenchError, Count, Finished, Reading, busy_s, run_on_core
-from bench.servers import Running, Service, running
+from bench.servers import Running, Service, run_service
 
 SERVER_CORE, CLIENT_CORE = 0, 1
 OURS, OURS_DECODE = "ours", "ours, decode"
@@ -66,7 +66,7 @@ def run_race(
 
     `programs` maps a peer's program to its path; peers that are not in it are left out.
     """
-    with running(race.service, SERVER_CORE) as service:
+    with run_service(race.service, SERVER_CORE) as service:
         field = contenders(race, programs, service.address, seconds)
         warm_up(race, service)
         taken = [one_round(field, number, service) for number in range(rounds)]
@@ -149,6 +149,6 @@ def measure(contender: Contender, service: Running, namespace: str | None = None
 
 
 def _ours(race: Race, address: str, work: str, window: dict[str, float]) -> Contender:
-    given = engine.given(race.service, address, race.load, work, window)
+    given = engine.write_plan(race.service, address, race.load, work, window)
     name = OURS if work == "frame" else OURS_DECODE
     return Contender(name, engine.COMMAND, given, engine.count)

@@ -191,10 +191,10 @@ def _ablation(one: Ablation) -> dict[str, Any]:
 
 
 def _round(rnd: Round) -> dict[str, Any]:
-    return {name: _reading(reading) for name, reading in rnd.items()}
+    return {name: _describe_reading(reading) for name, reading in rnd.items()}
 
 
-def _reading(reading: Reading) -> dict[str, Any]:
+def _describe_reading(reading: Reading) -> dict[str, Any]:
     derived = {
         "client_us_per_call": reading.client_us_per_call,
         "bound": reading.bound,

@@ -104,7 +104,7 @@ QUICK = Scale(
 
 def main() -> int:
     """0 when every bound holds, 1 when one is broken or a row could not be taken, 2 before that."""
-    if missing := _missing():
+    if missing := _find_missing_tool():
         print(f"bench: {missing}", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as scratch:
@@ -122,7 +122,7 @@ def main() -> int:
     return _verdict(done, failed, path, quick=options.quick)
 
 
-def _missing() -> str | None:
+def _find_missing_tool() -> str | None:
     """What keeps the bench from running here, and the remedy."""
     if not ENGINE.exists():
         return f"{ENGINE} is not there: run make setup"
@@ -151,7 +151,9 @@ def _options(races: list[str]) -> argparse.Namespace:
     options.rows = [key for part in options.rows.split(",") for key in _row_keys(part)]
     if unknown := [key for key in options.rows if key not in keys]:
         parser.error(f"--rows: no row {', '.join(unknown)}; there are {', '.join(keys)}")
-    if options.publish and (lacking := publish.lacking(options.rows, quick=options.quick)):
+    if options.publish and (
+        lacking := publish.reason_not_to_publish(options.rows, quick=options.quick)
+    ):
         parser.error(f"--publish: {lacking}")
     return options
 

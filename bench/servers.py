@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from bench.process import BenchError, cpu_seconds, placed
+from bench.process import BenchError, cpu_seconds, enter_place
 
 ENGINE = Path(__file__).resolve().parent.parent / ".venv/bin/wirelab-engine"
 RUST_SERVICE = ENGINE.with_name("wirelab-rust-service")
@@ -73,14 +73,14 @@ class Running:
 
 
 @contextmanager
-def running(service: Configured, core: int, namespace: str | None = None) -> Iterator[Running]:
+def run_service(service: Configured, core: int, namespace: str | None = None) -> Iterator[Running]:
     """Starts `service` on `core`, in the network namespace of that name; the end of its
     standard input stops it.
 
     Raises:
         BenchError: it refused its configuration or died before it was ready.
     """
-    with placed(core, namespace) as place:
+    with enter_place(core, namespace) as place:
         process = subprocess.Popen(
             [str(RUST_SERVICE)],
             stdin=subprocess.PIPE,

@@ -21,7 +21,7 @@ from bench.rows.tax import Taxed
 from bench.rows.xml_services import Decoded, Written
 
 DISTURBED = 0.1
-"""Share of the two cores that went to neither side, above which the table says so."""
+"""Share of the two cores that went to neither side, above which the table states it."""
 
 
 def race_lines(raced: Raced) -> list[str]:
@@ -30,10 +30,12 @@ def race_lines(raced: Raced) -> list[str]:
     for name in raced.rounds[0]:
         lines.append(_contender_line(name, [rnd[name] for rnd in raced.rounds], raced.megabytes))
     lines += [ratio_line(ratio) for ratio in raced.ratios]
-    return lines + _disturbed(raced.others_share, "requests/s and what is bound by what say little")
+    return lines + _warn_of_disturbance(
+        raced.others_share, "requests/s and what is bound by what say little"
+    )
 
 
-def _disturbed(others_share: float, therefore: str) -> list[str]:
+def _warn_of_disturbance(others_share: float, therefore: str) -> list[str]:
     """What follows where too much of the cores went to others."""
     if others_share <= DISTURBED:
         return []
@@ -118,12 +120,12 @@ def packets_lines(read: Read) -> list[str]:
         speed = median(rnd[name].millions_per_s for rnd in read.rounds)
         of = read.rounds[0][name].packets
         lines.append(f"  {name:<24}{speed:>10.3f} M packets/s of a core, of {of:,}")
-    lines += [_held_line(one) for one in read.held]
+    lines += [_format_pass(one) for one in read.held]
     lines += [ratio_line(figure) for figure in read.figures]
-    return lines + _disturbed(read.others_share, "CPU time counts, which is dearer then")
+    return lines + _warn_of_disturbance(read.others_share, "CPU time counts, which is dearer then")
 
 
-def _held_line(one: Pass) -> str:
+def _format_pass(one: Pass) -> str:
     return f"  {one.reader:<24}{one.packets:>12,} packets{one.rss_peak_bytes / 1e6:>9.2f} MB peak"
 
 
@@ -131,14 +133,16 @@ def links_lines(exact: Exactness) -> list[str]:
     """Every promise with its tries."""
     lines = ["", "The links' emulator compared with its promises  [links]"]
     lines += [ratio_line(figure) for figure in exact.figures]
-    return lines + _disturbed(exact.others_share, "what needs a prompt caller says little")
+    return lines + _warn_of_disturbance(
+        exact.others_share, "what needs a prompt caller says little"
+    )
 
 
 def startup_lines(started: Started) -> list[str]:
     """Every command with its bound."""
     lines = ["", "Whole commands, from start to end  [startup]"]
     lines += [ratio_line(figure) for figure in started.figures]
-    return lines + _disturbed(started.others_share, "commands waited for a core")
+    return lines + _warn_of_disturbance(started.others_share, "commands waited for a core")
 
 
 def build_lines(built: Built) -> list[str]:
@@ -146,7 +150,7 @@ def build_lines(built: Built) -> list[str]:
     lines = ["", "A cold build of what `make setup` builds  [build]"]
     lines += [ratio_line(figure) for figure in built.figures]
     lines += [f"  {unit.name} {unit.target}: {unit.seconds:.1f} s" for unit in built.units]
-    return lines + _disturbed(built.others_share, "the build had less than two cores")
+    return lines + _warn_of_disturbance(built.others_share, "the build had less than two cores")
 
 
 def capture_lines(every: list[Ablation]) -> list[str]:
@@ -158,7 +162,9 @@ def capture_lines(every: list[Ablation]) -> list[str]:
             f"  {'captured':<24}{one.packets_per_s:>10,.0f} packets/s"
             f"{one.capture_us:>10.2f} µs CPU/packet{one.drops:>10,} drops"
         )
-        lines += _disturbed(one.others_share, "the intervals tell how much these ratios say")
+        lines += _warn_of_disturbance(
+            one.others_share, "the intervals tell how much these ratios say"
+        )
     return lines
 
 
@@ -171,7 +177,9 @@ def host_lines(every: list[HostAblation]) -> list[str]:
             f"  {'recorded':<24}{one.records_per_call:>10.1f} records/call"
             f"{one.record_us:>10.2f} µs CPU/record{one.drops:>10,} drops"
         )
-        lines += _disturbed(one.others_share, "the intervals tell how much these ratios say")
+        lines += _warn_of_disturbance(
+            one.others_share, "the intervals tell how much these ratios say"
+        )
     return lines
 
 
@@ -184,7 +192,9 @@ def live_lines(followed: Followed) -> list[str]:
             f"  {name:<24}{followed.median_per_s(name):>10,.0f} packets/s{drops:>10,} drops"
         )
     lines += [ratio_line(figure) for figure in followed.figures]
-    return lines + _disturbed(followed.others_share, "both share the two cores with the load")
+    return lines + _warn_of_disturbance(
+        followed.others_share, "both share the two cores with the load"
+    )
 
 
 def ratio_line(ratio: Ratio) -> str:
@@ -193,7 +203,7 @@ def ratio_line(ratio: Ratio) -> str:
     label = f"{ratio.figure} / {ratio.peer}" if ratio.peer else ratio.figure
     return (
         f"  {label:<46}{plain(ratio.median):>7}"
-        f"  [{plain(low)} … {plain(high)}]  {ratio.bound_text():<14}  {ratio.verdict}"
+        f"  [{plain(low)} … {plain(high)}]  {ratio.format_bound():<14}  {ratio.verdict}"
     ).rstrip()
 
 

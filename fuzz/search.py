@@ -3,8 +3,8 @@
     python fuzz/search.py [--seconds N] [--jobs N] [TARGET …]
 
 Needs a nightly compiler and cargo-fuzz. What is kept is in corpus/TARGET.base64 of the
-target's crate, an input a line: the tests of every change begin with it. An input that a
-parser cannot bear ends up in fuzz/artifacts and the exit code is 1.
+target's crate, an input a line: the tests of every change begin with it. An input that makes a
+parser crash or hang ends up in fuzz/artifacts and the exit code is 1.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def build(configuration: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
-def built(folder: Path) -> Path:
+def build_site(folder: Path) -> Path:
     """The folder of the site, after a build without a warning."""
     done = build(site.stage(folder))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -56,7 +56,7 @@ def test_the_last_line_that_matches_decides() -> None:
 
 
 @pytest.mark.parametrize("line", ["long", "never python/test_a", "long python/test_a # reason"])
-def test_a_line_that_is_no_entry_is_refused(line: str) -> None:
+def test_a_line_that_is_not_an_entry_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match=r"line 1|never"):
         parse(line)
 

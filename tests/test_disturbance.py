@@ -68,7 +68,9 @@ def test_an_undisturbed_failure_is_a_failure(pytester: pytest.Pytester) -> None:
     assert done.ret == pytest.ExitCode.TESTS_FAILED
 
 
-def test_a_delay_by_the_tests_own_processes_is_no_excuse(pytester: pytest.Pytester) -> None:
+def test_a_delay_by_the_tests_own_processes_does_not_excuse_a_failure(
+    pytester: pytest.Pytester,
+) -> None:
     run(pytester, FAILING, OWN_DELAY).assert_outcomes(failed=1)
 
 

@@ -81,7 +81,7 @@ def _commands(page: Path) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_every_command_is_one(page: Path) -> None:
-    """With the options that it has; what stands behind ``--`` are another command's."""
+    """With the options that it has; options behind ``--`` belong to another command."""
     context = click.Context(app)
     for words in _commands(page):
         command = app.get_command(context, words[0])

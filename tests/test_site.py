@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(600)
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the site."""
-    return site_pages.built(tmp_path_factory.mktemp("site"))
+    return site_pages.build_site(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_make_docs_fails_with_the_build(monkeypatch: pytest.MonkeyPatch, tmp_pat
     ],
 )
 def test_lists_are_indented_for_the_site(text: str, expected: str) -> None:
-    assert site.nested(text) == expected
+    assert site.nest_lists(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -170,5 +170,7 @@ def test_lists_are_indented_for_the_site(text: str, expected: str) -> None:
     ],
 )
 def test_links_lead_to_places_of_the_site(link: str, expected: str) -> None:
-    made = site.linked(f"[x]({link}) `[x](../README.md)`", ROOT / "docs/guide.md", "guide.md")
+    made = site.resolve_links(
+        f"[x]({link}) `[x](../README.md)`", ROOT / "docs/guide.md", "guide.md"
+    )
     assert made == f"[x]({expected}) `[x](../README.md)`"

@@ -106,13 +106,13 @@ class _Handler(SimpleHTTPRequestHandler):
     """Files of the site."""
 
     def log_message(self, *_: object) -> None:
-        """The browser's requests are no output of the tests."""
+        """The browser's requests are not part of the output of the tests."""
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the site on a server of this machine."""
-    folder = site_pages.built(tmp_path_factory.mktemp("site"))
+    folder = site_pages.build_site(tmp_path_factory.mktemp("site"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -127,7 +127,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield started
 
 
-def _seen(browser: Browser, url: str, width: int, style: str = "") -> Iterator[dict[str, Any]]:
+def _read_page(browser: Browser, url: str, width: int, style: str = "") -> Iterator[dict[str, Any]]:
     """What the probe sees of a page, in light and in dark."""
     for scheme in SCHEMES:
         tab = browser.open(url, width, 2000)
@@ -140,7 +140,7 @@ def _seen(browser: Browser, url: str, width: int, style: str = "") -> Iterator[d
 def test_pages_fit_and_can_be_read(browser: Browser, address: str, width: int) -> None:
     pale = set()
     for page in PAGES:
-        for seen in _seen(browser, f"{address}/{page}", width):
+        for seen in _read_page(browser, f"{address}/{page}", width):
             name = f"{page}, {seen['scheme']}"
             pale |= {f"{seen['scheme']}: {text}" for text in seen["pale"]}
             assert seen["width"] == width, name
@@ -168,6 +168,6 @@ def test_cells_of_tables_are_below_their_headings(browser: Browser, address: str
 def test_the_probe_can_fail(browser: Browser, address: str) -> None:
     """A page with pale texts and something too wide is found out, in light and in dark."""
     style = "article p {color: #888 !important; background: #777; width: 3000px}"
-    for seen in _seen(browser, f"{address}/start.html", 390, style):
+    for seen in _read_page(browser, f"{address}/start.html", 390, style):
         assert seen["pale"] != []
         assert seen["outside"] != []

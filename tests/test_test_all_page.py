@@ -40,7 +40,7 @@ def _git(*words: str) -> str:
     return done.stdout.strip()
 
 
-def _recorded() -> date:
+def _write_results() -> date:
     """The date of the page."""
     found = re.search(r"^- Date: (\S+)$", (ROOT / writing.PAGE).read_text(encoding="utf-8"), re.M)
     if found is None:
@@ -76,7 +76,7 @@ def test_the_page_begins_as_it_is_written() -> None:
 def test_the_page_is_not_older_than_what_only_test_all_judges() -> None:
     if os.environ.get(STRICT) == "1":
         pytest.skip("`make test-all` writes the page after its tests")
-    recorded = _recorded()
+    recorded = _write_results()
     if _git("rev-parse", "--is-shallow-repository") == "true":
         pytest.skip("the history is shallow: the last commit of the crates is not known")
     changed = _git("log", "-1", "--format=%cs", "--", *JUDGED)

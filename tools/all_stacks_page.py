@@ -28,7 +28,9 @@ def _number(value: float) -> str:
     return f"{value:,.{digits}f}"
 
 
-def shown(cell: Cell | None, figure: Figure, factor: float, with_interval: bool = True) -> str:
+def format_cell(
+    cell: Cell | None, figure: Figure, factor: float, with_interval: bool = True
+) -> str:
     """A figure of a cell times ``factor``, by default with its 95 % interval; a dash without."""
     interval = cell.interval(figure) if cell else None
     if interval is None:
@@ -55,7 +57,7 @@ def notes(cell: Cell) -> str:
 
 
 def _row(cell: Cell, columns: Iterable[tuple[Figure, float, bool]]) -> str:
-    figures = [shown(cell, *column) for column in columns]
+    figures = [format_cell(cell, *column) for column in columns]
     return f"| `{cell.point.stack}` | {' | '.join(figures)} | {notes(cell)} |"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tools import marked_part
-from tools.all_stacks_page import NOTHING, notes, shown
+from tools.all_stacks_page import NOTHING, format_cell, notes
 from tools.stack_table import TITLES, Offer, offers
 from wirelab import checkout
 from wirelab.format.units import format_bytes
@@ -62,12 +62,12 @@ def stacks(every: Sequence[Offer]) -> Iterator[str]:
         cells_of_row = (
             f"`{offer.stack}`",
             TITLES.get(offer.language, offer.language),
-            *map(_listed, (http, served.compression, served.security)),
+            *map(_join_values, (http, served.compression, served.security)),
         )
         yield f"| {' | '.join(cells_of_row)} |"
 
 
-def _listed(values: Iterable[str]) -> str:
+def _join_values(values: Iterable[str]) -> str:
     return ", ".join(value for value in values if value != "none") or NOTHING
 
 
@@ -101,17 +101,17 @@ def _message(cell: Cell) -> str:
 
 
 def _rows(found: Sequence[Cell]) -> Iterator[str]:
-    """One row per stack, in the order of their names: the atlas is no ranking."""
+    """One row per stack, in the order of their names: the atlas is not a ranking."""
     by_stack: dict[str, dict[int | None, Cell]] = {}
     for cell in found:
         by_stack.setdefault(str(cell.point.stack), {})[cell.point.load.users] = cell
     for stack, by_users in sorted(by_stack.items()):
         one, many = by_users.get(ONE_USER), by_users.get(MANY_USERS)
         row = (
-            shown(one, RESPONSE_P50, 1e-3),
-            shown(many, RATE, 1.0),
-            shown(many, SERVICE_CPU, 1e6),
-            shown(many, CLIENT_CPU, 1e6),
+            format_cell(one, RESPONSE_P50, 1e-3),
+            format_cell(many, RATE, 1.0),
+            format_cell(many, SERVICE_CPU, 1e6),
+            format_cell(many, CLIENT_CPU, 1e6),
             "; ".join(text for cell in (one, many) if cell and (text := notes(cell))),
         )
         yield f"| `{stack}` | {' | '.join(row)} |"

@@ -31,7 +31,7 @@ def _width(comparison: Comparison) -> float:
 
 
 def _ratios(shared: Sequence[Sequence[Cell]], figure: Figure) -> list[float]:
-    """Of every pair in a setting; empty where blocks are no case."""
+    """Of every pair in a setting; empty where there are no blocks."""
     every = [cell for group in shared for cell in group]
     found = blocks([cell.by_repeat(figure) for cell in every])
     if found is None:

@@ -128,7 +128,7 @@ def section(version: str, date: datetime.date, found: Sequence[Fragment]) -> str
     return "\n".join(parts)
 
 
-def inserted(page: str, version: str, made: str) -> str:
+def insert_version(page: str, version: str, made: str) -> str:
     """The page with the new section above the earlier ones. Raises :class:`ChangelogError`."""
     earlier = list(SECTION.finditer(page))
     if version in (one["version"].strip("[]") for one in earlier):
@@ -156,7 +156,7 @@ def release(root: Path, version: str, date: datetime.date) -> None:
         raise ChangelogError(f"{FOLDER} has no fragments: there is nothing to release")
     page = root / PAGE
     before = page.read_text(encoding="utf-8") if page.exists() else HEAD
-    made = inserted(before, version, section(version, date, found))
+    made = insert_version(before, version, section(version, date, found))
     written = page.with_name(f"{PAGE}.new")
     written.write_text(made, encoding="utf-8")
     written.replace(page)

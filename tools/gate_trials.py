@@ -62,15 +62,15 @@ def experiment(name: str, more_ns_per_kb: int, seed: int) -> dict[str, Any]:
     }
 
 
-def compared(values: dict[str, Any], folder: Path, pairs_max: int = PAIRS_MAX) -> Any:
+def run_comparison(values: dict[str, Any], folder: Path, pairs_max: int = PAIRS_MAX) -> Any:
     """One comparison; its run is kept in ``folder``."""
     text = yaml.safe_dump(values, sort_keys=False)
     return compare(Question(text, values["name"], SERVICE_CPU, THRESHOLD, pairs_max), folder)
 
 
-def calibrated(folder: Path) -> tuple[int, float]:
+def calibrate(folder: Path) -> tuple[int, float]:
     """The fault that adds :data:`MORE`, ns per kB, and the CPU per call without it, s."""
-    answer = compared(experiment("calibration", NEUTRAL, 1), folder / "calibration", 6)
+    answer = run_comparison(experiment("calibration", NEUTRAL, 1), folder / "calibration", 6)
     values = [*answer.gate.pairs.a, *answer.gate.pairs.b]
     cpu_s = sorted(values)[len(values) // 2]
     return max(2, round(MORE * cpu_s * 1e9 / SIZE_KB)), cpu_s
@@ -78,7 +78,7 @@ def calibrated(folder: Path) -> tuple[int, float]:
 
 def main(folder: Path) -> int:
     """Makes the comparisons and the page's part."""
-    more, cpu_s = calibrated(folder)
+    more, cpu_s = calibrate(folder)
     order = [False, True] * RUNS
     random.Random(5).shuffle(order)
     made = []
@@ -86,7 +86,7 @@ def main(folder: Path) -> int:
         began = time.monotonic()
         name = f"run-{number:02}"
         values = experiment(name, more if changed else NEUTRAL, number)
-        answer = compared(values, folder / name)
+        answer = run_comparison(values, folder / name)
         found = answer.gate.outcome
         pairs = len(answer.gate.pairs.a)
         made.append(Made(changed, found, pairs, time.monotonic() - began))

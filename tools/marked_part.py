@@ -17,7 +17,7 @@ def replaced(page: str, begin: str, end: str, lines: Iterable[str]) -> str:
 
 
 def replace_part(page: Path, name: str, lines: Iterable[str]) -> None:
-    """Writes the part of that name anew. Raises as :func:`replaced`."""
+    """Writes the part of that name again. Raises as :func:`replaced`."""
     text = page.read_text(encoding="utf-8")
     made = replaced(text, f"<!-- {name} -->", f"<!-- end of {name} -->", lines)
     page.write_text(made, encoding="utf-8")

@@ -315,7 +315,7 @@ def _lines(path: Path) -> int:
     return sum(bool(text) and not text.startswith(("//", "*", "/*", "#")) for text in texts)
 
 
-def counted(stack: Stack) -> Iterator[Row]:
+def count_parts(stack: Stack) -> Iterator[Row]:
     """Lines of the contract, of generated code and of the lab's own."""
     axes = stack.axes
     short = f"{axes.binding}@{axes.language}"
@@ -328,7 +328,7 @@ def counted(stack: Stack) -> Iterator[Row]:
         yield {"feature": "service lines", "value": str(written)}
 
 
-def measured() -> Iterator[Row]:
+def measure_all() -> Iterator[Row]:
     """All rows of all stacks."""
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -344,7 +344,7 @@ def measured() -> Iterator[Row]:
             configuration = Settings().configuration(stack, listen=ListenSpec.of(stack, scratch))
             options = ProcessOptions(log=scratch.folder / "service.log")
             with Service(program, configuration, options, interruption=interruption) as service:
-                rows = list(counted(stack))
+                rows = list(count_parts(stack))
                 address = service.ready.address
                 rows.append({"feature": "security", "value": ", ".join(offer.served.security)})
                 rows += answers(stack, address)
@@ -360,7 +360,7 @@ def main() -> None:
         "date": datetime.now(UTC).date().isoformat(),
         "revision": (machine.git_revision() or "unknown")[:7],
         "command": "make facts",
-        "rows": list(measured()),
+        "rows": list(measure_all()),
     }
     text = json.dumps(document, indent=1)
     (checkout.root() / OUT).write_text(f"{text}\n", encoding="utf-8")

@@ -38,7 +38,7 @@ Json = dict[str, Any]
 
 
 def page(text: str, result: Json, published: dict[str, tuple[float, float]]) -> str:
-    """The page with its tables made anew. Raises :class:`ValueError` where it lacks a marker."""
+    """The page with new tables. Raises :class:`ValueError` where it lacks a marker."""
     return marked_part.replaced(text, BEGIN, END, _tables(result, published))
 
 

@@ -103,7 +103,7 @@ class Module:
             self._alias(name, union, schema)
 
     def _alias(self, name: str, target: str, schema: Json) -> None:
-        quoted = _docstring(schema.get("description", ""), "")
+        quoted = _format_docstring(schema.get("description", ""), "")
         self._aliases[name] = f"{name} = {target}\n{quoted}"
 
     @staticmethod
@@ -120,7 +120,7 @@ class Module:
         value: str = schema["properties"][tag]["const"]
         own = {key: one for key, one in schema["properties"].items() if key != tag}
         if "$ref" in schema:
-            named = _referenced(schema["$ref"])
+            named = _resolve_reference(schema["$ref"])
             merged = {**self._defs[named], "description": schema["description"]}
         else:
             named = "".join(part.capitalize() for part in value.split("-")) + name
@@ -140,12 +140,12 @@ class Module:
         self._classes[name] = ""  # holds the place, and ends a recursion
         required = set(schema.get("required", ()))
         lines = [f"class {name}({', '.join(options)}):"]
-        lines.append(_docstring(schema.get("description", f"One {name}."), "    "))
+        lines.append(_format_docstring(schema.get("description", f"One {name}."), "    "))
         for key, value in schema["properties"].items():
             if name in self._tags and key == self._tags[name][0]:
                 continue
             lines.append(self._field(name, key, value, key in required))
-            lines.append(_docstring(value.get("description", ""), "    "))
+            lines.append(_format_docstring(value.get("description", ""), "    "))
         self._classes[name] = "\n".join(filter(None, lines)) + "\n"
 
     def _field(self, owner: str, key: str, schema: Json, required: bool) -> str:
@@ -174,7 +174,7 @@ class Module:
     def _type(self, schema: Json, name: str) -> str:
         """The annotation of a schema; an object without a name of its own gets ``name``."""
         if "$ref" in schema:
-            return _referenced(schema["$ref"])
+            return _resolve_reference(schema["$ref"])
         if "const" in schema or "enum" in schema:
             return f"Literal[{', '.join(_constants([schema]))}]"
         if variants := schema.get("anyOf") or schema.get("oneOf"):
@@ -206,7 +206,7 @@ class Module:
         return f"dict[str, {self._type(values, name) if isinstance(values, dict) else 'object'}]"
 
 
-def _referenced(ref: str) -> str:
+def _resolve_reference(ref: str) -> str:
     return ref.rpartition("/")[2]
 
 
@@ -224,14 +224,14 @@ def _depends(text: str, aliases: dict[str, str]) -> int:
     return sum(part.strip() in aliases for part in target)
 
 
-def _docstring(text: str, indent: str) -> str:
+def _format_docstring(text: str, indent: str) -> str:
     if not text:
         return ""
     words = " ".join(text.split()).replace("\\", "\\\\")
     return textwrap.indent("\n".join(textwrap.wrap(f'"""{words}"""', WIDTH)), indent)
 
 
-def _formatted(source: str) -> str:
+def _format_source(source: str) -> str:
     ruff = Path(sys.executable).with_name("ruff")
     text = source
     # Only imports that are used; then the project's layout.
@@ -250,14 +250,14 @@ def main(schemas: Path, stack: Path, into: Path) -> None:
     """Writes the package, and removes modules whose schema is gone."""
     into.mkdir(exist_ok=True)
     table = msgspec.json.decode(stack.read_bytes(), type=axes_model.Table)
-    texts = {"__init__": PACKAGE, "axes": _formatted(axes_model.source(table))}
+    texts = {"__init__": PACKAGE, "axes": _format_source(axes_model.source(table))}
     for path in sorted(schemas.glob("*.schema.json")):
         schema = msgspec.json.decode(path.read_bytes(), type=Json)
         name = path.name.removesuffix(".schema.json").replace("-", "_")
         about = schema.get("description") or f"The document ``{path.name}``."
         wrapped = "\n".join(textwrap.wrap(" ".join(about.split()), WIDTH))
         header = HEADER.format(about=wrapped, schema=path.name)
-        texts[name] = _formatted(f"{header}\n\n{Module(schema).text()}\n")
+        texts[name] = _format_source(f"{header}\n\n{Module(schema).text()}\n")
     for stale in into.glob("*.py"):
         if stale.stem not in texts:
             stale.unlink()

@@ -71,7 +71,7 @@ def count(revision: str) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, s
     """Lines and files by kind (product, tools, tests, generated, data, prose) and language."""
     lines: Counter[tuple[str, str]] = Counter()
     files: Counter[tuple[str, str]] = Counter()
-    for path, content in _tracked(revision):
+    for path, content in _list_tracked(revision):
         for kind, language, number in classify(path, content):
             lines[kind, language] += number
         kind, language, _ = next(iter(classify(path, content)))
@@ -102,7 +102,7 @@ def classify(path: str, content: bytes) -> list[tuple[str, str, int]]:
     return [("product", language, before), ("tests", language, number - before)]
 
 
-def _tracked(revision: str) -> Iterator[tuple[str, bytes]]:
+def _list_tracked(revision: str) -> Iterator[tuple[str, bytes]]:
     listed = _git("ls-tree", "-r", "-z", "--format=%(objecttype) %(objectname) %(path)", revision)
     entries = [entry.split(b" ", 2) for entry in listed.split(b"\0") if entry]
     blobs = [(name, path.decode()) for kind, name, path in entries if kind == b"blob"]

@@ -3,8 +3,8 @@
 ``python -m tools.rust_cycles`` prints every cycle and exits with 1 where there is one. A path that
 begins with ``crate::``, ``super::`` or ``self::`` is an import of what it names.
 
-**Files.** Declaring a child (``mod child;``) and re-exporting from it is no import, because that is
-how a folder shows what it has. A child that uses its parent's items closes a cycle only where the
+**Files.** Declaring a child (``mod child;``) and re-exporting from it is not an import: a folder
+shows what it has in this way. A child that uses its parent's items closes a cycle only where the
 parent uses the child's in its own code.
 
 **Folders.** A folder is a module with all that is in it; those that one module declares are
@@ -196,14 +196,16 @@ def _describe_circles(component: Sequence[Name], arrows: Arrows) -> Iterator[str
     for source, target in pairs:
         if source < target or target == ():
             both = [arrow for arrow in ((source, target), (target, source)) if arrow in arrows]
-            yield _listed(f"{_show(source)} and {_show(target)} import each other", both, arrows)
+            yield _list_arrows(
+                f"{_show(source)} and {_show(target)} import each other", both, arrows
+            )
     if len(component) > 2:
         names = ", ".join(map(_show, component))
         others = [arrow for arrow in arrows if arrow not in pairs]
-        yield _listed(f"a longer circle of folders: {names}", others, arrows)
+        yield _list_arrows(f"a longer circle of folders: {names}", others, arrows)
 
 
-def _listed(title: str, chosen: Sequence[tuple[Name, Name]], arrows: Arrows) -> str:
+def _list_arrows(title: str, chosen: Sequence[tuple[Name, Name]], arrows: Arrows) -> str:
     return "\n  ".join([title, *(_describe(arrow, arrows[arrow]) for arrow in chosen)])
 
 

@@ -175,7 +175,7 @@ class _FileReader:
 
     def _read_attribute(self) -> None:
         opening = self._at + 1 + (self._text(1) == "!")
-        end = _closing(self._tokens, opening)
+        end = _find_closing(self._tokens, opening)
         words = [token.text for token in self._tokens[opening + 1 : end]]
         if _is_of_tests(words):
             inner = self._text(1) == "!"
@@ -241,7 +241,7 @@ def _is_word(text: str) -> bool:
     return text.isidentifier()
 
 
-def _closing(found: Sequence[Token], opening: int) -> int:
+def _find_closing(found: Sequence[Token], opening: int) -> int:
     depth = 0
     for at in range(opening, len(found)):
         depth += (found[at].text in "([{") - (found[at].text in ")]}")
@@ -253,7 +253,7 @@ def _closing(found: Sequence[Token], opening: int) -> int:
 def _end_of_item(found: Sequence[Token], at: int) -> int:
     """Behind the item, field or statement that begins here, further attributes included."""
     while at + 1 < len(found) and found[at].text == "#" and found[at + 1].text == "[":
-        at = _closing(found, at + 1) + 1
+        at = _find_closing(found, at + 1) + 1
     ends = {";"}
     if not any(_ITEMS.fullmatch(token.text) for token in found[at : at + 5]):
         ends.add(",")
@@ -264,7 +264,7 @@ def _end_of_item(found: Sequence[Token], at: int) -> int:
         if text in (")", "]", "}"):
             return at
         if text in ("(", "[", "{"):
-            at = _closing(found, at)
+            at = _find_closing(found, at)
             if text == "{":
                 return at + 1
         at += 1
@@ -279,7 +279,7 @@ def _flatten(tree: Sequence[Token]) -> Iterator[tuple[Name, str]]:
     while at < len(tree):
         text = tree[at].text
         if text == "{":
-            for branch in _branches(tree[at + 1 : _closing(tree, at)]):
+            for branch in _branches(tree[at + 1 : _find_closing(tree, at)]):
                 for path, name in _flatten(branch):
                     if path == ("self",):
                         yield tuple(words), words[-1] if name == "self" else name

@@ -61,10 +61,10 @@ def stage(build: Path) -> Path:
     )
     for page in _pages():
         text = page.read_text(encoding="utf-8")
-        _write(pages / _place(page), nested(linked(text, page, _place(page))))
-    text = nested(linked(_changelog(), ROOT / changelog.PAGE, CHANGELOG))
+        _write(pages / _place(page), nest_lists(resolve_links(text, page, _place(page))))
+    text = nest_lists(resolve_links(_changelog(), ROOT / changelog.PAGE, CHANGELOG))
     _write(pages / CHANGELOG, text)
-    for target in sorted(_linked_sources()):
+    for target in sorted(_find_linked_sources()):
         _write(pages / _place(target), _source(target))
     _write(pages / "llms.txt", _llms())
     written = build / "mkdocs.yml"
@@ -81,15 +81,15 @@ def _configuration() -> dict[str, Any]:
     """site.yml, with the pages of the site in its navigation."""
     content: dict[str, Any] = yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))
     named = set(_strings(content["nav"]))
-    nav = _expanded(content["nav"], [_place(page) for page in _pages()], named)
+    nav = _expand(content["nav"], [_place(page) for page in _pages()], named)
     return {**content, "nav": nav, "docs_dir": "pages", "site_dir": "site"}
 
 
-def linked(markdown: str, origin: Path, source: str) -> str:
+def resolve_links(markdown: str, origin: Path, source: str) -> str:
     """The text of the page ``source`` of the site, with the links of the file ``origin`` changed
     to places on the site. Code stays as it is."""
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace_link(match: re.Match[str]) -> str:
         if match["target"] is None:
             return match[0]
         path, hash_sign, anchor = match["target"].partition("#")
@@ -99,16 +99,16 @@ def linked(markdown: str, origin: Path, source: str) -> str:
         place = posixpath.relpath(_place(target), posixpath.dirname(source))
         return f"]({place}{hash_sign}{anchor})"
 
-    return MARKUP.sub(replaced, markdown)
+    return MARKUP.sub(replace_link, markdown)
 
 
-def nested(markdown: str) -> str:
+def nest_lists(markdown: str) -> str:
     """As Python-Markdown reads it: what is nested in a list is indented by four columns per level
     instead of two or three, and an empty line precedes a list or a table."""
-    return "\n".join(_nested(markdown.split("\n")))
+    return "\n".join(_nest_lines(markdown.split("\n")))
 
 
-def _nested(lines: Iterable[str]) -> Iterator[str]:
+def _nest_lines(lines: Iterable[str]) -> Iterator[str]:
     in_list, fence, shift, before = False, "", 0, ""
     for line in lines:
         opening = FENCE.match(line)
@@ -164,8 +164,8 @@ def _place(target: Path) -> str:
     return f"repository/{path}" if target.suffix == ".md" else f"repository/files/{path}.md"
 
 
-def _linked_sources() -> set[Path]:
-    """The folders, and the files outside ``docs/`` that are no pages, that some page links to."""
+def _find_linked_sources() -> set[Path]:
+    """The folders, and the files outside ``docs/`` that are not pages, that some page links to."""
     pages = set(_pages())
     texts = [(page, page.read_text(encoding="utf-8")) for page in pages]
     texts.append((ROOT / "CHANGELOG.md", _changelog()))
@@ -219,7 +219,7 @@ def _changelog() -> str:
 def _llms() -> str:
     """llms.txt with links to the pages of the site."""
     origin = ROOT / "llms.txt"
-    text = linked(origin.read_text(encoding="utf-8"), origin, origin.name)
+    text = resolve_links(origin.read_text(encoding="utf-8"), origin, origin.name)
     return re.sub(r"(?:README|index)\.md(?=[#)])|(?<=\w)\.md(?=[#)])", _html, text)
 
 
@@ -239,7 +239,7 @@ def _strings(entries: Any) -> Iterator[str]:
             yield from _strings(entry)
 
 
-def _expanded(entries: list[Any], pages: list[str], named: set[str]) -> list[Any]:
+def _expand(entries: list[Any], pages: list[str], named: set[str]) -> list[Any]:
     """The navigation with pages in place of ``folder/*``; adds these pages to ``named``."""
     result: list[Any] = []
     for entry in entries:
@@ -250,7 +250,7 @@ def _expanded(entries: list[Any], pages: list[str], named: set[str]) -> list[Any
         elif isinstance(entry, dict):
             result.append(
                 {
-                    title: _expanded(value, pages, named) if isinstance(value, list) else value
+                    title: _expand(value, pages, named) if isinstance(value, list) else value
                     for title, value in entry.items()
                 }
             )

@@ -58,13 +58,13 @@ class Report:
 
     def named(self, libraries: Iterable[Library]) -> str:
         """Some of its libraries, in the order given."""
-        return ", ".join(map(self._named, libraries))
+        return ", ".join(map(self._find_name, libraries))
 
     def of(self, role: Role) -> Iterator[Library]:
         """The libraries with that role."""
         return (library for library in self.libraries if library.role == role)
 
-    def _named(self, library: Library) -> str:
+    def _find_name(self, library: Library) -> str:
         """Name and version. A part of the runtime has the version of the machine at hand,
         which does not belong into the repository."""
         if library.name == OWN:
@@ -160,11 +160,11 @@ def _additions(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -
             text = report.named(added) or NOTHING
             found.setdefault((name, offer.language), []).append((offer.served.binding, text))
     for name in VARIANTS:
-        row = (_merged(found.get((name, language), [])) for language in languages)
+        row = (_merge(found.get((name, language), [])) for language in languages)
         yield f"| {name} | {' | '.join(row)} |"
 
 
-def _merged(found: Iterable[tuple[str, str]]) -> str:
+def _merge(found: Iterable[tuple[str, str]]) -> str:
     """One text where all bindings have it; else the most frequent one, and the others after
     their bindings."""
     bindings: dict[str, list[str]] = {}

@@ -61,10 +61,10 @@ def _run(*command: str | Path, **environment: str) -> None:
 def _engine(tools: Path, scratch: Path, out: Path) -> None:
     """maturin puts files of the package and the engine into a wheel; the other programs in Rust and
     the rest are added here."""
-    tree = _unpacked(tools, scratch)
+    tree = _unpack(tools, scratch)
     scripts = tree / f"{tree.name}.data" / "scripts"
     for program in rust_programs.PROGRAMS.values():
-        other = _unpacked(tools, scratch, program.folder)
+        other = _unpack(tools, scratch, program.folder)
         for script in (other / f"{other.name}.data" / "scripts").iterdir():
             shutil.copy2(script, scripts / script.name)
     for path in resources():
@@ -74,7 +74,7 @@ def _engine(tools: Path, scratch: Path, out: Path) -> None:
     _run(tools / "wheel", "pack", "--dest-dir", out, tree)
 
 
-def _unpacked(tools: Path, scratch: Path, crate: str | None = None) -> Path:
+def _unpack(tools: Path, scratch: Path, crate: str | None = None) -> Path:
     """The contents of the wheel that maturin makes of a crate's program, or of wirelab."""
     made = Path(tempfile.mkdtemp(dir=scratch))
     _run(
@@ -147,7 +147,7 @@ def _companion(language: str, tools: Path, scratch: Path, out: Path) -> None:
     programs: list[Manifest | CallerManifest] = [catalogue.by_language[language]]
     programs += [caller for caller, home in manifests.callers().values() if home == folder]
     for manifest in programs:
-        built = _built(manifest, folder, scratch, made.version)
+        built = _build(manifest, folder, scratch, made.version)
         shutil.copytree(built, tree / module / manifest.cache_name)
     summary = f"The services of wirelab in {language.title()}; `wirelab` finds them here."
     (tree / module / "__init__.py").write_text(f'"""{summary}"""\n', encoding="utf-8")
@@ -158,7 +158,7 @@ def _companion(language: str, tools: Path, scratch: Path, out: Path) -> None:
     _run(tools / "wheel", "pack", "--dest-dir", out, tree)
 
 
-def _built(manifest: Manifest | CallerManifest, folder: Path, scratch: Path, version: str) -> Path:
+def _build(manifest: Manifest | CallerManifest, folder: Path, scratch: Path, version: str) -> Path:
     """Builds with the version of the sources, which may be newer than the installed one."""
     # Go programs: static, and without their symbol tables.
     os.environ["CGO_ENABLED"] = "0"

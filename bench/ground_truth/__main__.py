@@ -44,7 +44,7 @@ ABOUT = "corpus.json"
 
 def main() -> int:
     """The exit status: 1 where precision or recall is below its aim, 2 where it could not
-    be told, 130 after Ctrl-C."""
+    be determined, 130 after Ctrl-C."""
     options = _options()
     out: Path = options.score or options.out or Path(tempfile.mkdtemp(prefix="wirelab-truth-"))
     try:
@@ -80,7 +80,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="folder for captures (default: a new one)")
     parser.add_argument("--score", type=Path, metavar="DIR", help="compare a corpus again")
     parser.add_argument("--capture-only", action="store_true", help="do not compare")
-    parser.add_argument("--publish", action="store_true", help="write the page in docs anew")
+    parser.add_argument("--publish", action="store_true", help="write the page in docs again")
     parser.add_argument("--all", action="store_true", help="print every disagreement")
     options = parser.parse_args()
     options.causes = [name for name in options.causes.split(",") if name]
@@ -91,9 +91,9 @@ def _options() -> argparse.Namespace:
         parser.error(f"--places: there is no {', '.join(unknown)}")
     if options.captures is not None and options.captures < 1:
         parser.error("--captures: at least 1")
-    if options.publish and (lacking := page.lacking(options)):
+    if options.publish and (lacking := page.reason_not_to_publish(options)):
         parser.error(f"--publish: {lacking}")
-    if options.score is None and (missing := capturing.missing_tool()):
+    if options.score is None and (missing := capturing.find_missing_tool()):
         parser.error(missing)
     return options
 
@@ -112,7 +112,7 @@ def _make(options: argparse.Namespace, out: Path, interruption: Interruption) ->
                 continue
             count = options.captures or CAPTURES_OF.get(aim, CAPTURES)
             good = making.make(aim, count, options.places)
-            _say(f"{aim}: {good} captures bear it, {time.monotonic() - started:.0f} s so far")
+            _say(f"{aim}: {good} captures contain it, {time.monotonic() - started:.0f} s so far")
     _say(f"captures and labels: {out}")
 
 

@@ -23,7 +23,7 @@ CAPTURES_MIN = 60
 Json = dict[str, Any]
 
 
-def lacking(options: argparse.Namespace) -> str | None:
+def reason_not_to_publish(options: argparse.Namespace) -> str | None:
     """Why a run with these options cannot be published, with the remedy; None when it can."""
     if options.capture_only:
         return "nothing is compared; leave --capture-only out"
@@ -42,16 +42,16 @@ def publish(total: Score, cases: list[Case], about: Json) -> None:
     """
     page = PAGE.read_text()
     parts = (
-        ("where", _where(about, cases)),
+        ("where", _describe_corpus(about, cases)),
         ("score", _score(total)),
         ("corpus", _corpus(cases)),
     )
     for name, lines in parts:
-        page = marked_parts.replaced(page, name, lines)
+        page = marked_parts.replace_part(page, name, lines)
     PAGE.write_text(page)
 
 
-def _where(about: Json, cases: list[Case]) -> list[str]:
+def _describe_corpus(about: Json, cases: list[Case]) -> list[str]:
     facts = about["machine"]
     profiles = " and ".join(sorted({case.case["profile"] for case in cases}))
     words = (
@@ -78,11 +78,13 @@ def _corpus(cases: list[Case]) -> list[str]:
         bindings = Counter[str](
             Stack.parse(case.case["recipe"]["stack"]).axes.binding for case in own
         )
-        lines.append(_row((f"`{aim}`", str(len(own)), _counted(where), _counted(bindings))))
+        lines.append(
+            _row((f"`{aim}`", str(len(own)), _format_counts(where), _format_counts(bindings)))
+        )
     return lines
 
 
-def _counted(counts: Counter[str]) -> str:
+def _format_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
 
 
@@ -168,7 +170,7 @@ def short_of_aim(total: Score) -> list[str]:
         f"{cause}: {name} {_share(interval)}, at least {AIM} is asked for"
         for cause, tally in total.tallies.items()
         for name, interval in _shares(tally)
-        if interval is not None and _reached(tally, interval) < AIM
+        if interval is not None and _limit_share(tally, interval) < AIM
     ]
     found += [f"{cause}: no occurrence" for cause, one in total.tallies.items() if not one.captures]
     if total.alarms is not None and total.alarms.estimate > ALARMS_MAX:
@@ -176,7 +178,7 @@ def short_of_aim(total: Score) -> list[str]:
     return found
 
 
-def _reached(tally: Tally, interval: Interval) -> float:
+def _limit_share(tally: Tally, interval: Interval) -> float:
     """What counts of a share: a few occurrences cannot bound it."""
     is_enough = tally.right + tally.missed >= OCCURRENCES_MIN
     return interval.low if is_enough and interval.low is not None else interval.estimate

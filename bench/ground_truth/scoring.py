@@ -1,4 +1,4 @@
-"""Truth beside findings, occurrence by occurrence."""
+"""Truth compared with findings, occurrence by occurrence."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ def _compare(total: Score, case: Case, cause: str, findings: list[Finding]) -> s
     is_open = {one.key for one in findings} - found.keys()
     tally.either += len(either & found.keys()) + len(is_open)
     tally.captures += bool(sure)
-    total.disagreements += [_missed(case, truths[key]) for key in sorted(missed)]
+    total.disagreements += [_make_miss(case, truths[key]) for key in sorted(missed)]
     total.disagreements += [_false(case, found[key]) for key in sorted(false)]
     return set(false)
 
 
-def _missed(case: Case, truth: Occurrence) -> Disagreement:
+def _make_miss(case: Case, truth: Occurrence) -> Disagreement:
     return Disagreement(case.name, truth.cause, truth.key, True, truth.ms, ())
 
 

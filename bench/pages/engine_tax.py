@@ -30,13 +30,13 @@ def publish(document: Json) -> None:
     Raises:
         KeyError: a row could not be taken; nothing is written then.
     """
-    data = published(document)
+    data = select_published(document)
     DATA.parent.mkdir(parents=True, exist_ok=True)
     DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     PAGE.write_text(with_tables(PAGE.read_text(), data))
 
 
-def published(document: Json) -> Json:
+def select_published(document: Json) -> Json:
     """What is kept of a run."""
     facts, rows = document["machine"], document["rows"]
     return {
@@ -84,7 +84,7 @@ def _equal(rounds: list[Json], ratio: Json) -> Json:
         "ratio": round(again.median, 3),
         "low": round(low, 3),
         "high": round(high, 3),
-        "bound": again.bound_text(),
+        "bound": again.format_bound(),
         "verdict": again.verdict,
         "bytes_per_call": [
             round(_median(rounds, name, "bytes_per_call")) for name in (tax.EQUAL, tax.REST_EQUAL)
@@ -116,26 +116,30 @@ def _aim(case: Json) -> str | None:
     if case["message"] != codecs.JUDGED:
         return None
     judged = Ratio("", "", tuple(case["ours_us"]), at_most=codecs.US_MAX, aim=True)
-    return f"{judged.bound_text()} µs: {judged.verdict}"
+    return f"{judged.format_bound()} µs: {judged.verdict}"
 
 
 def with_tables(page: str, data: Json) -> str:
-    """The page with its generated parts made anew.
+    """The page with its generated parts written again.
 
     Raises:
         ValueError: the page lacks a marker.
     """
-    for name, lines in (("where", _where(data)), ("tax", _tax(data)), ("codecs", _codecs(data))):
-        page = marked_parts.replaced(page, name, lines)
+    for name, lines in (
+        ("where", _describe_run(data)),
+        ("tax", _tax(data)),
+        ("codecs", _codecs(data)),
+    ):
+        page = marked_parts.replace_part(page, name, lines)
     return page
 
 
-def _where(data: Json) -> list[str]:
+def _describe_run(data: Json) -> list[str]:
     therefore = (
         "which makes calls more expensive, in some rows more than in others (last column). "
         "The sides of the ratios took turns, so trust them more than the microseconds."
     )
-    return [marked_parts.where(data, data["others_share"], therefore)]
+    return [marked_parts.describe_run(data, data["others_share"], therefore)]
 
 
 def _tax(data: Json) -> list[str]:
@@ -178,7 +182,7 @@ XML_ROWS = ("service-xml", "xml-writers")
 
 
 def with_xml_tables(page: str, document: Json) -> str:
-    """The page with its parts on XML made anew from a run's own file.
+    """The page with its parts on XML written again from a run's own file.
 
     Raises:
         ValueError: the page lacks a marker.
@@ -186,12 +190,12 @@ def with_xml_tables(page: str, document: Json) -> str:
     """
     rows = document["rows"]
     parts = (
-        ("where of xml", [marked_parts.where(document, 0.0, "")]),
+        ("where of xml", [marked_parts.describe_run(document, 0.0, "")]),
         ("service-xml", _xml_services(rows["service-xml"])),
         ("xml-writers", _xml_writers(rows["xml-writers"])),
     )
     for name, lines in parts:
-        page = marked_parts.replaced(page, name, lines)
+        page = marked_parts.replace_part(page, name, lines)
     return page
 
 
@@ -207,7 +211,7 @@ def _xml_services(row: Json) -> list[str]:
             f"| {case['codec']} | {case['message']} | {case['bytes']:,} "
             f"| {median(case['service_us']):,.2f} µs | {median(case['program_us']):,.2f} µs "
             f"| {judged.median:.3f} [{low:.3f} … {high:.3f}] "
-            f"| {judged.bound_text()}: {judged.verdict} |"
+            f"| {judged.format_bound()}: {judged.verdict} |"
         )
     return lines
 

@@ -11,8 +11,8 @@ from tools import marked_part
 Json = dict[str, Any]
 
 
-def replaced(page: str, name: str, lines: Sequence[str]) -> str:
-    """The page with that part made anew.
+def replace_part(page: str, name: str, lines: Sequence[str]) -> str:
+    """The page with that part written again.
 
     Raises:
         ValueError: the page lacks a marker.
@@ -21,7 +21,7 @@ def replaced(page: str, name: str, lines: Sequence[str]) -> str:
     return marked_part.replaced(page, begin, end, lines)
 
 
-def where(document: Json, others_share: float, therefore: str) -> str:
+def describe_run(document: Json, others_share: float, therefore: str) -> str:
     """When and on what a run was taken; where it was disturbed, by how much, and what follows
     from that for its figures."""
     at = document["machine"]

@@ -25,18 +25,18 @@ def startup_parts(page: str, document: Json) -> str:
     """
     row = document["rows"][STARTUP_ROW]
     therefore = "so that commands waited for a core and took longer than they need."
-    where = marked_parts.where(document, float(row["others_share"]), therefore)
-    page = marked_parts.replaced(page, "where", [where])
+    where = marked_parts.describe_run(document, float(row["others_share"]), therefore)
+    page = marked_parts.replace_part(page, "where", [where])
     head = "| command | median [95 % interval] | bound | |"
     lines = [head, "|" + "---|" * (head.count("|") - 1), *map(_startup_line, row["ratios"])]
-    return marked_parts.replaced(page, "figures", lines)
+    return marked_parts.replace_part(page, "figures", lines)
 
 
 def _startup_line(one: Json) -> str:
     again = Ratio(one["figure"], "", tuple(one["values"]), one["at_most"], one["at_least"])
     low, high = again.interval
     shown = f"{again.median:.3f} [{low:.3f} … {high:.3f}]"
-    return f"| {again.figure} | {shown} | {again.bound_text()} | {again.verdict} |"
+    return f"| {again.figure} | {shown} | {again.format_bound()} | {again.verdict} |"
 
 
 BUILD_PAGE = Path(__file__).resolve().parents[2] / "docs/reference/build.md"
@@ -51,22 +51,22 @@ def build_parts(page: str, document: Json) -> str:
     """
     row = document["rows"][BUILD_ROW]
     therefore = "so that the build had less than two cores."
-    where = marked_parts.where(document, float(row["others_share"]), therefore)
-    page = marked_parts.replaced(page, "where", [where])
+    where = marked_parts.describe_run(document, float(row["others_share"]), therefore)
+    page = marked_parts.replace_part(page, "where", [where])
     figures = ["| figure | measured | bound | |", "|---|---|---|---|"]
     for one in row["ratios"]:
         again = Ratio(
             one["figure"], "", tuple(one["values"]), one["at_most"], aim=one.get("aim", False)
         )
-        bound = again.bound_text()
+        bound = again.format_bound()
         figures.append(f"| {again.figure} | {again.median:,.0f} | {bound} | {again.verdict} |")
-    page = marked_parts.replaced(page, "figures", figures)
+    page = marked_parts.replace_part(page, "figures", figures)
     units = ["| unit | seconds |", "|---|---|"]
     units += [
         f"| `{one['name']}` {one['target']} | {one['seconds']:.1f} |".replace("  ", " ")
         for one in row["units"]
     ]
-    return marked_parts.replaced(page, "units", units)
+    return marked_parts.replace_part(page, "units", units)
 
 
 LINKS_PAGE = Path(__file__).resolve().parents[2] / "docs/reference/links.md"
@@ -86,9 +86,9 @@ def links_parts(page: str, document: Json) -> str:
         "so rows that need the caller's own promptness (echoes at 10,000/s, a sender of "
         "1 Gbit/s) say little about the emulator."
     )
-    where = marked_parts.where(document, float(row["others_share"]), therefore)
-    page = marked_parts.replaced(page, "where", [where])
-    return marked_parts.replaced(page, "exactness", _links_table(row["ratios"]))
+    where = marked_parts.describe_run(document, float(row["others_share"]), therefore)
+    page = marked_parts.replace_part(page, "where", [where])
+    return marked_parts.replace_part(page, "exactness", _links_table(row["ratios"]))
 
 
 def _links_table(figures: list[Json]) -> list[str]:
@@ -101,7 +101,7 @@ def _links_line(one: Json) -> str:
     best = max(tries) if one["at_most"] is None else min(tries)
     return (
         f"| {judged.figure} | {_links_value(best)} | {_links_value(median(tries))} "
-        f"| {judged.bound_text()} | {judged.verdict} |"
+        f"| {judged.format_bound()} | {judged.verdict} |"
     )
 
 
@@ -122,8 +122,10 @@ def capture_parts(page: str, document: Json) -> str:
     ablations: list[Json] = document["rows"][CAPTURE_ROW]["ablations"]
     share = median(float(one["others_share"]) for one in ablations)
     therefore = "so that the intervals are wide; trust no ratio beyond its interval."
-    page = marked_parts.replaced(page, "where", [marked_parts.where(document, share, therefore)])
-    return marked_parts.replaced(page, "cost", _capture_cost(ablations))
+    page = marked_parts.replace_part(
+        page, "where", [marked_parts.describe_run(document, share, therefore)]
+    )
+    return marked_parts.replace_part(page, "cost", _capture_cost(ablations))
 
 
 def _capture_cost(ablations: list[Json]) -> list[str]:
@@ -174,9 +176,9 @@ def host_parts(page: str, document: Json) -> str:
         "| records per call | CPU of the recording process per record | drops |"
     )
     rule = "|" + "---|" * (head.count("|") - 1)
-    where = marked_parts.where(document, share, therefore)
+    where = marked_parts.describe_run(document, share, therefore)
     lines = [where, "", head, rule, *map(_host_line, ablations)]
-    return marked_parts.replaced(page, "cost", lines)
+    return marked_parts.replace_part(page, "cost", lines)
 
 
 def _host_line(one: Json) -> str:
@@ -190,7 +192,7 @@ def _host_line(one: Json) -> str:
         f"{one['rate_rps']:,.0f}",
         ratio.figure,
         _capture_ratio(kept),
-        f"{ratio.bound_text()}: {ratio.verdict}",
+        f"{ratio.format_bound()}: {ratio.verdict}",
         f"{one['records_per_call']:.1f}",
         f"{one['record_us']:.2f} µs",
         f"{one['drops']:,}",
@@ -219,13 +221,13 @@ def peers_parts(page: str, document: Json) -> str:
     """
     rows = [document["rows"][key] for key in PEERS_ROWS]
     share = median(float(row["others_share"]) for row in rows if "others_share" in row)
-    where = marked_parts.where(document, share, "so that requests/s say little.")
+    where = marked_parts.describe_run(document, share, "so that requests/s say little.")
     versions = _peer_versions(document["machine"]["peers"])
-    page = marked_parts.replaced(page, "where", [where, "", versions])
+    page = marked_parts.replace_part(page, "where", [where, "", versions])
     head = "| what | figure | median [95 % interval] | bound | |"
     lines = [head, "|" + "---|" * (head.count("|") - 1)]
     lines += [_peers_line(row, ratio) for row in rows for ratio in row["ratios"]]
-    return marked_parts.replaced(page, "ratios", lines)
+    return marked_parts.replace_part(page, "ratios", lines)
 
 
 def _peer_versions(versions: dict[str, str]) -> str:
@@ -246,4 +248,4 @@ def _peers_line(row: Json, ratio: Json) -> str:
     what = row.get("title") or f"a capture of {row['packets']:,} packets"
     figure = f"{again.figure} / {again.peer}" if again.peer else again.figure
     shown_again = f"{again.median:.2f} [{low:.2f} … {high:.2f}]"
-    return f"| {what} | {figure} | {shown_again} | {again.bound_text()} | {again.verdict} |"
+    return f"| {what} | {figure} | {shown_again} | {again.format_bound()} | {again.verdict} |"

@@ -27,7 +27,7 @@ class Page:
 def _parts(
     file: Path, rows: tuple[str, ...], requested: str, with_parts: Callable[[str, Json], str]
 ) -> Page:
-    """A page of which a run's own file makes the generated parts anew, and nothing else."""
+    """A page whose generated parts are written again from a run's own file, and nothing else."""
 
     def publish(document: Json) -> None:
         file.write_text(with_parts(file.read_text(), document))
@@ -72,7 +72,7 @@ PAGES = (
 )
 
 
-def lacking(rows: Sequence[str], quick: bool) -> str | None:
+def reason_not_to_publish(rows: Sequence[str], quick: bool) -> str | None:
     """Why a run of these rows cannot be published, with the remedy; None when it can."""
     if quick:
         return "a quick run has no figures; leave --quick out"
@@ -81,7 +81,7 @@ def lacking(rows: Sequence[str], quick: bool) -> str | None:
         if missing and len(missing) < len(page.rows):
             return f"rows {', '.join(missing)} are missing; use --rows {page.requested}"
     if not any(set(page.rows) <= set(rows) for page in PAGES):
-        return f"no page tells of these rows; use --rows {' or '.join(p.requested for p in PAGES)}"
+        return f"no page shows these rows; use --rows {' or '.join(p.requested for p in PAGES)}"
     return None
 
 

@@ -16,7 +16,7 @@ from bench.bounds import Ratio
 from bench.engine import Load
 from bench.process import BenchError, NotHere, Reading
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
-from bench.servers import GRPC_SMALL, REST_SMALL, Running, Service, running
+from bench.servers import GRPC_SMALL, REST_SMALL, Running, Service, run_service
 from wirelab.documents.link import Measure
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process.interruption import Interruption
@@ -30,7 +30,7 @@ LINKS = ("loopback", "lan")
 FIGURES: dict[str, Callable[[Reading], float]] = {
     "requests/s": lambda reading: reading.rate_per_s,
     "p50": lambda reading: reading.p50_us or 0.0,
-    "client CPU per call": lambda reading: reading.working().client_us_per_call,
+    "client CPU per call": lambda reading: reading.subtract_spinning().client_us_per_call,
 }
 """Of which the ratio is taken. No reading is without p50: the engine says it."""
 
@@ -115,7 +115,7 @@ def _ablation(stack: Stack, name: str, pairs: int, seconds: float) -> Ablation:
     captured: list[CaptureRecord] = []
     with _link(name) as link:
         service = replace(stack.service, address=link.server.address)
-        with running(service, SERVER_CORE, link.server.namespace) as served:
+        with run_service(service, SERVER_CORE, link.server.namespace) as served:
             contender = _contender(stack, served, {"duration_s": seconds})
             measure(contender, served, link.client.namespace)
             for number in range(pairs):
@@ -143,7 +143,7 @@ def _link(name: str) -> Iterator[AnyLink]:
 
 
 def _contender(stack: Stack, served: Running, window: Json) -> Contender:
-    given = engine.given(stack.service, served.address, stack.load, "frame", window)
+    given = engine.write_plan(stack.service, served.address, stack.load, "frame", window)
     return Contender(stack.name, engine.COMMAND, given, engine.count)
 
 
@@ -157,11 +157,11 @@ def _round(
         if name == WITHOUT:
             rnd[name] = measure(contender, served, link.client.namespace)
         else:
-            rnd[name], captured = _measured_under_capture(contender, served, link)
+            rnd[name], captured = _measure_under_capture(contender, served, link)
     return {name: rnd[name] for name in (WITHOUT, WITH)}, captured
 
 
-def _measured_under_capture(
+def _measure_under_capture(
     contender: Contender, served: Running, link: AnyLink
 ) -> tuple[Reading, CaptureRecord]:
     """At the client's end, on spare cores where there are any, as a trial has it."""

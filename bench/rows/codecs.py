@@ -1,4 +1,4 @@
-"""What encoding and decoding a request costs, beside the best-known library of the format."""
+"""The cost of encoding and decoding a request, compared with the best-known library."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def run(quick: bool = False) -> list[Timed]:
     if finished.exit_code != 0:
         said = finished.errors.strip() or "nothing"
         raise BenchError(f"{EXAMPLE} ended with {finished.exit_code}: {said}")
-    return timed(json.loads(finished.output), versions((ROOT / "Cargo.lock").read_text()))
+    return read_times(json.loads(finished.output), versions((ROOT / "Cargo.lock").read_text()))
 
 
-def timed(said: dict[str, Any], versions: dict[str, str]) -> list[Timed]:
+def read_times(said: dict[str, Any], versions: dict[str, str]) -> list[Timed]:
     """The program's answer, with the peers' versions."""
     return [
         Timed(

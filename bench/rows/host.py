@@ -14,7 +14,7 @@ from bench.bounds import Ratio
 from bench.process import BenchError, NotHere, Reading
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
 from bench.rows.captures import STACKS, Stack
-from bench.servers import Running, running
+from bench.servers import Running, run_service
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
@@ -104,7 +104,7 @@ def run(pairs: int, seconds: float) -> list[HostAblation]:
 def _ablation(stack: Stack, load: str, pairs: int, seconds: float) -> HostAblation:
     rounds: list[dict[str, Reading]] = []
     recorded: list[HostRecord] = []
-    with running(stack.service, SERVER_CORE) as served:
+    with run_service(stack.service, SERVER_CORE) as served:
         contender = _contender(stack, served, load, seconds)
         measure(contender, served)
         for number in range(pairs):
@@ -113,7 +113,7 @@ def _ablation(stack: Stack, load: str, pairs: int, seconds: float) -> HostAblati
                 if name == WITHOUT:
                     rnd[name] = measure(contender, served)
                 else:
-                    rnd[name], one = _recorded(contender, served)
+                    rnd[name], one = _record(contender, served)
                     recorded.append(one)
             rounds.append(rnd)
     return HostAblation(stack.name, load, rounds, recorded)
@@ -129,7 +129,7 @@ def _contender(stack: Stack, served: Running, load: str, seconds: float) -> Cont
     return Contender(stack.name, engine.COMMAND, json.dumps(plan) + "\n", engine.count)
 
 
-def _recorded(contender: Contender, served: Running) -> tuple[Reading, HostRecord]:
+def _record(contender: Contender, served: Running) -> tuple[Reading, HostRecord]:
     """On spare cores where there are any, as a trial has it."""
     spare = os.sched_getaffinity(0) - {SERVER_CORE, CLIENT_CORE}
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""How exact the links' emulator is: what it promises, beside what was found."""
+"""How exact the links' emulator is: its promises compared with what was found."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(quick: bool = False) -> Exactness:
         NotHere: no root, or no TUN device.
         BenchError: it cannot be built, or did not end well.
     """
-    if lacking := _lacking():
+    if lacking := _find_missing_tool():
         raise NotHere(lacking)
     command = [build_example("wirelab-link", EXAMPLE), *(["--tries", "1"] if quick else [])]
     cores = sorted(os.sched_getaffinity(0))
@@ -46,7 +46,7 @@ def run(quick: bool = False) -> Exactness:
     return Exactness([figure(json.loads(line)) for line in finished.output.splitlines()], share)
 
 
-def _lacking() -> str | None:
+def _find_missing_tool() -> str | None:
     if os.geteuid() != 0:
         return "links need root"
     return None if TUN.exists() else f"the emulator needs {TUN}"

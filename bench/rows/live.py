@@ -19,7 +19,7 @@ from bench.bounds import Ratio
 from bench.engine import Load
 from bench.process import BenchError, NotHere, Reading
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
-from bench.servers import ENGINE, REST_SMALL, Running, running
+from bench.servers import ENGINE, REST_SMALL, Running, run_service
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process.children import POLL_S, Child, ProcessOptions
 from wirelab.process.interruption import Interruption
@@ -99,8 +99,10 @@ def run(pairs: int, seconds: float) -> Followed:
     """
     if os.geteuid() != 0:
         raise NotHere("captures need root")
-    with running(REST_SMALL, SERVER_CORE) as served:
-        given = engine.given(REST_SMALL, served.address, LOAD, "frame", {"duration_s": seconds})
+    with run_service(REST_SMALL, SERVER_CORE) as served:
+        given = engine.write_plan(
+            REST_SMALL, served.address, LOAD, "frame", {"duration_s": seconds}
+        )
         contender = Contender(CAPTURED, engine.COMMAND, given, engine.count)
         measure(contender, served)
         try:
@@ -113,7 +115,7 @@ def run(pairs: int, seconds: float) -> Followed:
 
 def _round(contender: Contender, served: Running, number: int) -> dict[str, Watched]:
     port = int(served.address.rpartition(":")[2])
-    order = [(CAPTURED, _captured), (LIVE, _live)]
+    order = [(CAPTURED, _capture), (LIVE, _live)]
     rnd = {
         name: watch(contender, served, port)
         for name, watch in (order if number % 2 == 0 else order[::-1])
@@ -121,7 +123,7 @@ def _round(contender: Contender, served: Running, number: int) -> dict[str, Watc
     return {name: rnd[name] for name in (CAPTURED, LIVE)}
 
 
-def _captured(contender: Contender, served: Running, port: int) -> Watched:
+def _capture(contender: Contender, served: Running, port: int) -> Watched:
     with tempfile.TemporaryDirectory() as folder:
         spec = CaptureSpec("client", End(), Path(folder) / "capture.pcapng", port)
         log = Path(folder) / "capture.log"
@@ -132,10 +134,10 @@ def _captured(contender: Contender, served: Running, port: int) -> Watched:
 
 
 def _live(contender: Contender, served: Running, port: int) -> Watched:
-    with tempfile.TemporaryDirectory() as folder, _watching(port, Path(folder)) as child:
+    with tempfile.TemporaryDirectory() as folder, _watch(port, Path(folder)) as child:
         reading = measure(contender, served)
         child.signal(signal.SIGINT)
-        dissection = _wanted(child, END_S_MAX).dissection
+        dissection = _read_line(child, END_S_MAX).dissection
     if dissection is None:
         raise BenchError("live: no dissection at the end")
     seen = dissection.capture
@@ -148,19 +150,19 @@ def _spare() -> tuple[int, ...]:
 
 
 @contextmanager
-def _watching(port: int, folder: Path) -> Iterator[Child]:
+def _watch(port: int, folder: Path) -> Iterator[Child]:
     command = [str(ENGINE), "live", "--interface", "lo", "--port", str(port)]
     child = Child(command, ProcessOptions(log=folder / "live.log", cores=_spare()))
     try:
-        if _wanted(child, READY_S_MAX).ready is None:
+        if _read_line(child, READY_S_MAX).ready is None:
             raise BenchError(f"live: not ready: {child.log_tail()}")
         yield child
     finally:
         child.kill()
 
 
-def _wanted(child: Child, seconds: float) -> _Line:
-    """The next line that is no account of a second."""
+def _read_line(child: Child, seconds: float) -> _Line:
+    """The next line that is not the account of a second."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         text = child.line(POLL_S)

@@ -9,7 +9,7 @@ from bench.bounds import Ratio
 from bench.engine import Load
 from bench.process import LIMIT_S, BenchError, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE
-from bench.servers import REST_SMALL, Running, running
+from bench.servers import REST_SMALL, Running, run_service
 
 FEW, MANY = 50, 10_000
 KB_PER_CONNECTION_MAX = 16
@@ -47,7 +47,7 @@ def connections(pairs: int, seconds: int) -> Weighed:
     """
     few: list[Held] = []
     many: list[Held] = []
-    with running(REST_SMALL, SERVER_CORE) as service:
+    with run_service(REST_SMALL, SERVER_CORE) as service:
         for _ in range(pairs):
             few.append(_weigh(service, FEW, {"duration_s": float(seconds)}))
             many.append(_weigh(service, MANY, {"duration_s": float(seconds)}))
@@ -65,7 +65,7 @@ def calls(pairs: int, fewer: int, more: int) -> Weighed:
     """Peak memory after many calls over peak memory after few."""
     short: list[Held] = []
     long: list[Held] = []
-    with running(REST_SMALL, SERVER_CORE) as service:
+    with run_service(REST_SMALL, SERVER_CORE) as service:
         for _ in range(pairs):
             short.append(_weigh(service, FEW, _window(fewer)))
             long.append(_weigh(service, FEW, _window(more)))
@@ -82,7 +82,7 @@ def _window(calls: int) -> dict[str, object]:
 
 def _weigh(service: Running, count: int, window: dict[str, object]) -> Held:
     load = Load(count)
-    given = engine.given(REST_SMALL, service.address, load, "frame", window)
+    given = engine.write_plan(REST_SMALL, service.address, load, "frame", window)
     finished = run_on_core(CLIENT_CORE, engine.COMMAND, given, memory=True)
     outcome = engine.outcome(finished)
     if outcome["errors"] or outcome["connections_peak"] != count:

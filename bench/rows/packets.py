@@ -1,4 +1,4 @@
-"""How fast a capture is read, and dissected whole, beside tshark; and in what memory."""
+"""How fast a capture is read, and dissected whole, compared with tshark; and in what memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DECRYPTED_MB = 60
 TSHARK_PACKETS = 100_000
 """tshark gets no more: it is slow, and its memory grows with what it reads."""
 SHORTER = 4
-"""The shorter capture, of which the peak memory is taken too, holds so many times less."""
+"""Packets of the longer capture per packet of the shorter one; the peak memory of both is taken."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ def run(pairs: int, packets: int, tshark: str | None) -> Read:
     """
     example = build_example("wirelab-trace", EXAMPLE)
     with tempfile.TemporaryDirectory() as scratch:
-        long = _written(example, Path(scratch) / "long.pcapng", packets)
-        short = _written(example, Path(scratch) / "short.pcapng", packets // SHORTER)
+        long = _write_capture(example, Path(scratch) / "long.pcapng", packets)
+        short = _write_capture(example, Path(scratch) / "short.pcapng", packets // SHORTER)
         field = readers(example, long, tshark)
         for reader in field:
             _pass(reader, _share(reader, packets))
@@ -100,7 +100,7 @@ def run(pairs: int, packets: int, tshark: str | None) -> Read:
     return Read(packets, rounds, held, figures)
 
 
-def _written(example: str, path: Path, packets: int) -> Path:
+def _write_capture(example: str, path: Path, packets: int) -> Path:
     command = [example, "--write", str(path), "--packets", str(packets)]
     finished = run_on_core(CLIENT_CORE, command)
     if finished.exit_code != 0:
@@ -138,7 +138,7 @@ def _packets_of_tshark(finished: Finished) -> int:
 
 
 def _share(reader: Reader, packets: int) -> int:
-    """Of a capture of so many packets, what that program reads."""
+    """The number of packets of a capture that the program reads."""
     return min(packets, TSHARK_PACKETS) if reader.name == TSHARK else packets
 
 
@@ -182,7 +182,7 @@ def decryption(pairs: int) -> list[Ratio]:
         BenchError: the program could not be built, or failed.
     """
     example = build_example("wirelab-trace", DECRYPT_EXAMPLE)
-    rounds = [_decrypted(example) for _ in range(pairs)]
+    rounds = [_measure_decryption(example) for _ in range(pairs)]
     return [
         Ratio(
             "MB/s decrypted",
@@ -194,14 +194,14 @@ def decryption(pairs: int) -> list[Ratio]:
     ]
 
 
-def _decrypted(example: str) -> dict[str, float]:
+def _measure_decryption(example: str) -> dict[str, float]:
     finished = run_on_core(CLIENT_CORE, (example, str(DECRYPTED_MB)))
     if finished.exit_code != 0:
         raise BenchError(f"{DECRYPT_EXAMPLE} ended with {finished.exit_code}: {finished.errors}")
-    return decrypted_of(finished.output)
+    return parse_decryption(finished.output)
 
 
-def decrypted_of(output: str) -> dict[str, float]:
+def parse_decryption(output: str) -> dict[str, float]:
     """By suite, of the lines that the program prints."""
     lines = map(json.loads, output.splitlines())
     return {line["suite"]: float(line["decrypted_mb_per_s"]) for line in lines}

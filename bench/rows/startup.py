@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.bounds import Ratio
 from bench.process import TICK_S, BenchError, NotHere, busy_s
 from bench.races import CLIENT_CORE, SERVER_CORE
-from bench.servers import ENGINE, REST_SMALL, running
+from bench.servers import ENGINE, REST_SMALL, run_service
 from wirelab.cli import COMMANDS
 from wirelab.errors import TrialFailed
 from wirelab.process.interruption import Interruption
@@ -83,7 +83,8 @@ class Bed:
         """By round, of each of these commands in turn; a first round, which warms the file
         cache, is left out."""
         rounds = [
-            [timed(command, exit_code) for command in commands] for _ in range(1 + self.rounds)
+            [time_command(command, exit_code) for command in commands]
+            for _ in range(1 + self.rounds)
         ]
         return rounds[1:]
 
@@ -113,17 +114,17 @@ def run(rounds: int, programs: dict[str, str]) -> Started:
 
 @contextmanager
 def _bed(rounds: int, programs: dict[str, str]) -> Iterator[Bed]:
-    with tempfile.TemporaryDirectory() as scratch, running(REST_SMALL, SERVER_CORE) as served:
+    with tempfile.TemporaryDirectory() as scratch, run_service(REST_SMALL, SERVER_CORE) as served:
         bed = Bed(Path(scratch), f"http://{served.address}/transfer/hello", rounds, programs)
         for name, calls in CALLS.items():
             _capture(bed, int(served.address.rpartition(":")[2]), name, calls)
         _write_experiments(bed)
-        timed((str(WIRELAB), "run", bed / "large.yaml", "--out", bed / "large"))
+        time_command((str(WIRELAB), "run", bed / "large.yaml", "--out", bed / "large"))
         yield bed
 
 
 def _capture(bed: Bed, port: int, name: str, calls: int) -> None:
-    """The packets of so many calls of `wirelab drive`."""
+    """The packets of that number of calls of `wirelab drive`."""
     try:
         with Capture(
             CaptureSpec("client", End(), bed.folder / f"{name}.pcapng", port=port),
@@ -131,7 +132,7 @@ def _capture(bed: Bed, port: int, name: str, calls: int) -> None:
             log=bed.folder / "capture.log",
             interruption=Interruption(),
         ) as capture:
-            timed((str(WIRELAB), "drive", bed.url, "--calls", str(calls)))
+            time_command((str(WIRELAB), "drive", bed.url, "--calls", str(calls)))
             capture.finish()
     except (Refused, TrialFailed) as error:
         raise BenchError(f"nothing could be captured: {error}") from error
@@ -196,7 +197,7 @@ def _instrument(bed: Bed) -> Iterator[Ratio]:
         return
     file = bed / "hyperfine.json"
     words = ("-N", "--warmup", "1", "--runs", str(max(2, bed.rounds)), "--export-json", file)
-    timed((bed.programs["hyperfine"], *words, f"{WIRELAB} --version"))
+    time_command((bed.programs["hyperfine"], *words, f"{WIRELAB} --version"))
     found = json.loads(Path(file).read_text())["results"][0]["times"]
     yield Ratio("--version, s by hyperfine", "", tuple(map(float, found)))
 
@@ -243,10 +244,10 @@ def _runs(bed: Bed) -> Iterator[Ratio]:
     fresh, again = [], []
     for _ in range(1 + bed.rounds):
         shutil.rmtree(bed / "two", ignore_errors=True)
-        first, second = timed(run), timed(run)
+        first, second = time_command(run), time_command(run)
         shown, start = (
-            timed((str(WIRELAB), "report", bed / "two")),
-            timed((str(WIRELAB), "--version")),
+            time_command((str(WIRELAB), "report", bed / "two")),
+            time_command((str(WIRELAB), "--version")),
         )
         report_s = shown.wall_s - start.wall_s
         fresh.append(first.wall_s - report_s - _trials_s(bed.folder / "two"))
@@ -286,7 +287,7 @@ class Timing:
     output: str
 
 
-def timed(command: Sequence[str], exit_code: int = 0) -> Timing:
+def time_command(command: Sequence[str], exit_code: int = 0) -> Timing:
     """Runs a command to its end, wherever the kernel puts it.
 
     Raises:

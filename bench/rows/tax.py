@@ -1,6 +1,6 @@
 """Engine overhead: the CPU cost of a call in the engine itself.
 
-The embedded Rust service of the stack stands in for a null service: it has a core
+The embedded Rust service of the stack serves as a null service: it has a core
 of its own, and only the engine's CPU is read. Every stack also meets REST in JSON
 at equal bytes: the side that moves fewer bytes per call gets a larger message.
 """
@@ -18,7 +18,7 @@ from bench.bounds import Bound, Ratio, Round
 from bench.engine import Load
 from bench.process import BenchError, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
-from bench.servers import Running, running
+from bench.servers import Running, run_service
 from wirelab.process.services import Settings
 from wirelab.stack.reference import Stack
 
@@ -76,11 +76,11 @@ def run(key: str, pairs: int, seconds: float) -> Taxed:
         for entrant in field:
             measure(entrant.contender, entrant.service)
         rounds = [_round(field, number) for number in range(pairs)]
-    found = _bound(stack).ratio(rounds)
+    found = _find_bound(stack).ratio(rounds)
     return Taxed(key, stack, rounds, [] if found is None else [found])
 
 
-def _bound(stack: Stack) -> Bound:
+def _find_bound(stack: Stack) -> Bound:
     promised = stack.axes.binding in BOUND_BINDINGS
     return Bound(
         "cpu",
@@ -108,7 +108,9 @@ def _field(stack: Stack, started: ExitStack, window: dict[str, float]) -> list[E
     if stack == rest.stack:
         return field
     beside = start(rest)
-    target_bytes = max(moved(submit, own, CLIENT_CORE), moved(rest, beside, CLIENT_CORE))
+    target_bytes = max(
+        measure_bytes(submit, own, CLIENT_CORE), measure_bytes(rest, beside, CLIENT_CORE)
+    )
     for name, exchange, service in ((EQUAL, submit, own), (REST_EQUAL, rest, beside)):
         equal = of_as_many_bytes(exchange, target_bytes, service, CLIENT_CORE)
         field.append(_entrant(name, equal, service, "frame", window))
@@ -116,19 +118,21 @@ def _field(stack: Stack, started: ExitStack, window: dict[str, float]) -> list[E
 
 
 def _start(started: ExitStack, exchange: Exchange) -> Running:
-    return started.enter_context(running(exchange, SERVER_CORE))
+    return started.enter_context(run_service(exchange, SERVER_CORE))
 
 
 def _entrant(
     name: str, exchange: Exchange, service: Running, work: str, window: dict[str, float]
 ) -> Entrant:
-    given = exchange.given(service, LOAD, work, window, wait=engine.SPIN)
+    given = exchange.write_plan(service, LOAD, work, window, wait=engine.SPIN)
     return Entrant(Contender(name, engine.COMMAND, given, engine.count), service)
 
 
 def _round(field: list[Entrant], number: int) -> Round:
     order = field if number % 2 == 0 else field[::-1]
-    return {one.contender.name: measure(one.contender, one.service).working() for one in order}
+    return {
+        one.contender.name: measure(one.contender, one.service).subtract_spinning() for one in order
+    }
 
 
 PROBE_CALLS = 100
@@ -152,7 +156,7 @@ class Exchange:
         """Of a service that answers it."""
         return Settings().configuration(self.stack, self.contract)
 
-    def given(
+    def write_plan(
         self,
         service: Running,
         load: Load,
@@ -176,14 +180,14 @@ class Exchange:
         return json.dumps({**plan, "wait": wait}) + "\n"
 
 
-def moved(exchange: Exchange, service: Running, core: int) -> float:
+def measure_bytes(exchange: Exchange, service: Running, core: int) -> float:
     """Bytes sent and received per call, of a few calls on one connection.
 
     Raises:
         BenchError: the engine gave no result, or a call failed.
     """
     window = {"calls": {"calls": PROBE_CALLS, "max_s": 10.0}}
-    given = exchange.given(service, Load(1), "frame", window)
+    given = exchange.write_plan(service, Load(1), "frame", window)
     group = engine.outcome(run_on_core(core, engine.COMMAND, given))
     if group["errors"] or not group["calls"]:
         raise BenchError(f"{exchange.stack} {exchange.operation}: {group['error_examples']}")
@@ -200,12 +204,12 @@ def of_as_many_bytes(
     """
     slope = 1.0
     for _ in range(PROBES_MAX):
-        found = moved(exchange, service, core)
+        found = measure_bytes(exchange, service, core)
         if abs(found / target_bytes - 1) <= EQUAL_SHARE:
             return exchange
         size = max(round(exchange.bytes + (target_bytes - found) * slope), 1)
         further = replace(exchange, bytes=size)
-        grown = moved(further, service, core) - found
+        grown = measure_bytes(further, service, core) - found
         if grown:
             slope = (further.bytes - exchange.bytes) / grown
         exchange = further

@@ -8,7 +8,7 @@ from bench.bounds import Bound, Ratio
 from bench.process import Reading
 
 
-def reading(calls: int, cpu_s: float, rate: float, server_cpu_s: float = 0.5) -> Reading:
+def make_reading(calls: int, cpu_s: float, rate: float, server_cpu_s: float = 0.5) -> Reading:
     """A run of one second."""
     return Reading("tool", (), calls, 0, rate, cpu_s, server_cpu_s, 1.0)
 
@@ -16,8 +16,8 @@ def reading(calls: int, cpu_s: float, rate: float, server_cpu_s: float = 0.5) ->
 def test_cpu_ratio_is_per_call_and_per_round() -> None:
     """Twice the calls for the same CPU is half the CPU per call; each round has its own ratio."""
     rounds = [
-        {"ours": reading(200, 0.5, 200), "wrk": reading(100, 0.5, 100)},
-        {"ours": reading(100, 0.9, 100), "wrk": reading(100, 0.45, 100)},
+        {"ours": make_reading(200, 0.5, 200), "wrk": make_reading(100, 0.5, 100)},
+        {"ours": make_reading(100, 0.9, 100), "wrk": make_reading(100, 0.45, 100)},
     ]
     ratio = Bound("cpu", "ours", ("wrk",), at_most=1.1).ratio(rounds)
     assert ratio is not None
@@ -28,9 +28,21 @@ def test_cpu_ratio_is_per_call_and_per_round() -> None:
 def test_rate_is_compared_with_the_peer_that_is_best_by_its_median() -> None:
     """Not with the best of each round, which would be a maximum of noise."""
     rounds = [
-        {"ours": reading(1, 1, 90), "wrk": reading(1, 1, 100), "ab": reading(1, 1, 50)},
-        {"ours": reading(1, 1, 90), "wrk": reading(1, 1, 60), "ab": reading(1, 1, 65)},
-        {"ours": reading(1, 1, 90), "wrk": reading(1, 1, 90), "ab": reading(1, 1, 45)},
+        {
+            "ours": make_reading(1, 1, 90),
+            "wrk": make_reading(1, 1, 100),
+            "ab": make_reading(1, 1, 50),
+        },
+        {
+            "ours": make_reading(1, 1, 90),
+            "wrk": make_reading(1, 1, 60),
+            "ab": make_reading(1, 1, 65),
+        },
+        {
+            "ours": make_reading(1, 1, 90),
+            "wrk": make_reading(1, 1, 90),
+            "ab": make_reading(1, 1, 45),
+        },
     ]
     ratio = Bound("rate", "ours", ("wrk", "ab"), at_least=1.0).ratio(rounds)
     assert ratio is not None
@@ -41,7 +53,9 @@ def test_rate_is_compared_with_the_peer_that_is_best_by_its_median() -> None:
 
 def test_no_peer_no_ratio() -> None:
     """A peer that could not be had leaves no figure behind, and no broken bound."""
-    assert Bound("cpu", "ours", ("wrk",), at_most=1.1).ratio([{"ours": reading(1, 1, 1)}]) is None
+    assert (
+        Bound("cpu", "ours", ("wrk",), at_most=1.1).ratio([{"ours": make_reading(1, 1, 1)}]) is None
+    )
 
 
 def test_a_bound_is_inclusive() -> None:
@@ -71,13 +85,13 @@ def test_the_interval_of_the_median_by_the_sign_test() -> None:
 
 def test_label_names_the_busier_process() -> None:
     """85 % busy is the limit; below it on both sides, waiting is."""
-    assert reading(1, 0.99, 1, server_cpu_s=0.90).bound == "client-bound"
-    assert reading(1, 0.90, 1, server_cpu_s=0.99).bound == "server-bound"
-    assert reading(1, 0.40, 1, server_cpu_s=0.50).bound == "latency-bound"
+    assert make_reading(1, 0.99, 1, server_cpu_s=0.90).bound == "client-bound"
+    assert make_reading(1, 0.90, 1, server_cpu_s=0.99).bound == "server-bound"
+    assert make_reading(1, 0.40, 1, server_cpu_s=0.50).bound == "latency-bound"
 
 
 def test_a_client_that_spins_with_nothing_to_do_is_not_the_limit() -> None:
     """The service is, though the client used all of its core."""
-    used = reading(100, 0.99, 100, server_cpu_s=0.97)
+    used = make_reading(100, 0.99, 100, server_cpu_s=0.97)
     assert used.bound == "client-bound"
     assert replace(used, spin_s=0.2).bound == "server-bound"

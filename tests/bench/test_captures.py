@@ -63,7 +63,7 @@ def document(ratio: float, others_share: float = 0.02) -> dict[str, Any]:
     return {"taken": "2026-01-02T03:04:05+00:00", "machine": machine, "rows": rows}
 
 
-def test_the_page_tells_ratios_drops_and_disturbance() -> None:
+def test_the_page_shows_ratios_drops_and_disturbance() -> None:
     """What was there before is gone; the same document gives the same page."""
     page = measurements.CAPTURE_PAGE.read_text(encoding="utf-8")
     made = measurements.capture_parts(page, document(0.93))

@@ -16,7 +16,7 @@ version = "1.0.154"
 """
 
 
-def said(message: str, peer: str | None, ours_ns: list[float]) -> dict[str, Any]:
+def format_answer(message: str, peer: str | None, ours_ns: list[float]) -> dict[str, Any]:
     """The answer of a program that timed one case, its peer always at 1 us."""
     peer_ns = [1000.0] * len(ours_ns) if peer else []
     case = {
@@ -32,7 +32,7 @@ def said(message: str, peer: str | None, ours_ns: list[float]) -> dict[str, Any]
 
 def ratios(message: str, peer: str | None, ours_ns: list[float]) -> list[Ratio]:
     """Those of the one case."""
-    (timed,) = codecs.timed(said(message, peer, ours_ns), codecs.versions(LOCK))
+    (timed,) = codecs.read_times(format_answer(message, peer, ours_ns), codecs.versions(LOCK))
     return timed.ratios
 
 

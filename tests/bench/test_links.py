@@ -13,7 +13,9 @@ from bench.process import BenchError, NotHere
 from bench.rows import links
 
 
-def said(tries: list[float], bound: str = "at most", promised: float = 0.8) -> dict[str, Any]:
+def format_answer(
+    tries: list[float], bound: str = "at most", promised: float = 0.8
+) -> dict[str, Any]:
     """A line of the program."""
     name = "RTT 2.5 ms: p50 above nominal, ms"
     return {"name": name, "tries": tries, "bound": bound, "promised": promised}
@@ -21,17 +23,17 @@ def said(tries: list[float], bound: str = "at most", promised: float = 0.8) -> d
 
 def test_a_promise_is_broken_where_no_try_keeps_it() -> None:
     """One that keeps it leaves it open, as a busy machine can only make a figure worse."""
-    assert links.figure(said([0.9, 1.0, 3.0, 2.0, 0.81])).verdict == "BROKEN"
-    assert links.figure(said([0.9, 1.0, 3.0, 2.0, 0.8])).verdict == "undecided"
-    assert links.figure(said([0.1, 0.2, 3.0, 0.2, 0.1])).verdict == "holds"
-    assert links.figure(said([1.4] * 5, "at least", 1.5)).verdict == "BROKEN"
-    assert links.figure(said([1.6, 1.4, 1.6], "at least", 1.5)).verdict == "holds"
+    assert links.figure(format_answer([0.9, 1.0, 3.0, 2.0, 0.81])).verdict == "BROKEN"
+    assert links.figure(format_answer([0.9, 1.0, 3.0, 2.0, 0.8])).verdict == "undecided"
+    assert links.figure(format_answer([0.1, 0.2, 3.0, 0.2, 0.1])).verdict == "holds"
+    assert links.figure(format_answer([1.4] * 5, "at least", 1.5)).verdict == "BROKEN"
+    assert links.figure(format_answer([1.6, 1.4, 1.6], "at least", 1.5)).verdict == "holds"
 
 
 def test_a_bound_of_another_kind_is_refused() -> None:
     """It would be judged by nobody."""
     with pytest.raises(BenchError, match="about"):
-        links.figure(said([1.0], "about"))
+        links.figure(format_answer([1.0], "about"))
 
 
 def test_without_root_or_tun_the_row_is_left_out(

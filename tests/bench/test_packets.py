@@ -26,7 +26,7 @@ def tcp_packet(second: int) -> bytes:
     return second.to_bytes(4, "little") + bytes(4) + length * 2 + frame
 
 
-def finished(command: list[str]) -> Finished:
+def run_command(command: list[str]) -> Finished:
     """What the program said."""
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return Finished(tuple(command), 0, done.stdout, done.stderr, 1.0, 1.0, 0)
@@ -43,7 +43,7 @@ def test_each_program_says_how_many_packets_it_saw(name: str, tmp_path: Path) ->
     capture = tmp_path / "three.pcap"
     capture.write_bytes(CAPTURE_HEAD + b"".join(map(tcp_packet, range(3))))
     (reader,) = (one for one in packets.readers("read_speed", capture, tshark) if one.name == name)
-    assert reader.packets(finished(list(reader.command))) == 3
+    assert reader.packets(run_command(list(reader.command))) == 3
 
 
 def one_pass(name: str, count: int, cpu_s: float, peak: int = 0) -> Pass:
@@ -65,7 +65,7 @@ def test_speed_is_by_cpu_time_and_both_have_a_bound() -> None:
     slower = {**slow, READING: one_pass(READING, 3_000_000, 3.0)}
     assert packets.speeds([slower] * 6)[0].verdict == "BROKEN"
     del slow[TSHARK]
-    assert len(packets.speeds([slow] * 6)) == 2, "without tshark there is nothing beside"
+    assert len(packets.speeds([slow] * 6)) == 2, "without tshark there is no comparison"
 
 
 def test_decryption_is_read_by_cipher_suite() -> None:
@@ -73,11 +73,11 @@ def test_decryption_is_read_by_cipher_suite() -> None:
         '{"suite": "TLS13_A", "decrypted_mb_per_s": 512.5, "encrypted_mb_per_s": 900.0}\n'
         '{"suite": "TLS13_B", "decrypted_mb_per_s": 410.0, "encrypted_mb_per_s": 901.0}\n'
     )
-    assert packets.decrypted_of(lines) == {"TLS13_A": 512.5, "TLS13_B": 410.0}
+    assert packets.parse_decryption(lines) == {"TLS13_A": 512.5, "TLS13_B": 410.0}
 
 
 def test_memory_that_grows_with_the_capture_breaks_its_bound() -> None:
-    """Each longer capture is held against the shorter one before it."""
+    """Each longer capture is compared with the shorter one before it."""
     held = [
         one_pass(name, count, 1.0, peak)
         for _ in range(3)

@@ -31,43 +31,43 @@ Requests per second:    91328.09 [#/sec] (mean)
 """
 
 
-def said(output: str) -> Finished:
+def finish(output: str) -> Finished:
     """A tool that printed `output` and ended well."""
     return Finished(("tool",), 0, output, "", 1.0, 0.5, 0)
 
 
 def test_wrk_counts_requests_and_rate() -> None:
     """A clean run of wrk has no errors."""
-    assert peers.wrk_count(said(WRK)) == Count(115822, 0, 105333.42)
+    assert peers.wrk_count(finish(WRK)) == Count(115822, 0, 105333.42)
 
 
 def test_wrk_errors_of_both_kinds_add_up() -> None:
     """Socket errors and bad statuses are errors; neither line is there when there are none."""
     bad = "  Socket errors: connect 1, read 2, write 0, timeout 4\n  Non-2xx or 3xx responses: 8\n"
-    assert peers.wrk_count(said(WRK + bad)).errors == 15
+    assert peers.wrk_count(finish(WRK + bad)).errors == 15
 
 
 def test_h2load_counts_only_what_succeeded() -> None:
     """Failed, errored and timed-out requests are errors."""
-    assert peers.h2load_count(said(H2LOAD)) == Count(1347, 3, 101349.0)
+    assert peers.h2load_count(finish(H2LOAD)) == Count(1347, 3, 101349.0)
 
 
 def test_ab_counts_failed_and_bad_statuses() -> None:
     """ab prints bad statuses on a line of their own."""
-    assert peers.ab_count(said(AB)) == Count(91329, 3, 91328.09)
-    assert peers.ab_count(said(AB + "Non-2xx responses:      5\n")).errors == 8
+    assert peers.ab_count(finish(AB)) == Count(91329, 3, 91328.09)
+    assert peers.ab_count(finish(AB + "Non-2xx responses:      5\n")).errors == 8
 
 
 def test_ghz_leaves_out_what_its_end_cut_off() -> None:
     """Canceled calls are neither successes nor errors; other statuses are errors."""
     report = {"rps": 1000.0, "statusCodeDistribution": {"OK": 900, "Canceled": 100, "Unknown": 7}}
-    assert peers.ghz_count(said(json.dumps(report))) == Count(900, 7, 900.0)
+    assert peers.ghz_count(finish(json.dumps(report))) == Count(900, 7, 900.0)
 
 
 @pytest.mark.parametrize(
     "read", [peers.wrk_count, peers.h2load_count, peers.ab_count, peers.ghz_count]
 )
-def test_a_tool_that_died_is_no_figure(read: object) -> None:
+def test_a_tool_that_was_killed_has_no_figure(read: object) -> None:
     """Without the tool's own count there is an error that repeats what the tool said."""
     assert callable(read)
     with pytest.raises(BenchError, match="unable to connect"):

@@ -1,4 +1,4 @@
-"""The page of the engine beside other tools says what a run's file says."""
+"""The page that compares the engine with other tools shows the content of a run's file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def document() -> dict[str, Any]:
     return {"taken": "2026-01-02T03:04:05", "machine": {**machine, "peers": peers}, "rows": rows}
 
 
-def test_every_ratio_stands_with_its_promise_and_what_came_of_it() -> None:
+def test_every_ratio_is_shown_with_its_promise_and_verdict() -> None:
     page = measurements.peers_parts(measurements.PEERS_PAGE.read_text(encoding="utf-8"), document())
     assert "| http | CPU per call / wrk | 1.00 [0.90 … 1.20] | at most 1.1 | holds |" in page
     assert "| http | CPU per call, decode / wrk | 2.00 [2.00 … 2.00] |  |  |" in page
@@ -43,8 +43,8 @@ def test_every_ratio_stands_with_its_promise_and_what_came_of_it() -> None:
 
 
 def test_a_part_of_the_rows_is_not_published() -> None:
-    assert publish.lacking(["http", "grpc"], quick=False) is not None
-    assert publish.lacking(list(measurements.PEERS_ROWS), quick=False) is None
+    assert publish.reason_not_to_publish(["http", "grpc"], quick=False) is not None
+    assert publish.reason_not_to_publish(list(measurements.PEERS_ROWS), quick=False) is None
 
 
 def test_a_page_without_its_marks_is_refused() -> None:

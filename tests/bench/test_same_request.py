@@ -12,7 +12,7 @@ from bench.peers import HELLO_REST, SAME_REQUEST
 from bench.servers import REST_SMALL
 
 
-def _heard(listener: socket.socket) -> str:
+def _listen(listener: socket.socket) -> str:
     """The head of the first request that comes in; then nobody is there any more."""
     caller, _ = listener.accept()
     with listener, caller:
@@ -27,7 +27,7 @@ def test_peers_send_the_headers_that_the_engine_sends() -> None:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         expected = plan(REST_SMALL, address, Load(1), "frame", {"duration_s": 0.05})
         heads: list[str] = []
-        thread = threading.Thread(target=lambda: heads.append(_heard(listener)))
+        thread = threading.Thread(target=lambda: heads.append(_listen(listener)))
         thread.start()
         subprocess.run(COMMAND, input=json.dumps(expected) + "\n", text=True, capture_output=True)
         thread.join(15)

@@ -9,7 +9,7 @@ import pytest
 
 from bench.pages import measurements, publish
 from bench.process import BenchError
-from bench.rows.startup import timed
+from bench.rows.startup import time_command
 
 SPIN = "import time\nwhile time.process_time() < {seconds}: pass\n"
 
@@ -20,7 +20,7 @@ def test_cpu_of_children_is_not_the_commands_own() -> None:
     parent = (
         f"import subprocess\nprint('ready', flush=True)\nsubprocess.run({child!r})\nprint('end')"
     )
-    found = timed([sys.executable, "-S", "-c", parent])
+    found = time_command([sys.executable, "-S", "-c", parent])
     assert found.wall_s > 0.5
     assert found.own_cpu_s < 0.4
     assert found.first_line_s < found.wall_s - 0.4
@@ -28,14 +28,14 @@ def test_cpu_of_children_is_not_the_commands_own() -> None:
 
 
 def test_own_cpu_is_counted() -> None:
-    found = timed([sys.executable, "-S", "-c", SPIN.format(seconds=0.3)])
+    found = time_command([sys.executable, "-S", "-c", SPIN.format(seconds=0.3)])
     assert 0.25 < found.own_cpu_s < 0.6
 
 
-def test_another_exit_code_is_no_figure() -> None:
-    assert timed(["sh", "-c", "exit 2"], exit_code=2).output == ""
+def test_another_exit_code_has_no_figure() -> None:
+    assert time_command(["sh", "-c", "exit 2"], exit_code=2).output == ""
     with pytest.raises(BenchError, match="ended with 2: no such thing"):
-        timed(["sh", "-c", "echo no such thing >&2; exit 2"])
+        time_command(["sh", "-c", "echo no such thing >&2; exit 2"])
 
 
 def _document() -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _document() -> dict[str, Any]:
     return {"taken": "2026-01-02T03:04:05", "machine": machine, "rows": rows}
 
 
-def test_every_figure_stands_with_its_promise_and_what_came_of_it() -> None:
+def test_every_figure_is_shown_with_its_promise_and_verdict() -> None:
     page = measurements.startup_parts(
         measurements.STARTUP_PAGE.read_text(encoding="utf-8"), _document()
     )
@@ -58,4 +58,4 @@ def test_every_figure_stands_with_its_promise_and_what_came_of_it() -> None:
 
 
 def test_the_row_alone_is_enough_to_publish() -> None:
-    assert publish.lacking([measurements.STARTUP_ROW], quick=False) is None
+    assert publish.reason_not_to_publish([measurements.STARTUP_ROW], quick=False) is None

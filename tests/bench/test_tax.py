@@ -9,8 +9,8 @@ import pytest
 from bench.process import BenchError
 from bench.races import CLIENT_CORE, SERVER_CORE
 from bench.rows import tax
-from bench.rows.tax import Exchange, moved, of_as_many_bytes
-from bench.servers import ENGINE, running
+from bench.rows.tax import Exchange, measure_bytes, of_as_many_bytes
+from bench.servers import ENGINE, run_service
 from wirelab.stack.reference import Stack
 
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="make setup builds the engine")
@@ -25,17 +25,17 @@ def submit(reference: str, size: int = 200) -> Exchange:
 def test_bytes_are_made_equal_over_every_stack(reference: str) -> None:
     """A larger message is found that moves twice the bytes, whatever the stack adds to it."""
     exchange = submit(reference)
-    with running(exchange, SERVER_CORE) as service:
-        bound_text = 2 * moved(exchange, service, CLIENT_CORE)
+    with run_service(exchange, SERVER_CORE) as service:
+        bound_text = 2 * measure_bytes(exchange, service, CLIENT_CORE)
         found = of_as_many_bytes(exchange, bound_text, service, CLIENT_CORE)
         assert found.bytes > exchange.bytes
-        assert moved(found, service, CLIENT_CORE) == pytest.approx(bound_text, rel=0.05)
+        assert measure_bytes(found, service, CLIENT_CORE) == pytest.approx(bound_text, rel=0.05)
 
 
 def test_bytes_that_no_size_can_reach_are_an_error() -> None:
     """SOAP cannot move 50 B per call: its envelope alone is longer."""
     exchange = submit("soap@rust")
-    with running(exchange, SERVER_CORE) as service, pytest.raises(BenchError):
+    with run_service(exchange, SERVER_CORE) as service, pytest.raises(BenchError):
         of_as_many_bytes(exchange, 50.0, service, CLIENT_CORE)
 
 
@@ -49,17 +49,17 @@ def test_a_row_has_every_contender_in_every_round() -> None:
         assert reading.client_cpu_s > 0
         assert reading.bytes_per_call
     (ratio,) = taxed.ratios
-    assert (ratio.at_least, ratio.at_most, ratio.bound_text()) == (0.8, 1.2, "0.8 to 1.2")
+    assert (ratio.at_least, ratio.at_most, ratio.format_bound()) == (0.8, 1.2, "0.8 to 1.2")
 
 
 def test_rest_in_json_is_not_compared_with_itself() -> None:
-    """The stack that all others are beside has no ratio."""
+    """The stack that all others are compared with has no ratio."""
     assert tax.run("tax-rest-json", pairs=1, seconds=0.5).ratios == []
 
 
 def test_the_plan_names_the_object_of_iiop() -> None:
     """Its address alone does not tell which object is called."""
     exchange = submit("iiop@rust")
-    with running(exchange, SERVER_CORE) as service:
-        group = json.loads(exchange.given(service, tax.LOAD, "frame", {"duration_s": 1.0}))
+    with run_service(exchange, SERVER_CORE) as service:
+        group = json.loads(exchange.write_plan(service, tax.LOAD, "frame", {"duration_s": 1.0}))
     assert group["groups"][0]["object"].startswith("IOR:")

@@ -11,7 +11,7 @@ from bench.record import service_xml_row, xml_writers_row
 from bench.rows.xml_services import REFUSALS, STACKS, Decoded, Written, request
 
 
-def decoded(service_us: float) -> Decoded:
+def make_result(service_us: float) -> Decoded:
     """A service that takes so long where the program takes 10 µs."""
     rounds = 7
     return Decoded("xml", "Submit 200 B", 635, (service_us,) * rounds, (10.0,) * rounds)
@@ -19,9 +19,9 @@ def decoded(service_us: float) -> Decoded:
 
 def test_a_service_that_is_much_cheaper_than_its_library_breaks_the_bound() -> None:
     """A parser of the lab's own once took 0.12 of quick-xml's time."""
-    assert decoded(11.0).ratio.verdict == "holds"
-    assert decoded(1.2).ratio.verdict == "BROKEN"
-    assert decoded(16.0).ratio.verdict == "BROKEN"
+    assert make_result(11.0).ratio.verdict == "holds"
+    assert make_result(1.2).ratio.verdict == "BROKEN"
+    assert make_result(16.0).ratio.verdict == "BROKEN"
 
 
 @pytest.mark.parametrize("codec", ["xml", "soap-literal", "soap-encoded"])
@@ -47,7 +47,7 @@ def test_the_page_has_a_line_for_every_document() -> None:
         Written("soap@java", "cxf 4.1.5", 100, 9_000, (20.0, 21.0, 22.0)),
     ]
     rows = {
-        "service-xml": service_xml_row([decoded(11.0)]).raw,
+        "service-xml": service_xml_row([make_result(11.0)]).raw,
         "xml-writers": xml_writers_row(written).raw,
     }
     machine = {"revision": "abc", "processor": "x", "cores": [0, 1], "kernel": "6"}

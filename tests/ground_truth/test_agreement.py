@@ -1,4 +1,4 @@
-"""The diagnosis beside system calls on a small corpus, made anew: services, engine, strace,
+"""The diagnosis compared with system calls on a small new corpus: services, engine, strace,
 links and captures are real. ``make ground-truth`` judges by sixty captures per cause."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wirelab.process.services import Programs
 from wirelab.stack import manifests
 
 CAPTURES = 3
-"""Per cause; the first that bear it. Not those whose every capture takes seconds: SYN
+"""Per cause; the first that contain it. Not those whose every capture takes seconds: SYN
 retransmission and idle restart."""
 AIMS = (
     CLEAN,
@@ -40,14 +40,14 @@ AIMS = (
     causes.NOT_READING,
 )
 WRONG_SHARE, WRONG = 0.2, 2
-"""Of the occurrences of a cause so many may go wrong, or that number: on a busy machine
+"""This share of the occurrences of a cause may be wrong, or this number: on a busy machine
 there is always one that nobody can be sure of. A cause that is not found at all has at least
 one wrong for each capture."""
 
 
-def _lacking() -> str | None:
+def _find_missing_tool() -> str | None:
     """Why this machine cannot make captures; None when it can."""
-    if missing := capturing.missing_tool():
+    if missing := capturing.find_missing_tool():
         return missing
     if os.geteuid() != 0 or shutil.which("ip") is None:
         return "links and captures need root and iproute2"
@@ -59,7 +59,7 @@ def _lacking() -> str | None:
     return None if "dissect" in said else "the engine is older than its captures: run `make setup`"
 
 
-LACKING = _lacking()
+LACKING = _find_missing_tool()
 pytestmark = [
     pytest.mark.skipif(LACKING is not None, reason=str(LACKING)),
     pytest.mark.timeout(600),
@@ -98,7 +98,7 @@ def test_clean_captures_give_few_alarms(score: Score) -> None:
 def test_nothing_of_a_link_is_left(tmp_path: Path) -> None:
     with (
         Interruption() as interruption,
-        places.opened(places.LAN, (), tmp_path / "link.log", interruption) as place,
+        places.open_place(places.LAN, (), tmp_path / "link.log", interruption) as place,
     ):
         folders = [namespaces.FOLDER / str(end.namespace) for end in (place.client, place.server)]
         assert all(folder.exists() for folder in folders)

@@ -24,7 +24,7 @@ def case(aim: str, *occurrences: Occurrence, stack: str = STACK) -> Case:
     return Case(Path(), about, 80, occurrences, keys, frozenset((1, 2)), frozenset())
 
 
-def finding(cause: str, port: int, ordinal: int) -> Finding:
+def make_finding(cause: str, port: int, ordinal: int) -> Finding:
     return Finding(cause, (port, ordinal), 40.0, (7, 9))
 
 
@@ -35,7 +35,7 @@ def test_occurrences_are_matched_by_connection_exchange_and_cause() -> None:
         Occurrence(causes.NAGLE, 1, 1, 44.0),
         Occurrence(causes.NAGLE, 1, 2, 15.0, is_certain=False),
     )
-    found = [finding(causes.NAGLE, 1, ordinal) for ordinal in (1, 2, 3)]
+    found = [make_finding(causes.NAGLE, 1, ordinal) for ordinal in (1, 2, 3)]
     total = scoring.score([(truth, found)])
     tally = total.tallies[causes.NAGLE]
     assert (tally.right, tally.missed, tally.false, tally.either) == (1, 1, 1, 1)
@@ -47,18 +47,22 @@ def test_occurrences_are_matched_by_connection_exchange_and_cause() -> None:
 
 def test_the_right_exchange_with_the_wrong_cause_is_wrong_twice() -> None:
     truth = case(causes.THINK, Occurrence(causes.THINK, 2, 4, 30.0))
-    total = scoring.score([(truth, [finding(causes.NAGLE, 2, 4)])])
+    total = scoring.score([(truth, [make_finding(causes.NAGLE, 2, 4)])])
     assert total.tallies[causes.THINK].missed == 1
     assert total.tallies[causes.NAGLE].false == 1
 
 
 def test_flows_of_others_are_not_judged() -> None:
-    total = scoring.score([(case("clean"), [finding(causes.NAGLE, 77, 0)])])
+    total = scoring.score([(case("clean"), [make_finding(causes.NAGLE, 77, 0)])])
     assert total.disagreements == []
 
 
 def test_false_alarms_on_clean_captures_are_counted_by_exchange() -> None:
-    found = [finding(causes.NAGLE, 1, 1), finding(causes.SPLIT, 1, 1), finding(causes.SPLIT, 2, 1)]
+    found = [
+        make_finding(causes.NAGLE, 1, 1),
+        make_finding(causes.SPLIT, 1, 1),
+        make_finding(causes.SPLIT, 2, 1),
+    ]
     total = scoring.score([(case("clean"), found), (case("clean"), [])])
     assert (total.clean_captures, total.clean_exchanges) == (2, 40)
     assert (total.clean_alarms, total.clean_captures_alarmed) == (2, 1)
@@ -85,7 +89,7 @@ def test_a_dissection_that_leaves_occurrences_out_is_refused() -> None:
 
 
 def test_the_page_has_a_place_for_every_part() -> None:
-    """What is written anew is what lies between its markers."""
+    """The part that is written again lies between its markers."""
     text = page.PAGE.read_text()
     for name in ("where", "score", "corpus"):
         begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"

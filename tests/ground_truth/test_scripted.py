@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.ground_truth.captures.places import LOOPBACK, WLAN
-from bench.ground_truth.scripted.play import Total, at_place, places_of, table
+from bench.ground_truth.scripted.play import Total, places_of, play_at_place, table
 from bench.ground_truth.scripted.proxied import PROXY
 from bench.ground_truth.scripted.relayed import RELAY
 from bench.ground_truth.scripted.scenarios import BY_NAME, SCENARIOS
@@ -34,7 +34,7 @@ def test_every_wait_is_found_and_all_time_is_accounted_for(tmp_path: Path) -> No
     total = Total()
     with Interruption() as interruption:
         for place, scenarios in PLAYED.items():
-            at_place(place, scenarios, COUNT, tmp_path, total, interruption)
+            play_at_place(place, scenarios, COUNT, tmp_path, total, interruption)
     print(*table(total), sep="\n")
     played = sum(place in places_of(one) for place, own in PLAYED.items() for one in own)
     assert total.captures == played

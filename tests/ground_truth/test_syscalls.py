@@ -58,7 +58,7 @@ def test_a_call_that_never_returned_is_none() -> None:
     assert _calls("read") == []
 
 
-def test_stops_are_told() -> None:
+def test_stops_are_reported() -> None:
     stops = [event for event in events(LOG.splitlines()) if isinstance(event, Stop)]
     assert [stop.stopped for stop in stops] == [True, True, False]
 
@@ -97,13 +97,13 @@ def test_a_wait_beyond_its_own_limit_is_a_process_that_did_not_run() -> None:
 """
     process = Process.of(events(log.splitlines()))
     start = AT * 10**9
-    assert process.waiting.within(start, start + 150_000 * US) == 3_000 * US
-    assert process.waiting.within(start + 150_000 * US, start + 10**9) == 50_000 * US
+    assert process.waiting.overlap(start, start + 150_000 * US) == 3_000 * US
+    assert process.waiting.overlap(start + 150_000 * US, start + 10**9) == 50_000 * US
 
 
 def test_waiting_and_stopped_times_are_measured() -> None:
     process = Process.of(events(LOG.splitlines()))
     start = AT * 10**9
-    assert process.waiting.within(start, start + 10**9) == 2_000 * US
-    assert process.waiting.within(start + 102_100 * US, start + 10**9) == 1_000 * US
-    assert process.stopped.within(start, start + 10**9) == 60_000 * US
+    assert process.waiting.overlap(start, start + 10**9) == 2_000 * US
+    assert process.waiting.overlap(start + 102_100 * US, start + 10**9) == 1_000 * US
+    assert process.stopped.overlap(start, start + 10**9) == 60_000 * US

@@ -37,7 +37,7 @@ UNREACHABLE = ("Could not transfer", "Unknown host", "dial tcp", "proxyconnect",
 
 
 class Engine:
-    """Makes calls, by default of one user, and tells what the engine counted."""
+    """Makes calls, by default of one user, and returns what the engine counted."""
 
     def __init__(self, log: Path) -> None:
         engine()
@@ -80,7 +80,7 @@ def all_failed(outcome: Json, kind: str, words: str) -> None:
 
 
 def some_failed(outcome: Json, words: str) -> None:
-    """Some calls ended well; the others were refused by the application, and it is told."""
+    """Some calls ended well; the others were refused by the application and are reported."""
     assert outcome["ok"] > 0
     assert outcome["errors_by_kind"] == {"application": outcome["calls"] - outcome["ok"]}
     assert words in outcome["error_examples"][0]
@@ -94,7 +94,7 @@ def require(program: str, package: str) -> str:
     return found
 
 
-def built(language: str, requires: Sequence[str], build: Sequence[str]) -> Path:
+def build_program(language: str, requires: Sequence[str], build: Sequence[str]) -> Path:
     """What the folder of that language makes, once per state of it and of the contracts.
     Skips the test, with the reason, without the tools or the registry."""
     sources = sorted((CONTRACTS / "wsdl").glob("*.wsdl"))
@@ -150,7 +150,7 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def built_java() -> Path:
+def build_java() -> Path:
     """The folder with ``classes`` and ``lib`` of the Java servers; Maven builds it."""
     build = ["mvn", "-q", "-B", "prepare-package", "-Dinterop.out={out}"]
-    return built("java", ["mvn", "javac"], [*build, f"-Dwsdl={CONTRACTS / 'wsdl'}"])
+    return build_program("java", ["mvn", "javac"], [*build, f"-Dwsdl={CONTRACTS / 'wsdl'}"])

@@ -112,7 +112,7 @@ def play_script(client: Client, script: Json) -> None:
                 known[value] = chosen
         expected = {key: step[key] for key in ("reply", "error") if key in step}
         if "reply" in expected:
-            expected["reply"] = {n: _known(known, v) for n, v in expected["reply"].items()}
+            expected["reply"] = {n: _replace_known(known, v) for n, v in expected["reply"].items()}
         assert found == expected, f"{script['name']}, step {number}: {step['operation']}"
 
 
@@ -131,5 +131,5 @@ def _language(reference: str) -> str:
     return Stack.parse(reference).axes.language
 
 
-def _known(known: dict[str, int], value: Any) -> Any:
+def _replace_known(known: dict[str, int], value: Any) -> Any:
     return known.get(value, value) if isinstance(value, str) else value

@@ -94,7 +94,7 @@ class Host:
         stack = Stack.parse(reference)
         listen = ListenSpec.of(stack, self._scratch)
         settings = Settings(hello_bytes=hello_bytes, processors=2)
-        program = self._built(stack, contract)
+        program = self._build(stack, contract)
         settings = replace(
             settings,
             collector=program.manifest.collector | (collector or {}),
@@ -110,9 +110,9 @@ class Host:
 
     def program(self, reference: str, contract: str) -> Program:
         """The built service, not started. Skips the test where it cannot be built here."""
-        return self._built(Stack.parse(reference), contract)
+        return self._build(Stack.parse(reference), contract)
 
-    def _built(self, stack: Stack, contract: str) -> Program:
+    def _build(self, stack: Stack, contract: str) -> Program:
         try:
             return self._programs.program(stack, Interruption(), contract)
         except (StackError, EngineMissing) as error:
@@ -125,7 +125,7 @@ class Host:
 
 
 def engine() -> Path:
-    """The engine; without it the test is skipped, and says so."""
+    """The engine; without it the test is skipped with a message."""
     try:
         return engine_binary.find()
     except EngineMissing as error:

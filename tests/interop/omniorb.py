@@ -91,19 +91,21 @@ class OmniClient:
         descriptor = protobuf.descriptor(self._contract, f"{requested}Request")
         method = getattr(self._object, operation[0].lower() + operation[1:])
         try:
-            reply = method(*self._outgoing(descriptor, request))
+            reply = method(*self._convert_outgoing(descriptor, request))
         except self._module.ApplicationError as refused:
             raise Refused(refused.message) from refused
-        return _incoming(protobuf.descriptor(self._contract, f"{operation}Reply"), reply)
+        return _convert_incoming(protobuf.descriptor(self._contract, f"{operation}Reply"), reply)
 
-    def _outgoing(self, descriptor: Any, value: Json) -> list[Any]:
+    def _convert_outgoing(self, descriptor: Any, value: Json) -> list[Any]:
         """The values in the order of their fields, as the stubs take them."""
         sent: list[Any] = []
         for field in descriptor.fields:
             given = value.get(field.name, [] if field.is_repeated else field.default_value)
             if field.is_repeated:
                 made = getattr(self._module, field.message_type.name)
-                sent.append([made(*self._outgoing(field.message_type, item)) for item in given])
+                sent.append(
+                    [made(*self._convert_outgoing(field.message_type, item)) for item in given]
+                )
             elif field.type == field.TYPE_BYTES:
                 sent.append(base64.b64decode(given))
             else:
@@ -111,12 +113,12 @@ class OmniClient:
         return sent
 
 
-def _incoming(descriptor: Any, struct: Any) -> Json:
+def _convert_incoming(descriptor: Any, struct: Any) -> Json:
     read: Json = {}
     for field in descriptor.fields:
         found = getattr(struct, field.name)
         if field.is_repeated:
-            read[field.name] = [_incoming(field.message_type, item) for item in found]
+            read[field.name] = [_convert_incoming(field.message_type, item) for item in found]
         elif field.type == field.TYPE_BYTES:
             read[field.name] = base64.b64encode(found).decode()
         else:

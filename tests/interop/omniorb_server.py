@@ -34,7 +34,7 @@ def transfer(module: Any, skeletons: Any, text: str) -> Any:
     return Transfer()
 
 
-def charging(module: Any, skeletons: Any) -> Any:
+def make_charging(module: Any, skeletons: Any) -> Any:
     """The contract ``charging``, as far as its functions need it."""
 
     class Charging(skeletons.Charging):  # type: ignore[misc]
@@ -107,7 +107,7 @@ def main(folder: str, contract: str, *options: str) -> None:
     skeletons = getattr(importlib.import_module("wirelab_idl.wirelab__POA"), f"{contract}_v1")
     orb = corba.ORB_init(["server", *options], corba.ORB_ID)
     made = (
-        charging(module, skeletons)
+        make_charging(module, skeletons)
         if contract == "charging"
         else transfer(module, skeletons, golden.text(HELLO_BYTES))
     )

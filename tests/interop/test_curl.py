@@ -196,10 +196,10 @@ def test_compressed_replies(host: Host, language: str, coding: str, feature: str
         assert json.loads(plain.body) == {"text": golden.text(LARGE_BYTES)}
         if coding == "gzip":
             assert gzip.decompress(packed.body) == plain.body
-            _gzipped_request(hosted)
+            _send_gzipped_request(hosted)
 
 
-def _gzipped_request(hosted: Hosted) -> None:
+def _send_gzipped_request(hosted: Hosted) -> None:
     kind = ("-H", "Content-Type: application/json", "-H", "Content-Encoding: gzip")
     data = gzip.compress(json.dumps({**BATCH, "batch": "b" * LARGE_BYTES}).encode())
     answer = curl.run(hosted, "/transfer/submit", *kind, "--compressed", data=data)

@@ -49,7 +49,7 @@ def go() -> Path:
     """The folder with grpc-go's programs."""
     hosting.engine()
     build = ["go", "build", "-p", "2", "-o", "{out}/", GREETER, INTEROP]
-    return driving.built("go", ["go"], build)
+    return driving.build_program("go", ["go"], build)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def reflecting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """grpc-go's example of reflection: a greeter and an echo."""
     hosting.engine()
     build = ["go", "build", "-p", "2", "-o", "{out}/reflection_server", REFLECTION]
-    folder = driving.built("go", ["go"], build)
+    folder = driving.build_program("go", ["go"], build)
     port = driving.free_port()
     log = tmp_path_factory.mktemp("reflecting") / "log"
     with driving.running([str(folder / "reflection_server"), "-port", str(port)], log, port):
@@ -83,7 +83,7 @@ def interop(
         command = [str(folder / "server"), f"-port={port}"]
     else:
         hosting.engine()
-        lib = driving.built_java() / "lib"
+        lib = driving.build_java() / "lib"
         options = [f"--port={port}", "--use_tls=false", "--address_type=IPV4"]
         command = ["java", "-XX:+UseSerialGC", "-cp", f"{lib}/*", JAVA_MAIN, *options]
     with driving.running(command, tmp_path_factory.mktemp("interop") / "log", port):

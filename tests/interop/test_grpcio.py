@@ -70,7 +70,7 @@ def test_streams(host: Host, language: str) -> None:
     """Both directions by the golden vectors, errors before the first chunk."""
     with host.start(f"grpc@{language}") as hosted, GrpcClient(hosted) as client:
         for case in golden.operations("Download"):
-            assert _downloaded(client, case["request"]) == {
+            assert _download(client, case["request"]) == {
                 key: case[key] for key in ("reply", "error") if key in case
             }, case["name"]
         data = golden.pattern(LARGE_BYTES)
@@ -83,7 +83,7 @@ def test_streams(host: Host, language: str) -> None:
             client.upload_stream(b"\0" * (1 << 20) for _ in range(65))
 
 
-def _downloaded(client: GrpcClient, request: Json) -> Json:
+def _download(client: GrpcClient, request: Json) -> Json:
     digest, count, last = hashlib.sha256(), 0, 0
     try:
         for chunk in client.download(request):

@@ -20,7 +20,7 @@ DOCUMENT_BYTES = 1_048_576
 @contextmanager
 def _endpoint(contract: str, version: str, folder: Path) -> Iterator[str]:
     hosting.engine()
-    out = driving.built_java()
+    out = driving.build_java()
     port = driving.free_port()
     url = f"http://127.0.0.1:{port}/{contract}/soap"
     where = f"{out}/classes:{out}/lib/*"
@@ -35,7 +35,7 @@ def _endpoint(contract: str, version: str, folder: Path) -> Iterator[str]:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_calls_of_charging(version: str, tmp_path: Path) -> None:
     """A thousand calls on one connection; sequences with numbers of its own; a fault,
-    counted and told."""
+    counted and reported."""
     stack = f"soap@rust?soap={version}"
     with _endpoint("charging", version, tmp_path) as target:
         driver = Engine(tmp_path / "log")

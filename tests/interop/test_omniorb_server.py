@@ -44,18 +44,18 @@ def _server(contract: str, folder: Path) -> Iterator[str]:
         child.kill()
 
 
-def _called(operation: str, contract: str, **more: int) -> Json:
+def _call(operation: str, contract: str, **more: int) -> Json:
     return {"kind": "contract", "contract": contract, "operation": operation, **more}
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_calls_of_charging(order: str, tmp_path: Path) -> None:
     """A thousand calls on one connection; sequences with numbers of its own; a user
-    exception, counted and told."""
+    exception, counted and reported."""
     stack = f"iiop@rust?byte_order={order}"
     with _server("charging", tmp_path) as ior:
         driver = Engine(tmp_path / "log")
-        one = _called("CreditControl", "charging", accounts=1)
+        one = _call("CreditControl", "charging", accounts=1)
         all_good(driver.drive(stack, one, object=ior))
 
         sequence = {"kind": "sequence", "contract": "charging", "accounts": 1}
@@ -63,7 +63,7 @@ def test_calls_of_charging(order: str, tmp_path: Path) -> None:
         all_good(outcome, CALLS)
         assert outcome["sequences"]["count"] == 250
 
-        missing = _called("DirectDebit", "charging", accounts=2)
+        missing = _call("DirectDebit", "charging", accounts=2)
         some_failed(driver.drive(stack, missing, 50, users=2, object=ior), "no such account")
 
 
@@ -75,7 +75,7 @@ def test_large_messages(order: str, tmp_path: Path) -> None:
         driver = Engine(tmp_path / "log")
         size = omniorb_server.HELLO_BYTES
         for operation in ("Hello", "HelloBytes", "Upload"):
-            workload = _called(operation, "transfer", bytes=size)
+            workload = _call(operation, "transfer", bytes=size)
             all_good(driver.drive(stack, workload, 10, object=ior), 10)
-        refused = driver.drive(stack, _called("Submit", "transfer", bytes=200), 3, object=ior)
+        refused = driver.drive(stack, _call("Submit", "transfer", bytes=200), 3, object=ior)
         all_failed(refused, "application", "batch must not be empty")

@@ -237,10 +237,10 @@ def _schemathesis(hosted: Hosted, document: Json, folder: Path) -> list[Sent]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Tested: 33" in done.stdout, done.stdout
-    return [_sent(entry) for entry in json.loads(calls.read_text("utf-8"))["log"]["entries"]]
+    return [_send(entry) for entry in json.loads(calls.read_text("utf-8"))["log"]["entries"]]
 
 
-def _sent(entry: Json) -> Sent:
+def _send(entry: Json) -> Sent:
     request = entry["request"]
     of_the_client = ("host", "content-length", "connection", "accept-encoding")
     fields = {

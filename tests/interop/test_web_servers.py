@@ -151,7 +151,7 @@ def test_large_replies(case: tuple[Web, str, Json], tmp_path: Path) -> None:
 
 
 def test_error_statuses(case: tuple[Web, str, Json], tmp_path: Path) -> None:
-    """Expected they are successes; not expected they are counted and told."""
+    """Expected ones are successes; others are counted and reported."""
     web, stack, endpoint = case
     path, status = web.broken
     driver = Engine(tmp_path / "log")
@@ -159,7 +159,7 @@ def test_error_statuses(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     all_failed(driver.drive(stack, _get(path), 3, **endpoint), "application", str(status))
 
 
-def test_a_wrong_length_is_no_success(case: tuple[Web, str, Json], tmp_path: Path) -> None:
+def test_a_wrong_length_is_not_a_success(case: tuple[Web, str, Json], tmp_path: Path) -> None:
     """The engine does not take any reply for a good one."""
     _, stack, endpoint = case
     wish = _get("/small", bytes=_exactly(len(SMALL) + 1))

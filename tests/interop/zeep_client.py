@@ -66,7 +66,9 @@ class ZeepClient:
     def call(self, operation: str, request: Json) -> Json:
         """See :class:`~tests.interop.golden.Client`."""
         requested = "Hello" if operation == "HelloBytes" else operation
-        sent = self._outgoing(protobuf.descriptor(self._contract, f"{requested}Request"), request)
+        sent = self._convert_outgoing(
+            protobuf.descriptor(self._contract, f"{requested}Request"), request
+        )
         method = self._service[operation[0].lower() + operation[1:]]
         try:
             reply = method(**sent)
@@ -77,15 +79,15 @@ class ZeepClient:
         descriptor = protobuf.descriptor(self._contract, f"{operation}Reply")
         if len(descriptor.fields) == 1:  # zeep unwraps those
             reply = {descriptor.fields[0].name: reply}
-        return _incoming(descriptor, reply)
+        return _convert_incoming(descriptor, reply)
 
-    def _outgoing(self, descriptor: Any, value: Json) -> Json:
+    def _convert_outgoing(self, descriptor: Any, value: Json) -> Json:
         """What zeep is given: bytes as they are, every field, lists in their wrappers."""
         sent: Json = {}
         for field in descriptor.fields:
             given = value.get(field.name, [] if field.is_repeated else field.default_value)
             if field.is_repeated:
-                items = [self._outgoing(field.message_type, item) for item in given]
+                items = [self._convert_outgoing(field.message_type, item) for item in given]
                 sent[field.name] = items if self._codec == "soap-literal" else {"item": items}
             elif field.type == field.TYPE_BYTES:
                 sent[field.name] = base64.b64decode(given)
@@ -94,13 +96,15 @@ class ZeepClient:
         return sent
 
 
-def _incoming(descriptor: Any, value: Any) -> Json:
+def _convert_incoming(descriptor: Any, value: Any) -> Json:
     """The reverse of zeep's own mapping: an empty text is its None."""
     read: Json = {}
     for field in descriptor.fields:
         found = value[field.name]
         if field.is_repeated:
-            read[field.name] = [_incoming(field.message_type, item) for item in _items(found)]
+            read[field.name] = [
+                _convert_incoming(field.message_type, item) for item in _items(found)
+            ]
         elif field.type == field.TYPE_BYTES:
             read[field.name] = base64.b64encode(found or b"").decode()
         else:

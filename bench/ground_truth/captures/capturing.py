@@ -44,7 +44,7 @@ class Maker:
         self._interruption = interruption
 
     def make(self, recipe: Recipe, place: NetworkPath, folder: Path) -> Json:
-        """Makes it and returns what is to be kept beside it. Raises as a trial does."""
+        """Makes a capture and returns what is to be kept with it. Raises as a trial does."""
         folder.mkdir(parents=True, exist_ok=True)
         stack = Stack.parse(recipe.stack)
         program = self._programs.program(stack, self._interruption)
@@ -66,10 +66,10 @@ class Maker:
             ProcessOptions(log=folder / "server.log", namespace=place.server.namespace),
             interruption=self._interruption,
         ) as service:
-            outcome = self._captured(recipe, stack, place, service, folder)
+            outcome = self._capture(recipe, stack, place, service, folder)
         return self._case(recipe, place, service, outcome)
 
-    def _captured(
+    def _capture(
         self, recipe: Recipe, stack: Stack, place: NetworkPath, service: Service, folder: Path
     ) -> Json:
         port = int(service.ready.address.rpartition(":")[2])
@@ -82,7 +82,7 @@ class Maker:
             log=folder / "capture.log",
             interruption=self._interruption,
         ) as capture:
-            outcome = self._driven(recipe, stack, place, service, folder)
+            outcome = self._drive(recipe, stack, place, service, folder)
             # The last FIN and its acknowledgment come after the client's last call.
             time.sleep(SETTLE_S + 2 * place.rtt_ns / 1e9)
             dropped = capture.finish().drops
@@ -90,7 +90,7 @@ class Maker:
             raise TrialFailed(f"the capture lost {dropped} packets")
         return outcome
 
-    def _driven(
+    def _drive(
         self, recipe: Recipe, stack: Stack, place: NetworkPath, service: Service, folder: Path
     ) -> Json:
         endpoint = service.endpoint(ListenSpec())
@@ -105,7 +105,7 @@ class Maker:
         try:
             child.say(json.dumps(plan).encode() + b"\n")
             child.close_input()
-            with stopping(child, recipe.stops):
+            with stop_after(child, recipe.stops):
                 return self._outcome(child)
         finally:
             child.kill()
@@ -188,7 +188,7 @@ def strace(out: Path) -> tuple[str, ...]:
     )
 
 
-def missing_tool() -> str | None:
+def find_missing_tool() -> str | None:
     """What is missing on this machine, in words; None when captures can be made."""
     if shutil.which("strace") is None:
         return "strace is not installed (Debian: strace)"
@@ -196,7 +196,7 @@ def missing_tool() -> str | None:
 
 
 @contextmanager
-def stopping(strace: Child, stops: Stops | None) -> Iterator[None]:
+def stop_after(strace: Child, stops: Stops | None) -> Iterator[None]:
     """While the block lasts; at its end the process goes on."""
     if stops is None:
         yield
@@ -215,7 +215,7 @@ def _stop_and_go(strace: Child, stops: Stops, over: threading.Event) -> None:
     """The last word is SIGCONT."""
     wait_s = stops.first_ms / 1e3
     while not over.wait(wait_s):
-        pid = _traced(strace.pid)
+        pid = _find_traced(strace.pid)
         if pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
@@ -224,7 +224,7 @@ def _stop_and_go(strace: Child, stops: Stops, over: threading.Event) -> None:
         wait_s = (stops.every_ms - stops.for_ms) / 1e3
 
 
-def _traced(strace_pid: int) -> int | None:
+def _find_traced(strace_pid: int) -> int | None:
     """The process that this strace started; None when there is none."""
     try:
         children = Path(f"/proc/{strace_pid}/task/{strace_pid}/children").read_text().split()

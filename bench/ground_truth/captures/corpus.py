@@ -46,7 +46,7 @@ class Case:
     ports: frozenset[int]
     """The client's: other flows are none of its calls."""
     slow_ports: frozenset[int]
-    """Where the server may have been slow, on connections of which no exchanges are told."""
+    """Where the server may have been slow, on connections whose exchanges are not known."""
 
     @property
     def name(self) -> str:
@@ -80,20 +80,20 @@ class Case:
 
 
 def keep(folder: Path, case: Json, dropped: list[Json]) -> None:
-    """Writes what is known of a capture beside its system calls; it is finished by that."""
+    """Writes what is known of a capture next to its system calls; this marks it as finished."""
     whole = {**case, "dropped": dropped}
     (folder / CASE).write_text(json.dumps(whole, indent=1) + "\n")
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    """All finished captures of a folder, labelled anew."""
+    """All finished captures of a folder, labelled again."""
     for path in sorted(folder.glob(f"*/{CASE}")):
         yield read(path.parent)
 
 
 def read(folder: Path) -> Case:
     """Reads the system calls of a capture and states what happened; the labels are written
-    beside them, for people."""
+    next to them, for people."""
     case = json.loads((folder / CASE).read_text())
     stack = case["recipe"]["stack"]
     client, server = (Process.of(strace.read(folder / name)) for name in (CLIENT_LOG, SERVER_LOG))
@@ -105,7 +105,7 @@ def read(folder: Path) -> Case:
     )
     around = circumstances(case)
     found = rules.occurrences(talk, around)
-    (folder / LABELS).write_text(_written(found))
+    (folder / LABELS).write_text(_format_labels(found))
     return Case(
         folder,
         case,
@@ -138,7 +138,7 @@ def _may_have_thought(talk: Conversation, connection: Connection, around: Circum
 
 
 def circumstances(case: Json) -> Circumstances:
-    """What is known beside the system calls."""
+    """What is known in addition to the system calls."""
     place = case["place"]
     drops = tuple(_drop(packet) for packet in case["dropped"] if packet["tcp"])
     is_steady = place["name"] not in UNSTEADY
@@ -157,7 +157,7 @@ def _drop(packet: Json) -> Drop:
     )
 
 
-def _written(found: list[Occurrence]) -> str:
+def _format_labels(found: list[Occurrence]) -> str:
     lines = ",\n ".join(json.dumps(one.to_json()) for one in found)
     return f"[{lines}]\n"
 

@@ -38,9 +38,9 @@ class Making:
         self._held.close()
 
     def make(self, aim: str, count: int, only: frozenset[str]) -> int:
-        """Captures for one aim, at the named places or at all; returns how many bear it.
+        """Captures for one aim, at the named places or at all; returns how many contain it.
         Captures that are there already are kept."""
-        chosen = list(_chosen(aim, count, only))
+        chosen = list(_choose_recipes(aim, count, only))
         good = 0
         for batch in (chosen[:count], chosen[count:]):
             # By place, so that a link is set up once for many captures.
@@ -68,7 +68,7 @@ class Making:
             corpus.keep(folder, self._maker.make(one, self._place(one.place), folder), [])
             return
         log = folder / LINK_LOG
-        with places.opened(one.place, one.drops, log, self._interruption) as place:
+        with places.open_place(one.place, one.drops, log, self._interruption) as place:
             case = self._maker.make(one, place, folder)
             corpus.keep(folder, case, place.dropped())
 
@@ -78,11 +78,13 @@ class Making:
             self._held.close()
             self._open = None
             log = self._out / f"link-{name}.log"
-            self._open = self._held.enter_context(places.opened(name, (), log, self._interruption))
+            self._open = self._held.enter_context(
+                places.open_place(name, (), log, self._interruption)
+            )
         return self._open
 
 
-def _chosen(aim: str, count: int, only: frozenset[str]) -> Iterator[Recipe]:
+def _choose_recipes(aim: str, count: int, only: frozenset[str]) -> Iterator[Recipe]:
     """The recipes of an aim, at the places that may be used."""
     found = 0
     for index in range(100 * count):
@@ -96,4 +98,4 @@ def _chosen(aim: str, count: int, only: frozenset[str]) -> Iterator[Recipe]:
 
 def is_impossible(aim: str, only: frozenset[str]) -> bool:
     """No recipe of that aim is for any of the places."""
-    return next(_chosen(aim, 5, only), None) is None
+    return next(_choose_recipes(aim, 5, only), None) is None

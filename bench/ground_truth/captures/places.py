@@ -54,11 +54,11 @@ class NetworkPath:
     rtt_ns: int
     segment_bytes: int
     dropped: Callable[[], list[Json]] = list
-    """Ends a link and tells the packets that its script dropped (docs/reference/process.md)."""
+    """Ends a link and returns the packets that its script dropped (docs/reference/process.md)."""
 
 
 class ScriptedLink(ManagedProcess[Ready]):
-    """A link whose losses are told beforehand."""
+    """A link whose losses are given beforehand."""
 
     noun = "the link"
     model = Ready
@@ -96,14 +96,14 @@ class ScriptedLink(ManagedProcess[Ready]):
             for end in (self.ready.client, self.ready.server)
         )
         rtt_ns = round(self.ready.measured.rtt_ms.p50 * 1e6)
-        return NetworkPath(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._dropped)
+        return NetworkPath(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._read_drops)
 
-    def _dropped(self) -> list[Json]:
+    def _read_drops(self) -> list[Json]:
         return [to_json(dropped) for dropped in self.final_message(LinkEnded).link.dropped]
 
 
 @contextmanager
-def opened(
+def open_place(
     name: str, drops: tuple[Json, ...], log: Path, interruption: Interruption
 ) -> Iterator[NetworkPath]:
     """The place, for as long as the block lasts. Raises :class:`TrialFailed` where a link

@@ -136,7 +136,7 @@ def _split(index: int, dice: Dice) -> Json:
     }
 
 
-def _per_call(index: int, dice: Dice) -> Json:
+def _connect_per_call(index: int, dice: Dice) -> Json:
     place, stack = _every(
         index,
         (LOOPBACK, LAN, WLAN, ROUTED),
@@ -151,7 +151,7 @@ def _per_call(index: int, dice: Dice) -> Json:
     }
 
 
-def _until_close(index: int, dice: Dice) -> Json:
+def _read_until_close(index: int, dice: Dice) -> Json:
     place, stack = _every(
         index, (LOOPBACK, LAN, WLAN, ROUTED), ("rest@rust", "soap@rust", "rest@go", "soap@go")
     )
@@ -357,8 +357,8 @@ MAKERS: dict[str, Maker] = {
     CLEAN: _clean,
     causes.NAGLE: _nagle,
     causes.SPLIT: _split,
-    causes.PER_CALL: _per_call,
-    causes.UNTIL_CLOSE: _until_close,
+    causes.PER_CALL: _connect_per_call,
+    causes.UNTIL_CLOSE: _read_until_close,
     causes.SYN: _syn,
     causes.DATA: _data,
     causes.TCP_WINDOW: _tcp_window,

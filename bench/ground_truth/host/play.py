@@ -55,9 +55,9 @@ MS = (6.0, 14.0)
 HOGS = 3
 """Processes that compute on the service's core while it is to wait behind them."""
 CLEAR = 1.5
-"""A truth is clear whose longest part is so many times as long as its second."""
+"""A truth is clear if its longest part is this many times as long as its second."""
 CLEAR_MS = 4.0
-"""And at least so long: shorter times are no finding (docs/reference/diagnosis.md)."""
+"""It takes this time at least: shorter times are not a finding (docs/reference/diagnosis.md)."""
 
 Json = dict[str, Any]
 Parts = dict[str, float]
@@ -97,7 +97,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=COUNT, help="calls of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, help="folder for captures (default: a new one)")
-    parser.add_argument("--publish", action="store_true", help="write the page's part anew")
+    parser.add_argument("--publish", action="store_true", help="write the page's part again")
     options = parser.parse_args()
     if options.publish and options.count < COUNT_MIN:
         parser.error(f"--publish: at least {COUNT_MIN} calls of each kind are needed")
@@ -113,8 +113,8 @@ def main() -> int:
     missing = misses(total)
     print(*missing, sep="\n")
     if options.publish:
-        lines = [_where(), "", *table(total)]
-        PAGE.write_text(marked_parts.replaced(PAGE.read_text(), "truth", lines))
+        lines = [_describe_machine(), "", *table(total)]
+        PAGE.write_text(marked_parts.replace_part(PAGE.read_text(), "truth", lines))
     return 1 if missing else 0
 
 
@@ -122,14 +122,14 @@ def measured(count: int, seed: int, out: Path, interruption: Interruption) -> To
     """Makes the calls, records, dissects and compares. Raises :class:`LabError`."""
     out.mkdir(parents=True, exist_ok=True)
     total = Total()
-    truth = _played(count, seed, out, total, interruption)
-    found = _found(out)
+    truth = _play_calls(count, seed, out, total, interruption)
+    found = _read_findings(out)
     for key, (kind, parts) in truth.items():
         _compare(total, kind, parts, found.get(key), f"port {key[0]} exchange {key[1]}")
     return total
 
 
-def _played(
+def _play_calls(
     count: int, seed: int, out: Path, total: Total, interruption: Interruption
 ) -> dict[Key, tuple[str, Parts]]:
     """What each call waited for, by the service's own clocks."""
@@ -198,7 +198,7 @@ class Hogs:
 
 def _round(kind: str, port: int, rng: random.Random, hogs: Hogs, calls: int) -> int:
     """Some calls of one kind, on connections of their own; how many answers came."""
-    with _connected(port) as one, _connected(port) as other:
+    with _connect(port) as one, _connect(port) as other:
         for _ in range(calls):
             ms = rng.uniform(*MS)
             if kind == "behind":
@@ -219,7 +219,7 @@ def _round(kind: str, port: int, rng: random.Random, hogs: Hogs, calls: int) -> 
     return 2 * calls if kind == "unread" else calls
 
 
-def _connected(port: int) -> socket.socket:
+def _connect(port: int) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port), timeout=30.0)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
@@ -252,7 +252,7 @@ def _line(child: Child, interruption: Interruption) -> Json:
     raise TrialFailed(f"the service printed nothing more ({child.log_tail()})")
 
 
-def _found(out: Path) -> dict[Key, Parts]:
+def _read_findings(out: Path) -> dict[Key, Parts]:
     """The parts of every finding server-think-time."""
     command = [
         *(str(engine_binary.find()), "dissect", str(out / "capture.pcapng"), "--json"),
@@ -288,10 +288,12 @@ def _compare(total: Total, kind: str, truth: Parts, found: Parts | None, where: 
     total.tallies[true].missed += 1
     if blamed in total.tallies:
         total.tallies[blamed].false += 1
-    total.disagreements.append(f"{where} ({kind}): {_shown(truth)}, recorded {_shown(found or {})}")
+    total.disagreements.append(
+        f"{where} ({kind}): {_format_parts(truth)}, recorded {_format_parts(found or {})}"
+    )
 
 
-def _shown(parts: Parts) -> str:
+def _format_parts(parts: Parts) -> str:
     return ", ".join(f"{part} {ms:.1f} ms" for part, ms in parts.items() if ms >= 0.05) or "nothing"
 
 
@@ -347,7 +349,7 @@ def _misses(tallies: Iterable[tuple[str, Tally]]) -> Iterator[str]:
                 yield f"{part}: the lower limit of {name} is {low:.3f}, below {LIMIT}"
 
 
-def _where() -> str:
+def _describe_machine() -> str:
     facts = machine.facts({})
     return (
         f"Taken on {datetime.now(UTC):%Y-%m-%d} at revision {facts['revision']}: "

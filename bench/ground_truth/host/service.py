@@ -51,7 +51,7 @@ def _start(serve: Callable[[socket.socket], None]) -> int:
 
 
 def _upstream(listener: socket.socket) -> None:
-    """Answers a number of milliseconds after so many, with the time at which it answers."""
+    """Answers after the number of milliseconds in the request, with the time of the answer."""
     connection, _ = listener.accept()
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     while asked := connection.recv(64):
@@ -124,7 +124,7 @@ class Service:
         target = head.split(b" ", 2)[1].decode()
         path, _, sent = target.partition("?sent=")
         _, kind, ms = path.split("/")
-        truth = self._before(int(sent), free_at, read_at)
+        truth = self._wait_before(int(sent), free_at, read_at)
         for part, taken in KINDS[kind](self, float(ms)).items():
             truth[part] = truth.get(part, 0.0) + taken
         connection.sendall(REPLY)
@@ -175,7 +175,7 @@ class Service:
             "runnable": max(0, ended - answered) / NS_PER_MS,
         }
 
-    def _before(self, sent: int, free_at: int, read_at: int) -> Truth:
+    def _wait_before(self, sent: int, free_at: int, read_at: int) -> Truth:
         """Until it was read: unread while the thread ran other work, else runnable."""
         paused = sum(max(0, min(to, free_at) - max(since, sent)) for since, to in self.pauses)
         idle = max(0, read_at - max(sent, free_at))

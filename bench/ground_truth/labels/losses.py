@@ -34,14 +34,14 @@ def data_retransmission(talk: Conversation, around: Circumstances) -> Iterator[O
         ]
         for exchange in connection.exchanges:
             own = [drop for drop in lost if _concerns(drop, exchange)]
-            if any(_carried(drop, exchange, connection) for drop in own):
+            if any(_is_own_send(drop, exchange, connection) for drop in own):
                 yield Occurrence(DATA, connection.port, exchange.ordinal, 0.0)
             elif own:
                 for ordinal in (exchange.ordinal, exchange.ordinal + 1):
                     yield Occurrence(DATA, connection.port, ordinal, 0.0, is_certain=False)
 
 
-def _carried(drop: Drop, exchange: Exchange, connection: Connection) -> bool:
+def _is_own_send(drop: Drop, exchange: Exchange, connection: Connection) -> bool:
     """The last send before the loss was one of the message's own."""
     sender = connection.client if drop.is_forward else connection.server
     message = exchange.request if drop.is_forward else exchange.reply

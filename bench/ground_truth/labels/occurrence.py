@@ -52,7 +52,7 @@ class Occurrence:
 @dataclass(frozen=True)
 class Bound:
     """From where on a delay counts. A delay that is short, also compared with the whole exchange,
-    is no occurrence; a slightly longer one may be classified either way."""
+    is not an occurrence; a slightly longer one may be classified either way."""
 
     least_ms: float
     """Below, there is none."""

@@ -47,7 +47,7 @@ def nagle_delayed_ack(talk: Conversation, around: Circumstances) -> Iterator[Occ
             for direction, message in ((REQUEST, exchange.request), (REPLY, exchange.reply)):
                 if message is None or not connection.sides(direction)[0].nagle:
                     continue
-                for ns, is_sure in _held(talk, connection, direction, message, around):
+                for ns, is_sure in _find_held_sends(talk, connection, direction, message, around):
                     found = NAGLE_MS.judge(
                         NAGLE, connection.port, exchange.ordinal, ns, exchange.ns
                     )
@@ -56,7 +56,7 @@ def nagle_delayed_ack(talk: Conversation, around: Circumstances) -> Iterator[Occ
                         yield Occurrence(NAGLE, found.port, found.ordinal, found.ms, certain)
 
 
-def _held(
+def _find_held_sends(
     talk: Conversation,
     connection: Connection,
     direction: str,
@@ -75,8 +75,8 @@ def _held(
         if not around.is_clean(connection.port, send.at, taken.ended):
             continue
         late = taken.ended - send.ended - around.one_way_ns
-        asleep = receiver.waiting.within(send.ended, taken.ended)
-        stopped = receiver.stopped.within(send.ended, taken.ended)
+        asleep = receiver.waiting.overlap(send.ended, taken.ended)
+        stopped = receiver.stopped.overlap(send.ended, taken.ended)
         is_sure = asleep * 2 > taken.ended - send.ended and not stopped
         yield late - around.rtt_ns, is_sure
 
@@ -93,7 +93,7 @@ def server_think_time(talk: Conversation, around: Circumstances) -> Iterator[Occ
     packets at one end can tell which it was: that counts neither way."""
     for connection in talk.connections:
         for exchange in connection.exchanges:
-            thought, late = _thought(talk, exchange, around), 0
+            thought, late = _think_time(talk, exchange, around), 0
             if around.is_steady:
                 late = _late(exchange, around)
             for ns, is_sure in ((thought, True), (thought + late, False)):
@@ -116,7 +116,7 @@ def _late(exchange: Exchange, around: Circumstances) -> int:
     return max(0, there + back - around.rtt_ns)
 
 
-def _thought(talk: Conversation, exchange: Exchange, around: Circumstances) -> int:
+def _think_time(talk: Conversation, exchange: Exchange, around: Circumstances) -> int:
     if exchange.reply is None or not exchange.request.receives:
         return 0
     last = exchange.request.receives[-1]
@@ -129,7 +129,7 @@ def _thought(talk: Conversation, exchange: Exchange, around: Circumstances) -> i
 def client_not_reading(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
     """The client neither called recv() nor waited to, while bytes of the reply filled its
     socket, and more came once it had taken them: its window had closed. A pause during which
-    the rest of the reply fits into the socket's buffer delays no packet and is no occurrence
+    the rest of the reply fits into the socket's buffer delays no packet and is not an occurrence
     that a capture could show; it is not counted either way."""
     for connection in talk.connections:
         for exchange in connection.exchanges:
@@ -155,7 +155,7 @@ def _idle(
         if taken.at <= since:
             continue
         # While it waited, nothing was there; but a stop does not end the call.
-        stopped = talk.client.stopped.within(since, taken.at)
+        stopped = talk.client.stopped.overlap(since, taken.at)
         idle = max(stopped, taken.at - max(since, talk.client.waiting.last_end(taken.at) or 0))
         if idle > NOT_READING_MS.least_ms * NS_PER_MS:
             yield idle, _was_full(client, taken) and _came_more(talk, reply, taken)
@@ -163,7 +163,7 @@ def _idle(
 
 def _was_full(client: Endpoint, taken: Transfer) -> bool:
     """What was taken was about as much as the socket holds. How much that is where the kernel
-    chooses, no call tells."""
+    chooses is not visible in any call."""
     buffer = client.receive_buffer
     return buffer is not None and taken.bytes >= FULL_SHARE * buffer
 
@@ -172,5 +172,6 @@ def _came_more(talk: Conversation, reply: Message, first: Transfer) -> bool:
     """After this receive the client waited, and got more of the reply."""
     later = [one for one in reply.receives if one.at >= first.at]
     return any(
-        talk.client.asking.within(one.ended, following.at) > 0 for one, following in pairwise(later)
+        talk.client.asking.overlap(one.ended, following.at) > 0
+        for one, following in pairwise(later)
     )

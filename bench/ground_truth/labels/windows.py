@@ -28,7 +28,7 @@ from bench.ground_truth.syscalls.conversations import (
 from bench.ground_truth.syscalls.endpoints import Endpoint, Transfer
 
 ROUND = 0.6
-"""Of a round trip: a shorter silence between two arrivals is no wait for an acknowledgment."""
+"""Of a round trip: a shorter silence between two arrivals is not a wait for an acknowledgment."""
 SILENCE_MS_MIN = 0.1
 ROUND_TRIP_MS_MIN = 1.0
 """Rounds of a shorter link cost less than a busy machine does."""
@@ -69,13 +69,13 @@ def silences(
     found: list[Silence] = []
     flight = message.receives[0].bytes if message.receives else 0
     for before, taken in pairwise(message.receives):
-        given, is_full = _given(sender, message, taken)
+        given, is_full = _find_send(sender, message, taken)
         arrivable = given.ended + around.one_way_ns
         is_full = is_full and arrivable > before.ended
         start = before.ended if is_full else max(before.ended, arrivable)
         length = taken.ended - start
-        asleep = receiver.waiting.within(start, taken.ended)
-        stopped = receiver.stopped.within(start, taken.ended)
+        asleep = receiver.waiting.overlap(start, taken.ended)
+        stopped = receiver.stopped.overlap(start, taken.ended)
         if length >= least and not stopped:
             is_sure = asleep * 2 > length and not is_full
             found.append(Silence(length, flight, is_sure))
@@ -84,7 +84,7 @@ def silences(
     return found
 
 
-def _given(sender: Endpoint, message: Message, taken: Transfer) -> tuple[Transfer, bool]:
+def _find_send(sender: Endpoint, message: Message, taken: Transfer) -> tuple[Transfer, bool]:
     """The send that handed over the first byte of a receive, and whether the kernel had
     refused it before."""
     last = len(message.sends) - 1
@@ -111,7 +111,7 @@ def rounds(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
                     yield Occurrence(
                         cause, connection.port, exchange.ordinal, 0.0, is_certain=False
                     )
-                judged = _judged(talk, connection, direction, message, around)
+                judged = _classify_rounds(talk, connection, direction, message, around)
                 for cause, ns, is_sure in judged:
                     found = WINDOW_MS.judge(
                         cause, connection.port, exchange.ordinal, ns, exchange.ns
@@ -127,7 +127,7 @@ def _messages(exchange: Exchange) -> Iterator[tuple[str, Message]]:
         yield REPLY, exchange.reply
 
 
-def _judged(
+def _classify_rounds(
     talk: Conversation,
     connection: Connection,
     direction: str,
@@ -190,8 +190,8 @@ def silent_until(message: Message) -> int:
 
 
 def _may_outgrow(connection: Connection, direction: str, message: Message) -> bool:
-    """The message is larger than the window that the receiver's kernel offers at first; how
-    fast it offers more, no system call tells."""
+    """The message is larger than the window that the receiver's kernel offers at first. How
+    fast it offers more is not visible in any system call."""
     _, receiver = connection.sides(direction)
     first = receiver.receive_buffer or KERNEL_WINDOW_BYTES
     return message.bytes > first
@@ -229,7 +229,7 @@ def h2_window(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]
     for connection in talk.connections:
         for exchange in connection.exchanges:
             total = sum(
-                _starved(connection, direction, message)
+                _credit_wait(connection, direction, message)
                 for direction, message in _messages(exchange)
             )
             found = WINDOW_MS.judge(
@@ -239,7 +239,7 @@ def h2_window(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]
                 yield found
 
 
-def _starved(connection: Connection, direction: str, message: Message) -> int:
+def _credit_wait(connection: Connection, direction: str, message: Message) -> int:
     """How long the sender of a message waited for WINDOW_UPDATE, ns."""
     sender, receiver = connection.sides(direction)
     grants = [one for one in receiver.sends if _grants(one)]

@@ -2,7 +2,7 @@
 
 A script notes what it does by plan. A virtual machine that stops for a tenth of a second delays
 all packets meanwhile, which no script notes and every capture shows. Small datagrams cross the
-same path both ways every few milliseconds; the one that took longest beyond the fastest tells how
+same path both ways every few milliseconds; the one that took longest beyond the fastest shows how
 late the network was. Takes one JSON object on standard input, prints a line when it is ready, and
 the lateness when its input ends.
 """
@@ -74,11 +74,11 @@ def _socket(end: dict[str, str | None]) -> socket.socket:
     """A datagram socket in that end's namespace."""
     address = (end["address"] or _HOST, 0)
     if end["namespace"] is None:
-        return _bound(address)
-    return namespaces.inside(end["namespace"], lambda: _bound(address))
+        return _bind(address)
+    return namespaces.inside(end["namespace"], lambda: _bind(address))
 
 
-def _bound(address: tuple[str, int]) -> socket.socket:
+def _bind(address: tuple[str, int]) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     made.bind(address)
     return made

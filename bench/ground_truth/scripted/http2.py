@@ -66,7 +66,7 @@ def _frames(connection: socket.socket) -> Iterator[Frame]:
         yield Frame(head[3], head[4], int.from_bytes(head[5:9], "big"))
 
 
-def _until(frames: Iterator[Frame], kind: int, flags: int) -> Frame | None:
+def _read_until(frames: Iterator[Frame], kind: int, flags: int) -> Frame | None:
     """The next frame of that kind with these flags."""
     return next((one for one in frames if one.kind == kind and one.flags & flags == flags), None)
 
@@ -75,12 +75,12 @@ def several(connection: socket.socket, script: Script) -> None:
     """Calls at once, and after pauses in which the path is probed."""
     frames = _frames(connection)
     connection.sendall(PREFACE + frame(SETTINGS, 0, 0) + _request(1))
-    _until(frames, DATA, END_STREAM)
+    _read_until(frames, DATA, END_STREAM)
     for stream in (3, 5, 7):
         connection.sendall(frame(PING, 0, 0, bytes(8)))
         time.sleep(script.random.uniform(*QUIET_S))
         connection.sendall(_request(stream))
-        _until(frames, DATA, END_STREAM)
+        _read_until(frames, DATA, END_STREAM)
 
 
 def answer(connection: socket.socket, script: Script) -> None:
@@ -106,10 +106,10 @@ def wait_for_settings(connection: socket.socket, script: Script) -> None:
     frames = _frames(connection)
     began = time.monotonic()
     connection.sendall(PREFACE + frame(SETTINGS, 0, 0))
-    _until(frames, SETTINGS, 0)
+    _read_until(frames, SETTINGS, 0)
     connection.sendall(_request(1))
     script.note("h2-settings-wait", 1e3 * (time.monotonic() - began))
-    _until(frames, DATA, END_STREAM)
+    _read_until(frames, DATA, END_STREAM)
 
 
 def late_settings(connection: socket.socket, script: Script) -> None:
@@ -122,14 +122,14 @@ def wait_for_ping(connection: socket.socket, script: Script) -> None:
     """Asks again only when the connection has answered a PING."""
     frames = _frames(connection)
     connection.sendall(PREFACE + frame(SETTINGS, 0, 0) + _request(1))
-    _until(frames, DATA, END_STREAM)
+    _read_until(frames, DATA, END_STREAM)
     time.sleep(script.random.uniform(*QUIET_S))
     began = time.monotonic()
     connection.sendall(frame(PING, 0, 0, bytes(8)))
-    _until(frames, PING, ACK)
+    _read_until(frames, PING, ACK)
     connection.sendall(_request(3))
     script.note("h2-ping-wait", 1e3 * (time.monotonic() - began))
-    _until(frames, DATA, END_STREAM)
+    _read_until(frames, DATA, END_STREAM)
 
 
 def late_pong(connection: socket.socket, script: Script) -> None:
@@ -149,15 +149,15 @@ def three_at_a_time(connection: socket.socket, script: Script) -> None:
     """Has three calls to make, and may make two at a time."""
     frames = _frames(connection)
     connection.sendall(PREFACE + frame(SETTINGS, 0, 0))
-    _until(frames, SETTINGS, 0)
+    _read_until(frames, SETTINGS, 0)
     time.sleep(script.random.uniform(*QUIET_S) / 10)
     connection.sendall(_request(1) + _request(3))
     began = time.monotonic()
-    _until(frames, DATA, END_STREAM)
+    _read_until(frames, DATA, END_STREAM)
     connection.sendall(_request(5))
     script.note("h2-stream-limit", 1e3 * (time.monotonic() - began))
     for _ in range(2):
-        _until(frames, DATA, END_STREAM)
+        _read_until(frames, DATA, END_STREAM)
 
 
 def two_at_a_time(connection: socket.socket, script: Script) -> None:

@@ -1,4 +1,4 @@
-"""Sides whose payload tells the relay what to do to its packets, and so what TCP has to repair."""
+"""Sides whose payload controls what the relay does to its packets, and so what TCP must repair."""
 
 from __future__ import annotations
 

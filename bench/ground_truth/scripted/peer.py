@@ -75,7 +75,7 @@ def _answer(connection: socket.socket, port: int, scenario: Scenario, config: Js
     with connection, contextlib.suppress(OSError):
         if scenario.handshake is not None:
             script.pause("slow-tls", scenario.handshake)
-        with scenarios.secured(connection, scenario, config["certificate"]) as stream:
+        with scenarios.wrap_tls(connection, scenario, config["certificate"]) as stream:
             _play(scenario.server, stream, script, is_captured=not config["proxied"])
     say({"client": port, "waits": script.waits})
 
@@ -104,7 +104,7 @@ def _conversation(scenario: Scenario, config: Json, number: int) -> None:
         except ConnectionRefusedError:
             script.note("connection-refused")
         else:
-            with scenarios.secured(connection, scenario, None) as stream:
+            with scenarios.wrap_tls(connection, scenario, None) as stream:
                 _play(scenario.client, stream, script)
     say({"client": port, "waits": script.waits})
 

@@ -100,7 +100,7 @@ def main() -> int:
     parser.add_argument("--scenarios", default="", help="of these (default: all)")
     parser.add_argument("--places", default=",".join(PLACES))
     parser.add_argument("--out", type=Path, help="folder for captures (default: a new one)")
-    parser.add_argument("--publish", action="store_true", help="write the page's part anew")
+    parser.add_argument("--publish", action="store_true", help="write the page's part again")
     options = parser.parse_args()
     out = options.out or Path(tempfile.mkdtemp(prefix="wirelab-scripted-"))
     chosen = [BY_NAME[name] for name in filter(None, options.scenarios.split(","))] or SCENARIOS
@@ -108,7 +108,7 @@ def main() -> int:
     try:
         with Interruption() as interruption:
             for name in filter(None, options.places.split(",")):
-                at_place(name, list(chosen), options.count, out, total, interruption)
+                play_at_place(name, list(chosen), options.count, out, total, interruption)
     except Interrupted:
         print(f"interrupted; the captures made so far are in {out}", file=sys.stderr)
         return 130
@@ -118,12 +118,12 @@ def main() -> int:
     print(*total.disagreements[:60], sep="\n")
     print(*table(total), sep="\n")
     if options.publish:
-        lines = [_where(), "", *table(total)]
-        PAGE.write_text(marked_parts.replaced(PAGE.read_text(), "scripted", lines))
+        lines = [_describe_machine(), "", *table(total)]
+        PAGE.write_text(marked_parts.replace_part(PAGE.read_text(), "scripted", lines))
     return 1 if _misses(total) else 0
 
 
-def at_place(
+def play_at_place(
     name: str,
     chosen: list[Scenario],
     count: int,
@@ -142,8 +142,10 @@ def at_place(
             folder = out / f"{scenario.name}-{name}"
             folder.mkdir(exist_ok=True)
             number = count * math.ceil(3 / len(places_of(scenario)))
-            play = partial(_played, scenario, place, number, folder, certificate, interruption)
-            port, truth = _undisturbed(play, total)
+            play = partial(
+                _play_scenario, scenario, place, number, folder, certificate, interruption
+            )
+            port, truth = _play_undisturbed(play, total)
             if scenario.name in FAR_ONLY:
                 for waits in truth.values():
                     waits.append((LONG_PATH, place.rtt_ns / 1e6))
@@ -154,12 +156,12 @@ def _place(name: str, log: Path, held: ExitStack, interruption: Interruption) ->
     if name == PROXY:
         return proxied.place()
     if name == RELAY:
-        return held.enter_context(relayed.opened(log, interruption))
-    return held.enter_context(places.opened(name, (), log, interruption))
+        return held.enter_context(relayed.open_relay(log, interruption))
+    return held.enter_context(places.open_place(name, (), log, interruption))
 
 
 def places_of(scenario: Scenario) -> tuple[str, ...]:
-    """Where it can be played and tells something."""
+    """Where it can be played with a useful result."""
     if scenario.relayed:
         return (RELAY,)
     if scenario.name in FAR_ONLY:
@@ -190,7 +192,7 @@ def _certificate(out: Path) -> Path:
 Truth = dict[int, list[tuple[str, float]]]
 
 
-def _undisturbed(
+def _play_undisturbed(
     play: Callable[[int], tuple[int, Truth, float]], total: Total
 ) -> tuple[int, Truth]:
     """Plays until the machine held no packet up; after some tries it counts as it is."""
@@ -204,7 +206,7 @@ def _undisturbed(
     return port, truth
 
 
-def _played(
+def _play_scenario(
     scenario: Scenario,
     place: NetworkPath,
     count: int,
@@ -230,7 +232,7 @@ def _played(
         server.say(json.dumps(serving).encode() + b"\n")
         port = _line(server, interruption)["port"]
         if is_proxied:
-            port = held.enter_context(proxied.opened(port, folder, interruption))
+            port = held.enter_context(proxied.open_proxy(port, folder, interruption))
         # Fragments behind the first have no port, and lookups another one.
         kept = None if scenario.relayed or scenario.looked_up else port
         spec = CaptureSpec("client", place.client, folder / CAPTURE, port=kept)
@@ -311,7 +313,7 @@ def _judge(
     for cause in CAUSES:
         expected = {client for client, waits in truth.items() if cause in dict(waits)}
         if cause == LONG_PATH and not expected and place == FAR:
-            continue  # it is long there, whether or not it matters beside the pause
+            continue  # it is long there, whether or not it matters compared with the pause
         alarmed |= _compare(f"{scenario.name} at {place}", cause, expected, found, total)
     if not scenario.causes:
         total.clean += len(truth)
@@ -356,7 +358,7 @@ def table(total: Total) -> Iterator[str]:
     yield (
         f"Clean connections: {total.clean}, {total.alarms} of them with a false alarm. Account of "
         f"time: {total.captures} captures, {total.sums_off} whose parts do not add up to their "
-        f"elapsed time; {100 * _unattributed(total):.2f} % of {total.elapsed_ms / 1e3:.0f} s "
+        f"elapsed time; {100 * _sum_unattributed(total):.2f} % of {total.elapsed_ms / 1e3:.0f} s "
         "unexplained. "
         f"{_captures(total.repeated)} made again because the machine held packets up for more than "
         f"{LATE_MS_MAX:.0f} ms; {_captures(total.disturbed)} so disturbed each time and counted."
@@ -367,7 +369,7 @@ def _captures(count: int) -> str:
     return f"{count} capture was" if count == 1 else f"{count} captures were"
 
 
-def _unattributed(total: Total) -> float:
+def _sum_unattributed(total: Total) -> float:
     return total.unattributed_ms / total.elapsed_ms if total.elapsed_ms else 0.0
 
 
@@ -385,10 +387,10 @@ def _misses(total: Total) -> bool:
             if low is not None and low < LIMIT:
                 return True
     share = total.alarms / total.clean if total.clean else 0.0
-    return bool(total.sums_off) or share > 0.01 or _unattributed(total) > UNATTRIBUTED_MAX
+    return bool(total.sums_off) or share > 0.01 or _sum_unattributed(total) > UNATTRIBUTED_MAX
 
 
-def _where() -> str:
+def _describe_machine() -> str:
     facts = machine.facts({})
     return (
         f"Measured {datetime.now(UTC):%Y-%m-%d}: {facts['processor']}, {len(facts['cores'])} "

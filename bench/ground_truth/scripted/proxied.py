@@ -53,7 +53,7 @@ def place() -> NetworkPath:
 
 
 @contextmanager
-def opened(server: int, folder: Path, interruption: Interruption) -> Iterator[int]:
+def open_proxy(server: int, folder: Path, interruption: Interruption) -> Iterator[int]:
     """The port of a proxy in front of the port ``server``. Raises :class:`TrialFailed`, and
     :class:`ToolMissing` where HAProxy is not installed."""
     port = namespaces.free_port()

@@ -61,7 +61,7 @@ class Relay(ManagedProcess[Ready]):
 
 
 @contextmanager
-def opened(log: Path, interruption: Interruption) -> Iterator[NetworkPath]:
+def open_relay(log: Path, interruption: Interruption) -> Iterator[NetworkPath]:
     """The place, for as long as the block lasts."""
     with Relay(log=log, interruption=interruption) as relay:
         yield relay.place()

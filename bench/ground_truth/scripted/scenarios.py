@@ -49,7 +49,7 @@ class Scenario:
     looked_up: bool = False
     """The client looks up the server's name first, which takes long (:mod:`.lookups`)."""
     relayed: bool = False
-    """Its payload tells a relay what to do to packets (:mod:`.relay`)."""
+    """Its payload controls what a relay does to packets (:mod:`.relay`)."""
     handshake: tuple[float, float] | None = None
     """The server waits that long before it answers the ClientHello."""
     parallel: int = 8
@@ -73,7 +73,7 @@ def _several(connection: socket.socket, script: Script) -> None:
         ask(connection, script)
 
 
-def _paced(connection: socket.socket, script: Script) -> None:
+def _send_paced(connection: socket.socket, script: Script) -> None:
     for _ in range(3):
         ask(connection, script)
         time.sleep(script.random.uniform(0.02, 0.2))
@@ -125,15 +125,15 @@ def _take_upload(connection: socket.socket, script: Script) -> None:
 
 def _dribble_reply(connection: socket.socket, script: Script) -> None:
     while read_head(connection):
-        _dribbled(connection, script, REPLY)
+        _send_slowly(connection, script, REPLY)
 
 
 def _dribble_request(connection: socket.socket, script: Script) -> None:
-    _dribbled(connection, script, UPLOAD)
+    _send_slowly(connection, script, UPLOAD)
     read_reply(connection)
 
 
-def _dribbled(connection: socket.socket, script: Script, head: bytes) -> None:
+def _send_slowly(connection: socket.socket, script: Script, head: bytes) -> None:
     connection.sendall(head)
     pieces = 10
     each = len(CONTENT) // pieces
@@ -232,13 +232,13 @@ def _answer_in_order(connection: socket.socket, script: Script) -> None:
     read_head(connection)
 
 
-def _nothing(connection: socket.socket, script: Script) -> None:
+def _do_nothing(connection: socket.socket, script: Script) -> None:
     pass
 
 
 SCENARIOS = (
     Scenario("clean-calls", _several, answer),
-    Scenario("clean-paced", _paced, answer),
+    Scenario("clean-paced", _send_paced, answer),
     Scenario("clean-large", _large, _send_large),
     Scenario("clean-tls", _several, answer, tls=True),
     Scenario("idle-before-request", _idle_first, answer, ("client-idle",)),
@@ -249,7 +249,7 @@ SCENARIOS = (
     Scenario("dribbled-reply", ask, _dribble_reply, ("dribbled-writes",)),
     Scenario("dribbled-request", _dribble_request, _take_upload, ("dribbled-writes",)),
     Scenario("never-read", _never_read, _fill, ("zero-window", "connection-reset")),
-    Scenario("refused", _nothing, _nothing, ("connection-refused",), refused=True),
+    Scenario("refused", _do_nothing, _do_nothing, ("connection-refused",), refused=True),
     Scenario("reset", _expect_reset, _reset, ("connection-reset",)),
     Scenario("unanswered", _give_up, _stay_silent, ("unanswered",)),
     Scenario("redirect", _follow, _redirect, ("redirect",)),
@@ -305,7 +305,7 @@ NOT_PROXIED = frozenset({"refused", "reset", "never-read"})
 """A proxy accepts and closes connections by itself, and takes what the client does not."""
 
 
-def secured(
+def wrap_tls(
     connection: socket.socket, scenario: Scenario, certificate: str | None
 ) -> socket.socket:
     """The connection, in TLS where the scenario wants it; a server has a certificate."""

@@ -3,7 +3,7 @@
 An exchange is found from the order of the calls alone: the client's first send
 after it has received something begins the next one. Where HTTP/2 is spoken,
 buffers of control frames are left out. That holds where a connection carries
-one call at a time; of others (pipelined, multiplexed) no exchanges are told.
+one call at a time; of others (pipelined, multiplexed) the exchanges are not known.
 """
 
 from __future__ import annotations
@@ -108,18 +108,18 @@ def _exchanges(client: Endpoint, server: Endpoint, is_http2: bool) -> Iterator[E
     requests = _requests(client, is_http2)
     replies = [send for send in server.sends if not _is_control(send, is_http2)]
     for ordinal, sends in enumerate(requests):
-        request = Message(sends, _taken(server.receives, sends))
+        request = Message(sends, _find_receives(server.receives, sends))
         since = request.receives[0].ended if request.receives else None
         until = None
         if ordinal + 1 < len(requests):
-            following = _taken(server.receives, requests[ordinal + 1])
+            following = _find_receives(server.receives, requests[ordinal + 1])
             until = following[0].ended if following else None
         own = [
             send
             for send in replies
             if since is not None and send.at >= since and (until is None or send.at < until)
         ]
-        reply = Message(tuple(own), _taken(client.receives, own)) if own else None
+        reply = Message(tuple(own), _find_receives(client.receives, own)) if own else None
         opening = client.connect if ordinal == 0 else None
         begun = opening.at if opening is not None else sends[0].at
         yield Exchange(ordinal, request, reply, begun)
@@ -137,7 +137,7 @@ def _requests(client: Endpoint, is_http2: bool) -> list[tuple[Transfer, ...]]:
             is_new = opened is not None
             stream = opened or stream
         else:
-            is_new = not found or _received_between(client, found[-1][-1].ended, send.at)
+            is_new = not found or _has_received_between(client, found[-1][-1].ended, send.at)
         if is_new:
             found.append([send])
         elif found:
@@ -145,7 +145,7 @@ def _requests(client: Endpoint, is_http2: bool) -> list[tuple[Transfer, ...]]:
     return [tuple(sends) for sends in found]
 
 
-def _received_between(endpoint: Endpoint, start: int, end: int) -> bool:
+def _has_received_between(endpoint: Endpoint, start: int, end: int) -> bool:
     return any(start <= receive.ended <= end for receive in endpoint.receives)
 
 
@@ -153,7 +153,7 @@ def _is_control(send: Transfer, is_http2: bool) -> bool:
     return is_http2 and is_control_only(send.prefix, send.bytes)
 
 
-def _taken(receives: Sequence[Transfer], sends: Sequence[Transfer]) -> tuple[Transfer, ...]:
+def _find_receives(receives: Sequence[Transfer], sends: Sequence[Transfer]) -> tuple[Transfer, ...]:
     """The receives that gave a byte of these sends."""
     if not sends:
         return ()

@@ -60,15 +60,15 @@ class Endpoint:
     failed: bool = False
     """A call ended in an error of the connection."""
 
-    def sent(self, call: Call) -> None:
+    def add_send(self, call: Call) -> None:
         if call.error == "EAGAIN":
             self.refused.append(call)
         elif call.result > 0:
-            self.sends.append(_after(self.sends, call))
+            self.sends.append(_make_transfer(self.sends, call))
 
-    def received(self, call: Call) -> None:
+    def add_receive(self, call: Call) -> None:
         if call.result > 0:
-            self.receives.append(_after(self.receives, call))
+            self.receives.append(_make_transfer(self.receives, call))
         elif call.result == 0 and self.end_seen_at is None:
             self.end_seen_at = call.ended
 
@@ -81,7 +81,7 @@ class Endpoint:
             self.receive_buffer = int(found[2])
 
 
-def _after(transfers: list[Transfer], call: Call) -> Transfer:
+def _make_transfer(transfers: list[Transfer], call: Call) -> Transfer:
     start = transfers[-1].end if transfers else 0
     end = start + call.result
     # A kernel that takes less than it was given shows more of the buffer than it took.
@@ -111,7 +111,7 @@ class Spans:
         place = bisect_left(self._starts, at)
         return self._starts[place] if place < len(self._starts) else None
 
-    def within(self, start: int, end: int) -> int:
+    def overlap(self, start: int, end: int) -> int:
         """How much of the time from start to end they cover, ns."""
         first = max(0, bisect_right(self._starts, start) - 1)
         covered = 0
@@ -165,12 +165,12 @@ class _Reader:
             if end - event.at >= WAIT_NS_MIN:
                 self.waits.append((event.at, end))
         elif event.descriptor is not None and event.ends is None:
-            self._unnamed(event.descriptor, event)
+            self._keep_early(event.descriptor, event)
         elif event.descriptor is not None and event.ends is not None:
-            self._named(event.descriptor, event.ends, event)
+            self._add_call(event.descriptor, event.ends, event)
 
     def stops(self) -> list[tuple[int, int]]:
-        """Every thread tells of each stop: the first counts, up to the next SIGCONT."""
+        """Every thread reports each stop: the first counts, up to the next SIGCONT."""
         spans: list[tuple[int, int]] = []
         since: int | None = None
         for stop in self._stops:
@@ -181,13 +181,13 @@ class _Reader:
                 since = None
         return spans
 
-    def _unnamed(self, descriptor: int, call: Call) -> None:
+    def _keep_early(self, descriptor: int, call: Call) -> None:
         if call.name == "close":
             self._early.pop(descriptor, None)
         else:
             self._early.setdefault(descriptor, []).append(call)
 
-    def _named(self, descriptor: int, ends: Ends, call: Call) -> None:
+    def _add_call(self, descriptor: int, ends: Ends, call: Call) -> None:
         endpoint = self.endpoints.get(ends)
         if endpoint is None:
             endpoint = self.endpoints[ends] = Endpoint(ends)
@@ -212,9 +212,9 @@ def _limit(words: str) -> int:
 
 def _apply(endpoint: Endpoint, call: Call) -> None:
     if call.name in SENDS:
-        endpoint.sent(call)
+        endpoint.add_send(call)
     elif call.name in RECEIVES:
-        endpoint.received(call)
+        endpoint.add_receive(call)
     elif call.name == "connect" and endpoint.connect is None:
         endpoint.connect = call
     elif call.name == "setsockopt" and call.result == 0:

@@ -109,7 +109,7 @@ def events(lines: Iterable[str]) -> Iterator[Call | Stop]:
 
 
 def _call(words: str, at: int, seen: int) -> Call | None:
-    """The call of one line; None for what is no call."""
+    """The call of one line; None if the line is not a call."""
     found = _CALL.match(words)
     if found is None or found[3] == "?":
         return None

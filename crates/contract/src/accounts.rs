@@ -75,7 +75,7 @@ impl Accounts {
     /// The sum of all balances.
     pub(crate) fn money(&self) -> i64 {
         // int32 holds the balance of one account, not the sum of a thousand.
-        let balance = |account| i64::from(locked(account).balance);
+        let balance = |account| i64::from(lock(account).balance);
         self.accounts.iter().map(balance).sum()
     }
 
@@ -95,7 +95,7 @@ impl Accounts {
         positive(request.am)?;
         let mut account = self.account(request.id)?;
         // Reserved money belongs to its reservations, although it is in the balance.
-        covered(account.available(), request.am)?;
+        check_covered(account.available(), request.am)?;
         let cn = self.action()?;
         account.balance -= request.am;
         Ok(DirectDebitReply { cn })
@@ -104,7 +104,7 @@ impl Accounts {
     pub(crate) fn reserve(&self, request: &ReserveRequest) -> Answer<ReserveReply> {
         positive(request.am)?;
         let mut account = self.account(request.id)?;
-        covered(account.available(), request.am)?;
+        check_covered(account.available(), request.am)?;
         let action = self.actions.room();
         let action = action.ok_or(ApplicationError::TooManyActions)?;
         // Both places are held before a number is drawn. When one is missing, dropping the
@@ -133,7 +133,7 @@ impl Accounts {
         // it is that account's.
         let kept = kept.filter(|kept| kept.account == request.id);
         let kept = kept.ok_or(ApplicationError::UnknownReservation)?;
-        covered(kept.amount, request.am)?;
+        check_covered(kept.amount, request.am)?;
         let cn = self.action()?;
         // Still there: it can only end under the lock of its account, which is held.
         self.reservations.take(request.res);
@@ -181,7 +181,7 @@ impl Accounts {
         // In int64, since `i32::MIN - 1` overflows.
         let index = usize::try_from(i64::from(id) - 1).ok();
         let account = index.and_then(|index| self.accounts.get(index));
-        account.map(locked).ok_or(ApplicationError::NoAccount)
+        account.map(lock).ok_or(ApplicationError::NoAccount)
     }
 
     /// Keeps a new unconfirmed action and returns its number.
@@ -211,14 +211,14 @@ fn positive(amount: i32) -> Answer<()> {
     }
 }
 
-fn covered(held: i32, amount: i32) -> Answer<()> {
+fn check_covered(held: i32, amount: i32) -> Answer<()> {
     match amount <= held {
         true => Ok(()),
         false => Err(ApplicationError::NotEnoughCredit),
     }
 }
 
-fn locked(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
+fn lock(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
     // No step between two changes can panic, so a poisoned account is still consistent.
     account.lock().unwrap_or_else(PoisonError::into_inner)
 }

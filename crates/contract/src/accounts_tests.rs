@@ -43,7 +43,7 @@ fn confirm(state: &State, cn: i32) -> Answer<ConfirmActionReply> {
 }
 
 /// Balance and reserved amount.
-fn held(state: &State, id: i32) -> (i32, i32) {
+fn read_account(state: &State, id: i32) -> (i32, i32) {
     let reply = state.accounts.credit_control(&CreditControlRequest { id });
     let CreditControlReply { balance, reserved } = reply.unwrap();
     (balance, reserved)
@@ -53,20 +53,20 @@ fn held(state: &State, id: i32) -> (i32, i32) {
 fn each_operation_moves_the_money_that_it_names() {
     let state = state();
     credit(&state, 1, 5).unwrap();
-    assert_eq!(held(&state, 1), (BALANCE + 5, 0));
+    assert_eq!(read_account(&state, 1), (BALANCE + 5, 0));
     debit(&state, 1, 10).unwrap();
-    assert_eq!(held(&state, 1), (BALANCE - 5, 0));
+    assert_eq!(read_account(&state, 1), (BALANCE - 5, 0));
     let reserved = reserve(&state, 1, 100).unwrap();
-    assert_eq!(held(&state, 1), (BALANCE - 5, 100));
+    assert_eq!(read_account(&state, 1), (BALANCE - 5, 100));
     release(&state, reserved.res).unwrap();
-    assert_eq!(held(&state, 1), (BALANCE - 5, 0));
+    assert_eq!(read_account(&state, 1), (BALANCE - 5, 0));
     let [first, second] = [30, 40].map(|am| reserve(&state, 1, am).unwrap().res);
     // Less than was set aside: the rest is released.
     debit_reservation(&state, 1, 25, first).unwrap();
-    assert_eq!(held(&state, 1), (BALANCE - 30, 40));
+    assert_eq!(read_account(&state, 1), (BALANCE - 30, 40));
     debit_reservation(&state, 1, 40, second).unwrap();
-    assert_eq!(held(&state, 1), (BALANCE - 70, 0));
-    assert_eq!([2, 3].map(|id| held(&state, id)), [(BALANCE, 0); 2]);
+    assert_eq!(read_account(&state, 1), (BALANCE - 70, 0));
+    assert_eq!([2, 3].map(|id| read_account(&state, id)), [(BALANCE, 0); 2]);
     assert_eq!(state.money(), i64::from(3 * BALANCE - 70));
 }
 
@@ -86,7 +86,7 @@ fn an_action_is_confirmed_once() {
         let again = confirm(&state, cn);
         assert_eq!(again, Err(ApplicationError::UnknownConfirmation));
     }
-    // A reservation is no action, though both numbers come from one counter.
+    // A reservation is not an action, though both numbers come from one counter.
     for never in [0, -1, i32::MIN, i32::MAX, reserved.res] {
         let unknown = confirm(&state, never);
         assert_eq!(unknown, Err(ApplicationError::UnknownConfirmation));
@@ -100,7 +100,7 @@ fn a_reservation_ends_once_and_belongs_to_its_account() {
     let unknown = ApplicationError::UnknownReservation;
     assert_eq!(debit_reservation(&state, 2, 50, res), Err(unknown));
     assert_eq!(debit_reservation(&state, 1, 50, res + 10), Err(unknown));
-    assert_eq!(held(&state, 1), (BALANCE, 50));
+    assert_eq!(read_account(&state, 1), (BALANCE, 50));
     debit_reservation(&state, 1, 50, res).unwrap();
     assert_eq!(debit_reservation(&state, 1, 50, res), Err(unknown));
     assert_eq!(release(&state, res), Err(unknown));
@@ -139,7 +139,7 @@ fn of_several_errors_the_first_is_reported() {
     assert_eq!(reserve(&state, 2, 401), Err(NotEnoughCredit));
     assert_eq!(debit_reservation(&state, 2, 601, res), Err(NotEnoughCredit));
     assert!(debit(&state, 2, 400).is_ok());
-    assert_eq!(held(&state, 2), (600, 600));
+    assert_eq!(read_account(&state, 2), (600, 600));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_million_unconfirmed_actions_are_kept_and_no_more() {
     assert_eq!(short, Err(ApplicationError::NotEnoughCredit));
     let unknown = release(&state, 0);
     assert_eq!(unknown, Err(ApplicationError::UnknownReservation));
-    assert_eq!((state.money(), held(&state, 1).1), (money, 1));
+    assert_eq!((state.money(), read_account(&state, 1).1), (money, 1));
     // One confirmation makes room for one action, and the release is one.
     confirm(&state, first.cn).unwrap();
     release(&state, first.res).unwrap();
@@ -198,7 +198,7 @@ fn numbers_run_out_rather_than_be_given_twice() {
     let full = ApplicationError::TooManyActions;
     assert_eq!(credit(&state, 1, 1), Err(full));
     assert_eq!(reserve(&state, 1, 1), Err(full));
-    assert_eq!(held(&state, 1), (BALANCE, 10));
+    assert_eq!(read_account(&state, 1), (BALANCE, 10));
     assert!(confirm(&state, last.cn).is_ok());
 }
 
@@ -217,7 +217,7 @@ fn no_money_is_lost_or_made_by_eight_threads_on_three_accounts() {
     assert_eq!(distinct.len(), all.len(), "a number was given twice");
     assert!(all.iter().all(|&number| number > 0));
     for id in 1..=3 {
-        let (balance, reserved) = held(&state, id);
+        let (balance, reserved) = read_account(&state, id);
         assert!(
             reserved == 0 && balance >= 0,
             "account {id}: {reserved} of {balance}"
@@ -286,7 +286,7 @@ fn of_threads_that_end_one_reservation_one_succeeds() {
             let ends = threads.into_iter().map(|t| t.join().unwrap());
             ends.filter(Result::is_ok).count()
         });
-        assert_eq!((ended, held(&state, 1)), (1, (BALANCE, 0)));
+        assert_eq!((ended, read_account(&state, 1)), (1, (BALANCE, 0)));
     }
 }
 
@@ -335,7 +335,7 @@ proptest! {
                 Err(_) => {}
             }
             for (id, expected) in (1..).zip(&accounts) {
-                let (balance, reserved) = held(&state, id);
+                let (balance, reserved) = read_account(&state, id);
                 prop_assert_eq!((expected.balance, expected.reserved), (balance.into(), reserved.into()));
                 prop_assert!(0 <= reserved && reserved <= balance);
             }

@@ -68,7 +68,7 @@ pub enum ApplicationError {
     /// Too long an owner, title or note.
     #[error("at most 1024 bytes")]
     TextTooLong,
-    /// A weight that is no number or infinite.
+    /// A weight that is not finite.
     #[error("weight must be finite")]
     Weight,
     /// No room for another owner.
@@ -165,7 +165,7 @@ impl FromStr for ApplicationError {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = ApplicationError::ALL
             .into_iter()
-            // Through Display, so that each text stands in one place only.
+            // Through Display, so that each text is in one place only.
             .find(|error| error.to_string() == text);
         found.ok_or_else(|| UnknownError(text.to_owned()))
     }

@@ -181,7 +181,7 @@ impl ObjectForm {
 
     /// Why the object with these values is not the message.
     fn explain(&self, fields: &[(&str, &Value)], error: &serde_json::Error) -> FieldError {
-        // At fault is whichever cannot stand alone.
+        // At fault is the one that is not valid alone.
         let alone = fields.iter().find(|field| {
             let object = self.replace(&[**field]);
             object.is_ok_and(|object| !(self.can_read)(object))

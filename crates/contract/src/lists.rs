@@ -29,7 +29,7 @@ const PROTOBUF_ITEM_BYTES_MIN: usize = 2;
 #[error("a list holds at most 200000 items")]
 pub struct TooManyItems;
 
-/// Why bytes are no message of Protocol Buffers.
+/// Why bytes are not a message of Protocol Buffers.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ProtobufError {
     /// More than is read; nothing was decoded.
@@ -59,7 +59,7 @@ pub fn check_protobuf<M: Message>(bytes: &[u8]) -> Result<(), TooManyItems> {
 }
 
 fn count(lists: &[u32], mut bytes: &[u8]) -> Result<(), TooManyItems> {
-    // Too few bytes for so many items: most messages are not walked twice.
+    // Too few bytes for that number of items: most messages are not walked twice.
     if lists.is_empty() || bytes.len() <= ITEMS_MAX * PROTOBUF_ITEM_BYTES_MIN {
         return Ok(());
     }
@@ -137,13 +137,13 @@ mod tests {
     fn a_list_ends_at_its_bound_in_protobuf() {
         let most: SubmitRequest = from_protobuf(&protobuf(ITEMS_MAX)).unwrap();
         assert_eq!(most.records.len(), ITEMS_MAX);
-        // A field that is no list must not be counted, or the last item would be one too
+        // A field that is not a list must not be counted, or the last item would be one too
         // many.
         let batch = [&b"\x0a\x01b"[..], &protobuf(ITEMS_MAX)].concat();
         assert_eq!(check_protobuf::<SubmitRequest>(&batch), Ok(()));
         let more = from_protobuf::<SubmitRequest>(&protobuf(ITEMS_MAX + 1));
         assert_eq!(more, Err(TooManyItems.into()));
-        // Items of a list need not stand together in Protocol Buffers.
+        // Items of a list need not be adjacent in Protocol Buffers.
         let unsorted = [&protobuf(ITEMS_MAX)[..], b"\x0a\x01b", &protobuf(1)].concat();
         assert_eq!(
             check_protobuf::<SubmitRequest>(&unsorted),

@@ -36,7 +36,7 @@ pub trait Message:
     const LISTS: &'static [u32];
 
     /// The message with each of its lists in one element around the items: the form
-    /// of SOAP's rpc styles, where a part of a message stands exactly once (WS-I Basic
+    /// of SOAP's rpc styles, where a part of a message appears exactly once (WS-I Basic
     /// Profile 1.1, 4.7). The message itself where it has no list.
     type Parts: From<Self> + Into<Self> + Serialize + DeserializeOwned;
 }

@@ -51,7 +51,7 @@ pub(crate) fn addressable(bytes: u64) -> usize {
 /// [`ApplicationError::TooManyItems`], else [`ApplicationError::EmptyBatch`],
 /// else [`ApplicationError::TooManyRecords`].
 pub fn submit(request: &SubmitRequest) -> Result<SubmitReply, ApplicationError> {
-    // Only a reader that had no place to count lets so many through; this comes before any
+    // Only a reader that does not count passes too many items on; this comes before any
     // other error (contracts/README.md, Sizes).
     if request.records.len() > ITEMS_MAX {
         return Err(ApplicationError::TooManyItems);

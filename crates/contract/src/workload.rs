@@ -97,21 +97,21 @@ pub fn call(
             chunk_bytes: chunk(chunk_bytes)?.unsigned_abs(),
         },
         Operation::Download => Call::Download(DownloadRequest {
-            length: within(operation, bytes, 0, TRANSFER_BYTES_MAX)? as i64,
+            length: check_size(operation, bytes, 0, TRANSFER_BYTES_MAX)? as i64,
             chunk_bytes: chunk(chunk_bytes)?,
         }),
         Operation::Deploy if bytes > 0 => Call::Deploy(DeployRequest {
-            document: text(within(operation, bytes, 1, DOCUMENT_BYTES_MAX as u64)? as usize),
+            document: text(check_size(operation, bytes, 1, DOCUMENT_BYTES_MAX as u64)? as usize),
         }),
         // 0 stands for "as it is". Another size that is silently ignored would be reported
         // as measured.
         _ if bytes > 0 => return Err(WorkloadError::OneSize { operation, bytes }),
-        other => fixed(other)?,
+        other => build_fixed(other)?,
     })
 }
 
 /// A call of an operation whose requests have one size.
-fn fixed(operation: Operation) -> Result<Call, WorkloadError> {
+fn build_fixed(operation: Operation) -> Result<Call, WorkloadError> {
     let carried = Carried::default();
     match operation {
         Operation::Deploy => Ok(Call::Deploy(deploy())),
@@ -134,7 +134,7 @@ fn fixed(operation: Operation) -> Result<Call, WorkloadError> {
     }
 }
 
-fn within(operation: Operation, bytes: u64, min: u64, max: u64) -> Result<u64, WorkloadError> {
+fn check_size(operation: Operation, bytes: u64, min: u64, max: u64) -> Result<u64, WorkloadError> {
     if (min..=max).contains(&bytes) {
         Ok(bytes)
     } else {
@@ -148,12 +148,12 @@ fn within(operation: Operation, bytes: u64, min: u64, max: u64) -> Result<u64, W
 }
 
 fn hello_bytes(operation: Operation, bytes: u64) -> Result<u64, WorkloadError> {
-    within(operation, bytes, 0, HELLO_BYTES_MAX)
+    check_size(operation, bytes, 0, HELLO_BYTES_MAX)
 }
 
 fn upload_data(operation: Operation, bytes: u64) -> Result<Vec<u8>, WorkloadError> {
     Ok(pattern(
-        within(operation, bytes, 0, TRANSFER_BYTES_MAX)? as usize
+        check_size(operation, bytes, 0, TRANSFER_BYTES_MAX)? as usize,
     ))
 }
 
@@ -174,7 +174,7 @@ fn chunk(chunk_bytes: u32) -> Result<i32, WorkloadError> {
 /// # Errors
 /// When `bytes` is not [`SUBMIT_BYTES_MIN`] to [`SUBMIT_BYTES_MAX`].
 pub fn submit_request(bytes: u64, seed: u64) -> Result<SubmitRequest, WorkloadError> {
-    within(Operation::Submit, bytes, SUBMIT_BYTES_MIN, SUBMIT_BYTES_MAX)?;
+    check_size(Operation::Submit, bytes, SUBMIT_BYTES_MIN, SUBMIT_BYTES_MAX)?;
     let mut writer = RecordWriter::new(bytes, seed);
     let mut request = SubmitRequest {
         batch: format!("B{seed:x}-ü"),

@@ -89,7 +89,7 @@ fn a_seed_gives_one_request_and_another_seed_another() {
 }
 
 #[test]
-fn every_operation_that_stands_alone_has_a_call_with_its_answer() {
+fn every_operation_that_needs_no_other_has_a_call_with_its_answer() {
     for operation in Operation::ALL {
         // Only transfer has operations with a size.
         let bytes = match operation.contract() {

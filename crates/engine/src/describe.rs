@@ -53,7 +53,7 @@ struct Service {
 #[derive(Serialize)]
 struct Method {
     name: String,
-    /// Whether the client sends a stream, which is no single request.
+    /// Whether the client sends a stream, which is more than one request.
     streams: bool,
     /// A request with every field set, as proto3 JSON.
     example: serde_json::Value,
@@ -88,14 +88,14 @@ fn description(arguments: &Arguments) -> Result<Description, Fault> {
     if let Some(address) = &arguments.reflect {
         let pool = reflection::fetch(address)?;
         let set = base64::engine::general_purpose::STANDARD.encode(pool.encode_to_vec());
-        return described(&pool, Some(set));
+        return describe_pool(&pool, Some(set));
     }
     // clap demands one of the two.
     let file = arguments.file.as_deref().unwrap_or_default();
-    described(&proto::compile(file, &arguments.import)?, None)
+    describe_pool(&proto::compile(file, &arguments.import)?, None)
 }
 
-fn described(pool: &DescriptorPool, set: Option<String>) -> Result<Description, Fault> {
+fn describe_pool(pool: &DescriptorPool, set: Option<String>) -> Result<Description, Fault> {
     let services = pool.services().map(|service| of_service(&service));
     Ok(Description {
         services: services.collect::<Result<_, _>>()?,

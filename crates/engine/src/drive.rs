@@ -93,19 +93,19 @@ fn prepare_all(plan: &Plan) -> Result<Vec<Prepared>, Fault> {
             let server = RefCell::new(None);
             let reflect = |group: &Group| {
                 if server.borrow().is_none() {
-                    server.replace(Some(described(group, plan.allow_any_target)?));
+                    server.replace(Some(describe_server(group, plan.allow_any_target)?));
                 }
                 Ok(server.borrow().clone().expect("it has answered"))
             };
             let resolved = proto::resolve(group, &reflect);
             let prepared = resolved.and_then(|group| prepare(&group));
-            prepared.map_err(|fault| named(&group.name, fault))
+            prepared.map_err(|fault| add_group_name(&group.name, fault))
         })
         .collect()
 }
 
 /// What the group's server says that it has, where it may be called at all.
-fn described(group: &Group, any_target: bool) -> Result<DescriptorPool, Fault> {
+fn describe_server(group: &Group, any_target: bool) -> Result<DescriptorPool, Fault> {
     let remedy = "name the .proto as proto (--proto FILE)";
     if group.tls.is_some() {
         let message = "a server with TLS is not asked to describe itself";
@@ -121,7 +121,7 @@ fn described(group: &Group, any_target: bool) -> Result<DescriptorPool, Fault> {
     }
 }
 
-fn named(group: &str, fault: Fault) -> Fault {
+fn add_group_name(group: &str, fault: Fault) -> Fault {
     Fault {
         message: format!("group {group:?}: {}", fault.message),
         ..fault

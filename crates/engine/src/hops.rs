@@ -37,13 +37,13 @@ pub(crate) fn hops(arguments: &Arguments) -> ExitCode {
 }
 
 fn read(arguments: &Arguments) -> Result<Hops, String> {
-    let mut front = collected(&arguments.front, Names::default())?;
-    let back = collected(&arguments.back, front.take_names())?;
+    let mut front = collect(&arguments.front, Names::default())?;
+    let back = collect(&arguments.back, front.take_names())?;
     Ok(compare(front, back))
 }
 
 /// The exchanges of one capture; or why it cannot be read, and what to do.
-fn collected(file: &Path, names: Names) -> Result<HopCollector, String> {
+fn collect(file: &Path, names: Names) -> Result<HopCollector, String> {
     let name = file.display().to_string();
     let mut dissector = Dissector::new(Options::default(), HopCollector::new(names));
     let summary = read_file(file, &mut dissector)

@@ -20,7 +20,7 @@ pub(crate) fn flag() -> &'static AtomicBool {
 
 /// Ends this process with its parent, so that none is left behind.
 pub(crate) fn die_with_parent() {
-    // It fails only for a number that is no signal.
+    // It fails only for a number that is not a signal.
     // PR_SET_PDEATHSIG: sent when the parent's thread ends, also after SIGKILL (prctl(2)).
     let _set = set_parent_process_death_signal(Some(Signal::TERM));
 }

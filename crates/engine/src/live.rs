@@ -49,10 +49,10 @@ pub(crate) struct Arguments {
     /// Only connections of this process and its children.
     #[arg(long)]
     pid: Option<u32>,
-    /// End after so many seconds; without it at SIGINT.
+    /// End after this number of seconds; without it at SIGINT.
     #[arg(long = "for", value_name = "SECONDS")]
     seconds: Option<f64>,
-    /// Print the account after every so many seconds.
+    /// Print the account at this interval, in seconds.
     #[arg(long, default_value_t = 1.0)]
     every: f64,
     /// Also write the packets to this file (pcapng; needs one interface).
@@ -150,7 +150,7 @@ fn watch(arguments: &Arguments, interrupted: &AtomicBool) -> Result<(), Failure>
     print(&Line::Ready {
         interfaces: live.sources.iter().map(|one| one.name.clone()).collect(),
     })?;
-    live.until_stopped(arguments, interrupted)?;
+    live.run_until_stopped(arguments, interrupted)?;
     live.finish()
 }
 
@@ -285,7 +285,7 @@ impl Live {
         )?)
     }
 
-    fn until_stopped(
+    fn run_until_stopped(
         &mut self,
         arguments: &Arguments,
         interrupted: &AtomicBool,

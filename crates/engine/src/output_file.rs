@@ -27,11 +27,11 @@ pub(crate) fn create(path: &Path) -> Result<io::Result<File>, Refusal> {
         // A pipe without a reader is refused, not waited for (open(2)).
         .custom_flags(libc::O_NONBLOCK)
         .open(path);
-    Ok(file.and_then(blocking))
+    Ok(file.and_then(make_blocking))
 }
 
 /// Lets writes wait for whoever reads a pipe.
-fn blocking(file: File) -> io::Result<File> {
+fn make_blocking(file: File) -> io::Result<File> {
     rustix::io::ioctl_fionbio(&file, false)?;
     Ok(file)
 }

@@ -74,7 +74,7 @@ fn resolve_method(
     }
     let pool = match (proto, &descriptors_base64, *reflect) {
         (Some(proto), None, false) => compile(&proto, include)?,
-        (None, Some(described), false) => described_by(described)?,
+        (None, Some(described), false) => read_descriptors(described)?,
         (None, None, true) => described_by_server(group)?,
         (None, None, false) => {
             return Err(refused(
@@ -95,7 +95,7 @@ fn resolve_method(
     Ok(())
 }
 
-fn described_by(descriptors: &str) -> Result<DescriptorPool, Fault> {
+fn read_descriptors(descriptors: &str) -> Result<DescriptorPool, Fault> {
     let unusable = |reason: String| {
         refused(
             format!("descriptors_base64: {reason}"),
@@ -134,7 +134,7 @@ pub(crate) fn compile(proto: &str, include: &[String]) -> Result<DescriptorPool,
     let folders: Vec<String> = include.iter().cloned().chain(own).collect();
     let remedy = "imports are looked for next to the file and in the folders of include (--import)";
     let set = protox::compile([proto], &folders)
-        .map_err(|error| refused(format!("{proto}: {}", located(&error)), remedy))?;
+        .map_err(|error| refused(format!("{proto}: {}", format_location(&error)), remedy))?;
     DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| refused(format!("{proto}: {error}"), remedy))
 }
@@ -149,7 +149,7 @@ fn decode(set: &str) -> Result<DescriptorPool, Fault> {
 }
 
 /// The error with its file and line, which its one-line form leaves out.
-fn located(error: &protox::Error) -> String {
+fn format_location(error: &protox::Error) -> String {
     let (message, whole) = (error.to_string(), format!("{error:?}"));
     // `file:line:column: message`, where there is a place to name.
     // protox gives the place only in its Debug form.

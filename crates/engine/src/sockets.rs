@@ -17,7 +17,7 @@ use wirelab_trace::packet::Flags;
 use wirelab_trace::packet::decode::{Decoded, decode};
 use wirelab_trace::packet::file::Record;
 
-/// They are looked up again after so many times the duration of that.
+/// Sockets are looked up again after this multiple of the time that a lookup takes.
 const PAUSE: u32 = 4;
 /// The SYN of a socket that was closed again may still wait to be dissected.
 const KEPT: Duration = Duration::from_millis(500);
@@ -357,7 +357,7 @@ mod tests {
 
     use super::*;
 
-    fn found(sockets: &Sockets) -> Vec<SocketAddr> {
+    fn list_found(sockets: &Sockets) -> Vec<SocketAddr> {
         let known = sockets.known.values().filter_map(|known| known.ends);
         known.map(|ends| ends.local).collect()
     }
@@ -389,7 +389,7 @@ mod tests {
         let datagrams = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         std::thread::sleep(sockets.left());
         sockets.look_up().expect("this process");
-        let found = found(&sockets);
+        let found = list_found(&sockets);
         for address in [
             four.local_addr(),
             six.local_addr(),

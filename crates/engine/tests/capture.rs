@@ -71,7 +71,7 @@ impl Running {
     }
 
     /// As the lab does it; returns its first line, too.
-    fn configured(config: &Value) -> (Running, Value) {
+    fn start_configured(config: &Value) -> (Running, Value) {
         let mut running = Running::spawn(engine().arg("capture"));
         let stdin = running.stdin.as_mut().expect("piped");
         writeln!(stdin, "{config}").expect("it reads its configuration");
@@ -153,7 +153,7 @@ fn a_load_is_captured_whole_and_wireshark_opens_it() {
     let (folder, (service, port)) = (Folder::new("load"), service());
     let file = folder.file("load.pcapng");
     let config = json!({"interface": "lo", "file": file, "snaplen": null, "port": port});
-    let (running, ready) = Running::configured(&config);
+    let (running, ready) = Running::start_configured(&config);
     assert_eq!(ready["ready"], true, "{ready}");
     assert_eq!(ready["interface"], "lo");
     assert_eq!(ready["link_type"], "ethernet");
@@ -221,7 +221,7 @@ fn what_a_killed_capture_wrote_can_be_read() {
     let (folder, (service, port)) = (Folder::new("killed"), service());
     let file = folder.file("killed.pcapng");
     let config = json!({"interface": "lo", "file": file, "port": port});
-    let (mut running, ready) = Running::configured(&config);
+    let (mut running, ready) = Running::start_configured(&config);
     assert_eq!(ready["ready"], true, "{ready}");
     load(&service);
     let begun = Instant::now();
@@ -257,7 +257,7 @@ fn a_full_disk_ends_it_with_words_and_what_was_written() {
     }
     let file = folder.file("full.pcapng");
     let config = json!({"interface": "lo", "file": file, "port": port});
-    let (mut running, ready) = Running::configured(&config);
+    let (mut running, ready) = Running::start_configured(&config);
     assert_eq!(ready["ready"], true, "{ready}");
     // A busy machine makes few calls in the time of one load.
     for _ in 0..50 {
@@ -393,7 +393,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         if needs_root && !is_root() {
             continue;
         }
-        let (running, line) = Running::configured(&config);
+        let (running, line) = Running::start_configured(&config);
         assert_eq!(line["refused"]["option"], option, "{config}: {line}");
         let line = line["refused"]["remedy"].as_str().expect("text");
         assert!(line.contains(remedy), "{line}");
@@ -411,7 +411,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
     assert!(!fresh.exists(), "a refusal leaves nothing behind");
 }
 
-/// Where neither the packets nor the text have room, the exit code still tells it.
+/// Where neither the packets nor the text have room, the exit code still shows it.
 #[test]
 fn words_that_find_no_room_do_not_change_how_it_ends() {
     let full = || std::fs::File::create("/dev/full").expect("a device that is always full");
@@ -438,7 +438,8 @@ fn a_disk_without_room_for_the_begin_is_a_failure_and_no_refusal() {
     if !is_root() {
         return;
     }
-    let (mut running, last) = Running::configured(&json!({"interface": "lo", "file": "/dev/full"}));
+    let (mut running, last) =
+        Running::start_configured(&json!({"interface": "lo", "file": "/dev/full"}));
     assert_eq!(last["failed"]["out_of_room"], true, "{last}");
     assert_eq!(running.child.wait().expect("an end").code(), Some(3));
 }

@@ -55,14 +55,14 @@ impl Tap {
 
     /// A capture has begun when a connection shows in it.
     fn wait_for(&self, port: &str) {
-        self.until(|| {
+        self.wait_until(|| {
             let address = format!("127.0.0.1:{port}");
             drop(std::net::TcpStream::connect(address));
             fs::metadata(&self.file).is_ok_and(|file| file.len() > 1_000)
         });
     }
 
-    fn until(&self, condition: impl Fn() -> bool) {
+    fn wait_until(&self, condition: impl Fn() -> bool) {
         let begun = Instant::now();
         while !condition() {
             assert!(
@@ -133,7 +133,7 @@ fn tshark(file: &Path, decode: &str, field: &str) -> Vec<String> {
     values.map(str::to_owned).collect()
 }
 
-fn counted(values: Vec<String>) -> BTreeMap<String, u64> {
+fn count(values: Vec<String>) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for value in values {
         *counts.entry(value).or_default() += 1;
@@ -255,7 +255,7 @@ fn frames_agree(name: &str, stack: Value, operation: &str) {
         return;
     };
     let decode = format!("tcp.port=={port},http2");
-    let theirs = counted(tshark(&tap.file, &decode, "http2.type"));
+    let theirs = count(tshark(&tap.file, &decode, "http2.type"));
     let names = [
         "h2-data",
         "h2-headers",
@@ -295,7 +295,7 @@ fn messages_of_giop() {
         return;
     };
     let decode = format!("tcp.port=={port},giop");
-    let theirs = counted(tshark(&tap.file, &decode, "giop.type"));
+    let theirs = count(tshark(&tap.file, &decode, "giop.type"));
     let names = [
         // In the order of their numbers (CORBA 3.3 part 2, section 9.4.1).
         "giop-request",

@@ -17,7 +17,7 @@ impl Capture {
     }
 
     /// Exit code and text.
-    fn dissected(&self, options: &[&str]) -> (Option<i32>, String) {
+    fn dissect(&self, options: &[&str]) -> (Option<i32>, String) {
         let output = Command::new(crate::ENGINE)
             .arg("dissect")
             .arg(&self.0)
@@ -67,7 +67,7 @@ fn files_of_which_nothing_can_be_read_are_distinguished() {
     ];
     for (name, bytes, reason, remedy) in table {
         let capture = Capture::of(name, bytes);
-        let (code, text) = capture.dissected(&[]);
+        let (code, text) = capture.dissect(&[]);
         assert_eq!(code, Some(2), "{text}");
         assert!(text.contains(reason) && text.contains(remedy), "{text}");
         assert!(text.contains(&capture.0.display().to_string()), "{text}");
@@ -87,10 +87,10 @@ fn numbers_that_ask_for_nothing_are_refused_by_name() {
         ("--flows", "-1", "0.."),
         ("--flows", "nan", "nan"),
     ] {
-        let (code, text) = capture.dissected(&[option, value]);
+        let (code, text) = capture.dissect(&[option, value]);
         assert_eq!(code, Some(2), "{option} {value}: {text}");
         assert!(text.contains(option) && text.contains(bounds), "{text}");
     }
-    let (code, text) = capture.dissected(&["--port", "1", "--timeline", "1", "--flows", "0"]);
+    let (code, text) = capture.dissect(&["--port", "1", "--timeline", "1", "--flows", "0"]);
     assert_eq!(code, Some(0), "{text}");
 }

@@ -27,7 +27,11 @@ struct Driven {
 }
 
 impl Driven {
-    fn under((binding, codec, transport): (&str, &str, &str), faults: Value, name: &str) -> Driven {
+    fn drive_with_faults(
+        (binding, codec, transport): (&str, &str, &str),
+        faults: Value,
+        name: &str,
+    ) -> Driven {
         let hangs = faults.get("hang").is_some();
         let timeout_ns = if hangs { SHORT_NS } else { LONG_NS };
         let stack = json!({"binding": binding, "codec": codec, "transport": transport});
@@ -111,7 +115,7 @@ fn response_time(line: &str) -> (u64, bool) {
 
 #[test]
 fn without_a_failed_call_there_is_one_distribution() {
-    let driven = Driven::under(REST, json!({}), "none");
+    let driven = Driven::drive_with_faults(REST, json!({}), "none");
     assert_eq!(driven.failures(), (Some(0), &json!({})));
     driven.agrees("response", |_| true);
     for which in ["response_good", "response_failed"] {
@@ -123,7 +127,7 @@ fn without_a_failed_call_there_is_one_distribution() {
 fn an_answered_error_counts_with_the_time_of_its_answer() {
     for stack in [REST, GRPC] {
         let faults = json!({"wrong": {"every": 5, "what": "status"}});
-        let driven = Driven::under(stack, faults, "status");
+        let driven = Driven::drive_with_faults(stack, faults, "status");
         let failed = CALLS / 5;
         assert_eq!(
             driven.failures(),
@@ -139,7 +143,7 @@ fn an_answered_error_counts_with_the_time_of_its_answer() {
 fn a_call_that_hangs_counts_with_the_timeout_and_leaves_good_percentiles_alone() {
     for stack in [REST, GRPC] {
         // 2 % hang: the p99 of all calls is the timeout, that of the good ones is not.
-        let driven = Driven::under(stack, json!({"hang": {"every": 50}}), "hang");
+        let driven = Driven::drive_with_faults(stack, json!({"hang": {"every": 50}}), "hang");
         let failed = CALLS / 50;
         assert_eq!(
             driven.failures(),
@@ -161,7 +165,8 @@ fn a_call_that_hangs_counts_with_the_timeout_and_leaves_good_percentiles_alone()
 #[test]
 fn a_connection_closed_in_mid_reply_counts_with_the_time_until_then() {
     for stack in [REST, GRPC] {
-        let driven = Driven::under(stack, json!({"close_mid_reply": {"every": 4}}), "close");
+        let driven =
+            Driven::drive_with_faults(stack, json!({"close_mid_reply": {"every": 4}}), "close");
         let failed = CALLS / 4;
         assert_eq!(
             driven.failures(),

@@ -23,7 +23,7 @@ fn users_of(address: &str) -> Value {
     plan
 }
 
-/// The result with so many open files, and the one with all that the machine has.
+/// The result with that number of open files, and the one with all that the machine has.
 fn both(plan: &Value) -> (Value, Value) {
     let (limited, free) = (drive_limited(plan, Some(FILES)), drive_limited(plan, None));
     for (code, event, output) in [&limited, &free] {

@@ -262,7 +262,7 @@ fn a_rate_that_the_service_cannot_keep_is_not_its_rate() {
 }
 
 #[test]
-fn calls_that_end_after_the_window_are_no_rate() {
+fn calls_that_end_after_the_window_do_not_count_in_the_rate() {
     let (address, _) = server(|stream, seen| {
         each_request(stream, &seen, |s, _| {
             std::thread::sleep(Duration::from_millis(250));

@@ -214,7 +214,7 @@ fn only_the_first_call_of_an_open_load_is_an_arrival() {
 }
 
 /// The intended times of sequences are those of the schedule, gap by gap, although each
-/// takes longer than the mean gap; their later calls are no arrivals.
+/// takes longer than the mean gap; their later calls are not arrivals.
 #[test]
 fn sequences_arrive_at_the_times_of_a_poisson_process() {
     let (address, _) = charging::serve(|_, _, _, _| {
@@ -293,7 +293,7 @@ fn a_drain_that_is_too_short_leaves_the_sequence_unfinished() {
 }
 
 #[test]
-fn one_operation_of_charging_is_no_sequence() {
+fn one_operation_of_charging_is_not_a_sequence() {
     let (address, requests) = charging::serve(|_, _, _, _| {});
     let mut plan = sequence_plan(&address, "Credit");
     plan["groups"][0]["workload"] = json!({"kind": "contract", "contract": "charging",

@@ -11,7 +11,7 @@ use crate::support::{drive, each_request, ok, plan, server};
 type Log = Arc<Mutex<Vec<(Instant, Instant)>>>;
 
 /// A server that takes `work` for each request, and its log.
-fn logged(work: Duration) -> (String, Log) {
+fn serve_logged(work: Duration) -> (String, Log) {
     let log = Log::default();
     let kept = Arc::clone(&log);
     let (address, _) = server(move |stream, seen| {
@@ -26,7 +26,7 @@ fn logged(work: Duration) -> (String, Log) {
 }
 
 /// A plan of one group for each address, in slices of 50 ms.
-fn in_turns(addresses: &[&str]) -> Value {
+fn plan_turns(addresses: &[&str]) -> Value {
     let mut made = plan(addresses[0]);
     let group = made["groups"][0].clone();
     let groups = addresses.iter().enumerate().map(|(number, address)| {
@@ -50,13 +50,13 @@ fn result(plan: &Value) -> Value {
 #[test]
 fn calls_of_two_groups_are_never_under_way_together() {
     let ((slow, slow_log), (fast, fast_log)) = (
-        logged(Duration::from_millis(7)),
-        logged(Duration::from_millis(1)),
+        serve_logged(Duration::from_millis(7)),
+        serve_logged(Duration::from_millis(1)),
     );
     for threads in [1, 2] {
         slow_log.lock().unwrap().clear();
         fast_log.lock().unwrap().clear();
-        let mut plan = in_turns(&[&slow, &fast]);
+        let mut plan = plan_turns(&[&slow, &fast]);
         plan["threads"] = json!(threads);
         for group in plan["groups"].as_array_mut().unwrap() {
             group["load"]["users"] = json!(3);
@@ -76,10 +76,10 @@ fn calls_of_two_groups_are_never_under_way_together() {
 #[test]
 fn each_group_gets_its_whole_window_and_its_own_times() {
     let ((slow, _), (fast, _)) = (
-        logged(Duration::from_millis(8)),
-        logged(Duration::from_millis(2)),
+        serve_logged(Duration::from_millis(8)),
+        serve_logged(Duration::from_millis(2)),
     );
-    let event = result(&in_turns(&[&slow, &fast]));
+    let event = result(&plan_turns(&[&slow, &fast]));
     let slices = event["slices"]["slices"].as_array().unwrap();
     assert_eq!(slices.len(), 16);
     assert_eq!(event["slices"]["overrun"], json!(false));
@@ -133,8 +133,8 @@ fn connections_are_kept_over_the_slices() {
         let event = result(plan);
         [0, 1].map(|number| event["groups"][number]["connections_opened"].clone())
     };
-    let ((one, _), (other, _)) = (logged(Duration::ZERO), logged(Duration::ZERO));
-    let mut plan = in_turns(&[&one, &other]);
+    let ((one, _), (other, _)) = (serve_logged(Duration::ZERO), serve_logged(Duration::ZERO));
+    let mut plan = plan_turns(&[&one, &other]);
     plan["groups"][0]["load"]["users"] = json!(5);
     plan["groups"][1]["load"]["users"] = json!(2);
     assert_eq!(opened(&plan), [json!(5), json!(2)]);
@@ -143,10 +143,10 @@ fn connections_are_kept_over_the_slices() {
 #[test]
 fn an_open_load_keeps_its_rate_within_its_slices() {
     let ((one, _), (other, _)) = (
-        logged(Duration::from_millis(1)),
-        logged(Duration::from_millis(1)),
+        serve_logged(Duration::from_millis(1)),
+        serve_logged(Duration::from_millis(1)),
     );
-    let mut plan = in_turns(&[&one, &other]);
+    let mut plan = plan_turns(&[&one, &other]);
     for group in plan["groups"].as_array_mut().unwrap() {
         group["load"] = json!({"kind": "constant", "rate": 200.0, "in_flight_max": 20});
     }
@@ -167,10 +167,10 @@ fn an_open_load_keeps_its_rate_within_its_slices() {
 #[test]
 fn the_warm_up_is_in_turns_as_well() {
     let ((one, one_log), (other, other_log)) = (
-        logged(Duration::from_millis(2)),
-        logged(Duration::from_millis(2)),
+        serve_logged(Duration::from_millis(2)),
+        serve_logged(Duration::from_millis(2)),
     );
-    let mut plan = in_turns(&[&one, &other]);
+    let mut plan = plan_turns(&[&one, &other]);
     for group in plan["groups"].as_array_mut().unwrap() {
         group["warmup"] = json!({"min_s": 0.15, "max_s": 0.15});
     }
@@ -189,8 +189,11 @@ fn the_warm_up_is_in_turns_as_well() {
 
 #[test]
 fn a_call_that_outlasts_the_drain_ends_the_run() {
-    let ((hanging, _), (fast, _)) = (logged(Duration::from_millis(600)), logged(Duration::ZERO));
-    let mut plan = in_turns(&[&hanging, &fast]);
+    let ((hanging, _), (fast, _)) = (
+        serve_logged(Duration::from_millis(600)),
+        serve_logged(Duration::ZERO),
+    );
+    let mut plan = plan_turns(&[&hanging, &fast]);
     plan["slices"]["drain_s"] = json!(0.1);
     plan["groups"][0]["timeout_s"] = json!(5.0);
     let event = result(&plan);
@@ -200,9 +203,9 @@ fn a_call_that_outlasts_the_drain_ends_the_run() {
 
 #[test]
 fn what_cannot_stop_and_go_on_is_refused() {
-    let (address, _) = logged(Duration::ZERO);
+    let (address, _) = serve_logged(Duration::ZERO);
     let refused = |change: &dyn Fn(&mut Value), reason: &str| {
-        let mut plan = in_turns(&[&address, &address]);
+        let mut plan = plan_turns(&[&address, &address]);
         change(&mut plan);
         let (code, event, _) = drive(&plan);
         assert_eq!(code, 2, "{event}");

@@ -21,7 +21,7 @@ type Secured = StreamOwned<ServerConnection, TcpStream>;
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// A server under TLS that lets `answer` write to each request.
-fn secured(
+fn serve_tls(
     config: Arc<ServerConfig>,
     answer: impl Fn(&mut Secured, usize) -> bool + Send + Sync + 'static,
 ) -> (String, Arc<support::engine::Seen>) {
@@ -68,7 +68,7 @@ fn example(group: &Value) -> &str {
 fn calls_go_through_records_and_the_handshake_is_part_of_connecting() {
     let certificates = Certificates::make();
     let config = server_config(certificates.good(), &["http/1.1"]);
-    let (address, seen) = secured(config, good);
+    let (address, seen) = serve_tls(config, good);
     let mut plan = tls_plan(&address, certificates.client());
     plan["groups"][0]["stack"]["connection"] = json!("close");
     let group = group(&plan);
@@ -89,7 +89,7 @@ fn calls_go_through_records_and_the_handshake_is_part_of_connecting() {
 #[test]
 fn a_large_body_comes_in_many_records_and_none_is_lost() {
     let certificates = Certificates::make();
-    let (address, _) = secured(server_config(certificates.good(), &[]), |stream, _| {
+    let (address, _) = serve_tls(server_config(certificates.good(), &[]), |stream, _| {
         let body = vec![b'x'; 1 << 20];
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
         stream.write_all(head.as_bytes()).is_ok() && stream.write_all(&body).is_ok()
@@ -137,14 +137,14 @@ fn a_certificate_that_is_not_right_is_refused_with_the_reason() {
     let cases = [
         // The same name, but another key.
         (others.good(), "invalid peer certificate"),
-        (certificates.expired("127.0.0.1"), "xpired"),
+        (certificates.issue_expired("127.0.0.1"), "xpired"),
         (
-            certificates.signed("elsewhere.example", |_| {}),
+            certificates.sign("elsewhere.example", |_| {}),
             "not valid for name",
         ),
     ];
     for (shown, text) in cases {
-        let (address, seen) = secured(server_config(shown, &[]), good);
+        let (address, seen) = serve_tls(server_config(shown, &[]), good);
         let group = group(&tls_plan(&address, certificates.client()));
         assert_eq!(group["ok"], 0, "{group}");
         assert_eq!(group["errors_by_kind"], json!({"refused": 20}), "{group}");
@@ -157,8 +157,8 @@ fn a_certificate_that_is_not_right_is_refused_with_the_reason() {
 #[test]
 fn the_name_may_be_another_than_the_address() {
     let certificates = Certificates::make();
-    let shown = certificates.signed("shop.example", |_| {});
-    let (address, _) = secured(server_config(shown, &[]), good);
+    let shown = certificates.sign("shop.example", |_| {});
+    let (address, _) = serve_tls(server_config(shown, &[]), good);
     let mut tls = certificates.client();
     tls["server_name"] = json!("shop.example");
     assert_eq!(group(&tls_plan(&address, tls))["ok"], 20);
@@ -180,7 +180,7 @@ fn a_server_may_demand_a_certificate_of_ours() {
         .with_client_cert_verifier(verifier)
         .with_single_cert(shown, key)
         .expect("a certificate with its key");
-    let (address, _) = secured(Arc::new(config), good);
+    let (address, _) = serve_tls(Arc::new(config), good);
 
     let without = group(&tls_plan(&address, certificates.client()));
     assert_eq!(without["ok"], 0, "{without}");
@@ -205,7 +205,7 @@ fn cut(stream: &mut Secured) -> bool {
 #[test]
 fn a_connection_cut_within_a_record_completes_nothing() {
     let certificates = Certificates::make();
-    let (address, _) = secured(server_config(certificates.good(), &[]), |stream, _| {
+    let (address, _) = serve_tls(server_config(certificates.good(), &[]), |stream, _| {
         let mut record = Vec::new();
         stream.conn.writer().write_all(OK).expect("room");
         stream.conn.write_tls(&mut record).expect("memory");
@@ -223,7 +223,7 @@ fn a_reply_that_ends_with_its_connection_needs_close_notify() {
     let certificates = Certificates::make();
     for (close_notify, ok) in [(true, 20), (false, 0)] {
         let config = server_config(certificates.good(), &[]);
-        let (address, _) = secured(config, move |stream, _| {
+        let (address, _) = serve_tls(config, move |stream, _| {
             let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\nall of it");
             if close_notify {
                 stream.conn.send_close_notify();
@@ -246,7 +246,7 @@ fn a_reply_that_ends_with_its_connection_needs_close_notify() {
 fn garbage_instead_of_a_handshake_is_refused() {
     let certificates = Certificates::make();
     let (address, _) = server(|mut stream, _| {
-        // 0x16 is the type of a handshake record; 0x77 is no version.
+        // 0x16 is the type of a handshake record; 0x77 is not a version.
         let _ = stream.write_all(b"\x16\x77garbage in what may be a record");
         let _ = stream.read(&mut [0u8; 4096]);
     });
@@ -259,7 +259,7 @@ fn garbage_instead_of_a_handshake_is_refused() {
 #[test]
 fn http2_needs_a_server_that_chose_it() {
     let certificates = Certificates::make();
-    let (address, seen) = secured(server_config(certificates.good(), &[]), good);
+    let (address, seen) = serve_tls(server_config(certificates.good(), &[]), good);
     let mut plan = tls_plan(&address, certificates.client());
     plan["groups"][0]["stack"]["transport"] = json!("http/2");
     let group = group(&plan);
@@ -344,7 +344,7 @@ fn a_server_without_tls_is_called_that_and_not_refused() {
 #[test]
 fn a_server_that_wants_tls_is_called_that() {
     let certificates = Certificates::make();
-    let (address, _) = secured(server_config(certificates.good(), &[]), good);
+    let (address, _) = serve_tls(server_config(certificates.good(), &[]), good);
     let mut plan = plan(&address);
     plan["groups"][0]["window"] = json!({"calls": {"calls": 20, "max_s": 20.0}});
     let group = group(&plan);
@@ -390,13 +390,13 @@ type Shown = (
 fn a_certificate_that_signed_itself_is_accepted_where_it_is_given_itself() {
     let (certificates, others) = (Certificates::make(), Certificates::make());
     let shown = self_signed(&certificates.folder, "127.0.0.1");
-    let (address, _) = secured(server_config(shown, &[]), good);
+    let (address, _) = serve_tls(server_config(shown, &[]), good);
     let own = json!({"ca": certificates.file("self.pem")});
     let accepted = group(&tls_plan(&address, own.clone()));
     assert_eq!(accepted["ok"], 20, "{accepted}");
     // For the same name and of the same command, but another one.
     let imposter = self_signed(&others.folder, "127.0.0.1");
-    let (address, seen) = secured(server_config(imposter, &[]), good);
+    let (address, seen) = serve_tls(server_config(imposter, &[]), good);
     let refused = group(&tls_plan(&address, own));
     assert_eq!(
         refused["errors_by_kind"],
@@ -410,7 +410,7 @@ fn a_certificate_that_signed_itself_is_accepted_where_it_is_given_itself() {
 fn a_certificate_that_signed_itself_is_for_its_own_name_alone() {
     let certificates = Certificates::make();
     let shown = self_signed(&certificates.folder, "192.0.2.1");
-    let (address, _) = secured(server_config(shown, &[]), good);
+    let (address, _) = serve_tls(server_config(shown, &[]), good);
     let tls = json!({"ca": certificates.file("self.pem")});
     let refused = group(&tls_plan(&address, tls.clone()));
     assert_eq!(refused["ok"], 0, "{refused}");
@@ -426,8 +426,8 @@ fn a_certificate_that_signed_itself_is_for_its_own_name_alone() {
 #[test]
 fn a_certificate_that_signed_itself_is_refused_once_it_has_expired() {
     let certificates = Certificates::make();
-    let shown = certificates.expired_authority("127.0.0.1", "self.pem");
-    let (address, seen) = secured(server_config(shown, &[]), good);
+    let shown = certificates.issue_expired_authority("127.0.0.1", "self.pem");
+    let (address, seen) = serve_tls(server_config(shown, &[]), good);
     let own = json!({"ca": certificates.file("self.pem")});
     let refused = group(&tls_plan(&address, own));
     assert_eq!(
@@ -443,11 +443,11 @@ fn a_certificate_that_signed_itself_is_refused_once_it_has_expired() {
 fn insecure_accepts_any_certificate_for_any_name() {
     let certificates = Certificates::make();
     for shown in [
-        certificates.expired("127.0.0.1"),
-        certificates.signed("elsewhere.example", |_| {}),
+        certificates.issue_expired("127.0.0.1"),
+        certificates.sign("elsewhere.example", |_| {}),
         self_signed(&certificates.folder, "192.0.2.1"),
     ] {
-        let (address, _) = secured(server_config(shown, &[]), good);
+        let (address, _) = serve_tls(server_config(shown, &[]), good);
         let group = group(&tls_plan(&address, json!({"insecure": true})));
         assert_eq!(group["ok"], 20, "{group}");
     }

@@ -61,7 +61,7 @@ impl Watch {
     /// # Errors
     /// When there is no such process, or the machine cannot do it.
     pub fn open(pids: &[u32]) -> Result<Watch, HostError> {
-        permitted()?;
+        check_permission()?;
         for pid in pids {
             if !Path::new(&format!("/proc/{pid}")).exists() {
                 return Err(HostError::NoProcess(*pid));
@@ -155,7 +155,7 @@ fn attach(programs: &mut Ebpf, name: &str, tracepoint: &str, btf: &Btf) -> Resul
     Ok(())
 }
 
-fn permitted() -> Result<(), HostError> {
+fn check_permission() -> Result<(), HostError> {
     if cfg!(not(target_arch = "x86_64")) {
         return Err(HostError::Architecture(std::env::consts::ARCH));
     }

@@ -69,7 +69,7 @@ impl RunningDriver {
         }
     }
 
-    /// Begins anew for the trial: the first of the seed's random numbers, the
+    /// Starts again for the trial: the first of the seed's random numbers, the
     /// script's first packet, counts of zero.
     pub(crate) fn start_trial(
         &self,
@@ -84,7 +84,7 @@ impl RunningDriver {
         }
     }
 
-    /// What was counted since the start of the trial, when the interfaces stood at `from`.
+    /// What was counted since the start of the trial, when the counters of the interfaces were `from`.
     pub(crate) fn report(
         &self,
         pair: &Pair,
@@ -95,7 +95,7 @@ impl RunningDriver {
         let device_drops = device_drops(from, &traffic);
         let mut summary = match self {
             RunningDriver::Veth | RunningDriver::Netem => {
-                counted_by_devices(from, &traffic, seconds)
+                summarize_devices(from, &traffic, seconds)
             }
             RunningDriver::Emulator(emulator) => emulator
                 .report(seconds)
@@ -148,8 +148,8 @@ pub(crate) fn traffic(pair: &Pair) -> Result<Ways<Traffic>, LinkError> {
 /// Forward packets are unsent at the client's end or undelivered at the server's.
 fn device_drops(from: &Ways<Traffic>, to: &Ways<Traffic>) -> Ways<u64> {
     let (client, server) = (
-        to.forward.since(&from.forward),
-        to.backward.since(&from.backward),
+        to.forward.difference(&from.forward),
+        to.backward.difference(&from.backward),
     );
     Ways {
         forward: client.unsent + server.undelivered,
@@ -157,10 +157,10 @@ fn device_drops(from: &Ways<Traffic>, to: &Ways<Traffic>) -> Ways<u64> {
     }
 }
 
-fn counted_by_devices(from: &Ways<Traffic>, to: &Ways<Traffic>, seconds: f64) -> LinkSummary {
+fn summarize_devices(from: &Ways<Traffic>, to: &Ways<Traffic>, seconds: f64) -> LinkSummary {
     let (forward, backward) = (
-        to.forward.since(&from.forward),
-        to.backward.since(&from.backward),
+        to.forward.difference(&from.forward),
+        to.backward.difference(&from.backward),
     );
     LinkSummary {
         packets: Ways {

@@ -33,7 +33,7 @@ pub use model::config::{
 pub use model::distribution::Distribution;
 pub use model::driver_choice::Driver;
 pub use model::profile::{Direction, LossModel, Profile, ProfileDocument};
-pub use model::profiles::{NAMES, named};
+pub use model::profiles::{NAMES, find_profile};
 pub use model::ready::{
     CongestionSeen, Emulator, End, LossMeasured, Measured, Nominal, Proportion, Ready, Rtt, TcpEnd,
     TcpSeen,

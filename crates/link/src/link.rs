@@ -114,7 +114,7 @@ impl Link {
     ///
     /// # Errors
     /// What `inside` returned, or that the namespace cannot be entered.
-    pub fn in_client<T: Send>(
+    pub fn run_in_client<T: Send>(
         &self,
         inside: impl FnOnce() -> io::Result<T> + Send,
     ) -> io::Result<T> {
@@ -125,7 +125,7 @@ impl Link {
     ///
     /// # Errors
     /// As [`Link::in_client`].
-    pub fn in_server<T: Send>(
+    pub fn run_in_server<T: Send>(
         &self,
         inside: impl FnOnce() -> io::Result<T> + Send,
     ) -> io::Result<T> {

@@ -37,14 +37,14 @@ pub fn link_from_stdin(profile: Option<String>) -> ExitCode {
             print_error!("wirelab: refused: {refusal}");
             match print(&Refused { refused: refusal }) {
                 Ok(()) => ExitCode::from(REFUSED_EXIT),
-                Err(error) => broken(&error),
+                Err(error) => report_broken(&error),
             }
         }
-        Err(error) => broken(&error),
+        Err(error) => report_broken(&error),
     }
 }
 
-fn broken(error: &dyn std::error::Error) -> ExitCode {
+fn report_broken(error: &dyn std::error::Error) -> ExitCode {
     print_error!("wirelab: {error}");
     ExitCode::from(BROKEN_EXIT)
 }

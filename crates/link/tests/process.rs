@@ -93,7 +93,7 @@ fn quick(profile: &str) -> Value {
 
 #[test]
 fn a_ready_line_has_the_configuration_and_the_measurement() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let mut link = Process::spawn(&json!({"profile": "wlan", "driver": "emulator", "seed": 9}));
@@ -136,7 +136,7 @@ fn a_ready_line_has_the_configuration_and_the_measurement() {
 
 #[test]
 fn a_dead_link_reports_that_nothing_came_back() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let mut link = Process::spawn(&json!({
@@ -156,7 +156,7 @@ fn a_dead_link_reports_that_nothing_came_back() {
 
 #[test]
 fn nothing_is_left_however_it_is_stopped() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     type Stopping = fn(&mut Process);
@@ -183,7 +183,7 @@ fn nothing_is_left_however_it_is_stopped() {
 
 #[test]
 fn it_can_be_stopped_while_it_still_measures() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     // A million probes, 50 ms apart at the rate of the profile: 14 hours.
@@ -201,7 +201,7 @@ fn it_can_be_stopped_while_it_still_measures() {
 
 #[test]
 fn the_next_start_removes_what_a_killed_link_left() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let mut killed = Process::spawn(&quick("wlan"));
@@ -219,7 +219,7 @@ fn the_next_start_removes_what_a_killed_link_left() {
 
 #[test]
 fn counts_are_printed_on_request() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let mut link = Process::spawn(&quick("wlan"));
@@ -237,7 +237,7 @@ fn counts_are_printed_on_request() {
 
 #[test]
 fn a_process_in_the_namespaces_reaches_the_other_end() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let mut link = Process::spawn(&quick("lan"));
@@ -309,7 +309,7 @@ fn without_privileges_what_is_missing_is_named() {
 
 #[test]
 fn without_iproute2_its_package_is_named() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let mut command = binary();

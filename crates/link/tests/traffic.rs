@@ -36,12 +36,12 @@ fn own(both: Value) -> Value {
 fn connect(link: &Link) -> (TcpStream, TcpStream, Duration) {
     let server: SocketAddr = "198.18.0.2:0".parse().expect("an address");
     let listener = link
-        .in_server(|| TcpListener::bind(server))
+        .run_in_server(|| TcpListener::bind(server))
         .expect("a listener");
     let address = listener.local_addr().expect("an address");
     let before = Instant::now();
     let client = link
-        .in_client(|| TcpStream::connect_timeout(&address, TIMEOUT))
+        .run_in_client(|| TcpStream::connect_timeout(&address, TIMEOUT))
         .expect("a connection");
     let took = before.elapsed();
     let (accepted, _) = listener.accept().expect("accepted");
@@ -53,7 +53,7 @@ fn connect(link: &Link) -> (TcpStream, TcpStream, Duration) {
     (client, accepted, took)
 }
 
-/// Sends so many bytes to the server and back, and compares them.
+/// Sends that number of bytes to the server and back, and compares them.
 fn there_and_back(link: &Link, bytes: usize) {
     let (mut client, server, _) = connect(link);
     let sent: Vec<u8> = (0..bytes as u32)
@@ -77,7 +77,7 @@ fn there_and_back(link: &Link, bytes: usize) {
 
 #[test]
 fn tcp_brings_everything_over_a_link_with_every_fault() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -106,7 +106,7 @@ fn tcp_brings_everything_over_a_link_with_every_fault() {
 
 #[test]
 fn tcp_brings_everything_over_bare_veth() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -121,7 +121,7 @@ fn tcp_brings_everything_over_bare_veth() {
 
 #[test]
 fn a_dropped_syn_costs_the_timer_and_is_logged() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -158,7 +158,7 @@ fn a_dropped_syn_costs_the_timer_and_is_logged() {
 
 #[test]
 fn the_loss_of_syns_is_reported_and_counted() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -176,7 +176,7 @@ fn the_loss_of_syns_is_reported_and_counted() {
 
 #[test]
 fn losses_of_a_seed_repeat_and_lie_in_their_interval() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -196,7 +196,7 @@ fn losses_of_a_seed_repeat_and_lie_in_their_interval() {
 
 #[test]
 fn a_bottleneck_lets_no_more_through_than_its_rate() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -215,7 +215,7 @@ fn a_bottleneck_lets_no_more_through_than_its_rate() {
 
 #[test]
 fn congestion_control_is_what_the_sockets_have() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -255,7 +255,7 @@ fn first_flight(link: &Link) -> usize {
 
 #[test]
 fn a_first_flight_is_as_large_as_the_initial_window() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -282,7 +282,7 @@ fn a_first_flight_is_as_large_as_the_initial_window() {
 
 #[test]
 fn a_pause_does_to_windows_what_was_asked_for() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -295,7 +295,7 @@ fn a_pause_does_to_windows_what_was_asked_for() {
             (expected, expected)
         );
         let file = "/proc/sys/net/ipv4/tcp_slow_start_after_idle";
-        let setting = link.in_server(|| std::fs::read_to_string(file));
+        let setting = link.run_in_server(|| std::fs::read_to_string(file));
         let value = if option == "keep" { "0" } else { "1" };
         assert_eq!(setting.expect("a setting").trim(), value);
     }
@@ -304,20 +304,20 @@ fn a_pause_does_to_windows_what_was_asked_for() {
 /// As on loopback, so that a connection per call costs the same search for a port.
 #[test]
 fn ports_of_closed_connections_are_used_again() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
     let link = start(&json!({"profile": "lan", "measure": {"pings": 5}}));
     let setting = || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_tw_reuse");
-    for found in [link.in_client(setting), link.in_server(setting)] {
+    for found in [link.run_in_client(setting), link.run_in_server(setting)] {
         assert_eq!(found.expect("a setting").trim(), "1");
     }
 }
 
 #[test]
 fn an_idle_link_carries_nothing_of_its_own() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -334,14 +334,16 @@ fn an_idle_link_carries_nothing_of_its_own() {
 /// kernel cuts them into two.
 #[test]
 fn packets_are_at_most_1500_bytes() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
     let link = start(&own(json!({"delay_ms": 0.1})));
     let from: SocketAddr = "198.18.0.1:0".parse().expect("an address");
     let to: SocketAddr = "198.18.0.2:9".parse().expect("an address");
-    let socket = link.in_client(|| UdpSocket::bind(from)).expect("a socket");
+    let socket = link
+        .run_in_client(|| UdpSocket::bind(from))
+        .expect("a socket");
     // Packets in all: one, and then two fragments.
     for (payload, packets) in [(1_472, 1), (1_473, 3)] {
         socket.send_to(&vec![0; payload], to).expect("sent");
@@ -355,7 +357,7 @@ fn packets_are_at_most_1500_bytes() {
 
 #[test]
 fn a_core_that_does_not_exist_is_an_error() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();
@@ -369,7 +371,7 @@ fn a_core_that_does_not_exist_is_an_error() {
 
 #[test]
 fn a_driver_that_the_kernel_lacks_is_refused() {
-    if privileges::missing() {
+    if privileges::are_missing() {
         return;
     }
     let _alone = alone();

@@ -138,7 +138,7 @@ const fn axis(
 }
 
 impl Axis {
-    const fn counting(self, counted: &'static [&'static str]) -> Axis {
+    const fn with_counted(self, counted: &'static [&'static str]) -> Axis {
         Axis { counted, ..self }
     }
 
@@ -203,7 +203,7 @@ pub const TABLE: &[Axis] = &[
         &["close", "keep"],
     )
     .default("keep")
-    .counting(&["pool"])
+    .with_counted(&["pool"])
     .meant(&["pool"]),
     axis(
         "in_flight",
@@ -211,7 +211,7 @@ pub const TABLE: &[Axis] = &[
         Side::Caller,
         &["1"],
     )
-    .counting(&["pipeline", "multiplex"]),
+    .with_counted(&["pipeline", "multiplex"]),
     axis(
         "end_of_message",
         "how HTTP/1.x replies end; until-close: by the end of the connection",

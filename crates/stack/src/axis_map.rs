@@ -20,7 +20,7 @@ pub struct AxisMap {
     named: BTreeMap<&'static str, String>,
 }
 
-/// Why a text is no axis, or no value of it.
+/// Why a text is not an axis, or not a value of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AxisError {
     /// No such axis.

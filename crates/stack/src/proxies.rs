@@ -34,7 +34,7 @@ const PROXIES: &[Proxy] = &[
 /// Axes of a proxy.
 const OF_PROXIES: [&str; 3] = ["via_upstream", "via_buffering", "via_keepalive"];
 
-fn through() -> Condition {
+fn read_condition() -> Condition {
     not("via", &["none"])
 }
 
@@ -46,17 +46,17 @@ pub(crate) fn of_proxies() -> Vec<Rule> {
 fn of_protocols() -> Vec<Rule> {
     vec![
         rule(
-            [through(), is("binding", &["iiop", "raw"])],
+            [read_condition(), is("binding", &["iiop", "raw"])],
             "these are proxies of HTTP, which iiop and raw do without",
             ("via", "none"),
         ),
         rule(
-            [through(), not("socket", &["tcp"])],
+            [read_condition(), not("socket", &["tcp"])],
             "the lab puts a proxy between two addresses and ports",
             ("socket", "tcp"),
         ),
         rule(
-            [through(), not("security", &["none"])],
+            [read_condition(), not("security", &["none"])],
             "the lab hands a proxy no certificates",
             ("security", "none"),
         ),
@@ -69,7 +69,7 @@ fn of_services() -> Vec<Rule> {
     let framed = ["end_of_message", "close_delay"].map(|axis| {
         belongs(
             axis,
-            &[through()],
+            &[read_condition()],
             format!(
                 "a proxy ends replies and connections its own way, so that {axis} has no effect"
             ),
@@ -90,7 +90,7 @@ fn of_services() -> Vec<Rule> {
 fn of_upstreams() -> Vec<Rule> {
     let mut rules = vec![rule(
         [
-            through(),
+            read_condition(),
             is("binding", &["grpc"]),
             not("via_upstream", &["same", "http/2"]),
         ],
@@ -139,7 +139,10 @@ fn of_upstreams() -> Vec<Rule> {
     ));
     rules.push(belongs(
         "server.h2_window",
-        &[through(), is("via_upstream", &["http/1.0", "http/1.1"])],
+        &[
+            read_condition(),
+            is("via_upstream", &["http/1.0", "http/1.1"]),
+        ],
         "the service is spoken to by HTTP/1.x, which has no flow-control window of its own",
     ));
     rules
@@ -153,13 +156,17 @@ fn of_switches() -> Vec<Rule> {
     let off = ("via_keepalive", "off");
     let mut rules = vec![
         rule(
-            [through(), is("via_upstream", &["http/1.0"]), kept.clone()],
+            [
+                read_condition(),
+                is("via_upstream", &["http/1.0"]),
+                kept.clone(),
+            ],
             ends,
             off,
         ),
         rule(
             [
-                through(),
+                read_condition(),
                 is("via_upstream", &["same"]),
                 is("transport", &["http/1.0"]),
                 kept,

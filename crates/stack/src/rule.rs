@@ -40,7 +40,7 @@ impl Condition {
 impl Rule {
     /// Whether these axes break it.
     #[must_use]
-    pub fn broken(&self, axes: &AxisMap) -> bool {
+    pub fn is_broken(&self, axes: &AxisMap) -> bool {
         self.when.iter().all(|condition| condition.holds(axes))
     }
 }

@@ -27,7 +27,7 @@ pub static RULES: LazyLock<Vec<Rule>> =
 /// The first rule that these axes break.
 #[must_use]
 pub fn first_broken(axes: &AxisMap) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.broken(axes))
+    RULES.iter().find(|rule| rule.is_broken(axes))
 }
 
 fn of_bindings() -> Vec<Rule> {

@@ -37,7 +37,7 @@ impl JsonSchema for AxisMap {
 fn axis_schema(axis: &Axis) -> Value {
     // A pattern of JSON Schema cannot state a range. `set` checks it when the map is
     // read.
-    let mut patterns: Vec<String> = axis.names.iter().map(|word| escaped(word)).collect();
+    let mut patterns: Vec<String> = axis.names.iter().map(|word| escape(word)).collect();
     patterns.extend(axis.counted.iter().map(|word| format!("{word}=[0-9]+")));
     match axis.number.map(|number| number.unit) {
         Some(Unit::Percent) => patterns.push("[0-9]+%".to_owned()),
@@ -52,7 +52,7 @@ fn axis_schema(axis: &Axis) -> Value {
     json!({"description": axis.about, "type": "string", "pattern": pattern})
 }
 
-fn escaped(word: &str) -> String {
+fn escape(word: &str) -> String {
     // The only two characters of the table's words that mean something else in a pattern.
     word.replace('.', "\\.").replace('+', "\\+")
 }

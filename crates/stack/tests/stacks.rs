@@ -6,7 +6,7 @@ use wirelab_stack::bindings::BINDINGS;
 use wirelab_stack::rules::RULES;
 use wirelab_stack::{AxisMap, Binding, Codec, Connection, Stack, Transport};
 
-fn parsed(of: &Value) -> Result<Stack, String> {
+fn parse(of: &Value) -> Result<Stack, String> {
     serde_json::from_value(of.clone()).map_err(|error| error.to_string())
 }
 
@@ -40,7 +40,7 @@ fn every_value_of_the_table_has_its_type() {
 
 #[test]
 fn every_axis_reaches_the_resolved_stack() {
-    let stack = parsed(&json!({
+    let stack = parse(&json!({
         "binding": "grpc", "connection": "pool=4", "in_flight": "multiplex=10",
         "client.h2_window": "65536", "client.quickack": "on", "client.nagle": "on",
         "client.writes": "split", "work": "frame",
@@ -60,7 +60,7 @@ fn every_axis_reaches_the_resolved_stack() {
 fn a_stack_is_written_as_it_was_read() {
     // No axis at its default, or it would not be seen whether defaults are added.
     let text = json!({"binding": "raw", "codec": "token-xml", "reply": "one-way"});
-    let stack = parsed(&text).expect("a stack");
+    let stack = parse(&text).expect("a stack");
     assert_eq!(serde_json::to_value(&stack).expect("JSON"), text);
 }
 
@@ -81,7 +81,7 @@ fn legal_stacks_are_taken() {
         json!({"binding": "raw", "codec": "token-xml", "token_source": "text"}),
         json!({"binding": "raw", "reply": "one-way", "in_flight": "pipeline=64"}),
     ] {
-        assert_eq!(parsed(&legal).err(), None, "{legal}");
+        assert_eq!(parse(&legal).err(), None, "{legal}");
     }
 }
 
@@ -199,7 +199,7 @@ fn impossible_stacks_are_refused_with_the_smallest_repair() {
             "token_source=message",
         ),
     ] {
-        let message = parsed(&impossible).expect_err("refused");
+        let message = parse(&impossible).expect_err("refused");
         assert!(message.contains(reason), "{impossible}: {message}");
         assert!(
             message.contains(&format!("use {repair}")),
@@ -230,7 +230,7 @@ fn what_the_table_lacks_is_refused_by_name() {
             "client.h2_window",
         ),
     ] {
-        let found = parsed(&wrong).expect_err("refused");
+        let found = parse(&wrong).expect_err("refused");
         assert!(found.contains(name), "{wrong}: {found}");
     }
 }
@@ -240,7 +240,7 @@ fn every_repair_of_a_rule_is_a_value() {
     for rule in RULES.iter() {
         let (name, value) = rule.repair;
         let axis = TABLE.iter().find(|axis| axis.name == name);
-        let axis = axis.unwrap_or_else(|| panic!("{name} is no axis"));
+        let axis = axis.unwrap_or_else(|| panic!("{name} is not an axis"));
         // A repair names the word alone, since the number that was given is kept.
         let counted = format!("{value}=8");
         let legal = axis.takes(value) || axis.takes(&counted);

@@ -33,7 +33,7 @@ pub(crate) fn operations(walk: &mut Walk, seed: u64) {
         let _ = walk.step("an owner of such a text", &entries(text, 7));
     }
     weights(walk);
-    generated(walk, seed);
+    generate(walk, seed);
     let _ = walk.step("the entries of nobody", &entries("nobody", 1));
 }
 
@@ -65,7 +65,7 @@ fn weights(walk: &mut Walk) {
 }
 
 /// Owners who book and book again, with a look at their days.
-fn generated(walk: &mut Walk, seed: u64) {
+fn generate(walk: &mut Walk, seed: u64) {
     // A constant per contract: otherwise one seed would make the same draws in all of them.
     let mut random = SplitMix64::new(seed ^ 0xCA1E);
     let mut below = |n: u64| random.next_u64() % n;

@@ -27,7 +27,7 @@ pub(crate) fn operations(walk: &mut Walk, seed: u64) {
         let _ = walk.step(&format!("the balance after {function}"), &control(1));
     }
     partial_debit(walk);
-    generated(walk, seed);
+    generate(walk, seed);
     for id in 1..=ACCOUNTS {
         let _ = walk.step("the balance after generated calls", &control(id));
     }
@@ -76,7 +76,7 @@ struct Memory {
     spent: Vec<i32>,
 }
 
-fn generated(walk: &mut Walk, seed: u64) {
+fn generate(walk: &mut Walk, seed: u64) {
     let mut random = SplitMix64::new(seed ^ 0xC4A6);
     let mut memory = Memory::default();
     for _ in 0..GENERATED {

@@ -12,7 +12,7 @@ pub enum Section {
     Errors,
     /// The largest messages and numbers, and the first beyond.
     Limits,
-    /// Messages as other writers write them, and what is no message.
+    /// Messages as other writers write them, and bytes that are not a message.
     Vectors,
     /// Many connections at once: money is neither lost nor made.
     Money,

@@ -70,7 +70,7 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     /// The call with the subject's numbers in place of the model's.
-    pub(crate) fn translated(&self, call: &Call) -> Call {
+    pub(crate) fn translate_call(&self, call: &Call) -> Call {
         let mut call = call.clone();
         match &mut call {
             Call::ConfirmAction(request) => self.confirmations.translate(&mut request.cn),

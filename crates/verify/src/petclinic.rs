@@ -30,9 +30,9 @@ pub(crate) fn operations(walk: &mut Walk, seed: u64) {
         let call = Call::GetOwnersPet(GetOwnersPetRequest { owner_id, pet_id });
         let _ = walk.step("a pet and its owner", &call);
     }
-    added(walk);
+    add_rows(walk);
     cascades(walk);
-    generated(walk, seed);
+    generate(walk, seed);
     lists(walk, "after all");
 }
 
@@ -65,7 +65,7 @@ fn rows(walk: &mut Walk, when: &str, id: i32) {
 }
 
 /// A new row of every kind, changed and read back.
-fn added(walk: &mut Walk) {
+fn add_rows(walk: &mut Walk) {
     // Without the row there is nothing to go on with. That the addition failed is a finding
     // already.
     let Some(type_id) = add(walk, add_type("Größe <&> 🔩")) else {
@@ -98,7 +98,7 @@ fn added(walk: &mut Walk) {
         id: pet_id,
         name: "Aaron".to_owned(),
         birth_date: "2024-02-29".to_owned(),
-        r#type: named(2),
+        r#type: pet_type(2),
     });
     let _ = walk.step("a pet gets another name and type", &call);
     for date in ["2024-02-29", "0001-01-01", "9999-12-31"] {
@@ -151,7 +151,7 @@ fn cascades(walk: &mut Walk) {
     }
 }
 
-fn generated(walk: &mut Walk, seed: u64) {
+fn generate(walk: &mut Walk, seed: u64) {
     let mut random = SplitMix64::new(seed ^ 0x9E7C);
     for _ in 0..GENERATED {
         let call = next(&mut random);
@@ -301,7 +301,7 @@ pub(crate) fn limits(walk: &mut Walk, validation: bool) -> Vec<String> {
         "2024-09-09T00:00",
         "yesterday",
     ] {
-        let _ = walk.step("a date that is no day", &add_visit(1, date));
+        let _ = walk.step("a date that does not exist", &add_visit(1, date));
     }
     for count in [0, 1, 255, 256] {
         let call = Call::AddVisit(AddVisitRequest {
@@ -353,7 +353,7 @@ fn add_pet(owner_id: i32, type_id: i32, name: &str) -> Call {
     Call::AddPet(AddPetRequest {
         name: name.to_owned(),
         birth_date: "2020-02-29".to_owned(),
-        r#type: named(type_id),
+        r#type: pet_type(type_id),
         owner_id,
     })
 }
@@ -362,7 +362,7 @@ fn add_pet_to_owner(owner_id: i32, type_id: i32, name: &str) -> Call {
     Call::AddPetToOwner(AddPetToOwnerRequest {
         name: name.to_owned(),
         birth_date: "2020-02-29".to_owned(),
-        r#type: named(type_id),
+        r#type: pet_type(type_id),
         owner_id,
     })
 }
@@ -397,7 +397,7 @@ fn get_owner(id: i32) -> Call {
 }
 
 /// A type named by its id; its name must not count.
-fn named(id: i32) -> Option<PetType> {
+fn pet_type(id: i32) -> Option<PetType> {
     let name = "any".to_owned();
     Some(PetType { id, name })
 }

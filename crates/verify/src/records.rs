@@ -110,7 +110,7 @@ pub(crate) fn concurrency(subjects: &dyn Subjects) -> Result<Exam, String> {
     let mut findings = Vec::new();
     let mut subject = subjects.connect()?;
     // The difference counts, since sections before have stored teams.
-    let before = counted(&mut *subject, &mut findings);
+    let before = count_records(&mut *subject, &mut findings);
     let (stored, found) = store(subjects)?;
     findings.extend(found);
     // After all callers have ended, so that the model of the check is simple: what was
@@ -131,7 +131,7 @@ pub(crate) fn concurrency(subjects: &dyn Subjects) -> Result<Exam, String> {
             findings.push(finding(&format!("{expected:?}"), &format!("{response:?}")));
         }
     }
-    let after = counted(&mut *subject, &mut findings);
+    let after = count_records(&mut *subject, &mut findings);
     if after - before != stored.len() as i64 {
         let expected = format!("{} teams more", stored.len());
         findings.push(finding(&expected, &format!("{} more", after - before)));
@@ -179,7 +179,7 @@ fn caller(subjects: &dyn Subjects, number: i32) -> Result<Stored, String> {
         match subject.call(&Call::Allocate(request.clone())) {
             Response::Reply(Reply::Allocate(reply)) => {
                 let team = reply.team_details.unwrap_or_default();
-                let expected = expected(&request, team.group_id);
+                let expected = expect_team(&request, team.group_id);
                 if team != expected {
                     findings.push(finding(&format!("{expected:?}"), &format!("{team:?}")));
                 }
@@ -192,7 +192,7 @@ fn caller(subjects: &dyn Subjects, number: i32) -> Result<Stored, String> {
 }
 
 /// The team that `request` must be answered with, under the group of the service's choice.
-fn expected(request: &AllocateRequest, group_id: i32) -> Team {
+fn expect_team(request: &AllocateRequest, group_id: i32) -> Team {
     let partner = allocations::partner(request.id);
     Team {
         member1: request.name.clone(),
@@ -204,7 +204,7 @@ fn expected(request: &AllocateRequest, group_id: i32) -> Team {
     }
 }
 
-fn counted(subject: &mut dyn Subject, findings: &mut Vec<Finding>) -> i64 {
+fn count_records(subject: &mut dyn Subject, findings: &mut Vec<Finding>) -> i64 {
     match subject.call(&count()) {
         Response::Reply(Reply::CountAllocations(reply)) => reply.count,
         other => {

@@ -11,7 +11,7 @@ use crate::walk::Walk;
 pub(crate) const TEXTS: [&str; 14] = [
     "plain",
     "<a href=\"x\">&amp;</a>",
-    // The end mark of CDATA must not stand in character data (XML 1.0 section 2.4).
+    // The end mark of CDATA must not appear in character data (XML 1.0 section 2.4).
     "]]> <![CDATA[ ]]>",
     " leading and trailing ",
     "\t\n tab, line feed ",

@@ -49,7 +49,7 @@ impl<'a> Walk<'a> {
             return expected;
         }
         self.calls += 1;
-        let sent = self.numbers.translated(call);
+        let sent = self.numbers.translate_call(call);
         let response = self.subject.call(&sent);
         // The state of the two may differ from here on. Later findings may follow from this
         // one, so the first of a section is the one to look at.

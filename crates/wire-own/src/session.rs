@@ -225,7 +225,7 @@ pub trait Session {
     /// head and its body come from two calls, so that they are two sends.
     fn pump(&mut self, out: &mut Vec<u8>) -> bool;
 
-    /// True when [`Session::pump`] would append nothing. False where only pumping tells.
+    /// True when [`Session::pump`] would append nothing. False where only pumping shows it.
     fn is_drained(&self) -> bool {
         false
     }

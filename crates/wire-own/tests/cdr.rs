@@ -142,7 +142,7 @@ fn a_start_within_a_message_moves_the_padding() {
 }
 
 #[test]
-fn a_break_starts_alignment_anew() {
+fn a_break_starts_alignment_again() {
     // A fragment of GIOP 1.1 begins at 12: a double right at its beginning
     // lies 4 bytes further on, though the joined bytes would not need that.
     let bytes = [&[1; 4][..], &[0; 4], &2_i64.to_be_bytes()].concat();

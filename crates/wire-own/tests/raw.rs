@@ -7,7 +7,7 @@ use wirelab_wire_own::raw::report::{Record, Records};
 use wirelab_wire_own::raw::{CONTENT_BYTES_MAX, Deframer, Options, OptionsError, Raw, write};
 use wirelab_wire_own::{CallId, Failure, Head, ProtocolError, Request, Session};
 
-use crate::session_support::{Event, RecordedEvents, body, end, failed, first};
+use crate::session_support::{Event, RecordedEvents, body, end, fail, first};
 
 struct Wire {
     session: Raw,
@@ -121,10 +121,7 @@ fn malformed_lengths_are_refused_at_once() {
         let mut wire = Wire::with_calls(2, pipeline(2));
         let error = wire.receive(input.as_bytes()).unwrap_err();
         assert!(error.rule.contains("1 to 9 digits"), "{input:?}: {error}");
-        let failures = [
-            failed(0, Failure::Protocol(error)),
-            failed(1, Failure::Closed),
-        ];
+        let failures = [fail(0, Failure::Protocol(error)), fail(1, Failure::Closed)];
         assert_eq!(wire.events()[1..], failures);
         assert!(wire.session.finished());
     }
@@ -170,7 +167,7 @@ fn every_truncation_fails_the_call() {
         let events = &wire.events()[wire.events().len() - 2..];
         assert_eq!(
             events,
-            [failed(0, failure), failed(1, Failure::Closed)],
+            [fail(0, failure), fail(1, Failure::Closed)],
             "cut at {cut}"
         );
     }
@@ -246,7 +243,7 @@ fn a_call_given_up_ends_the_connection() {
     assert!(!wire.session.cancel(0));
     wire.receive(b"llo").unwrap();
     wire.session.closed(&mut wire.recorded);
-    assert_eq!(wire.events().last(), Some(&failed(1, Failure::Closed)));
+    assert_eq!(wire.events().last(), Some(&fail(1, Failure::Closed)));
     assert!(wire.session.cancel(7), "an unknown call changes nothing");
 }
 

@@ -31,7 +31,7 @@ pub fn parse(document: &[u8]) -> Result<Envelope<'_>, EnvelopeError> {
 /// Reads the request of `operation` from a document.
 ///
 /// # Errors
-/// When it is no envelope, or holds something else.
+/// When it is not an envelope, or holds something else.
 pub fn read_request<M: Message>(
     format: EnvelopeFormat,
     operation: Operation,
@@ -77,7 +77,7 @@ pub fn write_request<M: Message>(
     token: Option<&UsernameToken>,
     out: &mut Vec<u8>,
 ) {
-    let mut sink = begun(format, token, out);
+    let mut sink = begin_envelope(format, token, out);
     request_element(format, operation, message, &mut sink);
     end(format, &mut sink);
 }
@@ -92,21 +92,21 @@ pub fn write_reply<M: Message>(
     message: &M,
     out: &mut Vec<u8>,
 ) {
-    let mut sink = begun(format, None, out);
+    let mut sink = begin_envelope(format, None, out);
     reply_element(format, operation, message, &mut sink);
     end(format, &mut sink);
 }
 
 /// Appends the envelope of a fault to `out`.
 pub fn write_fault(format: EnvelopeFormat, fault: &Fault, out: &mut Vec<u8>) {
-    let mut sink = begun(format, None, out);
+    let mut sink = begin_envelope(format, None, out);
     fault.write(format, &mut sink);
     end(format, &mut sink);
 }
 
 /// A sink inside the body of an envelope. Envelopes without a header begin
 /// alike, so their begin is written once and then copied.
-fn begun<'o>(
+fn begin_envelope<'o>(
     format: EnvelopeFormat,
     token: Option<&UsernameToken>,
     out: &'o mut Vec<u8>,

@@ -22,7 +22,7 @@ use wirelab_wire::soap::Version;
 
 const COMMITTED: &str = include_str!("../../../contracts/vectors/encodings.json");
 
-fn committed() -> Value {
+fn read_committed() -> Value {
     serde_json::from_str(COMMITTED).unwrap()
 }
 
@@ -36,7 +36,7 @@ fn unhex(hex: &str) -> Vec<u8> {
 #[test]
 fn the_committed_encodings_are_fresh() {
     assert!(
-        encodings_json::written() == COMMITTED,
+        encodings_json::format_document() == COMMITTED,
         "contracts/vectors/encodings.json is stale; run cargo run -p wirelab-wire --example encodings"
     );
 }
@@ -46,7 +46,7 @@ const ENVELOPES: &str = include_str!("../../../contracts/vectors/envelopes.json"
 #[test]
 fn the_committed_envelopes_are_fresh() {
     assert!(
-        envelopes::written() == ENVELOPES,
+        envelopes::format_document() == ENVELOPES,
         "contracts/vectors/envelopes.json is stale; run cargo run -p wirelab-wire --example encodings"
     );
 }
@@ -136,7 +136,7 @@ impl TypeVisitor for ReadAll<'_> {
 fn every_encoding_of_a_value_is_read_as_that_value() {
     let mut read = 0;
     let mut messages = BTreeSet::new();
-    for vector in committed()["accepted"].as_array().unwrap() {
+    for vector in read_committed()["accepted"].as_array().unwrap() {
         let message = vector["message"].as_str().unwrap();
         read += visit_type(message, ReadAll(vector)).unwrap();
         messages.insert(message.to_owned());
@@ -169,7 +169,7 @@ impl TypeVisitor for Refuses<'_> {
 
 #[test]
 fn what_must_be_refused_is_refused() {
-    let committed = committed();
+    let committed = read_committed();
     let big = MessageFormat::from(Codec::Cdr).in_order(ByteOrder::Big);
     for (list, format) in [("refused_xml", Codec::Xml.into()), ("refused_cdr_big", big)] {
         let vectors = committed[list].as_array().unwrap();

@@ -8,7 +8,7 @@ use wirelab_wire::codec::{Codec, Expected, MessageFormat};
 use wirelab_wire::http1::{Http1, Options};
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
 
-use crate::fuzz::memory::allocated_by;
+use crate::fuzz::memory::measure_allocations;
 
 /// Notes where bodies lie, and that they came.
 #[derive(Default)]
@@ -56,7 +56,7 @@ fn a_call_whose_reply_comes_whole_allocates_nothing() {
         session.receive(reply, offsets).unwrap();
     };
     round(&mut offsets);
-    let allocated = allocated_by(|| (0..1_000).for_each(|_| round(&mut offsets)));
+    let allocated = measure_allocations(|| (0..1_000).for_each(|_| round(&mut offsets)));
     assert_eq!(allocated, (0, 0));
     assert_eq!(offsets.ends, 1_001);
     let lies_at = reply.as_ptr() as usize + reply.len() - 5;
@@ -89,7 +89,7 @@ fn a_large_text_is_validated_without_a_copy() {
         };
         // What is made once for the life of the process does not count.
         expected.check(&body).unwrap();
-        let (_, bytes) = allocated_by(|| expected.check(&body).unwrap());
+        let (_, bytes) = measure_allocations(|| expected.check(&body).unwrap());
         assert!(bytes < 2_000, "{codec}: {bytes} bytes");
     }
 }

@@ -240,7 +240,7 @@ fn encode(encoder: &mut Encoder, fields: &[(String, String)], indexing: Indexing
     block
 }
 
-fn owned(fields: &[Field]) -> Fields {
+fn own(fields: &[Field]) -> Fields {
     fields
         .iter()
         .map(|&(name, value)| (name.into(), value.into()))
@@ -253,7 +253,7 @@ fn the_examples_of_appendix_c_decode() {
         let mut decoder = Decoder::new(example.table_max, 65_536);
         for section in example.sections {
             let fields = decode(&mut decoder, &bytes(section.hex)).unwrap();
-            assert_eq!(fields, owned(section.fields), "{}", example.name);
+            assert_eq!(fields, own(section.fields), "{}", example.name);
             assert_eq!(
                 decoder.table().size(),
                 section.table_size,
@@ -269,7 +269,7 @@ fn the_examples_of_appendix_c_encode() {
     for example in EXAMPLES {
         let mut encoder = Encoder::new(example.table_max, example.huffman);
         for section in example.sections {
-            let block = encode(&mut encoder, &owned(section.fields), example.indexing);
+            let block = encode(&mut encoder, &own(section.fields), example.indexing);
             assert_eq!(block, bytes(section.hex), "{}", example.name);
             assert_eq!(
                 encoder.table().size(),

@@ -277,7 +277,7 @@ fn caches_that_run_over_stay_in_step() {
 /// Tokens, and whether their error is the right one.
 type Case = (Vec<u8>, fn(&ErrorKind) -> bool);
 
-fn refused(tokens: &[u8]) -> ErrorKind {
+fn refuse(tokens: &[u8]) -> ErrorKind {
     Decoder::new(TokenCache::NamesAndTexts)
         .decode(tokens)
         .unwrap_err()
@@ -285,12 +285,12 @@ fn refused(tokens: &[u8]) -> ErrorKind {
 }
 
 /// An element `a` that holds these tokens.
-fn within(content: &[u8]) -> Vec<u8> {
+fn wrap(content: &[u8]) -> Vec<u8> {
     [&[1, 1, b'a'], content, &[0]].concat()
 }
 
 #[test]
-fn tokens_that_are_no_document_are_refused() {
+fn tokens_that_are_not_a_document_are_refused() {
     let cases: &[Case] = &[
         (vec![], |k| *k == ErrorKind::Truncated),
         (vec![0x00], |k| matches!(k, ErrorKind::Order(_))),
@@ -309,7 +309,7 @@ fn tokens_that_are_no_document_are_refused() {
         (vec![0x03, 0x00], |k| {
             matches!(k, ErrorKind::Unknown { number: 64, .. })
         }),
-        (within(&[0xFF]), |k| {
+        (wrap(&[0xFF]), |k| {
             matches!(
                 k,
                 ErrorKind::Unknown {
@@ -318,40 +318,40 @@ fn tokens_that_are_no_document_are_refused() {
                 }
             )
         }),
-        (within(&[0x07, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]), |k| {
+        (wrap(&[0x07, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]), |k| {
             matches!(k, ErrorKind::Unknown { what: "text", .. })
         }),
-        (within(&[0x0A, 0x80, 0x00]), |k| *k == ErrorKind::Number),
-        (within(&[&[0x0A][..], &[0xFF; 9], &[0x02]].concat()), |k| {
+        (wrap(&[0x0A, 0x80, 0x00]), |k| *k == ErrorKind::Number),
+        (wrap(&[&[0x0A][..], &[0xFF; 9], &[0x02]].concat()), |k| {
             *k == ErrorKind::Number
         }),
-        (within(&[0x0B, 0xFE, 0xFF, 0xFF, 0x0F]), |k| {
+        (wrap(&[0x0B, 0xFE, 0xFF, 0xFF, 0x0F]), |k| {
             *k == ErrorKind::Date
         }),
         (
-            within(&[0x0C, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
+            wrap(&[0x0C, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
             |k| *k == ErrorKind::Date,
         ),
-        (within(&[0x05, 0xFF, 0xFF, 0xFF, 0x7F]), |k| {
+        (wrap(&[0x05, 0xFF, 0xFF, 0xFF, 0x7F]), |k| {
             matches!(k, ErrorKind::Length { .. })
         }),
-        (within(&[0x06, 0xFF, 0xFF, 0x7F]), |k| {
+        (wrap(&[0x06, 0xFF, 0xFF, 0x7F]), |k| {
             *k == ErrorKind::Truncated
         }),
-        (within(&[0x06, 0x01, 0xFF]), |k| {
+        (wrap(&[0x06, 0x01, 0xFF]), |k| {
             matches!(k, ErrorKind::Characters("UTF-8"))
         }),
-        (within(&[0x06, 0x01, 0x01]), |k| {
+        (wrap(&[0x06, 0x01, 0x01]), |k| {
             matches!(k, ErrorKind::Characters("a text"))
         }),
-        (within(&[0x06, 0x00]), |k| matches!(k, ErrorKind::Order(_))),
-        (within(&[0x10, 0x10]), |k| matches!(k, ErrorKind::Order(_))),
-        (within(&[0x10, 0x89, 0x10]), |k| {
+        (wrap(&[0x06, 0x00]), |k| matches!(k, ErrorKind::Order(_))),
+        (wrap(&[0x10, 0x10]), |k| matches!(k, ErrorKind::Order(_))),
+        (wrap(&[0x10, 0x89, 0x10]), |k| {
             matches!(k, ErrorKind::Order(_))
         }),
-        (within(&[0x89]), |k| matches!(k, ErrorKind::Order(_))),
-        (within(&[0x89, 0x40]), |k| matches!(k, ErrorKind::Order(_))),
-        (within(&[0x89, 0x10, 0x89, 0x10]), |k| {
+        (wrap(&[0x89]), |k| matches!(k, ErrorKind::Order(_))),
+        (wrap(&[0x89, 0x40]), |k| matches!(k, ErrorKind::Order(_))),
+        (wrap(&[0x89, 0x10, 0x89, 0x10]), |k| {
             matches!(k, ErrorKind::Order(_))
         }),
         (vec![1, 1, b'<'], |k| {
@@ -361,25 +361,23 @@ fn tokens_that_are_no_document_are_refused() {
         (vec![1, 0xFF, 0x7F], |k| {
             matches!(k, ErrorKind::Length { .. })
         }),
-        ([within(&[]), vec![0]].concat(), |k| {
+        ([wrap(&[]), vec![0]].concat(), |k| *k == ErrorKind::Trailing),
+        ([wrap(&[]), wrap(&[])].concat(), |k| {
             *k == ErrorKind::Trailing
         }),
-        ([within(&[]), within(&[])].concat(), |k| {
-            *k == ErrorKind::Trailing
-        }),
-        (within(&[0x40; 64]), |k| {
+        (wrap(&[0x40; 64]), |k| {
             matches!(k, ErrorKind::Limit { limit: 64, .. })
         }),
     ];
     for (tokens, expected) in cases {
-        let kind = refused(tokens);
+        let kind = refuse(tokens);
         assert!(expected(&kind), "{tokens:02X?}: {kind:?}");
     }
     let attributes: Vec<u8> = (0..65)
         .flat_map(|n| [2, 2, b'a' + n / 26, b'a' + n % 26, 0x10])
         .collect();
     assert!(matches!(
-        refused(&within(&attributes)),
+        refuse(&wrap(&attributes)),
         ErrorKind::Limit { .. }
     ));
 }
@@ -388,7 +386,7 @@ fn tokens_that_are_no_document_are_refused() {
 fn nothing_is_read_behind_a_refused_document() {
     let mut decoder = Decoder::new(TokenCache::NamesAndTexts);
     assert!(decoder.decode(&[0xFF]).is_err());
-    let kind = decoder.decode(&within(&[])).unwrap_err().kind;
+    let kind = decoder.decode(&wrap(&[])).unwrap_err().kind;
     assert_eq!(kind, ErrorKind::OutOfSync);
 }
 
@@ -396,24 +394,24 @@ fn nothing_is_read_behind_a_refused_document() {
 #[test]
 fn tokens_do_not_grow_without_bound() {
     let long = [&[0x05, 0x80, 0x04][..], &[b'x'; 512]].concat();
-    let mut tokens = within(&[]);
+    let mut tokens = wrap(&[]);
     tokens.pop();
     tokens.extend([&[1, 1, b'b'][..], &long, &[0]].concat());
     for _ in 0..500_000 {
         tokens.extend([0x5F, 0xD1, 0x00]);
     }
     assert!(matches!(
-        refused(&tokens),
+        refuse(&tokens),
         ErrorKind::Limit {
             what: "bytes as XML",
             ..
         }
     ));
-    let mut tokens = within(&[]);
+    let mut tokens = wrap(&[]);
     tokens.pop();
     tokens.extend([0x5E, 0x00].repeat(2_100_000));
     assert!(matches!(
-        refused(&tokens),
+        refuse(&tokens),
         ErrorKind::Limit { what: "items", .. }
     ));
 }
@@ -428,7 +426,7 @@ fn every_truncation_is_reported() {
         &mut tokens,
     );
     for cut in 0..tokens.len() {
-        let kind = refused(&tokens[..cut]);
+        let kind = refuse(&tokens[..cut]);
         assert_eq!(kind, ErrorKind::Truncated, "cut at {cut}");
     }
 }

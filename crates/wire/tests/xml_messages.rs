@@ -10,7 +10,7 @@ use wirelab_wire::xml::{self, ErrorKind};
 
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
-fn written<M: Message>(message: &M) -> String {
+fn write<M: Message>(message: &M) -> String {
     let bytes = xml::to_vec(message);
     assert_eq!(xml::from_slice::<M>(&bytes).as_ref(), Ok(message));
     let text = String::from_utf8(bytes).unwrap();
@@ -39,11 +39,11 @@ fn batch() -> SubmitRequest {
 fn writers_follow_the_mapping() {
     let ns = "urn:wirelab:transfer:v1";
     assert_eq!(
-        written(&HelloRequest {}),
+        write(&HelloRequest {}),
         format!("<HelloRequest xmlns=\"{ns}\"></HelloRequest>")
     );
     assert_eq!(
-        written(&batch()),
+        write(&batch()),
         format!(
             "<SubmitRequest xmlns=\"{ns}\"><batch>a&lt;b</batch>\
              <records><id>1</id><quantity>-2</quantity><item>x</item><remark></remark></records>\
@@ -52,7 +52,7 @@ fn writers_follow_the_mapping() {
         )
     );
     assert_eq!(
-        written(&HelloBytesReply {
+        write(&HelloBytesReply {
             text: vec![0, 1, 255]
         }),
         format!("<HelloBytesReply xmlns=\"{ns}\"><text>AAH/</text></HelloBytesReply>")
@@ -63,7 +63,7 @@ fn writers_follow_the_mapping() {
         ..BookRequest::default()
     };
     assert_eq!(
-        written(&booking),
+        write(&booking),
         "<BookRequest xmlns=\"urn:wirelab:calendar:v1\"><owner></owner><day>0</day><slot>0</slot>\
          <title></title><open>true</open><weight>-INF</weight><note></note></BookRequest>"
     );
@@ -126,7 +126,7 @@ fn strings_keep_every_character() {
         "😀\u{FFFD}\u{A0}",
         "&amp;",
     ] {
-        written(&hello(text));
+        write(&hello(text));
     }
     let document = "<HelloReply xmlns='urn:wirelab:transfer:v1'><text>a\r\nb\rc&#13;\n<![CDATA[\r\n \
                     &lt;]]></text></HelloReply>";
@@ -222,7 +222,7 @@ fn documents_that_are_none_are_refused() {
             matches!(k, ErrorKind::DocumentType)
         }),
         (in_text("&b;"), |k| matches!(k, ErrorKind::Entity(_))),
-        // A reference to a character that XML 1.0 excludes is no way around section 2.2.
+        // A reference to a character that XML 1.0 excludes does not avoid section 2.2.
         (in_text("&#0;"), |k| matches!(k, ErrorKind::Character(0))),
         (in_text("&#xFFFE;"), |k| {
             matches!(k, ErrorKind::Character(0xFFFE))

@@ -62,7 +62,7 @@ def read(body: bytes, fields: tuple[str, ...]) -> list[int]:
     for name, value in values.items():
         # bool is a kind of int in Python, and not in JSON.
         if type(value) is not int or not -INT32_MAX - 1 <= value <= INT32_MAX:
-            raise ValueError(f"{name} is no 32-bit integer")
+            raise ValueError(f"{name} is not a 32-bit integer")
     return list(values.values())
 
 
@@ -91,7 +91,7 @@ class Figures:
         self._seconds = 0.0
         self._connections = 0
 
-    def connected(self) -> None:
+    def count_connection(self) -> None:
         with self._lock:
             self._connections += 1
 
@@ -106,7 +106,7 @@ class Figures:
             with self._lock:
                 self._in_flight -= 1
 
-    def called(self, operation: str, call: Callable[[], Json]) -> Json:
+    def count_call(self, operation: str, call: Callable[[], Json]) -> Json:
         """Makes the call, counted and timed."""
         began, refused = time.perf_counter(), False
         try:
@@ -182,14 +182,14 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-def charging_handler(accounts: Accounts, figures: Figures, nagle: bool) -> type[Handler]:
+def make_handler(accounts: Accounts, figures: Figures, nagle: bool) -> type[Handler]:
     """The handler of the service's own port."""
 
     class Charging(Handler):
         disable_nagle_algorithm = not nagle
 
         def setup(self) -> None:
-            figures.connected()
+            figures.count_connection()
             super().setup()
 
         def do_POST(self) -> None:
@@ -240,7 +240,7 @@ def charging_handler(accounts: Accounts, figures: Figures, nagle: bool) -> type[
         ) -> None:
             try:
                 request = read(body, fields)
-                said = figures.called(operation, lambda: method(accounts, *request))
+                said = figures.count_call(operation, lambda: method(accounts, *request))
             except (ValueError, RecursionError, ApplicationError) as error:
                 self._refuse(400, str(error))
             else:
@@ -322,7 +322,7 @@ def flat(configuration: Json) -> Json:
     return options
 
 
-def checked(options: Json) -> Json:
+def check_options(options: Json) -> Json:
     """All options with their defaults. Refuses what cannot be honoured, and what is unknown."""
     defaults = {
         **{name: values[0] for name, values in HONOURED.items()},
@@ -344,7 +344,7 @@ def checked(options: Json) -> Json:
     return {**defaults, **options}
 
 
-def opened(option: str, text: Any, handler: type[Handler]) -> Server:
+def open_server(option: str, text: Any, handler: type[Handler]) -> Server:
     """A server at ``127.0.0.1:PORT``, or on a link of the lab; nothing else is listened on."""
     host, _, port = str(text).rpartition(":")
     local = host == "127.0.0.1" or (option == "listen" and of_link(host))
@@ -364,18 +364,18 @@ def of_link(host: str) -> bool:
         return False
 
 
-def configured() -> Json:
+def read_configuration() -> Json:
     """The configuration: one line of standard input."""
     try:
         configuration = json.loads(sys.stdin.buffer.readline())
     except (ValueError, RecursionError):
         configuration = None
     if not isinstance(configuration, dict):
-        refuse("", "the configuration is no JSON object", "send one JSON object in one line")
-    return checked(flat(configuration))
+        refuse("", "the configuration is not a JSON object", "send one JSON object in one line")
+    return check_options(flat(configuration))
 
 
-def until_told_to_stop() -> None:
+def wait_for_stop() -> None:
     """Returns with the end of standard input, SIGTERM or SIGINT."""
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -392,13 +392,13 @@ def until_told_to_stop() -> None:
 
 def main() -> None:
     """All of the service, from its configuration to its end."""
-    options = configured()
+    options = read_configuration()
     accounts = Accounts(options["store.accounts"], options["store.balance"])
     figures = Figures()
     nagle = options["socket.nagle"]
-    server = opened("listen", options["listen"], charging_handler(accounts, figures, nagle))
+    server = open_server("listen", options["listen"], make_handler(accounts, figures, nagle))
     watch = metrics_handler(accounts, figures)
-    metrics = opened("metrics_listen", options["metrics_listen"], watch)
+    metrics = open_server("metrics_listen", options["metrics_listen"], watch)
     ready = {
         "ready": True,
         "address": server.name(),
@@ -413,7 +413,7 @@ def main() -> None:
         "set": {"nagle": nagle, "writes": "joined", "processors": 1},
     }
     print(json.dumps(ready), flush=True)
-    until_told_to_stop()
+    wait_for_stop()
     server.shutdown()
     deadline = time.monotonic() + DRAIN_S
     while not figures.is_idle() and time.monotonic() < deadline:

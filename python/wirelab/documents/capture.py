@@ -24,4 +24,4 @@ class Config(
     ring_mib: int | None = None
     """Size of the ring that the kernel fills, MiB; null: 64."""
     snaplen: int | None = None
-    """Longer frames are cut to so many bytes; null: 262144, which cuts nothing."""
+    """Longer frames are cut to this number of bytes; null: 262144, which cuts nothing."""

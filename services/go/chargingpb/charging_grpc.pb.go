@@ -49,7 +49,7 @@ type ChargingClient interface {
 	DebitReservation(ctx context.Context, in *DebitReservationRequest, opts ...grpc.CallOption) (*DebitReservationReply, error)
 	// Gives back what had been set aside.
 	ReleaseRes(ctx context.Context, in *ReleaseResRequest, opts ...grpc.CallOption) (*ReleaseResReply, error)
-	// Tells the balance.
+	// Returns the balance.
 	CreditControl(ctx context.Context, in *CreditControlRequest, opts ...grpc.CallOption) (*CreditControlReply, error)
 	// The caller acknowledges an action.
 	ConfirmAction(ctx context.Context, in *ConfirmActionRequest, opts ...grpc.CallOption) (*ConfirmActionReply, error)
@@ -147,7 +147,7 @@ type ChargingServer interface {
 	DebitReservation(context.Context, *DebitReservationRequest) (*DebitReservationReply, error)
 	// Gives back what had been set aside.
 	ReleaseRes(context.Context, *ReleaseResRequest) (*ReleaseResReply, error)
-	// Tells the balance.
+	// Returns the balance.
 	CreditControl(context.Context, *CreditControlRequest) (*CreditControlReply, error)
 	// The caller acknowledges an action.
 	ConfirmAction(context.Context, *ConfirmActionRequest) (*ConfirmActionReply, error)

@@ -44,18 +44,18 @@ pub trait Checked {
 
 /// Whether a text has 1 to `most` UTF-16 code units, and no NUL, which no text of the
 /// contracts holds.
-fn sized(text: &str, most: usize) -> bool {
+fn has_size(text: &str, most: usize) -> bool {
     // Java's `@Size` counts UTF-16 code units, and the application is in Java: 🔩 counts
     // twice.
     !text.is_empty() && !text.contains('\0') && text.encode_utf16().count() <= most
 }
 
 fn person_name(text: &str) -> bool {
-    sized(text, PERSON_NAME_MAX) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
+    has_size(text, PERSON_NAME_MAX) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 fn telephone(text: &str) -> bool {
-    sized(text, TELEPHONE_MAX) && text.bytes().all(|byte| byte.is_ascii_digit())
+    has_size(text, TELEPHONE_MAX) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a text is a day of the Gregorian calendar as `YYYY-MM-DD`, from year 1 on.
@@ -100,28 +100,28 @@ macro_rules! checked {
 }
 
 checked! {
-    AddPetTypeRequest: |r| sized(&r.name, NAME_MAX);
-    UpdatePetTypeRequest: |r| sized(&r.name, NAME_MAX);
-    AddSpecialtyRequest: |r| sized(&r.name, NAME_MAX);
-    UpdateSpecialtyRequest: |r| sized(&r.name, NAME_MAX);
+    AddPetTypeRequest: |r| has_size(&r.name, NAME_MAX);
+    UpdatePetTypeRequest: |r| has_size(&r.name, NAME_MAX);
+    AddSpecialtyRequest: |r| has_size(&r.name, NAME_MAX);
+    UpdateSpecialtyRequest: |r| has_size(&r.name, NAME_MAX);
     AddVetRequest: |r| person_name(&r.first_name) && person_name(&r.last_name);
     UpdateVetRequest: |r| person_name(&r.first_name) && person_name(&r.last_name);
     AddOwnerRequest: |r| owner([&r.first_name, &r.last_name, &r.address, &r.city, &r.telephone]);
     UpdateOwnerRequest: |r| owner([&r.first_name, &r.last_name, &r.address, &r.city, &r.telephone]);
-    AddPetRequest: |r| sized(&r.name, PERSON_NAME_MAX) && date(&r.birth_date);
-    AddPetToOwnerRequest: |r| sized(&r.name, PERSON_NAME_MAX) && date(&r.birth_date);
-    UpdatePetRequest: |r| sized(&r.name, PERSON_NAME_MAX) && date(&r.birth_date);
-    AddVisitRequest: |r| date(&r.date) && sized(&r.description, DESCRIPTION_MAX);
-    AddVisitToOwnerRequest: |r| date(&r.date) && sized(&r.description, DESCRIPTION_MAX);
-    UpdateVisitRequest: |r| date(&r.date) && sized(&r.description, DESCRIPTION_MAX);
+    AddPetRequest: |r| has_size(&r.name, PERSON_NAME_MAX) && date(&r.birth_date);
+    AddPetToOwnerRequest: |r| has_size(&r.name, PERSON_NAME_MAX) && date(&r.birth_date);
+    UpdatePetRequest: |r| has_size(&r.name, PERSON_NAME_MAX) && date(&r.birth_date);
+    AddVisitRequest: |r| date(&r.date) && has_size(&r.description, DESCRIPTION_MAX);
+    AddVisitToOwnerRequest: |r| date(&r.date) && has_size(&r.description, DESCRIPTION_MAX);
+    UpdateVisitRequest: |r| date(&r.date) && has_size(&r.description, DESCRIPTION_MAX);
 }
 
 /// First name, last name, address, city, telephone.
 fn owner([first, last, address, city, number]: [&String; 5]) -> bool {
     person_name(first)
         && person_name(last)
-        && sized(address, ADDRESS_MAX)
-        && sized(city, CITY_MAX)
+        && has_size(address, ADDRESS_MAX)
+        && has_size(city, CITY_MAX)
         && telephone(number)
 }
 
@@ -162,9 +162,9 @@ mod tests {
 
     #[test]
     fn texts_are_counted_as_java_counts_them() {
-        assert!(sized(&"é".repeat(30), 30) && !sized(&"é".repeat(31), 30));
-        assert!(sized(&"🔩".repeat(15), 30) && !sized(&"🔩".repeat(16), 30));
-        assert!(!sized("", 30));
+        assert!(has_size(&"é".repeat(30), 30) && !has_size(&"é".repeat(31), 30));
+        assert!(has_size(&"🔩".repeat(15), 30) && !has_size(&"🔩".repeat(16), 30));
+        assert!(!has_size("", 30));
         assert!(person_name("McTavish") && !person_name("O'Neil") && !person_name("Zoë"));
         assert!(telephone("6085551023") && !telephone("608-555") && !telephone(&"1".repeat(21)));
     }

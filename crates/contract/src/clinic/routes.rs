@@ -86,7 +86,7 @@ impl Route {
         // By way of JSON: it is the one form in which fields have the names of the
         // template.
         let fields = serde_json::to_value(request).expect("messages are maps with string keys");
-        let mut path = self.prefix.to_owned() + &filled(self.template, &fields);
+        let mut path = self.prefix.to_owned() + &fill(self.template, &fields);
         if let Some(name) = self.query
             && let Some(value) = fields[name].as_str().filter(|value| !value.is_empty())
         {
@@ -98,7 +98,7 @@ impl Route {
     /// The field `Location` of a good reply, whose fields are given.
     #[must_use]
     pub fn location(&self, fields: &Value) -> Option<String> {
-        Some(self.prefix.to_owned() + &filled(self.location?, fields))
+        Some(self.prefix.to_owned() + &fill(self.location?, fields))
     }
 
     /// The parameters in a path, without its query, if it is one of this route.
@@ -124,7 +124,7 @@ impl Route {
 }
 
 /// A template with the fields of a message, which are numbers, in its braces.
-fn filled(template: &str, fields: &Value) -> String {
+fn fill(template: &str, fields: &Value) -> String {
     let parts = template.split('/').map(|part| {
         match part
             .strip_prefix('{')

@@ -51,7 +51,7 @@ impl<T> Table<T> {
     }
 
     /// A row that another one refers to.
-    fn referred(&self, id: i32) -> Answer<()> {
+    fn check_reference(&self, id: i32) -> Answer<()> {
         match self.rows.contains_key(&id) {
             true => Ok(()),
             false => Err(ApplicationError::Invalid),
@@ -152,7 +152,7 @@ impl Clinic {
 }
 
 /// A list that is answered with "not found" when it is empty.
-fn listed<T>(rows: Vec<T>) -> Answer<Vec<T>> {
+fn check_not_empty<T>(rows: Vec<T>) -> Answer<Vec<T>> {
     match rows.is_empty() {
         true => Err(ApplicationError::NotFound),
         false => Ok(rows),
@@ -236,8 +236,8 @@ impl Tables {
         owner_id: i32,
     ) -> Answer<Pet> {
         // Before the row is stored: a pet without a type or owner could not be read back.
-        self.types.referred(type_id)?;
-        self.owners.referred(owner_id)?;
+        self.types.check_reference(type_id)?;
+        self.owners.check_reference(owner_id)?;
         let id = self.pets.add(PetRow {
             name,
             birth_date,
@@ -250,7 +250,7 @@ impl Tables {
     }
 
     fn add_visit(&mut self, pet_id: i32, date: String, description: String) -> Answer<Visit> {
-        self.pets.referred(pet_id)?;
+        self.pets.check_reference(pet_id)?;
         let id = self.visits.add(VisitRow {
             date,
             description,
@@ -274,7 +274,7 @@ impl Tables {
     /// The ids of specialties, each of which there must be.
     fn specialty_ids(&self, specialties: &[Specialty]) -> Answer<BTreeSet<i32>> {
         let ids = specialties.iter().map(|specialty| {
-            self.specialties.referred(specialty.id)?;
+            self.specialties.check_reference(specialty.id)?;
             Ok(specialty.id)
         });
         ids.collect()
@@ -293,7 +293,7 @@ impl Clinic {
             id: *id,
             name: name.clone(),
         });
-        let pet_types = listed(all.collect())?;
+        let pet_types = check_not_empty(all.collect())?;
         Ok(PetTypes { pet_types })
     }
 
@@ -332,7 +332,7 @@ impl Clinic {
     pub(crate) fn list_pets(&self, _: &ListPetsRequest) -> Answer<Pets> {
         let tables = self.tables();
         let all = tables.pets.rows.keys().map(|id| tables.pet(*id));
-        let pets = listed(all.collect::<Answer<_>>()?)?;
+        let pets = check_not_empty(all.collect::<Answer<_>>()?)?;
         Ok(Pets { pets })
     }
 
@@ -354,7 +354,7 @@ impl Clinic {
         // The pet comes before its type: `not found` before `invalid request`.
         tables.pets.get(request.id)?;
         let type_id = type_id(request.r#type.as_ref());
-        tables.types.referred(type_id)?;
+        tables.types.check_reference(type_id)?;
         let row = tables.pets.get_mut(request.id)?;
         row.name.clone_from(&request.name);
         row.birth_date.clone_from(&request.birth_date);
@@ -377,7 +377,7 @@ impl Clinic {
             // its own.
             .filter(|(_, row)| row.last_name.starts_with(&request.last_name));
         let owners = named.map(|(id, _)| tables.owner(*id));
-        let owners = listed(owners.collect::<Answer<_>>()?)?;
+        let owners = check_not_empty(owners.collect::<Answer<_>>()?)?;
         Ok(Owners { owners })
     }
 
@@ -435,14 +435,14 @@ impl Clinic {
         request.check()?;
         let mut tables = self.tables();
         // Another owner's pet is not found under this one's path, rather than forbidden.
-        owned(&tables, request.owner_id, request.pet_id)?;
+        check_owner(&tables, request.owner_id, request.pet_id)?;
         let (date, description) = (request.date.clone(), request.description.clone());
         tables.add_visit(request.pet_id, date, description)
     }
 
     pub(crate) fn get_owners_pet(&self, request: &GetOwnersPetRequest) -> Answer<Pet> {
         let tables = self.tables();
-        owned(&tables, request.owner_id, request.pet_id)?;
+        check_owner(&tables, request.owner_id, request.pet_id)?;
         tables.pet(request.pet_id)
     }
 
@@ -452,7 +452,7 @@ impl Clinic {
             id: *id,
             name: name.clone(),
         });
-        let specialties = listed(all.collect())?;
+        let specialties = check_not_empty(all.collect())?;
         Ok(Specialties { specialties })
     }
 
@@ -488,7 +488,7 @@ impl Clinic {
     pub(crate) fn list_vets(&self, _: &ListVetsRequest) -> Answer<Vets> {
         let tables = self.tables();
         let all = tables.vets.rows.keys().map(|id| tables.vet(*id));
-        let vets = listed(all.collect::<Answer<_>>()?)?;
+        let vets = check_not_empty(all.collect::<Answer<_>>()?)?;
         Ok(Vets { vets })
     }
 
@@ -528,7 +528,7 @@ impl Clinic {
     pub(crate) fn list_visits(&self, _: &ListVisitsRequest) -> Answer<Visits> {
         let tables = self.tables();
         let all = tables.visits.rows.keys().map(|id| tables.visit(*id));
-        let visits = listed(all.collect::<Answer<_>>()?)?;
+        let visits = check_not_empty(all.collect::<Answer<_>>()?)?;
         Ok(Visits { visits })
     }
 
@@ -560,7 +560,7 @@ impl Clinic {
 }
 
 /// Whether the pet is there and the owner's.
-fn owned(tables: &Tables, owner_id: i32, pet_id: i32) -> Answer<()> {
+fn check_owner(tables: &Tables, owner_id: i32, pet_id: i32) -> Answer<()> {
     match tables.pets.get(pet_id)?.owner_id == owner_id {
         true => Ok(()),
         false => Err(ApplicationError::NotFound),

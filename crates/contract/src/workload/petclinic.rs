@@ -127,6 +127,6 @@ pub(super) fn call(operation: Operation) -> Call {
             description: "rabies shot".to_owned(),
         }),
         Operation::DeleteVisit => Call::DeleteVisit(DeleteVisitRequest { id: 1 }),
-        other => unreachable!("{other} is no operation of petclinic"),
+        other => unreachable!("{other} is not an operation of petclinic"),
     }
 }

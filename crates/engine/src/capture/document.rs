@@ -17,7 +17,7 @@ pub struct Config {
     pub(crate) interface: String,
     /// The pcapng file; one that is there already is not overwritten.
     pub(crate) file: String,
-    /// Longer frames are cut to so many bytes; null: 262144, which cuts nothing.
+    /// Longer frames are cut to this number of bytes; null: 262144, which cuts nothing.
     #[serde(default)]
     pub(crate) snaplen: Option<u32>,
     /// TCP from or to this port; null: all of TCP, and DNS over UDP.

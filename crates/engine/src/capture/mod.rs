@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Only TCP from or to this port.
     #[arg(long, requires = "interface", allow_negative_numbers = true)]
     port: Option<u16>,
-    /// Cut frames to so many bytes.
+    /// Cut frames to this number of bytes.
     #[arg(long, requires = "interface", allow_negative_numbers = true)]
     snaplen: Option<u32>,
     /// Size of the ring that the kernel fills, MiB.

@@ -48,10 +48,10 @@ pub(crate) fn fetch(address: &str) -> Result<DescriptorPool, Fault> {
             message: error.to_string(),
             remedy: String::new(),
         })?;
-    runtime.block_on(fetched(address))
+    runtime.block_on(fetch_pool(address))
 }
 
-async fn fetched(address: &str) -> Result<DescriptorPool, Fault> {
+async fn fetch_pool(address: &str) -> Result<DescriptorPool, Fault> {
     let mut server = Server::connect(address).await?;
     let names = server.services().await?;
     let mut files = BTreeMap::new();
@@ -62,7 +62,7 @@ async fn fetched(address: &str) -> Result<DescriptorPool, Fault> {
         let found = server.files(Question::FileContainingSymbol(name)).await?;
         add(&mut files, found, address)?;
     }
-    while let Some(name) = missing(&files) {
+    while let Some(name) = find_missing(&files) {
         let found = server.files(Question::FileByFilename(name.clone())).await?;
         let has_it = found.iter().any(|(file, _)| *file == name);
         add(&mut files, found, address)?;
@@ -101,7 +101,7 @@ fn too_many(address: &str, what: &str) -> Fault {
 }
 
 /// The first import that is not among the files.
-fn missing(files: &BTreeMap<String, FileDescriptorProto>) -> Option<String> {
+fn find_missing(files: &BTreeMap<String, FileDescriptorProto>) -> Option<String> {
     let imports: BTreeSet<&String> = files.values().flat_map(|file| &file.dependency).collect();
     imports
         .into_iter()

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// File of records to write; one that is there already is not overwritten.
     #[arg(long, requires = "pids")]
     file: Option<String>,
-    /// End after so many seconds; without it at SIGINT.
+    /// End after this number of seconds; without it at SIGINT.
     #[arg(long = "for", value_name = "SECONDS", requires = "pids")]
     seconds: Option<f64>,
 }

@@ -1,5 +1,5 @@
-//! Requests of petclinic over REST that are no calls: bodies that are no message, and
-//! parameters that are no number. The operations of petclinic depend on what was called
+//! Requests of petclinic over REST that are not calls: bodies that are not a message,
+//! and parameters that are not a number. The operations of petclinic depend on what was called
 //! before, so that the golden vectors have none of them.
 
 use wirelab_contract::petclinic::ListVetsRequest;
@@ -10,7 +10,7 @@ use wirelab_verify::{Exam, Finding, Response, Section, Subject as _};
 use super::connection::{Connection, Service};
 use super::observed::Refusal;
 
-/// Texts that are no int32.
+/// Texts that are not an int32.
 const NO_NUMBERS: [&str; 4] = ["x", "2147483648", "1.5", "-"];
 
 /// Sends every operation what it must refuse.
@@ -50,9 +50,9 @@ impl Sender {
             // A number that does not end, a text of which only one byte of five is there.
             _ => &[b"\x08", b"\x0a\x05a"],
         };
-        let path = filled(&format!("{}{}", route.prefix, route.template), "1");
+        let path = fill(&format!("{}{}", route.prefix, route.template), "1");
         for body in bodies {
-            self.refuses("a body that is no message", operation, &path, body, true);
+            self.refuses("a body that is not a message", operation, &path, body, true);
         }
     }
 
@@ -63,16 +63,16 @@ impl Sender {
         else {
             return;
         };
-        let no_fields = self.without_fields();
+        let no_fields = self.send_without_fields();
         for text in NO_NUMBERS {
-            let path = filled(&format!("{}{}", route.prefix, route.template), text);
-            let name = "a parameter that is no int32";
+            let path = fill(&format!("{}{}", route.prefix, route.template), text);
+            let name = "a parameter that is not an int32";
             self.refuses(name, operation, &path, no_fields, false);
         }
     }
 
     /// A message all of whose fields are absent.
-    fn without_fields(&self) -> &'static [u8] {
+    fn send_without_fields(&self) -> &'static [u8] {
         match self.connection.codec {
             Codec::Json => b"{}",
             _ => b"",
@@ -93,7 +93,7 @@ impl Sender {
             && refusal.text != ApplicationError::Invalid.to_string()
         {
             let expected = ApplicationError::Invalid.to_string();
-            self.finding(name, path, expected, format!("{refusal:?}"));
+            self.add_finding(name, path, expected, format!("{refusal:?}"));
         }
     }
 
@@ -105,7 +105,7 @@ impl Sender {
         if !matches!(response, Response::Reply(_)) {
             let name = "a good call after bad requests";
             let found = format!("{response:?}");
-            self.finding(name, &format!("{call:?}"), "a reply".to_owned(), found);
+            self.add_finding(name, &format!("{call:?}"), "a reply".to_owned(), found);
         }
     }
 
@@ -130,11 +130,11 @@ impl Sender {
             false => "without",
         };
         let expected = format!("status 400 {field} the field errors, and an error's body");
-        self.finding(name, &call, expected, format!("{refused:?}"));
+        self.add_finding(name, &call, expected, format!("{refused:?}"));
         None
     }
 
-    fn finding(&mut self, name: &str, call: &str, expected: String, found: String) {
+    fn add_finding(&mut self, name: &str, call: &str, expected: String, found: String) {
         self.findings.push(Finding {
             name: name.to_owned(),
             call: call.to_owned(),
@@ -145,7 +145,7 @@ impl Sender {
 }
 
 /// A template with `text` for its last parameter and 1 for those before.
-fn filled(template: &str, text: &str) -> String {
+fn fill(template: &str, text: &str) -> String {
     let parts: Vec<&str> = template.split('/').collect();
     let last = parts.iter().rposition(|part| part.starts_with('{'));
     let filled = parts.iter().enumerate().map(|(k, part)| match part {

@@ -23,25 +23,25 @@ pub(crate) fn check(format: MessageFormat, ours: &[u8], theirs: &[u8]) -> Result
 
 fn objects(codec: Codec, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
     let parsed = |bytes| document(codec, bytes).map_err(|error| error.to_string());
-    match missing(&parsed(ours)?, &parsed(theirs)?) {
+    match find_missing(&parsed(ours)?, &parsed(theirs)?) {
         Some(name) => Err(absent(&name)),
         None => Ok(()),
     }
 }
 
-fn missing(ours: &Object, theirs: &Object) -> Option<String> {
+fn find_missing(ours: &Object, theirs: &Object) -> Option<String> {
     match (ours, theirs) {
         (Object::Map(ours), Object::Map(theirs)) => ours.iter().find_map(|(name, value)| {
             match theirs.iter().find(|(other, _)| other == name) {
-                // Names that only the service has are no error: readers ignore unknown fields.
+                // Names that only the service has are not an error: readers ignore unknown fields.
                 None => Some(name.as_text().unwrap_or_default().to_owned()),
-                Some((_, theirs)) => missing(value, theirs),
+                Some((_, theirs)) => find_missing(value, theirs),
             }
         }),
         (Object::Array(ours), Object::Array(theirs)) => {
             // Lengths are compared with the message itself; here only names count.
             let pairs = ours.iter().zip(theirs);
-            pairs.into_iter().find_map(|(a, b)| missing(a, b))
+            pairs.into_iter().find_map(|(a, b)| find_missing(a, b))
         }
         _ => None,
     }

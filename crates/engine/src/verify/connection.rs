@@ -49,7 +49,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    fn observed(&self, operation: Operation, response: Result<RawResponse, String>) -> Response {
+    fn observe(&self, operation: Operation, response: Result<RawResponse, String>) -> Response {
         match response {
             Ok(response) => observed::of(
                 self.binding,
@@ -64,7 +64,7 @@ impl Connection {
     /// Sends a message that another writer wrote.
     pub(crate) fn send(&mut self, operation: Operation, message: &[u8]) -> Response {
         let response = self.single.send(operation, message);
-        self.observed(operation, response)
+        self.observe(operation, response)
     }
 
     /// Sends a message to a path of its own, where it is to be refused.
@@ -82,7 +82,7 @@ impl Connection {
 impl Subject for Connection {
     fn call(&mut self, call: &Call) -> Response {
         let response = self.single.call(call);
-        self.observed(call.operation(), response)
+        self.observe(call.operation(), response)
     }
 
     fn carries(&self, call: &Call) -> bool {

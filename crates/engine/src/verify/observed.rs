@@ -81,7 +81,7 @@ fn whole(
         Err(mismatch) => Err(format!("{status}: {mismatch}")),
     };
     match (binding, head.status) {
-        // Raw has no status: what is no reply may be a fault.
+        // Raw has no status: bytes that are not a reply may be a fault.
         (Binding::Raw, _) => match read(format, operation, &body) {
             Ok(reply) => Ok(Response::Reply(reply)),
             Err(reason) => error(&reason),

@@ -1,4 +1,4 @@
-//! The golden vectors: one value in many forms, and what is no message.
+//! The golden vectors: one value in many forms, and bytes that are not a message.
 
 use std::collections::HashMap;
 
@@ -54,10 +54,10 @@ pub(crate) fn exam(contract: Contract, service: &Service) -> Result<Exam, String
     };
     for vector in &vectors.accepted {
         if let Some(operation) = sender.operation(contract, &vector.message) {
-            sender.accepted(operation, vector)?;
+            sender.check_accepted(operation, vector)?;
         }
     }
-    for refused in sender.refused()? {
+    for refused in sender.read_refused()? {
         if let Some(operation) = sender.operation(contract, &refused.message) {
             sender.refuses(operation, &refused)?;
         }
@@ -89,7 +89,7 @@ impl Sender {
         (is_body && operation.pure() && !operation.streaming()).then_some(operation)
     }
 
-    fn accepted(&mut self, operation: Operation, vector: &Accepted) -> Result<(), String> {
+    fn check_accepted(&mut self, operation: Operation, vector: &Accepted) -> Result<(), String> {
         // The answer of the model to the same request.
         let state = State::new(&Store::default());
         let expected = operation.answer_object(&state, read(&vector.json)?);
@@ -105,7 +105,7 @@ impl Sender {
                 _ => false,
             };
             if !right {
-                self.finding(&vector.name, &message, &format!("{expected:?}"), &observed);
+                self.add_finding(&vector.name, &message, &format!("{expected:?}"), &observed);
             }
         }
         Ok(())
@@ -134,10 +134,10 @@ impl Sender {
         }
     }
 
-    /// Inputs that are no message of the codec, from the document that lists them: that of the
+    /// Inputs that are not a message of the codec, from the document that lists them: that of the
     /// messages for their source formats, JSON and protobuf, that of the encodings for formats
     /// that are derived from JSON.
-    fn refused(&self) -> Result<Vec<Refused>, String> {
+    fn read_refused(&self) -> Result<Vec<Refused>, String> {
         let codec = self.connection.codec;
         let derived = codec.is_self_describing() && codec != Codec::Json;
         let document = if derived { ENCODINGS } else { VECTORS };
@@ -151,14 +151,14 @@ impl Sender {
     fn refuses(&mut self, operation: Operation, refused: &Refused) -> Result<(), String> {
         let message = match self.connection.codec {
             Codec::Json | Codec::Xml => refused.input.clone().into_bytes(),
-            // Hexadecimal, since these formats are no text.
+            // Hexadecimal, since these formats are binary.
             _ => bytes(&refused.input)?,
         };
         // The refused one and the good one after it.
         self.calls += 2;
         let observed = self.connection.send(operation, &message);
         if let Response::Reply(_) | Response::Chunks(_) = observed {
-            self.finding(&refused.why, &message, "a refusal", &observed);
+            self.add_finding(&refused.why, &message, "a refusal", &observed);
         }
         // A service that breaks on a bad message must still serve the next caller.
         let Some((good, expected)) = good_call(operation) else {
@@ -167,12 +167,12 @@ impl Sender {
         let after = self.connection.call(&good);
         if after != Response::Reply(expected) {
             let name = format!("a good call after {}", refused.why);
-            self.finding(&name, &message, "a reply", &after);
+            self.add_finding(&name, &message, "a reply", &after);
         }
         Ok(())
     }
 
-    fn finding(&mut self, name: &str, message: &[u8], expected: &str, observed: &Response) {
+    fn add_finding(&mut self, name: &str, message: &[u8], expected: &str, observed: &Response) {
         self.findings.push(Finding {
             name: name.to_owned(),
             call: excerpt(&String::from_utf8_lossy(message)),
@@ -200,7 +200,7 @@ fn bytes(hex: &str) -> Result<Vec<u8>, String> {
         u8::from_str_radix(pair, 16).ok()
     };
     let bytes: Option<Vec<u8>> = digits.map(byte).collect();
-    bytes.ok_or_else(|| format!("{hex:?} is no hexadecimal text"))
+    bytes.ok_or_else(|| format!("{hex:?} is not hexadecimal text"))
 }
 
 fn excerpt(text: &str) -> String {

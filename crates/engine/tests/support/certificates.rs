@@ -51,8 +51,11 @@ impl Certificates {
     }
 
     /// A certificate of the same authority for `name` that expired in 2001.
-    pub fn expired(&self, name: &str) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
-        self.signed(name, |params| {
+    pub fn issue_expired(
+        &self,
+        name: &str,
+    ) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+        self.sign(name, |params| {
             params.not_before = date_time_ymd(2000, 1, 1);
             params.not_after = date_time_ymd(2001, 1, 1);
         })
@@ -60,7 +63,7 @@ impl Certificates {
 
     /// A certificate for `name` that signed itself, is marked as an authority and expired in
     /// 2001; it is in `file` too.
-    pub fn expired_authority(
+    pub fn issue_expired_authority(
         &self,
         name: &str,
         file: &str,
@@ -77,7 +80,7 @@ impl Certificates {
     }
 
     /// A certificate of the same authority for `name`.
-    pub fn signed(
+    pub fn sign(
         &self,
         name: &str,
         change: impl FnOnce(&mut CertificateParams),

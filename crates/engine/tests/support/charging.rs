@@ -20,7 +20,7 @@ fn request(input: &[u8]) -> Option<(String, Vec<u8>, usize)> {
     let path = head.split(' ').nth(1)?.to_owned();
     let length = head
         .lines()
-        // Exactly as the engine writes it: this is no parser of HTTP.
+        // Exactly as the engine writes it: this is not a parser of HTTP.
         .find_map(|line| line.strip_prefix("Content-Length: "));
     let length: usize = length.map_or(0, |length| length.parse().expect("a number"));
     let body = input.get(head_end..head_end + length)?.to_vec();

@@ -167,7 +167,7 @@ struct {
 // A wake-up follows the data that caused it within this time: the tracepoint is the first
 // statement of sock_def_readable, the wake-up its next; 31 us were seen on a busy machine.
 #define DATA_WAKES_NS 50000
-// The reader is woken when so many bytes wait: wake-ups cost more than records do.
+// The reader is woken when this number of bytes wait: wake-ups cost more than records do.
 #define WAKE_READER_BYTES (1 << 20)
 #define RING_NO_WAKEUP 1
 #define RING_FORCE_WAKEUP 2

@@ -11,7 +11,7 @@ use wirelab_link::Link;
 // 20 bytes of IPv4 and 8 of UDP come before it.
 const PAYLOAD: usize = 56;
 
-fn at(address: &str) -> io::Result<SocketAddr> {
+fn parse_address(address: &str) -> io::Result<SocketAddr> {
     let address = address.parse().map_err(io::Error::other)?;
     Ok(SocketAddr::new(address, 0))
 }
@@ -20,8 +20,8 @@ fn at(address: &str) -> io::Result<SocketAddr> {
 /// can be under way.
 fn sockets(link: &Link) -> io::Result<(UdpSocket, UdpSocket)> {
     let ready = link.ready();
-    let client = link.in_client(|| UdpSocket::bind(at(&ready.client.address)?))?;
-    let server = link.in_server(|| UdpSocket::bind(at(&ready.server.address)?))?;
+    let client = link.run_in_client(|| UdpSocket::bind(parse_address(&ready.client.address)?))?;
+    let server = link.run_in_server(|| UdpSocket::bind(parse_address(&ready.server.address)?))?;
     client.connect(server.local_addr()?)?;
     server.connect(client.local_addr()?)?;
     let silence = Duration::from_millis(300) + Duration::from_secs_f64(ready.nominal.rtt_ms / 1e3);
@@ -81,9 +81,10 @@ fn collect(socket: &UdpSocket, start: Instant, count: usize) -> Vec<f64> {
 /// What one TCP connection brings from client to server, Gbit/s of payload.
 pub fn tcp_gbit(link: &Link, seconds: f64) -> io::Result<f64> {
     let ready = link.ready();
-    let listener = link.in_server(|| TcpListener::bind(at(&ready.server.address)?))?;
+    let listener =
+        link.run_in_server(|| TcpListener::bind(parse_address(&ready.server.address)?))?;
     let address = listener.local_addr()?;
-    let mut client = link.in_client(|| TcpStream::connect(address))?;
+    let mut client = link.run_in_client(|| TcpStream::connect(address))?;
     let (mut server, _) = listener.accept()?;
     thread::scope(|scope| {
         let sink = scope.spawn(move || drain(&mut server));

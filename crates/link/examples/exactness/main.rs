@@ -34,7 +34,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// None where a word is no number.
+    /// None where a word is not a number.
     fn parse(mut arguments: Vec<String>) -> Option<Plan> {
         let mut tries = 5;
         if let Some(at) = arguments.iter().position(|word| word == "--tries") {
@@ -93,7 +93,7 @@ fn measurements() -> Vec<Measurement> {
     // The round trips of wlan, routed-wlan and gprs; of the slowest fewer, since each
     // takes a second.
     all.extend([(2.5, 400), (13.8, 400), (850.0, 60)].map(|(ms, pings)| round_trip(ms, pings)));
-    all.extend([2.5, 13.8, 850.0].map(under_load));
+    all.extend([2.5, 13.8, 850.0].map(measure_under_load));
     all.extend([26.8, 1_000.0, 100_000.0, 1_000_000.0].map(rate));
     all.extend([0.5, 2.9, 10.0].map(loss));
     all.extend([0.0, 0.5].map(throughput));
@@ -124,7 +124,7 @@ fn round_trip(ms: f64, pings: u32) -> Measurement {
 
 /// Two rows: what a caller sees, and the emulator's own part of it, which a
 /// busy machine spoils less.
-fn under_load(ms: f64) -> Measurement {
+fn measure_under_load(ms: f64) -> Measurement {
     let load = format!("RTT {ms} ms at 10,000 echoes/s");
     Measurement {
         rows: vec![

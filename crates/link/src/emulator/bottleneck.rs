@@ -32,7 +32,7 @@ impl Bottleneck {
     pub(crate) fn leaves_ns(&mut self, since_ns: u64, now_ns: u64, bytes: usize) -> Option<u64> {
         let full = self
             .queue_bytes
-            .is_some_and(|most| self.waiting_bytes(now_ns) + bytes as u64 > most);
+            .is_some_and(|most| self.backlog_bytes(now_ns) + bytes as u64 > most);
         if full {
             return None;
         }
@@ -47,7 +47,7 @@ impl Bottleneck {
         Some(self.free_at_ns)
     }
 
-    fn waiting_bytes(&self, now_ns: u64) -> u64 {
+    fn backlog_bytes(&self, now_ns: u64) -> u64 {
         let busy_ns = self.free_at_ns.saturating_sub(now_ns);
         // A second of queue at 100 Gbit/s is 1e20, which is more than 64 bits hold.
         let bits = u128::from(busy_ns) * u128::from(self.bits_per_s);

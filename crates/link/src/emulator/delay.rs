@@ -67,7 +67,7 @@ impl Delay {
 mod tests {
     use super::*;
 
-    fn drawn(distribution: Distribution) -> Vec<f64> {
+    fn draw_delays(distribution: Distribution) -> Vec<f64> {
         let mut rng = Rng::new(5, 5);
         (0..200_000).map(|_| distribution.draw(&mut rng)).collect()
     }
@@ -83,7 +83,7 @@ mod tests {
             Distribution::Normal,
             Distribution::Pareto,
         ] {
-            let values = drawn(kind);
+            let values = draw_delays(kind);
             assert!((mean(&values) - kind.mean()).abs() < 0.01, "{kind:?}");
             let least = values.iter().copied().fold(f64::MAX, f64::min);
             assert!(least >= -kind.reach() - 1e-12, "{kind:?}: {least}");
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn deviations_are_what_the_profile_says() {
         let deviation = |kind| {
-            let values = drawn(kind);
+            let values = draw_delays(kind);
             let mean = mean(&values);
             let squares = values
                 .iter()
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn half_of_a_pareto_lies_below_the_cube_root_of_two() {
-        let mut values = drawn(Distribution::Pareto);
+        let mut values = draw_delays(Distribution::Pareto);
         values.sort_by(f64::total_cmp);
         let median = (2.0f64.cbrt() - PARETO_MEAN) * PARETO_STRETCH;
         assert!((values[values.len() / 2] - median).abs() < 0.01);

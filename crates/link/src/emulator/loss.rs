@@ -47,13 +47,13 @@ impl Loss {
 mod tests {
     use super::*;
 
-    fn lost(model: LossModel, packets: usize) -> Vec<bool> {
+    fn draw_losses(model: LossModel, packets: usize) -> Vec<bool> {
         let mut loss = Loss::new(Some(model), Rng::new(11, 3));
         (0..packets).map(|_| loss.next()).collect()
     }
 
     /// The 99.9 % interval of a binomial share, by its normal approximation.
-    fn within(count: usize, n: usize, share: f64) -> bool {
+    fn is_within(count: usize, n: usize, share: f64) -> bool {
         let reach = 3.290_5 * (share * (1.0 - share) / n as f64).sqrt();
         (count as f64 / n as f64 - share).abs() <= reach
     }
@@ -62,9 +62,12 @@ mod tests {
     fn random_loss_lies_in_its_binomial_interval() {
         for percent in [0.1, 1.0, 3.0, 50.0] {
             let model = LossModel::Random { percent };
-            let count = lost(model, 200_000).iter().filter(|lost| **lost).count();
+            let count = draw_losses(model, 200_000)
+                .iter()
+                .filter(|lost| **lost)
+                .count();
             assert!(
-                within(count, 200_000, percent / 100.0),
+                is_within(count, 200_000, percent / 100.0),
                 "{percent}: {count}"
             );
         }
@@ -73,11 +76,11 @@ mod tests {
     #[test]
     fn certain_and_impossible_are_exact() {
         assert!(
-            lost(LossModel::Random { percent: 100.0 }, 1000)
+            draw_losses(LossModel::Random { percent: 100.0 }, 1000)
                 .iter()
                 .all(|lost| *lost)
         );
-        assert!(!lost(LossModel::Random { percent: 0.0 }, 1000).contains(&true));
+        assert!(!draw_losses(LossModel::Random { percent: 0.0 }, 1000).contains(&true));
     }
 
     /// Bursts of the chain are geometric with mean 1 / r, and so are the gaps
@@ -91,7 +94,7 @@ mod tests {
             loss_bad_percent: 100.0,
             loss_good_percent: 0.0,
         };
-        let packets = lost(model, 1_000_000);
+        let packets = draw_losses(model, 1_000_000);
         for (state, leave) in [(true, r), (false, p)] {
             let count = packets.iter().filter(|lost| **lost == state).count();
             let runs = 1 + packets

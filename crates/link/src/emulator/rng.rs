@@ -54,7 +54,7 @@ impl Rng {
 
     /// Uniform in 0..bound (Lemire's multiplication; its bias of bound / 2^64
     /// is far below anything that could be seen).
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn next_below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
@@ -107,6 +107,6 @@ mod tests {
         let mut rng = Rng::new(42, 0);
         let mean = (0..100_000).map(|_| rng.unit()).sum::<f64>() / 1e5;
         assert!((mean - 0.5).abs() < 0.004, "{mean}");
-        assert!((0..10_000).all(|_| rng.below(7) < 7));
+        assert!((0..10_000).all(|_| rng.next_below(7) < 7));
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Reads a packet that begins with its IP header; nothing when it is no
+    /// Reads a packet that begins with its IP header; nothing when it is not a
     /// whole TCP segment. Never panics. IPv6 extension headers are not
     /// followed: TCP in this lab carries none.
     pub(crate) fn parse(packet: &[u8]) -> Option<Segment> {

@@ -18,7 +18,7 @@ const STREAMS: u64 = 8;
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It comes out at this time, nanoseconds; and once more at `copy_ns`.
+    /// It comes out at this time, nanoseconds; and a copy at `copy_ns`.
     Passes {
         /// When it is due.
         due_ns: u64,
@@ -168,7 +168,7 @@ impl Shaper {
 }
 
 fn flip_bit(packet: &mut [u8], rng: &mut Rng) {
-    let bit = rng.below(packet.len() as u64 * 8) as usize;
+    let bit = rng.next_below(packet.len() as u64 * 8) as usize;
     if let Some(byte) = packet.get_mut(bit / 8) {
         *byte ^= 1 << (bit % 8);
     }

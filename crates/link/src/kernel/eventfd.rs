@@ -47,7 +47,7 @@ pub(crate) fn is_ready(polled: &PollFd) -> bool {
     !polled.revents().is_empty()
 }
 
-/// Waits until one of the descriptors is ready, at most so many nanoseconds. A
+/// Waits until one of the descriptors is ready, at most that number of nanoseconds. A
 /// signal handler may end it early.
 pub(crate) fn wait(polled: &mut [PollFd], timeout_ns: Option<u64>) -> io::Result<()> {
     // ppoll(2) takes nanoseconds; poll(2) would round to milliseconds.

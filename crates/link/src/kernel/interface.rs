@@ -124,7 +124,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    pub(crate) fn since(&self, earlier: &Traffic) -> Traffic {
+    pub(crate) fn difference(&self, earlier: &Traffic) -> Traffic {
         Traffic {
             // Counters of a device only rise.
             packets: self.packets - earlier.packets,

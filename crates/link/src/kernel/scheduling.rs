@@ -28,7 +28,7 @@ pub(crate) fn set_fifo() -> bool {
 }
 
 pub(crate) fn check_cores(cores: &[usize]) -> Result<(), Refusal> {
-    let allowed = allowed_cores();
+    let allowed = read_allowed_cores();
     // Before anything is made. The error of sched_setaffinity(2) does not name the
     // allowed cores.
     match cores.iter().find(|core| !allowed.contains(core)) {
@@ -41,7 +41,7 @@ pub(crate) fn check_cores(cores: &[usize]) -> Result<(), Refusal> {
     }
 }
 
-fn allowed_cores() -> Vec<usize> {
+fn read_allowed_cores() -> Vec<usize> {
     let allowed = sched_getaffinity(None).unwrap_or_default();
     (0..CpuSet::MAX_CPU)
         .filter(|core| allowed.is_set(*core))

@@ -13,7 +13,7 @@ use crate::model::profile::MTU;
 
 const FOLDER: &str = "/proc/sys/net/ipv4";
 
-/// ip-sysctl(7): whether the congestion window begins anew after a pause.
+/// ip-sysctl(7): whether the congestion window starts again after a pause.
 const AFTER_IDLE: &str = "tcp_slow_start_after_idle";
 
 /// ip-sysctl(7): least, usual and largest receive buffer of a socket, bytes.
@@ -53,7 +53,7 @@ pub(crate) fn set(namespace: &Namespace, config: &LinkConfig) -> Result<(), Link
         .map_err(|error| refused("initcwnd", error).into())
 }
 
-pub(crate) fn after_idle(namespace: &Namespace) -> io::Result<AfterIdle> {
+pub(crate) fn read_after_idle(namespace: &Namespace) -> io::Result<AfterIdle> {
     let text = namespace.enter(|| fs::read_to_string(Path::new(FOLDER).join(AFTER_IDLE)))?;
     match text.trim() {
         "0" => Ok(AfterIdle::Keep),
@@ -77,15 +77,15 @@ fn write_if_changed(file: &Path, value: &str) -> io::Result<()> {
     }
 }
 
-/// Lets receivers offer from the start what a first flight of so many segments
+/// Lets receivers offer from the start what a first flight of that number of segments
 /// needs: one that offered less would be the limit in its place. The route
 /// attribute initrwnd cannot do that, it makes the first offer smaller only.
 fn raise_receive_buffer(file: &Path, segments: u32) -> io::Result<()> {
     let text = fs::read_to_string(file)?;
-    write_if_changed(file, &raised(&text, segments)?)
+    write_if_changed(file, &raise(&text, segments)?)
 }
 
-fn raised(text: &str, segments: u32) -> io::Result<String> {
+fn raise(text: &str, segments: u32) -> io::Result<String> {
     let sizes: Vec<u64> = text
         .split_whitespace()
         .map_while(|word| word.parse().ok())
@@ -106,12 +106,12 @@ mod tests {
     #[test]
     fn buffers_grow_to_what_a_first_flight_needs_and_never_shrink() {
         let kernels = "4096\t131072\t6291456\n";
-        assert_eq!(raised(kernels, 10).unwrap(), "4096\t131072\t6291456");
-        assert_eq!(raised(kernels, 1_000).unwrap(), "4096\t3000000\t6291456");
+        assert_eq!(raise(kernels, 10).unwrap(), "4096\t131072\t6291456");
+        assert_eq!(raise(kernels, 1_000).unwrap(), "4096\t3000000\t6291456");
         assert_eq!(
-            raised("4096 131072 200000", 100).unwrap(),
+            raise("4096 131072 200000", 100).unwrap(),
             "4096\t300000\t300000"
         );
-        assert!(raised("4096 many", 10).is_err());
+        assert!(raise("4096 many", 10).is_err());
     }
 }

@@ -297,7 +297,7 @@ impl ProfileChoice {
                 "loopback needs no link: it is what there is without one",
                 "start service and caller without a link, or use lan",
             )),
-            ProfileChoice::Named(name) => profiles::named(name).ok_or_else(|| {
+            ProfileChoice::Named(name) => profiles::find_profile(name).ok_or_else(|| {
                 Refusal::new(
                     "profile",
                     format!("there is no profile {name:?}"),

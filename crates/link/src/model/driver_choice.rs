@@ -98,7 +98,7 @@ mod tests {
     use crate::model::config::{Match, ProfileChoice, ScriptedDrop};
     use crate::model::way::Way;
 
-    fn chosen(name: &str, driver: DriverChoice, netem: bool) -> Result<Driver, Refusal> {
+    fn choose_driver(name: &str, driver: DriverChoice, netem: bool) -> Result<Driver, Refusal> {
         let mut config = LinkConfig::new(ProfileChoice::Named(name.into()));
         config.driver = driver;
         choose(&config, &config.check()?, || netem)
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn auto_takes_the_emulator_for_more_than_a_bare_veth_on_any_kernel() {
         for kernel_has_netem in [true, false] {
-            let auto = |name| chosen(name, DriverChoice::Auto, kernel_has_netem);
+            let auto = |name| choose_driver(name, DriverChoice::Auto, kernel_has_netem);
             assert_eq!(auto("lan"), Ok(Driver::Veth));
             assert_eq!(auto("wlan"), Ok(Driver::Emulator));
             assert_eq!(auto("routed-wlan"), Ok(Driver::Emulator));
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn netem_is_taken_where_it_is_named_and_is_not_verified() {
-        let driver = chosen("wlan", DriverChoice::Netem, true).unwrap();
+        let driver = choose_driver("wlan", DriverChoice::Netem, true).unwrap();
         assert_eq!((driver, driver.verified()), (Driver::Netem, false));
         assert!(Driver::Veth.verified() && Driver::Emulator.verified());
     }
@@ -129,7 +129,10 @@ mod tests {
             ("routed-wlan", DriverChoice::Netem, true),
         ];
         for (name, driver, netem) in rows {
-            assert!(chosen(name, driver, netem).is_err(), "{name} {driver:?}");
+            assert!(
+                choose_driver(name, driver, netem).is_err(),
+                "{name} {driver:?}"
+            );
         }
     }
 

@@ -192,7 +192,7 @@ impl Profile {
 }
 
 impl Direction {
-    /// Time that a packet of so many IP bytes takes through the empty
+    /// Time that a packet of that number of IP bytes takes through the empty
     /// direction on average, milliseconds.
     #[must_use]
     pub fn mean_ms(&self, bytes: usize) -> f64 {
@@ -329,7 +329,7 @@ mod tests {
 
     use super::*;
 
-    fn checked(both: Value) -> Result<Profile, Refusal> {
+    fn check_both(both: Value) -> Result<Profile, Refusal> {
         let document = json!({"name": "own", "both": both});
         serde_json::from_value::<ProfileDocument>(document)
             .expect("a document")
@@ -338,10 +338,10 @@ mod tests {
 
     #[test]
     fn one_direction_stands_for_both() {
-        let profile = checked(json!({"delay_ms": 5.0})).unwrap();
+        let profile = check_both(json!({"delay_ms": 5.0})).unwrap();
         assert_eq!(profile.forward, profile.backward);
         assert!(!profile.is_bare());
-        assert!(checked(json!({})).unwrap().is_bare());
+        assert!(check_both(json!({})).unwrap().is_bare());
     }
 
     #[test]
@@ -376,7 +376,11 @@ mod tests {
             ),
         ];
         for (both, option) in rows {
-            assert_eq!(checked(both.clone()).unwrap_err().option, option, "{both}");
+            assert_eq!(
+                check_both(both.clone()).unwrap_err().option,
+                option,
+                "{both}"
+            );
         }
     }
 

@@ -10,11 +10,11 @@ pub const NAMES: [&str; 6] = ["lan", "wlan", "mobile", "wan", "routed-wlan", "gp
 
 /// The profile of a name, or nothing.
 #[must_use]
-pub fn named(name: &str) -> Option<Profile> {
+pub fn find_profile(name: &str) -> Option<Profile> {
     let (forward, backward) = match name {
         "lan" => symmetric(Direction::default()),
-        "wlan" => symmetric(delayed(1.25)),
-        "routed-wlan" => routed_wlan(),
+        "wlan" => symmetric(delay_direction(1.25)),
+        "routed-wlan" => wlan(),
         "gprs" => gprs(),
         "wan" => symmetric(wan()),
         "mobile" => symmetric(mobile()),
@@ -31,7 +31,7 @@ fn symmetric(direction: Direction) -> (Direction, Direction) {
     (direction.clone(), direction)
 }
 
-fn delayed(delay_ms: f64) -> Direction {
+fn delay_direction(delay_ms: f64) -> Direction {
     Direction {
         delay_ms,
         ..Direction::default()
@@ -43,7 +43,7 @@ fn delayed(delay_ms: f64) -> Direction {
 /// the skewed distribution. Their WLAN "dropped replies to SYNs" at a rate
 /// that was not published; 2.9 % is what their times imply when each loss
 /// costs the SYN timer of the day, 3 s.
-fn routed_wlan() -> (Direction, Direction) {
+fn wlan() -> (Direction, Direction) {
     let skewed = Distribution::Pareto;
     let (least_ms, mean_ms) = (9.2 / 2.0, 13.8 / 2.0);
     let jitter_ms = (mean_ms - least_ms) / (skewed.reach() + skewed.mean());
@@ -85,7 +85,7 @@ fn wan() -> Direction {
     Direction {
         rate_kbit: Some(100_000.0),
         queue_bytes: Some(1_000_000),
-        ..delayed(40.0)
+        ..delay_direction(40.0)
     }
 }
 
@@ -95,7 +95,7 @@ fn mobile() -> Direction {
     Direction {
         rate_kbit: Some(12_000.0),
         queue_bytes: Some(375_000),
-        ..delayed(35.0)
+        ..delay_direction(35.0)
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use crate::model::way::Way;
 
     fn mean_rtt_ms(name: &str) -> f64 {
-        let profile = named(name).unwrap();
+        let profile = find_profile(name).unwrap();
         [Way::Forward, Way::Backward]
             .map(|way| profile.direction(way).mean_ms(PROBE_BYTES))
             .iter()
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_routed_wlan_is_never_faster_than_the_published_least() {
-        let profile = named("routed-wlan").unwrap();
+        let profile = find_profile("routed-wlan").unwrap();
         let least = |way: &Direction| way.delay_ms - way.distribution.reach() * way.jitter_ms;
         let rtt = least(&profile.forward) + least(&profile.backward);
         assert!((rtt - 9.2).abs() < 1e-9, "{rtt}");
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn every_named_profile_passes_the_check_that_own_ones_must() {
         for name in NAMES {
-            let profile = named(name).unwrap();
+            let profile = find_profile(name).unwrap();
             let document = ProfileDocument {
                 name: profile.name.clone(),
                 both: None,
@@ -146,6 +146,6 @@ mod tests {
             };
             assert_eq!(Profile::try_from(document), Ok(profile), "{name}");
         }
-        assert_eq!(named("loopback"), None);
+        assert_eq!(find_profile("loopback"), None);
     }
 }

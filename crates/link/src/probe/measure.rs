@@ -148,7 +148,7 @@ fn rtt(echoes: &[Option<f64>]) -> Rtt {
 mod tests {
     use super::*;
     use crate::model::profile::LossModel;
-    use crate::model::profiles::named;
+    use crate::model::profiles::find_profile;
 
     #[test]
     fn percentiles_are_ranks() {
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_loss_of_syns_is_reported_next_to_that_of_echoes() {
-        let nominal = nominal(&named("routed-wlan").unwrap());
+        let nominal = nominal(&find_profile("routed-wlan").unwrap());
         let syns = nominal.syn_loss_percent;
         assert_eq!((syns.forward, syns.backward), (0.0, 2.9));
         assert_eq!(nominal.loss_percent, 0.0);
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn pings_never_wait_for_each_other() {
-        let gprs = named("gprs").unwrap();
+        let gprs = find_profile("gprs").unwrap();
         let pings = pings(&gprs, 10, PING_EVERY_MS);
         assert!(pings.every_ms > gprs.forward.transmission_ms(PROBE_BYTES));
     }

@@ -88,7 +88,7 @@ fn end(socket: &TcpStream, namespace: &Namespace) -> io::Result<TcpEnd> {
         // No data has been sent, so that both windows are still the first ones.
         initial_window: info.tcpi_snd_cwnd,
         receive_window: info.tcpi_rcv_ssthresh,
-        after_idle: sysctl::after_idle(namespace)?,
+        after_idle: sysctl::read_after_idle(namespace)?,
     })
 }
 
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::model::config::{AfterIdle, ProfileChoice};
 
-    fn seen(name: &str, initial_window: u32, after_idle: AfterIdle) -> TcpState {
+    fn make_state(name: &str, initial_window: u32, after_idle: AfterIdle) -> TcpState {
         let end = TcpEnd {
             initial_window,
             receive_window: 65_535,
@@ -142,10 +142,19 @@ mod tests {
         let mut config = LinkConfig::new(ProfileChoice::Named("lan".into()));
         config.initcwnd = Some(64);
         let rows = [
-            (seen("cubic", 64, AfterIdle::Restart), None),
-            (seen("bbr", 64, AfterIdle::Restart), Some("cubic and bbr")),
-            (seen("cubic", 10, AfterIdle::Restart), Some("10 and 10")),
-            (seen("cubic", 64, AfterIdle::Keep), Some("[Keep, Keep]")),
+            (make_state("cubic", 64, AfterIdle::Restart), None),
+            (
+                make_state("bbr", 64, AfterIdle::Restart),
+                Some("cubic and bbr"),
+            ),
+            (
+                make_state("cubic", 10, AfterIdle::Restart),
+                Some("10 and 10"),
+            ),
+            (
+                make_state("cubic", 64, AfterIdle::Keep),
+                Some("[Keep, Keep]"),
+            ),
         ];
         for (seen, difference) in rows {
             let mismatch = mismatch(&seen, &config);
@@ -155,7 +164,7 @@ mod tests {
             }
         }
         config.initcwnd = None;
-        let kernels = seen("cubic", 10, AfterIdle::Restart);
+        let kernels = make_state("cubic", 10, AfterIdle::Restart);
         assert_eq!(mismatch(&kernels, &config), None);
     }
 }

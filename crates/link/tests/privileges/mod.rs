@@ -14,7 +14,7 @@ pub fn root() -> bool {
 }
 
 /// True, with a printed reason, when the machine gives no links.
-pub fn missing() -> bool {
+pub fn are_missing() -> bool {
     let tun = OpenOptions::new()
         .read(true)
         .write(true)

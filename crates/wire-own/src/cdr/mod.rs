@@ -3,7 +3,7 @@
 //! Every primitive lies at a multiple of its size, counted from the beginning
 //! of its message or encapsulation, and that is all that makes CDR other than
 //! "one value after the other": no tags, no names, no versions. [`Reader`] and
-//! [`Writer`] know the primitives and their places; on them stand the serde
+//! [`Writer`] know the primitives and their places; on them are built the serde
 //! forms of the contracts' messages, by the CDR column of contracts/README.md:
 //!
 //! | serde | CDR |

@@ -3,7 +3,7 @@
 use super::error::{Error, StringFault};
 use wirelab_stack::ByteOrder;
 
-/// Where alignment starts anew: GIOP 1.1 aligns the content of a Fragment by
+/// Where alignment starts again: GIOP 1.1 aligns the content of a Fragment by
 /// its place in that Fragment (CORBA 3.3 part 2, section 9.4.9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Break {
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same with alignment starting anew at `breaks`, in their order.
+    /// The same with alignment starting again at `breaks`, in their order.
     #[must_use]
     pub fn with_breaks(self, breaks: &'a [Break]) -> Reader<'a> {
         Reader { breaks, ..self }
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
     pub fn encapsulation(input: &'a [u8]) -> Result<Reader<'a>, Error> {
         let mut reader = Reader::new(ByteOrder::Big, input, 0);
         // Bit 0 alone: 0 is big-endian, 1 little-endian (section 9.3.3). One octet has
-        // no byte order, so that any may stand before it is known.
+        // no byte order, so that any order serves before it is known.
         reader.order = ByteOrder::from_flag(reader.octet()?);
         Ok(reader)
     }
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
     fn pad(&mut self, size: usize) {
         // Sizes are powers of two, so that the mask is the remainder.
         let padding = self.at.wrapping_add(self.shift).wrapping_neg() & (size - 1);
-        // Clamped: at the end of input padding is no error, only a value behind it is.
+        // Clamped: at the end of input padding is not an error, only a value behind it is.
         let padded = (self.at + padding).min(self.input.len());
         // Padding does not reach over a break.
         self.at = match self.breaks.first() {

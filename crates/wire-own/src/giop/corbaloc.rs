@@ -103,7 +103,7 @@ fn numbers(version: &str) -> Option<(u8, u8)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// An IPv6 address stands in brackets.
+/// An IPv6 address is in brackets.
 fn host_and_port(text: &str) -> Option<(&str, u16)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,

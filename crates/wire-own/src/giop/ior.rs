@@ -65,7 +65,7 @@ pub struct Component {
     pub data: Vec<u8>,
 }
 
-/// A text that is no reference.
+/// A text that is not a reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IorError {
     /// Neither of the two forms.
@@ -149,7 +149,7 @@ impl IiopProfile {
         Ok(profile)
     }
 
-    fn encapsulated(&self, order: ByteOrder) -> Result<Vec<u8>, Error> {
+    fn encapsulate(&self, order: ByteOrder) -> Result<Vec<u8>, Error> {
         let mut data = Vec::new();
         let mut writer = Writer::new(order, &mut data, 0);
         writer.octet(order.flag());
@@ -245,7 +245,7 @@ impl Ior {
         iiop.ok_or(IorError::NoIiop)
     }
 
-    /// Takes a reference off the front of CDR, as it stands in a body.
+    /// Takes a reference off the front of CDR, as it is in a body.
     ///
     /// # Errors
     /// When it is none.
@@ -284,7 +284,7 @@ impl Ior {
             match profile {
                 Profile::Iiop(iiop) => {
                     writer.ulong(TAG_INTERNET_IOP);
-                    writer.octets(&iiop.encapsulated(writer.order())?)?;
+                    writer.octets(&iiop.encapsulate(writer.order())?)?;
                 }
                 Profile::Other { tag, data } => {
                     writer.ulong(*tag);

@@ -41,7 +41,7 @@ impl CodeSets {
         })
     }
 
-    fn encapsulated(self, order: ByteOrder) -> Vec<u8> {
+    fn encapsulate(self, order: ByteOrder) -> Vec<u8> {
         let mut data = Vec::with_capacity(12);
         let mut writer = Writer::new(order, &mut data, 0);
         writer.octet(order.flag());
@@ -56,7 +56,7 @@ pub(super) fn write(writer: &mut Writer<'_>, code_sets: Option<CodeSets>) -> Res
     writer.ulong(code_sets.is_some().into());
     if let Some(code_sets) = code_sets {
         writer.ulong(CODE_SETS);
-        writer.octets(&code_sets.encapsulated(writer.order()))?;
+        writer.octets(&code_sets.encapsulate(writer.order()))?;
     }
     Ok(())
 }

@@ -49,16 +49,16 @@ pub enum ErrorKind {
     /// A prefix without a declaration.
     #[error("prefix {0:?} is not declared")]
     UndeclaredPrefix(String),
-    /// An element stands where another one is wanted.
+    /// An element is in the place of another.
     #[error("expected element {expected}, found {found}")]
     Element {
-        /// The wanted one, as `{namespace}name`.
+        /// The expected one, as `{namespace}name`.
         expected: String,
-        /// The one that stands there, as `{namespace}name`.
+        /// The one that was found, as `{namespace}name`.
         found: String,
     },
-    /// Text stands where only elements may.
-    #[error("text where only elements may stand")]
+    /// Text where only elements are allowed.
+    #[error("text where only elements are allowed")]
     UnexpectedText,
     /// A reference to an entity that is not one of the predefined five.
     #[error("entity {0:?} is not defined")]

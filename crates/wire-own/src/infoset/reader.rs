@@ -65,7 +65,7 @@ where
         de: PhantomData,
     };
     let message = M::deserialize(Message(&mut reader));
-    // Where the reader stands now: the best place known for an error of serde's own,
+    // The current position of the reader: the best place known for an error of serde's own,
     // such as a missing field.
     let offset = reader.source.offset();
     message.map_err(|error: Box<Error>| error.at_offset(offset))
@@ -289,7 +289,7 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
     /// Reads a value that the message knows: in the right namespace, wherever
     /// references lead. `read` is given the element that they led to.
     #[inline]
-    fn in_namespace<T>(
+    fn read_in_namespace<T>(
         self,
         read: impl FnOnce(&mut Reader<'_, 'de, S>, &Element<'de>) -> Result<T, Box<Error>>,
     ) -> Result<T, Box<Error>> {
@@ -313,12 +313,12 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
 
     /// Reads a value of plain text.
     #[inline]
-    fn parsed<T>(
+    fn parse_text<T>(
         self,
         parse: impl FnOnce(&super::source::Text<'de>) -> Result<T, ErrorKind>,
     ) -> Result<T, Box<Error>> {
         let offset = self.element.offset;
-        self.in_namespace(|reader, _| {
+        self.read_in_namespace(|reader, _| {
             let text = reader.source.text()?;
             parse(&text).map_err(|kind| Error::new(offset, kind).into())
         })
@@ -330,27 +330,27 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
 
     #[inline]
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        visitor.visit_bool(self.parsed(value::boolean)?)
+        visitor.visit_bool(self.parse_text(value::boolean)?)
     }
 
     #[inline]
     fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        visitor.visit_i32(self.parsed(|text| value::integer(text, "an int"))?)
+        visitor.visit_i32(self.parse_text(|text| value::integer(text, "an int"))?)
     }
 
     #[inline]
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        visitor.visit_i64(self.parsed(|text| value::integer(text, "a long"))?)
+        visitor.visit_i64(self.parse_text(|text| value::integer(text, "a long"))?)
     }
 
     #[inline]
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        visitor.visit_f64(self.parsed(value::double)?)
+        visitor.visit_f64(self.parse_text(value::double)?)
     }
 
     #[inline]
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        self.in_namespace(|reader, _| match reader.source.text()?.into_str() {
+        self.read_in_namespace(|reader, _| match reader.source.text()?.into_str() {
             std::borrow::Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
             std::borrow::Cow::Owned(text) => visitor.visit_string(text),
         })
@@ -380,7 +380,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         if name != wirelab_contract::BASE64_BINARY {
             return visitor.visit_newtype_struct(self);
         }
-        self.in_namespace(|reader, _| {
+        self.read_in_namespace(|reader, _| {
             let text = value::base64(reader.source.text()?.into_str());
             visitor.visit_newtype_struct(de::value::CowStrDeserializer::new(text))
         })
@@ -388,7 +388,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         if self.reader.shape.wraps_lists(self.reader.level) {
-            return self.in_namespace(|reader, open| {
+            return self.read_in_namespace(|reader, open| {
                 reader.check_complete_array(open, "offset")?;
                 visitor.visit_seq(Wrapped { reader })
             });
@@ -396,7 +396,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         // The first sibling is open already, because its name was needed to find the
         // field.
         let element = *self.element;
-        self.in_namespace(|reader, _| {
+        self.read_in_namespace(|reader, _| {
             visitor.visit_seq(Siblings {
                 reader,
                 next: Some(element),
@@ -405,7 +405,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        self.in_namespace(|reader, _| Message(reader).fields(visitor))
+        self.read_in_namespace(|reader, _| Message(reader).fields(visitor))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -423,7 +423,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Box<Error>> {
-        let name = self.in_namespace(|reader, _| Ok(reader.source.text()?.into_str()))?;
+        let name = self.read_in_namespace(|reader, _| Ok(reader.source.text()?.into_str()))?;
         visitor.visit_enum(de::value::CowStrDeserializer::new(name))
     }
 
@@ -462,7 +462,7 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
             is_list_item: true,
         })?;
         match self.reader.child()? {
-            // A list ends where another name begins: items of one list stand together,
+            // A list ends where another name begins: items of one list are adjacent,
             // because fields come in the order of their numbers.
             Some(child) if child.is(element.namespace, element.local) => self.next = Some(child),
             Some(other) => self.reader.lookahead = Lookahead::Child(other),

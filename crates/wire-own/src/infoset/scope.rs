@@ -41,7 +41,7 @@ pub struct Scope<'de> {
 
 impl<'de> Scope<'de> {
     /// The prefix that an attribute declares; `None` for any other attribute.
-    pub fn declared_by(attribute: &str) -> Option<&str> {
+    pub fn prefix_declared_by(attribute: &str) -> Option<&str> {
         let rest = attribute.strip_prefix("xmlns")?;
         match rest.strip_prefix(':') {
             Some(prefix) => Some(prefix),
@@ -76,7 +76,7 @@ impl<'de> Scope<'de> {
         // shadowing, which is legal.
         let twice = |other: &Binding<'_>| other.depth == depth && same(other.prefix, prefix);
         if self.bindings.iter().any(twice) {
-            return Err(Error::syntax(offset, "an attribute stands twice"));
+            return Err(Error::syntax(offset, "an attribute appears twice"));
         }
         if self.bindings.len() >= BINDINGS_MAX {
             return Err(Error::limit(offset, "namespaces in scope", BINDINGS_MAX));
@@ -152,7 +152,7 @@ impl<'de> Scope<'de> {
     /// is in no namespace (Namespaces in XML 1.0, section 6.2).
     ///
     /// # Errors
-    /// When it is no name, is too long, or has a prefix that is not declared.
+    /// When it is not a name, is too long, or has a prefix that is not declared.
     pub fn attribute<'n>(
         &self,
         name: &'n str,

@@ -51,7 +51,7 @@ impl Element<'_> {
     }
 }
 
-/// What stands between two tags.
+/// The text between two tags.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Text<'de> {
     /// Characters.
@@ -134,7 +134,7 @@ pub trait Source<'de> {
     /// The next child of the open element, or `None` when that one ends.
     ///
     /// # Errors
-    /// When text other than white space stands between children.
+    /// When there is text other than white space between children.
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
         loop {
             let offset = self.offset();
@@ -151,7 +151,7 @@ pub trait Source<'de> {
     /// What is left of the open element's text; the element ends.
     ///
     /// # Errors
-    /// When an element stands in it.
+    /// When there is an element in it.
     fn text(&mut self) -> Result<Text<'de>, Error> {
         joined_text(self)
     }
@@ -175,7 +175,7 @@ pub trait Source<'de> {
 /// [`Source::text`], piece by piece.
 ///
 /// # Errors
-/// When an element stands in the text, or the source fails.
+/// When there is an element in the text, or the source fails.
 pub fn joined_text<'de, S: Source<'de> + ?Sized>(source: &mut S) -> Result<Text<'de>, Error> {
     let mut whole: Option<Text<'de>> = None;
     loop {
@@ -187,14 +187,14 @@ pub fn joined_text<'de, S: Source<'de> + ?Sized>(source: &mut S) -> Result<Text<
             Step::Text(next) => {
                 whole = Some(match whole {
                     None => next,
-                    Some(before) => joined(before, next),
+                    Some(before) => join(before, next),
                 });
             }
         }
     }
 }
 
-fn joined<'de>(before: Text<'de>, next: Text<'de>) -> Text<'de> {
+fn join<'de>(before: Text<'de>, next: Text<'de>) -> Text<'de> {
     // Copied only here: CDATA sections, comments and references cut a text into pieces,
     // which is rare.
     let mut text = before.into_str().into_owned();

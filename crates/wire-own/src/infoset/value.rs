@@ -87,7 +87,7 @@ fn plain_digits(text: &[u8]) -> Option<i64> {
 }
 
 /// The number that eight digits write: digits, pairs and fours of them are added
-/// up side by side in one word.
+/// up side by side in one register.
 #[inline]
 fn of_eight_digits(digits: [u8; 8]) -> Option<u64> {
     const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);

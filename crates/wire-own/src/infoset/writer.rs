@@ -25,7 +25,7 @@ pub trait Sink {
         self.open(name);
     }
     /// The same, of such a value in parts.
-    fn joined_attribute(&mut self, name: &str, value: &[&str]) {
+    fn write_joined_attribute(&mut self, name: &str, value: &[&str]) {
         self.plain_attribute(name, &value.concat());
     }
     /// An element begins whose only attribute is `xsi:type`.
@@ -197,7 +197,7 @@ impl<S: Sink> Writer<'_, S> {
         }
         self.sink.open(name);
         let declares = self.declare(Kind::Struct(kind));
-        self.sink.joined_attribute("xsi:type", &["ns:", kind]);
+        self.sink.write_joined_attribute("xsi:type", &["ns:", kind]);
         declares
     }
 
@@ -240,7 +240,7 @@ impl<S: Sink> Writer<'_, S> {
         };
         let mut digits = itoa::Buffer::new();
         let of = [prefix, name, "[", digits.format(items), "]"];
-        self.sink.joined_attribute("SOAP-ENC:arrayType", &of);
+        self.sink.write_joined_attribute("SOAP-ENC:arrayType", &of);
     }
 }
 

@@ -84,7 +84,7 @@ fn date(bytes: &[u8]) -> Option<i64> {
     let year = number(&bytes[..4])?;
     let month = number(&bytes[5..7])?;
     let day = number(&bytes[8..10])?;
-    // Year 0000 is no year in XML Schema 1.0 (part 2, section 3.2.7), so that such a
+    // Year 0000 is not a year in XML Schema 1.0 (part 2, section 3.2.7), so that such a
     // text stays text.
     let sound = year >= 1 && (1..=12).contains(&month);
     (sound && day >= 1 && day <= month_days(year, month)).then(|| days(year, month, day))

@@ -124,7 +124,7 @@ impl<P: Copy> Cache<P> {
     /// What is noted at a number, which counts as used from now on; `None`
     /// when it stands for nothing.
     #[inline]
-    pub(super) fn used(&mut self, number: usize) -> Option<P> {
+    pub(super) fn use_number(&mut self, number: usize) -> Option<P> {
         let entry = self.entries.get_mut(number)?;
         entry.used = true;
         Some(entry.note)
@@ -268,7 +268,7 @@ impl Index {
     /// The number of a text, if it is the one that followed last time; it counts
     /// as used from now on.
     #[inline(always)]
-    pub(super) fn predicted(&mut self, text: &str) -> Option<usize> {
+    pub(super) fn predict(&mut self, text: &str) -> Option<usize> {
         // A document repeats the order of its names, so that one comparison mostly suffices.
         let likely = usize::from(self.cache.entries[self.last].note.follower);
         if !self.cache.is(likely, text) {
@@ -403,7 +403,7 @@ mod tests {
 
     impl Index {
         fn find(&mut self, text: &str) -> Option<usize> {
-            self.predicted(text).or_else(|| self.find_or_insert(text))
+            self.predict(text).or_else(|| self.find_or_insert(text))
         }
 
         fn number(&self, text: &str) -> u16 {
@@ -439,7 +439,7 @@ mod tests {
             let text = (n * n % 7).to_string();
             match sender.find(&text) {
                 Some(number) => {
-                    assert!(receiver.used(number).is_some());
+                    assert!(receiver.use_number(number).is_some());
                     assert_eq!(receiver.text(number), text);
                 }
                 None => receiver.insert(&text, ()),

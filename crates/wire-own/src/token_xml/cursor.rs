@@ -44,7 +44,7 @@ impl<'de> Cursor<'de> {
     /// attributes, as nearly all are.
     #[inline(always)]
     fn fast_path_child(&mut self) -> Option<Element<'de>> {
-        // Lookahead of one item tells whether attributes follow.
+        // Lookahead of one item shows whether attributes follow.
         let [Item::Open(name), next, ..] = self.document.items.get(self.at..)? else {
             return None;
         };
@@ -63,7 +63,7 @@ impl<'de> Cursor<'de> {
         })
     }
 
-    /// What stands next, whatever it is; as [`Source::child`].
+    /// The next item, of any kind; as [`Source::child`].
     #[inline(never)]
     fn slow_path_child(&mut self) -> Result<Option<Element<'de>>, Error> {
         loop {
@@ -126,7 +126,7 @@ impl<'de> Cursor<'de> {
         let mut has_value_attribute = false;
         while let Some(Item::Attribute(name)) = self.document.items.get(self.at) {
             let name = self.document.name(*name);
-            match Scope::declared_by(name) {
+            match Scope::prefix_declared_by(name) {
                 Some(prefix) => self.declare(prefix)?,
                 None => has_value_attribute |= name.rsplit(':').next().is_some_and(affects_value),
             }
@@ -138,7 +138,7 @@ impl<'de> Cursor<'de> {
 
     fn declare(&mut self, prefix: &'de str) -> Result<(), Error> {
         let Some(Item::Text(namespace)) = self.document.items.get(self.at + 1) else {
-            return Err(Error::syntax(self.at, "a number is no namespace"));
+            return Err(Error::syntax(self.at, "a number is not a namespace"));
         };
         let namespace = self.document.text(*namespace);
         self.scope.declare(prefix, namespace, self.depth, self.at)
@@ -203,7 +203,7 @@ impl<'de> Source<'de> for Cursor<'de> {
                 continue;
             };
             let name = self.document.name(*name);
-            if Scope::declared_by(name).is_none()
+            if Scope::prefix_declared_by(name).is_none()
                 && self.scope.attribute(name, at)? == (namespace, local)
             {
                 return Ok(self.value(at + 1).map(Text::into_str));
@@ -217,7 +217,7 @@ impl<'de> Source<'de> for Cursor<'de> {
     }
 
     fn follow(&mut self, id: &str) -> Result<Element<'de>, Error> {
-        let fault = "stands in tokens, which carry no references";
+        let fault = "is in tokens, which carry no references";
         let id = id.to_owned();
         Err(Error::new(self.at, ErrorKind::Reference { id, fault }))
     }

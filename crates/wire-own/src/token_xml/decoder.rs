@@ -150,7 +150,7 @@ impl Decoder {
     }
 }
 
-/// What may come next. What stands from [`State::Tag`] on may be followed by the
+/// What may come next. States from [`State::Tag`] on may be followed by the
 /// end of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
@@ -267,7 +267,7 @@ impl Reading<'_> {
             return Err(self.limit("attributes", ATTRIBUTES_MAX));
         }
         if self.is_duplicate(name) {
-            return Err(self.misplaced("an attribute stands twice"));
+            return Err(self.misplaced("an attribute appears twice"));
         }
         self.attributes += 1;
         // ` name=""`: four characters of markup.
@@ -356,7 +356,7 @@ impl Reading<'_> {
     fn name(&mut self, number: u64) -> Result<Name, Error> {
         let names = &mut self.decoder.names;
         let keep = Document::keep_known_name;
-        placed(
+        place(
             names,
             number,
             self.decoder.documents,
@@ -415,7 +415,7 @@ impl Reading<'_> {
     fn text(&mut self, number: u64) -> Result<Item, Error> {
         let texts = &mut self.decoder.texts;
         let keep = |document: &mut Document, text: &str, _| document.keep(text);
-        let span = placed(
+        let span = place(
             texts,
             number,
             self.decoder.documents,
@@ -459,7 +459,7 @@ impl Reading<'_> {
 /// Where the name or text of a number lies in the document. It is copied there
 /// once, however often it occurs, so that a document of few bytes stays small.
 #[inline(always)]
-fn placed<T: Copy>(
+fn place<T: Copy>(
     cache: &mut Cache<CacheEntry<T>>,
     number: u64,
     current: u64,
@@ -469,16 +469,16 @@ fn placed<T: Copy>(
     let number = usize::try_from(number).ok()?;
     // Marks the entry as used, as the encoder did when it wrote the token: the clock of
     // both ends must take the same steps.
-    let entry = cache.used(number)?;
+    let entry = cache.use_number(number)?;
     if entry.document == current {
         return Some(entry.kept);
     }
-    Some(copied(cache, number, entry.kept, current, document, keep))
+    Some(copy(cache, number, entry.kept, current, document, keep))
 }
 
 /// Copies the name or text of a number into the document.
 #[inline(never)]
-fn copied<T: Copy>(
+fn copy<T: Copy>(
     cache: &mut Cache<CacheEntry<T>>,
     number: usize,
     before: T,

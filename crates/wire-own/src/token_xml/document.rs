@@ -41,7 +41,7 @@ impl Name {
         self.local != 0
     }
 
-    /// A name that begins with `prefix`, behind which its colon stands; an empty
+    /// A name that begins with `prefix` and a colon; an empty
     /// one means none.
     pub(super) fn of(start: usize, text: &str, prefix: &str) -> Self {
         let local = match prefix.len() {

@@ -62,8 +62,8 @@ impl Encoder {
     #[inline]
     pub(super) fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
         // Elements and attributes share one cache, as one name may be both; the token
-        // tells which it is here.
-        match self.names.predicted(name) {
+        // shows which it is here.
+        match self.names.predict(name) {
             Some(number) => write_near(number, tokens.near, tokens.far, out),
             None => self.slow_path_name(name, tokens, out),
         }
@@ -84,7 +84,7 @@ impl Encoder {
         if !cached || !token::CACHED_BYTES.contains(&text.len()) {
             return write_characters(token::PLAIN_TEXT, text, out);
         }
-        match self.texts.predicted(text) {
+        match self.texts.predict(text) {
             Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
             None => self.slow_path_text(text, out),
         }

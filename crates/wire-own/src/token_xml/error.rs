@@ -1,11 +1,11 @@
-//! Why bytes are no document, or a document no message.
+//! Why bytes are not a document, or a document is not a message.
 
 use crate::soap::EnvelopeError;
 
 /// Why tokens are not the message that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// They are no document.
+    /// They are not a document.
     #[error(transparent)]
     Tokens(#[from] Error),
     /// They are, of something else.
@@ -64,7 +64,7 @@ pub enum ErrorKind {
     /// A date outside of the years 1 to 9999.
     #[error("a date outside of the years 1 to 9999")]
     Date,
-    /// A token where none of its kind may stand.
+    /// A token where none of its kind is allowed.
     #[error("{0}")]
     Order(&'static str),
     /// More of something than any message needs.

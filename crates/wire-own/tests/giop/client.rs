@@ -7,7 +7,7 @@ use wirelab_wire_own::giop::{
 use wirelab_wire_own::{Failure, Session};
 
 use super::wire::{ORDERS, Wire, head, options, reply, request, to};
-use crate::session_support::{Event, body, end, failed, first};
+use crate::session_support::{Event, body, end, fail, first};
 
 /// The events of a good call.
 fn good(call: u32, order: ByteOrder, bytes: &[u8]) -> Vec<Event> {
@@ -233,10 +233,7 @@ fn another_addressing_mode_is_reported() {
         &[0, 2],
     ))
     .unwrap();
-    assert_eq!(
-        wire.events,
-        [first(0), failed(0, Failure::AddressingMode(2))]
-    );
+    assert_eq!(wire.events, [first(0), fail(0, Failure::AddressingMode(2))]);
 }
 
 #[test]
@@ -252,10 +249,10 @@ fn what_a_closing_peer_did_not_answer_was_not_processed() {
     wire.receive(&close).unwrap();
     assert!(wire.session.finished());
     assert_eq!(wire.session.capacity(), 0);
-    let unprocessed = failed(0, Failure::Unprocessed);
+    let unprocessed = fail(0, Failure::Unprocessed);
     assert_eq!(
         wire.events[wire.events.len() - 2..],
-        [unprocessed, failed(1, Failure::Truncated)]
+        [unprocessed, fail(1, Failure::Truncated)]
     );
 }
 
@@ -265,7 +262,7 @@ fn a_broken_connection_fails_what_is_in_flight() {
     wire.receive(&reply(0, ByteOrder::Big, ReplyStatus::NoException, b"ab")[..25])
         .unwrap();
     wire.closed();
-    let failures = [failed(0, Failure::Truncated), failed(1, Failure::Closed)];
+    let failures = [fail(0, Failure::Truncated), fail(1, Failure::Closed)];
     assert_eq!(wire.events[wire.events.len() - 2..], failures);
     wire.receive(b"anything").unwrap();
 }

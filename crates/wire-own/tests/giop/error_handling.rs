@@ -8,7 +8,7 @@ use wirelab_wire_own::giop::{
 use wirelab_wire_own::{Failure, Session};
 
 use super::wire::{Wire, options, reply, request};
-use crate::session_support::{Event, failed};
+use crate::session_support::{Event, fail};
 
 /// The session's error for `input` with one call in flight.
 fn refusal(input: &[u8]) -> String {
@@ -16,7 +16,7 @@ fn refusal(input: &[u8]) -> String {
     let error = wire.receive(input).unwrap_err();
     assert_eq!(
         wire.events.last(),
-        Some(&failed(0, Failure::Protocol(error.clone())))
+        Some(&fail(0, Failure::Protocol(error.clone())))
     );
     assert!(wire.session.finished());
     assert_eq!(wire.session.capacity(), 0);
@@ -119,15 +119,11 @@ fn every_truncation_fails_the_call_and_nothing_else() {
         } else {
             Failure::Truncated
         };
-        assert_eq!(
-            wire.events.last(),
-            Some(&failed(0, failure)),
-            "cut at {cut}"
-        );
+        assert_eq!(wire.events.last(), Some(&fail(0, failure)), "cut at {cut}");
     }
 }
 
-fn deframed(mut input: &[u8]) -> Result<Option<ClientMessage>, String> {
+fn deframe(mut input: &[u8]) -> Result<Option<ClientMessage>, String> {
     Deframer::new()
         .next(&mut input)
         .map_err(|error| error.to_string())
@@ -136,26 +132,26 @@ fn deframed(mut input: &[u8]) -> Result<Option<ClientMessage>, String> {
 #[test]
 fn a_server_refuses_what_clients_do_not_send() {
     assert!(
-        deframed(&good())
+        deframe(&good())
             .unwrap_err()
             .contains("a client sends requests")
     );
     assert!(
-        deframed(b"GET / HTTP/1.1\r\n")
+        deframe(b"GET / HTTP/1.1\r\n")
             .unwrap_err()
             .contains("begins with GIOP")
     );
     let huge = b"GIOP\x01\x02\0\0\x7F\xFF\xFF\xFF";
-    assert!(deframed(huge).unwrap_err().contains("largest size"));
+    assert!(deframe(huge).unwrap_err().contains("largest size"));
     let orphan = b"GIOP\x01\x02\0\x07\0\0\0\x04\0\0\0\0";
     assert!(
-        deframed(orphan)
+        deframe(orphan)
             .unwrap_err()
             .contains("a Fragment continues")
     );
     let fragmented_cancel = b"GIOP\x01\x02\x02\x02\0\0\0\x04\0\0\0\0";
     assert!(
-        deframed(fragmented_cancel)
+        deframe(fragmented_cancel)
             .unwrap_err()
             .contains("come in fragments")
     );
@@ -174,13 +170,13 @@ fn a_server_knows_whom_to_answer_when_a_header_is_faulty() {
         error: Error::Length {
             length: u32::MAX, ..
         },
-    } = deframed(&sent).unwrap().unwrap()
+    } = deframe(&sent).unwrap().unwrap()
     else {
-        panic!("{:?}", deframed(&sent));
+        panic!("{:?}", deframe(&sent));
     };
     assert_eq!(to.id, 0);
     let tiny = b"GIOP\x01\x02\0\0\0\0\0\x02\0\0";
-    let malformed = deframed(tiny).unwrap();
+    let malformed = deframe(tiny).unwrap();
     assert!(
         matches!(
             malformed,
@@ -197,7 +193,7 @@ fn every_request_cut_short_within_its_envelope_is_malformed() {
     for size in 0..sent.len() - 12 {
         let mut short = sent[..12 + size].to_vec();
         short[8..12].copy_from_slice(&(size as u32).to_le_bytes());
-        let inbound = deframed(&short).unwrap().unwrap();
+        let inbound = deframe(&short).unwrap().unwrap();
         assert!(
             matches!(inbound, ClientMessage::Malformed { .. }),
             "{size}: {inbound:?}"
@@ -222,7 +218,7 @@ fn a_server_holds_few_unfinished_messages() {
 }
 
 #[test]
-fn an_announced_length_is_no_reason_for_room() {
+fn an_announced_length_does_not_allocate_memory() {
     let size = (MESSAGE_BYTES_MAX as u32).to_be_bytes();
     let header = [&b"GIOP\x01\x02\0\0"[..], &size].concat();
     assert!(MessageHeader::parse(header[..].try_into().unwrap()).is_ok());

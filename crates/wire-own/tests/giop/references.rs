@@ -60,7 +60,7 @@ fn addresses_are_read() {
 }
 
 #[test]
-fn what_is_no_reference_is_refused() {
+fn a_text_that_is_not_a_reference_is_refused() {
     for text in ["", "IOR", "http://x", "é"] {
         assert_eq!(Ior::parse(text), Err(IorError::Scheme), "{text:?}");
     }

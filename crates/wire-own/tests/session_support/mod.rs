@@ -34,7 +34,7 @@ pub fn end(call: CallId) -> Event {
     Event::End(call, End::default())
 }
 
-pub fn failed(call: CallId, failure: Failure) -> Event {
+pub fn fail(call: CallId, failure: Failure) -> Event {
     Event::Failed(call, failure)
 }
 

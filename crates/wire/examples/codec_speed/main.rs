@@ -51,7 +51,7 @@ fn main() {
     };
     let cases: Vec<Value> = calls()
         .iter()
-        .flat_map(|(name, call)| raced(name, call, rounds))
+        .flat_map(|(name, call)| race(name, call, rounds))
         .collect();
     println!("{}", json!({"rounds": rounds, "cases": cases}));
 }
@@ -96,7 +96,7 @@ impl Case {
 }
 
 /// Every codec at one message, in turns.
-fn raced(message: &'static str, call: &Call, rounds: usize) -> Vec<Value> {
+fn race(message: &'static str, call: &Call, rounds: usize) -> Vec<Value> {
     // Text carries Hello only.
     let codecs = Codec::ALL
         .iter()
@@ -119,7 +119,7 @@ fn raced(message: &'static str, call: &Call, rounds: usize) -> Vec<Value> {
 
 /// Round trips of the smallest Submit in a codec, and nothing else.
 fn trips(count: usize, codec: &str) {
-    let (_, call) = sized(SUBMIT_BYTES[0]);
+    let (_, call) = parse_size(SUBMIT_BYTES[0]);
     let mut trip = match codec {
         KEPT => ours::on_a_connection(&call),
         name => ours::single(name.parse().expect("a codec"), &call),
@@ -133,10 +133,14 @@ fn trips(count: usize, codec: &str) {
 fn calls() -> Vec<(&'static str, Call)> {
     let small = Call::CreditControl(CreditControlRequest { id: 438 });
     let small = (Operation::CreditControl.name(), small);
-    SUBMIT_BYTES.into_iter().map(sized).chain([small]).collect()
+    SUBMIT_BYTES
+        .into_iter()
+        .map(parse_size)
+        .chain([small])
+        .collect()
 }
 
-fn sized((bytes, name): (u64, &'static str)) -> (&'static str, Call) {
+fn parse_size((bytes, name): (u64, &'static str)) -> (&'static str, Call) {
     let request = submit_request(bytes, 0).expect("a size within the contract's bounds");
     (name, Call::Submit(request))
 }

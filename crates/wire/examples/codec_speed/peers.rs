@@ -35,11 +35,11 @@ pub fn of(codec: Codec, call: &Call) -> Option<(&'static str, RoundTrip)> {
     match call {
         Call::Submit(request) => {
             let plain = SubmitRequest::from(request);
-            raced(codec, plain.clone(), SubmitElement::from(plain), &ours)
+            race(codec, plain.clone(), SubmitElement::from(plain), &ours)
         }
         Call::CreditControl(request) => {
             let plain = CreditControlRequest::from(request);
-            raced(
+            race(
                 codec,
                 plain.clone(),
                 CreditControlElement::from(plain),
@@ -50,7 +50,7 @@ pub fn of(codec: Codec, call: &Call) -> Option<(&'static str, RoundTrip)> {
     }
 }
 
-fn raced<P, E>(codec: Codec, plain: P, element: E, ours: &[u8]) -> Option<(&'static str, RoundTrip)>
+fn race<P, E>(codec: Codec, plain: P, element: E, ours: &[u8]) -> Option<(&'static str, RoundTrip)>
 where
     P: prost::Message + Default + Serialize + DeserializeOwned + PartialEq + Debug + 'static,
     E: Serialize + DeserializeOwned + PartialEq + Debug + 'static,

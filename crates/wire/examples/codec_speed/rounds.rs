@@ -65,7 +65,7 @@ impl Side {
         let mut trips = 1;
         // Turns long enough for the clock, short enough that a disturbance meets few of
         // them.
-        while timed(&mut trip, trips) * f64::from(trips) * 2.0 < TURN.as_nanos() as f64 {
+        while time_trips(&mut trip, trips) * f64::from(trips) * 2.0 < TURN.as_nanos() as f64 {
             trips *= 2;
         }
         let ns = Vec::new();
@@ -73,12 +73,12 @@ impl Side {
     }
 
     fn turn(&mut self) {
-        self.ns.push(timed(&mut self.trip, self.trips));
+        self.ns.push(time_trips(&mut self.trip, self.trips));
     }
 }
 
 /// Nanoseconds per round trip, of that many.
-fn timed(trip: &mut RoundTrip, trips: u32) -> f64 {
+fn time_trips(trip: &mut RoundTrip, trips: u32) -> f64 {
     let start = cpu::of_this_thread();
     for _ in 0..trips {
         trip();

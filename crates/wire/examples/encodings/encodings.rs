@@ -50,17 +50,17 @@ struct Refused {
 }
 
 /// The file as it must be.
-pub fn written() -> String {
+pub fn format_document() -> String {
     let accepted = values::all().into_iter().map(|(message, name, value)| {
         let encoded = visit_type(&message, Encode { name, value });
         encoded.unwrap_or_else(|| panic!("no contract has {message}"))
     });
     let encodings = Encodings {
         accepted: accepted.collect(),
-        refused_xml: refused_xml(),
-        refused_cdr_big: refused_cdr(),
-        refused_cbor: refused_cbor(),
-        refused_msgpack: refused_msgpack(),
+        refused_xml: list_refused_xml(),
+        refused_cdr_big: list_refused_cdr(),
+        refused_cbor: list_refused_cbor(),
+        refused_msgpack: list_refused_msgpack(),
     };
     serde_json::to_string_pretty(&encodings).expect("vectors have string keys") + "\n"
 }
@@ -110,7 +110,7 @@ fn record(content: &str) -> String {
 }
 
 #[rustfmt::skip]
-fn refused_xml() -> Vec<Refused> {
+fn list_refused_xml() -> Vec<Refused> {
     let refused = |why, input: String| Refused { message: "Record", why, input };
     let root = |root: &str| root.to_owned();
     let bomb = "<!DOCTYPE Record [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]>";
@@ -153,7 +153,7 @@ fn refused_xml() -> Vec<Refused> {
 }
 
 #[rustfmt::skip]
-fn refused_cdr() -> Vec<Refused> {
+fn list_refused_cdr() -> Vec<Refused> {
     let refused = |message, why, input: &str| Refused { message, why, input: input.to_owned() };
     vec![
         refused("CreditRequest", "nothing", ""),
@@ -162,7 +162,7 @@ fn refused_cdr() -> Vec<Refused> {
         refused("HelloReply", "a string without its NUL's length", "00000000"),
         refused("HelloReply", "a string without its NUL", "000000026161"),
         refused("HelloReply", "a NUL within", "00000003610000"),
-        refused("HelloReply", "a string that is no UTF-8", "00000003c32800"),
+        refused("HelloReply", "a string that is not UTF-8", "00000003c32800"),
         refused("HelloReply", "a string longer than the message", "0000000a6100"),
         refused("HelloReply", "a length of 4 GiB", "ffffffff6100"),
         refused("UploadRequest", "bytes longer than the message", "00000005ab"),
@@ -174,7 +174,7 @@ fn refused_cdr() -> Vec<Refused> {
 
 /// Bytes by RFC 8949: `a1` a map of one entry, `6x` a text, `4x` bytes, `8x` an array.
 #[rustfmt::skip]
-fn refused_cbor() -> Vec<Refused> {
+fn list_refused_cbor() -> Vec<Refused> {
     let refused = |message, why, input: &str| Refused { message, why, input: input.to_owned() };
     vec![
         refused("SubmitRequest", "nothing", ""),
@@ -195,7 +195,7 @@ fn refused_cbor() -> Vec<Refused> {
 
 /// Bytes by the MessagePack specification: `81` a map of one entry, `ax` a text, `c4` bytes.
 #[rustfmt::skip]
-fn refused_msgpack() -> Vec<Refused> {
+fn list_refused_msgpack() -> Vec<Refused> {
     let refused = |message, why, input: &str| Refused { message, why, input: input.to_owned() };
     vec![
         refused("SubmitRequest", "nothing", ""),

@@ -29,7 +29,7 @@ struct Envelopes {
 }
 
 /// The file as it must be.
-pub fn written() -> String {
+pub fn format_document() -> String {
     let forms = [
         (Codec::SoapLiteral, Version::V11, "1.1"),
         (Codec::SoapLiteral, Version::V12, "1.2"),

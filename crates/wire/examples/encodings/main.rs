@@ -12,8 +12,8 @@ use std::{fs, io};
 fn main() -> io::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/vectors");
     for (name, content) in [
-        ("encodings.json", encodings::written()),
-        ("envelopes.json", envelopes::written()),
+        ("encodings.json", encodings::format_document()),
+        ("envelopes.json", envelopes::format_document()),
     ] {
         fs::write(folder.join(name), content)?;
         println!("contracts/vectors/{name}");

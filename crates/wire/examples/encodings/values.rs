@@ -29,7 +29,7 @@ fn transfer() -> Vec<Named> {
         .collect()
 }
 
-fn named(message: &str, name: &str, value: Value) -> Named {
+fn make_named(message: &str, name: &str, value: Value) -> Named {
     (message.to_owned(), name.to_owned(), value)
 }
 
@@ -52,36 +52,36 @@ fn charging() -> Vec<Named> {
         "ConfirmActionRequest",
         "ConfirmActionReply",
     ] {
-        all.push(named(message, "empty", json!({})));
+        all.push(make_named(message, "empty", json!({})));
     }
     all.extend([
-        named("CreditRequest", "the study's", json!({"id": 1, "am": 147})),
-        named(
+        make_named("CreditRequest", "the study's", json!({"id": 1, "am": 147})),
+        make_named(
             "DirectDebitRequest",
             "the study's",
             json!({"id": 1, "am": 438}),
         ),
-        named(
+        make_named(
             "DirectDebitRequest",
             "limits",
             json!({"id": least, "am": most}),
         ),
-        named("ReserveRequest", "the study's", json!({"id": 1, "am": 520})),
-        named("ReserveReply", "usual", json!({"res": 12, "cn": 34567})),
-        named(
+        make_named("ReserveRequest", "the study's", json!({"id": 1, "am": 520})),
+        make_named("ReserveReply", "usual", json!({"res": 12, "cn": 34567})),
+        make_named(
             "DebitReservationRequest",
             "usual",
             json!({"id": 1000, "am": 520, "res": 12}),
         ),
-        named("ReleaseResRequest", "largest", json!({"res": most})),
-        named("CreditControlRequest", "usual", json!({"id": 7})),
-        named(
+        make_named("ReleaseResRequest", "largest", json!({"res": most})),
+        make_named("CreditControlRequest", "usual", json!({"id": 7})),
+        make_named(
             "CreditControlReply",
             "usual",
             json!({"balance": 999_999_709, "reserved": 520}),
         ),
-        named("ConfirmActionRequest", "smallest", json!({"cn": least})),
-        named("ConfirmActionReply", "minus one", json!({"cn": -1})),
+        make_named("ConfirmActionRequest", "smallest", json!({"cn": least})),
+        make_named("ConfirmActionReply", "minus one", json!({"cn": -1})),
     ]);
     all
 }
@@ -97,23 +97,23 @@ fn records() -> Vec<Named> {
     let odd = json!({"name": UNICODE, "id": i32::MIN, "courseCode": " "});
     let reply = json!({"message": allocations::MESSAGE, "teamDetails": team(879_253)});
     vec![
-        named("AllocateRequest", "empty", json!({})),
-        named("AllocateRequest", "the study's", request),
-        named("AllocateRequest", "odd, but a message", odd),
-        named("AllocateReply", "the study's", reply),
-        named("Team", "largest group", team(i32::MAX)),
-        named(
+        make_named("AllocateRequest", "empty", json!({})),
+        make_named("AllocateRequest", "the study's", request),
+        make_named("AllocateRequest", "odd, but a message", odd),
+        make_named("AllocateReply", "the study's", reply),
+        make_named("Team", "largest group", team(i32::MAX)),
+        make_named(
             "FindAllocationRequest",
             "usual",
             json!({"groupId": 879_253}),
         ),
-        named(
+        make_named(
             "FindAllocationReply",
             "usual",
             json!({"teamDetails": team(1)}),
         ),
-        named("CountAllocationsRequest", "empty", json!({})),
-        named(
+        make_named("CountAllocationsRequest", "empty", json!({})),
+        make_named(
             "CountAllocationsReply",
             "largest",
             json!({"count": i64::MAX}),
@@ -132,29 +132,29 @@ fn calendar() -> Vec<Named> {
     });
     let long = json!({"document": "é".repeat(300)});
     vec![
-        named("DeployRequest", "empty", json!({})),
-        named("DeployRequest", "the study's", json!(workload::deploy())),
-        named("DeployRequest", "300 characters of two bytes", long),
-        named(
+        make_named("DeployRequest", "empty", json!({})),
+        make_named("DeployRequest", "the study's", json!(workload::deploy())),
+        make_named("DeployRequest", "300 characters of two bytes", long),
+        make_named(
             "DeployReply",
             "usual",
             json!({"status": "deployed 0123456789"}),
         ),
-        named("BookRequest", "empty", json!({})),
-        named("BookRequest", "of the workload", book),
-        named("BookRequest", "odd, but a message", odd),
-        named("BookReply", "empty", json!({})),
-        named(
+        make_named("BookRequest", "empty", json!({})),
+        make_named("BookRequest", "of the workload", book),
+        make_named("BookRequest", "odd, but a message", odd),
+        make_named("BookReply", "empty", json!({})),
+        make_named(
             "BookReply",
             "usual",
             json!({"number": 17_471, "owner": "a", "title": UNICODE}),
         ),
-        named("EntriesRequest", "usual", json!({"owner": "a", "day": 364})),
-        named("Entry", "largest double", entry(47, "t", f64::MAX)),
-        named("Entry", "a double of 17 digits", entry(1, "t", 0.1 + 0.2)),
-        named("Entry", "a whole double", entry(1, "t", -3.0)),
-        named("EntriesReply", "no entries", json!({})),
-        named(
+        make_named("EntriesRequest", "usual", json!({"owner": "a", "day": 364})),
+        make_named("Entry", "largest double", entry(47, "t", f64::MAX)),
+        make_named("Entry", "a double of 17 digits", entry(1, "t", 0.1 + 0.2)),
+        make_named("Entry", "a whole double", entry(1, "t", -3.0)),
+        make_named("EntriesReply", "no entries", json!({})),
+        make_named(
             "EntriesReply",
             "three entries",
             json!({"entries": [entry(0, "", 0.0), entry(1, UNICODE, -0.25), entry(47, "x", 1e300)]}),

@@ -4,15 +4,15 @@
 /// reference for every character; with CDATA; with an unknown element.
 pub fn of(document: &str) -> Vec<String> {
     vec![
-        prefixed(document),
-        spaced(document),
-        referenced(document),
-        in_sections(document),
+        add_prefix(document),
+        add_space(document),
+        use_references(document),
+        use_sections(document),
         with_unknown(document),
     ]
 }
 
-fn prefixed(document: &str) -> String {
+fn add_prefix(document: &str) -> String {
     let mut variant = String::new();
     let mut rest = document.replace(" xmlns=", " xmlns:w=");
     while let Some(at) = rest.find('<') {
@@ -27,7 +27,7 @@ fn prefixed(document: &str) -> String {
 }
 
 /// Nothing is put into an element without content: it would be its text.
-fn spaced(document: &str) -> String {
+fn add_space(document: &str) -> String {
     let mut variant = String::new();
     let mut opening = false;
     for tag in document.split_inclusive('>') {
@@ -54,9 +54,9 @@ fn texts(document: &str, change: impl Fn(&str) -> String) -> String {
     variant
 }
 
-fn referenced(document: &str) -> String {
+fn use_references(document: &str) -> String {
     texts(document, |text| {
-        let characters = unescaped(text);
+        let characters = unescape(text);
         let references = characters.chars().enumerate().map(|(k, c)| match k % 2 {
             0 => format!("&#{};", u32::from(c)),
             _ => format!("&#x{:x};", u32::from(c)),
@@ -66,9 +66,9 @@ fn referenced(document: &str) -> String {
 }
 
 /// A carriage return would be read as a line feed there (XML 1.0 section 2.11).
-fn in_sections(document: &str) -> String {
+fn use_sections(document: &str) -> String {
     texts(document, |text| {
-        let text = unescaped(text).replace("]]>", "]]]]><![CDATA[>");
+        let text = unescape(text).replace("]]>", "]]]]><![CDATA[>");
         format!("<![CDATA[{}]]>", text.replace('\r', "]]>&#13;<![CDATA["))
     })
 }
@@ -79,7 +79,7 @@ fn with_unknown(document: &str) -> String {
     format!("{front}<unknownField a=\"&lt;\"><b/>text<b>]</b></unknownField>{end}")
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let plain = text.replace("&#13;", "\r").replace("&lt;", "<");
     plain.replace("&gt;", ">").replace("&amp;", "&")
 }

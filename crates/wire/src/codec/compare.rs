@@ -46,7 +46,7 @@ pub(super) fn base64(field: &str, expected: &[u8], found: &str) -> Result<(), Mi
             .map_err(|error| {
                 Mismatch::malformed(Codec::Json, k * BASE64_BLOCK, &format!("{field}: {error}"))
             })?;
-        // RFC 4648 section 3.3: padding stands at the end only.
+        // RFC 4648 section 3.3: padding is at the end only.
         if !last && count < decoded.len() {
             let why = format!("{field}: base64 padding before the end");
             return Err(Mismatch::malformed(Codec::Json, k * BASE64_BLOCK, &why));

@@ -131,7 +131,7 @@ impl Expected {
     /// Decodes the only message of a reply in full and compares it.
     ///
     /// # Errors
-    /// When it is no message of this codec, or has another content.
+    /// When it is not a message of this codec, or has another content.
     pub fn check(&self, body: &[u8]) -> Result<(), Mismatch> {
         self.check_message(0, body)
     }
@@ -141,7 +141,7 @@ impl Expected {
     /// [`Expected::messages`].
     ///
     /// # Errors
-    /// When it is no message of this codec, or has another content.
+    /// When it is not a message of this codec, or has another content.
     pub fn check_message(&self, index: usize, body: &[u8]) -> Result<(), Mismatch> {
         self.check_ordered(None, index, body)
     }
@@ -150,7 +150,7 @@ impl Expected {
     /// ([`Head::byte_order`](crate::Head::byte_order)).
     ///
     /// # Errors
-    /// When it is no message of this codec, or has another content.
+    /// When it is not a message of this codec, or has another content.
     pub fn check_ordered(
         &self,
         order: Option<ByteOrder>,
@@ -184,10 +184,10 @@ impl Expected {
     /// means the form's own.
     ///
     /// # Errors
-    /// When it is no message of this codec, has another content, or should
+    /// When it is not a message of this codec, has another content, or should
     /// have been an application error or a stream.
     pub fn read(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<Reply, Mismatch> {
-        let reply = self.ordered(order).read_any_reply(self.operation, body);
+        let reply = self.set_order(order).read_any_reply(self.operation, body);
         self.validate(reply)
     }
 
@@ -200,7 +200,7 @@ impl Expected {
         self.validate(self.operation.visit_unary(read))
     }
 
-    fn ordered(&self, order: Option<ByteOrder>) -> MessageFormat {
+    fn set_order(&self, order: Option<ByteOrder>) -> MessageFormat {
         self.format.in_order(order.unwrap_or(self.format.order))
     }
 
@@ -227,9 +227,9 @@ impl Expected {
     /// 400, SOAP with a fault, GIOP with a user exception.
     ///
     /// # Errors
-    /// When it is no application error in this codec, or another one.
+    /// When it is not an application error in this codec, or is another one.
     pub fn check_error(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<(), Mismatch> {
-        self.validate_error(&self.ordered(order).read_error(self.operation, body)?)
+        self.validate_error(&self.set_order(order).read_error(self.operation, body)?)
     }
 
     /// The same of a document that a connection has decoded (token-xml).
@@ -354,9 +354,9 @@ impl Rule {
                 positive("cn", reply.cn)
             }
             (_, Reply::CreditControl(reply)) => {
-                within("balance", reply.balance, 0, i32::MAX)?;
+                check_range("balance", reply.balance, 0, i32::MAX)?;
                 // contracts/README.md, charging: the available amount is never negative.
-                within("reserved", reply.reserved, 0, reply.balance)
+                check_range("reserved", reply.reserved, 0, reply.balance)
             }
             // Teams are never deleted, so the count is at least that of the start.
             (_, Reply::CountAllocations(reply)) if reply.count < i64::from(ALLOCATIONS) => {
@@ -367,7 +367,7 @@ impl Rule {
                 // Slots ascend strictly, so that each is above the one before.
                 let mut least = 0;
                 for (k, entry) in reply.entries.iter().enumerate() {
-                    within(&format!("entries[{k}].slot"), entry.slot, least, SLOTS - 1)?;
+                    check_range(&format!("entries[{k}].slot"), entry.slot, least, SLOTS - 1)?;
                     least = entry.slot + 1;
                 }
                 Ok(())
@@ -378,10 +378,10 @@ impl Rule {
 }
 
 fn positive(field: &str, found: i32) -> Result<(), Mismatch> {
-    within(field, found, 1, i32::MAX)
+    check_range(field, found, 1, i32::MAX)
 }
 
-fn within(field: &str, found: i32, least: i32, most: i32) -> Result<(), Mismatch> {
+fn check_range(field: &str, found: i32, least: i32, most: i32) -> Result<(), Mismatch> {
     if (least..=most).contains(&found) {
         return Ok(());
     }

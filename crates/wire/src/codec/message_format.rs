@@ -386,7 +386,7 @@ impl MessageFormat {
     /// as a fault, GIOP as the user exception of the operation's contract.
     ///
     /// # Errors
-    /// [`Mismatch::Malformed`] when the bytes are no application error,
+    /// [`Mismatch::Malformed`] when the bytes are not an application error,
     /// [`Mismatch::Fault`] when they are a fault of the service (`Server`).
     pub fn read_error(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
         if self.codec == Codec::TokenXml {

@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn within(field: &Field<'a>) -> Result<Self, Mismatch> {
+    fn read_within(field: &Field<'a>) -> Result<Self, Mismatch> {
         Ok(Fields {
             input: field.bytes()?,
             at: 0,
@@ -201,7 +201,7 @@ pub(super) fn submit(message: &[u8]) -> Result<SubmitView<'_>, Mismatch> {
             2 => view.accepted = field.int32()?,
             3 => view.quantity_total = field.int64()?,
             // A repeated message is one field per item.
-            4 => view.refused.push(refusal(Fields::within(&field)?)?),
+            4 => view.refused.push(refusal(Fields::read_within(&field)?)?),
             _ => {}
         }
     }

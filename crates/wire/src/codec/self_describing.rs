@@ -148,7 +148,7 @@ pub(super) fn append_json<M: Message>(message: &M, out: &mut Vec<u8>) {
 /// it may be an array: the lists of petclinic are.
 ///
 /// # Errors
-/// [`Mismatch::Malformed`] when the bytes are no document.
+/// [`Mismatch::Malformed`] when the bytes are not a document.
 ///
 /// # Panics
 /// With a codec that is not self-describing.

@@ -20,7 +20,7 @@ pub fn request_document(call: &Call) -> Result<Document, Unsupported> {
     let operation = call.operation();
     require(Codec::TokenXml, operation)?;
     let document = call.visit(RequestDocument(operation));
-    Ok(document.expect("what is no stream is one message"))
+    Ok(document.expect("an operation without a stream has one message"))
 }
 
 const REQUIRED: &str = "the codec has a form for the operation";
@@ -55,7 +55,7 @@ pub fn append_request_tokens(
         encoder,
         out,
     })
-    .expect("what is no stream is one message");
+    .expect("an operation without a stream has one message");
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
 /// Calls in flight at the beginning.
 const CALLS: u32 = 3;
 
-/// Where a call stands.
+/// The stage that a call has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Stage {
     Sent,

@@ -91,7 +91,7 @@ impl Chunked {
                 }
                 _ => {
                     self.state = self
-                        .after(byte)
+                        .step(byte)
                         .map_err(|rule| violation(rule, &input[used..]))?;
                     used += 1;
                 }
@@ -104,14 +104,14 @@ impl Chunked {
     }
 
     /// The state after a byte between pieces of data.
-    fn after(&mut self, byte: u8) -> Result<State, &'static str> {
+    fn step(&mut self, byte: u8) -> Result<State, &'static str> {
         // The limit covers extensions too, which RFC 9112 section 7.1.1 lets a recipient bound.
         self.line_bytes += 1;
         if self.line_bytes > SIZE_LINE_BYTES_MAX {
             return Err("chunk size lines of at most 4096 bytes (limit of this client)");
         }
         match (self.state, byte) {
-            (State::Size { size, digits }, _) => after_size(size, digits, byte),
+            (State::Size { size, digits }, _) => step_size(size, digits, byte),
             (State::Extension { size }, b'\r') => Ok(State::SizeLf { size }),
             (State::Extension { size }, b'\t' | b' '..=b'~' | 0x80..) => {
                 Ok(State::Extension { size })
@@ -182,8 +182,8 @@ impl Chunked {
     }
 }
 
-/// The state after a byte where the digits of a size may stand.
-fn after_size(size: u64, digits: u8, byte: u8) -> Result<State, &'static str> {
+/// The state after a byte where the digits of a size are allowed.
+fn step_size(size: u64, digits: u8, byte: u8) -> Result<State, &'static str> {
     if let Some(digit) = char::from(byte).to_digit(16) {
         // 16 digits fill 64 bits.
         return if digits < 16 {

@@ -74,10 +74,10 @@ pub(super) fn parse_unsolicited(
     let mut reply = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default()
         .parse_response_with_uninit_headers(&mut reply, input, &mut storage)
-        .map_err(|error| violation(violated_rule(error), input))?;
+        .map_err(|error| violation(find_violated_rule(error), input))?;
     let bytes = match parsed {
         httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
-        // Incomplete is no error as long as the head may still end within the limit.
+        // Incomplete is not an error as long as the head may still end within the limit.
         httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
         _ => {
             return Err(violation(
@@ -112,7 +112,7 @@ pub(super) fn parse_unsolicited(
     }))
 }
 
-/// The fields of a head that [`parse`] took, once more: for those who want their values.
+/// The fields of a head that [`parse`] took, parsed again for callers that need their values.
 pub(super) fn each_field(head: &[u8], mut take: impl FnMut(&str, &[u8])) {
     let mut storage = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut reply = httparse::Response::new(&mut storage);
@@ -143,7 +143,7 @@ pub(super) fn violation(rule: &'static str, found: &[u8]) -> ProtocolError {
     }
 }
 
-pub(super) fn violated_rule(error: httparse::Error) -> &'static str {
+pub(super) fn find_violated_rule(error: httparse::Error) -> &'static str {
     match error {
         httparse::Error::HeaderName => {
             "field names are tokens followed by a colon (RFC 9112 section 5)"
@@ -152,7 +152,7 @@ pub(super) fn violated_rule(error: httparse::Error) -> &'static str {
             "field values hold no control character and are not folded (RFC 9112 section 5)"
         }
         httparse::Error::NewLine => {
-            "lines end with CRLF, no CR stands alone (RFC 9112 section 2.2)"
+            "lines end with CRLF, no CR is without LF (RFC 9112 section 2.2)"
         }
         httparse::Error::Status => {
             "status line: version, three digits, reason (RFC 9112 section 4)"

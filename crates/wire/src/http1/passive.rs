@@ -3,7 +3,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::head::{FIELDS_MAX, Fields, parse_unsolicited, violated_rule, violation};
+use super::head::{FIELDS_MAX, Fields, find_violated_rule, parse_unsolicited, violation};
 use crate::session::{ContentType, ProtocolError};
 
 pub use super::chunked::{Chunked, Step};
@@ -51,7 +51,7 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
     let mut request = httparse::Request::new(&mut []);
     let parsed = httparse::ParserConfig::default()
         .parse_request_with_uninit_headers(&mut request, input, &mut storage)
-        .map_err(|error| violation(violated_rule(error), input))?;
+        .map_err(|error| violation(find_violated_rule(error), input))?;
     // A head in pieces is parsed again from its beginning, so its size must be bounded also
     // while it is incomplete.
     let bytes = match parsed {

@@ -252,7 +252,7 @@ impl Session for Client {
     }
 }
 
-/// Where the input stands.
+/// The position in the input.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ReadState {
     /// In a frame's head.

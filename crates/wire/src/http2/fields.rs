@@ -28,8 +28,8 @@ pub(super) struct Fields {
     pub(super) malformed: Option<Box<ProtocolError>>,
 }
 
-/// A block that changed nothing when it was read: it means the same while the
-/// version stands.
+/// A block that changed nothing when it was read: it means the same until the
+/// version changes.
 #[derive(Debug)]
 struct CachedBlock {
     version: u64,
@@ -164,7 +164,7 @@ impl SectionParser<'_> {
         self.regular = true;
         check_name(name)?;
         check_value(name, value)?;
-        if let Some(own) = self.watched(name) {
+        if let Some(own) = self.find_watched(name) {
             self.fields.watched.push((own, value.into()));
         }
         let head = &mut self.fields.head;
@@ -186,7 +186,7 @@ impl SectionParser<'_> {
     }
 
     /// The name, where it is watched.
-    fn watched(&self, name: &[u8]) -> Option<Box<str>> {
+    fn find_watched(&self, name: &[u8]) -> Option<Box<str>> {
         let own = self.names?.iter().find(|own| own.as_bytes() == name);
         own.cloned()
     }

@@ -17,7 +17,7 @@ impl Client {
         head: FrameHead,
         replies: &mut impl Replies,
     ) -> Result<(), Box<ConnectionError>> {
-        // Trailers and informational heads come on the same stream and are no first sign.
+        // Trailers and informational heads come on the same stream and are not a first sign.
         let slot = self.streams.slot_of_id(head.stream);
         if slot.is_none() {
             self.check_closed(head)?;

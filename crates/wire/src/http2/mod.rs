@@ -8,7 +8,7 @@
 //! `replies` applies them to a call. Bytes go out through `send`. A load engine repeats itself, so the
 //! two costly steps are remembered, not redone: `requests` keeps the field block
 //! of each request, `fields` the meaning of the last blocks received, each for
-//! as long as HPACK's tables stand still. DATA is handed on from the caller's
+//! as long as HPACK's tables do not change. DATA is handed on from the caller's
 //! buffer, never copied; only frames of other types that arrive in parts are
 //! put together.
 //!

@@ -6,7 +6,7 @@ use crate::Request;
 /// Blocks kept: more than the operations of any contract, which a mix calls in turn.
 const CACHED_BLOCKS_MAX: usize = 64;
 
-/// A block that changed nothing when it was made: good while the version stands.
+/// A block that changed nothing when it was made: valid until the version changes.
 #[derive(Debug)]
 struct CachedBlock {
     request: u64,

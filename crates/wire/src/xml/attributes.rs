@@ -55,7 +55,7 @@ pub(super) struct TagEnd {
 impl AttributeSpan {
     /// Where the tag's `>` lies, whose name ends at `name_end`.
     #[inline(always)]
-    pub(super) fn behind(self, name_end: usize) -> usize {
+    pub(super) fn find_end(self, name_end: usize) -> usize {
         if self.end > self.begin {
             self.end - 1
         } else {
@@ -155,7 +155,7 @@ impl<'de> AttributeList<'de> {
         any.then_some(next).into_iter().flat_map(std::iter::from_fn)
     }
 
-    /// Every prefix must be declared, and no attribute may stand twice, not
+    /// Every prefix must be declared, and no attribute may appear twice, not
     /// under two prefixes either (Namespaces in XML 1.0 section 6.3). Returns
     /// whether one marks its element.
     fn resolve(
@@ -166,7 +166,7 @@ impl<'de> AttributeList<'de> {
         let Some(mut first) = first else {
             return Ok(false);
         };
-        // Resolved behind the whole tag: a declaration may stand after its use.
+        // Resolved behind the whole tag: a declaration may come after its use.
         first.namespace = first.namespace(scope)?;
         let mut has_value_attribute = affects_value(first.local);
         for at in 0..self.others.len() {
@@ -175,7 +175,7 @@ impl<'de> AttributeList<'de> {
             found.namespace = found.namespace(scope)?;
             has_value_attribute |= affects_value(found.local);
             if found.is_duplicate(&first) || before.iter().any(|other| found.is_duplicate(other)) {
-                let text = "an attribute stands twice";
+                let text = "an attribute appears twice";
                 return Err(Error::syntax(found.offset, text));
             }
         }
@@ -245,7 +245,7 @@ impl<'de> AttributeParser<'de> {
         }
         // XML 1.0 production 40: `STag ::= '<' Name (S Attribute)* S? '>'`.
         if begin == self.at {
-            let text = "white space must stand before an attribute";
+            let text = "white space is missing before an attribute";
             return Err(Error::syntax(begin, text));
         }
         let pair = RawAttribute::read(self.document, begin)?;
@@ -353,7 +353,7 @@ fn value_end(bytes: &[u8], start: usize) -> Result<(usize, bool), Error> {
     let mut has_references = false;
     let mut at = start;
     loop {
-        // `<` must not stand in a value (XML 1.0 production 10), `&` begins a reference.
+        // `<` must not appear in a value (XML 1.0 production 10), `&` begins a reference.
         at = search::find_any(bytes, at, [mark, b'<', b'&']);
         match bytes.get(at) {
             Some(b'&') => has_references = true,

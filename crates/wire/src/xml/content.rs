@@ -46,7 +46,7 @@ impl<'de> Scanner<'de> {
             match *self.rest() {
                 [b'&', ..] => {
                     let (character, bytes) =
-                        escape::leading_reference(&self.document[offset..], offset)?;
+                        escape::read_reference(&self.document[offset..], offset)?;
                     self.position.at += bytes;
                     // A character reference is not normalized: `&#13;` stays a carriage return.
                     whole.push(character);
@@ -95,7 +95,7 @@ impl<'de> Scanner<'de> {
     pub(super) fn reference(&mut self) -> Result<Step<'de>, Error> {
         self.check_inside_root()?;
         let offset = self.position.at;
-        let (character, bytes) = escape::leading_reference(&self.document[offset..], offset)?;
+        let (character, bytes) = escape::read_reference(&self.document[offset..], offset)?;
         self.position.at += bytes;
         Ok(Step::Text(Text::Str(Cow::Owned(character.into()))))
     }
@@ -122,7 +122,7 @@ impl<'de> Scanner<'de> {
     fn cdata_section(&mut self) -> Result<Step<'de>, Error> {
         self.check_inside_root()?;
         let begin = self.position.at + "<![CDATA[".len();
-        let end = self.found(begin, b"]]>")?;
+        let end = self.find(begin, b"]]>")?;
         self.position.at = end + "]]>".len();
         Ok(Step::Text(Text::Str(normalize_line_ends(
             &self.document[begin..end],
@@ -131,7 +131,7 @@ impl<'de> Scanner<'de> {
 
     fn comment(&mut self) -> Result<(), Error> {
         let begin = self.position.at + "<!--".len();
-        let hyphens = self.found(begin, b"--")?;
+        let hyphens = self.find(begin, b"--")?;
         match self.document.as_bytes().get(hyphens + 2) {
             Some(b'>') => {}
             // XML 1.0 section 2.5: `--` must not occur within comments.
@@ -146,12 +146,15 @@ impl<'de> Scanner<'de> {
     pub(super) fn instruction(&mut self) -> Result<(), Error> {
         let offset = self.position.at;
         let begin = offset + "<?".len();
-        let end = self.found(begin, b"?>")?;
+        let end = self.find(begin, b"?>")?;
         let target_end = chars::name_end(self.document.as_bytes(), begin).min(end);
         let target = &self.document[begin..target_end];
-        // Section 2.6 reserves the target; a declaration stands at the very beginning.
+        // Section 2.6 reserves the target; a declaration is at the very beginning.
         if target == "xml" {
-            return Err(Error::syntax(offset, "an XML declaration stands first"));
+            return Err(Error::syntax(
+                offset,
+                "an XML declaration is allowed only at the beginning",
+            ));
         }
         let next = self.document.as_bytes()[target_end];
         let named = matches!(chars::split_name(target), Some(("", _)));
@@ -189,8 +192,8 @@ impl<'de> Scanner<'de> {
         Ok(())
     }
 
-    /// Where `mark` stands first, from `begin` on.
-    fn found(&self, begin: usize, mark: &[u8]) -> Result<usize, Error> {
+    /// The first position of `mark` from `begin` on.
+    fn find(&self, begin: usize, mark: &[u8]) -> Result<usize, Error> {
         let bytes = self.document.as_bytes();
         match memmem::find(&bytes[begin..], mark) {
             Some(length) => Ok(begin + length),
@@ -198,7 +201,7 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    /// Outside the root nothing but what is `allowed` may stand.
+    /// Fails outside the root element, except where the content is `allowed` there.
     fn check_outside_root(&self, allowed: bool) -> Result<(), Error> {
         match (allowed, self.position.rooted) {
             (true, _) => Ok(()),

@@ -11,7 +11,7 @@ const COMMON_DECLARATION: &str = r#"<?xml version="1.0" encoding="UTF-8"?>"#;
 /// Bytes of the declaration that a document begins with; 0 without one.
 ///
 /// # Errors
-/// When it is no declaration of XML 1.0 in UTF-8.
+/// When it is not a declaration of XML 1.0 in UTF-8.
 pub(super) fn length(document: &str) -> Result<usize, Error> {
     if document.starts_with(COMMON_DECLARATION) {
         return Ok(COMMON_DECLARATION.len());

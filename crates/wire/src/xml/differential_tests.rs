@@ -38,15 +38,15 @@ const STRICTER: &[&str] = &[
     "nothing may follow the root element",
     "text before the root element",
     "is not a name",
-    // Names of attributes are whatever stands before `=`, to quick-xml.
+    // Names of attributes are whatever comes before `=`, to quick-xml.
     "an attribute without a value",
     "bad character reference",
     "XML declaration",
     "]]> in text",
     "< in an attribute",
     "/ in a start tag",
-    "white space must stand before an attribute",
-    "an attribute stands twice",
+    "white space is missing before an attribute",
+    "an attribute appears twice",
     "the prefixes xml and xmlns are reserved",
     "a prefix must stand for a namespace",
     "a namespace's name must be written without references",
@@ -98,7 +98,7 @@ fn ours(document: &[u8]) -> Result<Vec<XmlEvent>, Error> {
 /// A lookup of each attribute by its name returns that attribute.
 fn check_found(scanner: &Scanner<'_>) {
     for (name, value) in scanner.attributes().flatten() {
-        if Scope::declared_by(name).is_some() {
+        if Scope::prefix_declared_by(name).is_some() {
             continue;
         }
         let (namespace, local) = match name.split_once(':') {
@@ -114,7 +114,7 @@ fn check_found(scanner: &Scanner<'_>) {
 /// and piece by piece, or both refuse it at the same place.
 fn check_texts(document: &[u8]) {
     for opened in 1.. {
-        let Some((mut whole, mut pieces)) = within(document, opened).zip(within(document, opened))
+        let Some((mut whole, mut pieces)) = enter(document, opened).zip(enter(document, opened))
         else {
             return;
         };
@@ -129,7 +129,7 @@ fn check_texts(document: &[u8]) {
 }
 
 /// A scanner inside of the element of that number, from 1.
-fn within(document: &[u8], opened: usize) -> Option<Scanner<'_>> {
+fn enter(document: &[u8], opened: usize) -> Option<Scanner<'_>> {
     let mut scanner = Scanner::new(document).ok()?;
     let mut left = opened;
     while left > 0 {
@@ -146,7 +146,7 @@ fn within(document: &[u8], opened: usize) -> Option<Scanner<'_>> {
 /// reader leaves out something that its users have to add.
 fn peers(document: &[u8]) -> Result<Vec<XmlEvent>, String> {
     let text = std::str::from_utf8(document).map_err(|error| error.to_string())?;
-    // A byte order mark is no part of the document (XML 1.0 section 4.3.3).
+    // A byte order mark is not part of the document (XML 1.0 section 4.3.3).
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mut reader = NsReader::from_str(text);
     // Off by default: `--` within a comment is then not seen (XML 1.0 section 2.5).
@@ -154,8 +154,8 @@ fn peers(document: &[u8]) -> Result<Vec<XmlEvent>, String> {
     let mut seen = Vec::new();
     loop {
         match reader.read_event().map_err(|error| error.to_string())? {
-            Event::Start(tag) => seen.push(opened(&reader, &tag)?),
-            Event::Empty(tag) => seen.extend([opened(&reader, &tag)?, XmlEvent::Close]),
+            Event::Start(tag) => seen.push(read_start(&reader, &tag)?),
+            Event::Empty(tag) => seen.extend([read_start(&reader, &tag)?, XmlEvent::Close]),
             Event::End(_) => seen.push(XmlEvent::Close),
             Event::Text(text) => push_text(&mut seen, &text.xml10_content()),
             Event::CData(text) => push_text(&mut seen, &text.xml10_content()),
@@ -183,7 +183,7 @@ fn peers(document: &[u8]) -> Result<Vec<XmlEvent>, String> {
     Ok(seen)
 }
 
-fn opened(reader: &NsReader<&[u8]>, tag: &BytesStart<'_>) -> Result<XmlEvent, String> {
+fn read_start(reader: &NsReader<&[u8]>, tag: &BytesStart<'_>) -> Result<XmlEvent, String> {
     let (namespace, local) = reader.resolver().resolve_element(tag.name());
     let mut attributes = Vec::new();
     for attribute in tag.attributes() {
@@ -311,7 +311,7 @@ fn document() -> impl Strategy<Value = String> {
 }
 
 /// One byte or one piece changed, anywhere.
-fn mutated() -> impl Strategy<Value = Vec<u8>> {
+fn mutate() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "<",
         ">",
@@ -361,7 +361,7 @@ proptest! {
     }
 
     #[test]
-    fn mutated_documents_are_parsed_alike_or_refused(document in mutated()) {
+    fn mutated_documents_are_parsed_alike_or_refused(document in mutate()) {
         compare(&document);
         check_texts(&document);
     }

@@ -72,16 +72,16 @@ fn reference(byte: u8) -> &'static [u8] {
 
 /// The reference that `rest` begins with: the character that it stands for,
 /// and its bytes.
-pub(super) fn leading_reference(rest: &str, offset: usize) -> Result<(char, usize), Error> {
+pub(super) fn read_reference(rest: &str, offset: usize) -> Result<(char, usize), Error> {
     let name = rest.get(1..).unwrap_or_default();
     let end = name
         .find(';')
         .ok_or_else(|| Error::syntax(offset, "a reference without an end"))?;
-    Ok((resolved(&name[..end], offset)?, end + 2))
+    Ok((resolve(&name[..end], offset)?, end + 2))
 }
 
 /// The character of a reference; `name` is the text between `&` and `;`.
-fn resolved(name: &str, offset: usize) -> Result<char, Error> {
+fn resolve(name: &str, offset: usize) -> Result<char, Error> {
     match name {
         "lt" => Ok('<'),
         "gt" => Ok('>'),
@@ -129,7 +129,7 @@ pub(super) fn attribute_value(raw: &str, offset: usize) -> Result<Cow<'_, str>, 
     while let Some(at) = rest.find(['&', '\t', '\n', '\r']) {
         value.push_str(&rest[..at]);
         let here = offset + raw.len() - rest.len() + at;
-        let (character, bytes) = replaced(&rest[at..], here)?;
+        let (character, bytes) = replace(&rest[at..], here)?;
         value.push(character);
         rest = &rest[at + bytes..];
     }
@@ -138,9 +138,9 @@ pub(super) fn attribute_value(raw: &str, offset: usize) -> Result<Cow<'_, str>, 
 }
 
 /// What stands for the begin of `rest`, and how many bytes it replaces.
-fn replaced(rest: &str, offset: usize) -> Result<(char, usize), Error> {
+fn replace(rest: &str, offset: usize) -> Result<(char, usize), Error> {
     if rest.starts_with('&') {
-        return leading_reference(rest, offset);
+        return read_reference(rest, offset);
     }
     // Line ends are normalized first (section 2.11), so that CRLF is one space.
     Ok((' ', if rest.starts_with("\r\n") { 2 } else { 1 }))

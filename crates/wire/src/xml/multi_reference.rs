@@ -31,7 +31,7 @@ pub(super) struct References<'de> {
 #[derive(Default)]
 pub(super) struct Index<'de> {
     elements: HashMap<String, Target>,
-    /// The namespaces in scope where they stand.
+    /// The namespaces in scope at their place.
     scope: Scope<'de>,
 }
 
@@ -100,7 +100,7 @@ impl<'de> References<'de> {
 }
 
 impl<'de> Index<'de> {
-    /// Forgets all elements: those to come stand in this scope.
+    /// Forgets all elements: those to come are in this scope.
     pub(super) fn begin(&mut self, scope: &Scope<'de>) {
         self.elements.clear();
         self.scope = scope.clone();
@@ -111,7 +111,7 @@ impl<'de> Index<'de> {
         match self.elements.insert(id, Target { offset, bytes }) {
             None => Ok(()),
             // SOAP 1.1 section 5.1: `id` is of type ID, which is unique in a document.
-            Some(_) => Err(Error::syntax(offset, "an id stands twice")),
+            Some(_) => Err(Error::syntax(offset, "an id appears twice")),
         }
     }
 }

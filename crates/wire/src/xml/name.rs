@@ -56,7 +56,7 @@ impl<'de> QName<'de> {
         }
     }
 
-    /// The same with characters beyond ASCII, or of what is no name.
+    /// The same with characters beyond ASCII, or of text that is not a name.
     #[cold]
     fn read_any(document: &'de str, at: usize) -> Result<Self, Error> {
         let end = chars::name_end(document.as_bytes(), at);

@@ -4,7 +4,7 @@
 //! copies, wherever no reference or line end makes them others.
 //!
 //! The document is proven once to be UTF-8 and to hold only XML's characters
-//! ([`checked`]); tags are read by [`super::tags`], what lies between
+//! ([`check`]); tags are read by [`super::tags`], what lies between
 //! them by [`super::content`].
 
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ impl<'de> Scanner<'de> {
     /// When the document is not UTF-8, declares to be something else, or
     /// holds a character that XML does not allow.
     pub(crate) fn new(bytes: &'de [u8]) -> Result<Self, Error> {
-        let document = checked(bytes)?;
+        let document = check(bytes)?;
         // A byte order mark is allowed before the declaration (XML 1.0 section 4.3.3).
         let after_mark = document.strip_prefix('\u{FEFF}').unwrap_or(document);
         let mark = document.len() - after_mark.len();
@@ -89,7 +89,7 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    /// The next child, whatever stands before it.
+    /// The next child, whatever comes before it.
     #[inline(never)]
     fn slow_path_child(&mut self) -> Result<Option<Element<'de>>, Error> {
         loop {
@@ -223,7 +223,7 @@ fn index(document: &str) -> Result<Index<'_>, Error> {
 
 /// Proves once for a whole document that it is UTF-8 and holds only the
 /// characters of XML 1.0 section 2.2, so that nothing behind has to ask again.
-fn checked(document: &[u8]) -> Result<&str, Error> {
+fn check(document: &[u8]) -> Result<&str, Error> {
     let text = utf8(document)?;
     match chars::find_illegal(text) {
         None => Ok(text),
@@ -250,10 +250,10 @@ mod tests {
     #[test]
     fn only_utf8_and_characters_of_xml_1_0_pass() {
         let text = "a\t\n\r ü€😀\u{FFFD}";
-        assert_eq!(checked(text.as_bytes()), Ok(text));
-        let refused = checked("ü\u{FFFE}".as_bytes()).unwrap_err();
+        assert_eq!(check(text.as_bytes()), Ok(text));
+        let refused = check("ü\u{FFFE}".as_bytes()).unwrap_err();
         assert_eq!(refused, Error::new(2, ErrorKind::Character(0xFFFE)));
-        let not_utf8 = checked(b"abc\xC3").unwrap_err();
+        let not_utf8 = check(b"abc\xC3").unwrap_err();
         assert_eq!(not_utf8.offset, 3);
         assert!(matches!(not_utf8.kind, ErrorKind::Encoding(_)));
     }

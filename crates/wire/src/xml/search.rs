@@ -12,7 +12,7 @@ pub(super) fn block(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
 
 /// At most [`BLOCK`] bytes, and zeros behind them.
 #[inline(always)]
-pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+pub(super) fn pad(bytes: &[u8]) -> [u8; BLOCK] {
     let length = bytes.len();
     // Bytes in the middle are taken twice, each time where they belong.
     let (low, high) = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -42,21 +42,21 @@ pub(super) fn same_after_first(one: &[u8; BLOCK], other: &[u8; BLOCK], count: us
     (equal_mask(one, [other]) >> 1).trailing_ones() as usize >= count
 }
 
-/// How many bytes stand before the first `<`, `>`, `&` or carriage return; all
+/// The number of bytes before the first `<`, `>`, `&` or carriage return; all
 /// where there is none.
 #[inline(always)]
 pub(super) fn special_offset(block: &[u8; BLOCK]) -> usize {
     offset_of_any(block, *b"<>&\r")
 }
 
-/// How many bytes stand before the first `"`, `<` or `&`; all where there is
+/// The number of bytes before the first `"`, `<` or `&`; all where there is
 /// none.
 #[inline(always)]
 pub(super) fn value_end_offset(block: &[u8; BLOCK]) -> usize {
     offset_of_any(block, *b"\"<&")
 }
 
-/// How many bytes stand before the first of those that are searched for; all where
+/// The number of bytes before the first of those that are searched for; all where
 /// there is none.
 #[inline(always)]
 pub(super) fn offset_of_any<const N: usize>(block: &[u8; BLOCK], needles: [u8; N]) -> usize {
@@ -98,7 +98,7 @@ const fn all(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// The high bits of those bytes of a word that are no letters of ASCII.
+/// The high bits of those bytes of a word that are not letters of ASCII.
 #[inline]
 pub(super) const fn non_letters(word: u64) -> u64 {
     let small = (word | all(0x20)) & all(0x7F);
@@ -108,7 +108,7 @@ pub(super) const fn non_letters(word: u64) -> u64 {
     (!from_a | past_z | word) & all(0x80)
 }
 
-/// How many letters of ASCII stand behind the first byte.
+/// The number of letters of ASCII after the first byte.
 #[inline(always)]
 pub(super) fn letters_after_first(block: &[u8; BLOCK]) -> usize {
     let (words, _) = block.as_chunks();
@@ -159,14 +159,14 @@ fn find_special_after_block(bytes: &[u8], at: usize) -> usize {
         // Bytes of it that were searched already are not special.
         return bytes.len() - BLOCK + special_offset(block);
     }
-    at + special_offset(&padded(rest)).min(rest.len())
+    at + special_offset(&pad(rest)).min(rest.len())
 }
 
 /// Whether there is no `<`, `>`, `&` or carriage return.
 #[inline(always)]
 pub(super) fn has_no_special(bytes: &[u8]) -> bool {
     if bytes.len() <= BLOCK {
-        special_offset(&padded(bytes)) == BLOCK
+        special_offset(&pad(bytes)) == BLOCK
     } else {
         find_special(bytes, 0) == bytes.len()
     }
@@ -267,7 +267,7 @@ mod tests {
         for length in 0..=BLOCK {
             let mut expected = [0; BLOCK];
             expected[..length].copy_from_slice(&bytes[..length]);
-            assert_eq!(padded(&bytes[..length]), expected);
+            assert_eq!(pad(&bytes[..length]), expected);
         }
     }
 
@@ -307,7 +307,7 @@ mod tests {
         }
 
         #[test]
-        fn letters_end_where_the_first_other_byte_stands(text in "[a-zA-Z]{0,20}[ -~ü]{0,12}", at in 0_usize..12) {
+        fn letters_end_at_the_first_other_byte(text in "[a-zA-Z]{0,20}[ -~ü]{0,12}", at in 0_usize..12) {
             let bytes = text.as_bytes();
             let at = at.min(bytes.len());
             let slow = bytes[at..].iter().position(|byte| !byte.is_ascii_alphabetic());
@@ -317,7 +317,7 @@ mod tests {
         }
 
         #[test]
-        fn none_is_special_where_none_stands(text in "[ -~\r]{0,40}|[a-z]{0,40}") {
+        fn a_text_without_special_bytes_has_none(text in "[ -~\r]{0,40}|[a-z]{0,40}") {
             let any = text.bytes().any(|byte| b"<>&\r".contains(&byte));
             prop_assert_eq!(has_no_special(text.as_bytes()), !any);
         }

@@ -46,7 +46,7 @@ struct Entry<'de> {
 impl<'de> TagCache<'de> {
     /// The tag at `offset`, if it is the expected one.
     #[inline]
-    pub(super) fn predicted(
+    pub(super) fn predict(
         &mut self,
         document: &[u8],
         offset: usize,

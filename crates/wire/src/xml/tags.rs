@@ -36,13 +36,13 @@ impl<'de> Scanner<'de> {
             }
             _ => {
                 let changes = position.scope.changes();
-                let tag = *position.tag_cache.predicted(bytes, offset, changes)?;
-                Some(self.repeated_start_tag(&tag, offset))
+                let tag = *position.tag_cache.predict(bytes, offset, changes)?;
+                Some(self.read_repeated_start_tag(&tag, offset))
             }
         }
     }
 
-    /// Reads a start tag, before which the scanner stands.
+    /// Reads the start tag at the current position.
     #[inline(always)]
     pub(super) fn start_tag(&mut self) -> Result<Element<'de>, Error> {
         let offset = self.position.at;
@@ -58,9 +58,9 @@ impl<'de> Scanner<'de> {
         }
         let bytes = self.document.as_bytes();
         let changes = self.position.scope.changes();
-        if let Some(tag) = self.position.tag_cache.predicted(bytes, offset, changes) {
+        if let Some(tag) = self.position.tag_cache.predict(bytes, offset, changes) {
             let tag = *tag;
-            return Ok(self.repeated_start_tag(&tag, offset));
+            return Ok(self.read_repeated_start_tag(&tag, offset));
         }
         let name_end = plain_name_end(bytes, offset + 1);
         let short = name_end - offset <= chars::NAME_BYTES_MAX && name_end > offset + 1;
@@ -90,7 +90,7 @@ impl<'de> Scanner<'de> {
     ) -> Element<'de> {
         let (_, local) = self.document[..name_end].split_at(offset + 1);
         self.position.attributes.restore(span);
-        self.enter(offset, local.len(), span.behind(name_end) + 1);
+        self.enter(offset, local.len(), span.find_end(name_end) + 1);
         Element {
             namespace: self.position.scope.default_namespace(),
             local,
@@ -101,7 +101,7 @@ impl<'de> Scanner<'de> {
 
     /// A start tag with attributes or a prefix that came before.
     #[inline(always)]
-    fn repeated_start_tag(&mut self, tag: &Tag<'de>, offset: usize) -> Element<'de> {
+    fn read_repeated_start_tag(&mut self, tag: &Tag<'de>, offset: usize) -> Element<'de> {
         self.position.attributes.restore(tag.attributes);
         let end = offset + tag.bytes;
         if tag.empty {
@@ -178,7 +178,7 @@ impl<'de> Scanner<'de> {
             .insert(self.document.as_bytes(), tag, changes);
     }
 
-    /// Reads an end tag, before which the scanner stands.
+    /// Reads the end tag at the current position.
     #[inline]
     pub(super) fn end_tag(&mut self) -> Result<(), Error> {
         match self.fast_path_end_tag() {

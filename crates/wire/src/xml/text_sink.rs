@@ -90,11 +90,11 @@ impl Sink for TextSink<'_> {
 
     #[inline]
     fn plain_attribute(&mut self, name: &str, value: &str) {
-        self.joined_attribute(name, &[value]);
+        self.write_joined_attribute(name, &[value]);
     }
 
     #[inline]
-    fn joined_attribute(&mut self, name: &str, value: &[&str]) {
+    fn write_joined_attribute(&mut self, name: &str, value: &[&str]) {
         append(self.out, [b" ", name.as_bytes(), b"=\""]);
         for part in value {
             self.out.extend_from_slice(part.as_bytes());

@@ -60,7 +60,7 @@ impl UnaryVisitor for WriteReply<'_> {
     }
 }
 
-fn written(format: MessageFormat, operation: Operation, reply: &Reply) -> Vec<u8> {
+fn write(format: MessageFormat, operation: Operation, reply: &Reply) -> Vec<u8> {
     let body = operation.visit_unary(WriteReply(format, reply));
     body.expect("a unary operation")
 }
@@ -117,7 +117,7 @@ fn what_the_model_answers_is_accepted_in_every_form() {
     for format in formats() {
         for call in calls() {
             let reply = call.answer().unwrap();
-            let body = written(format, call.operation(), &reply);
+            let body = write(format, call.operation(), &reply);
             let expected = Expected::of(format, &call).unwrap();
             assert_eq!(expected.check(&body), Ok(()), "{format:?} {call:?}");
             assert_eq!(expected.read(None, &body), Ok(reply), "{format:?} {call:?}");
@@ -162,7 +162,7 @@ fn a_service_reads_the_request_that_was_written() {
 }
 
 /// A copy with one thing changed, and the field's name.
-fn changed(reply: &Reply) -> Option<(&'static str, Reply)> {
+fn change(reply: &Reply) -> Option<(&'static str, Reply)> {
     let mut reply = reply.clone();
     let field = match &mut reply {
         Reply::Hello(reply) => {
@@ -200,10 +200,10 @@ fn a_reply_with_one_thing_changed_is_refused_by_the_field_s_name() {
     let mut refused = 0;
     for format in formats() {
         for call in calls() {
-            let Some((field, reply)) = changed(&call.answer().unwrap()) else {
+            let Some((field, reply)) = change(&call.answer().unwrap()) else {
                 continue;
             };
-            let body = written(format, call.operation(), &reply);
+            let body = write(format, call.operation(), &reply);
             let error = Expected::of(format, &call)
                 .unwrap()
                 .check(&body)
@@ -224,7 +224,7 @@ fn a_reply_with_one_thing_changed_is_refused_by_the_field_s_name() {
 fn truncated_replies_are_refused_at_every_byte() {
     for format in formats() {
         for call in calls().into_iter().skip(4) {
-            let body = written(format, call.operation(), &call.answer().unwrap());
+            let body = write(format, call.operation(), &call.answer().unwrap());
             let expected = Expected::of(format, &call).unwrap();
             // Protobuf may end after any field; missing fields are then zero.
             let strict = format.codec != Codec::Protobuf || call.operation().pure();
@@ -244,7 +244,7 @@ fn sequences_carry_their_numbers_in_every_form() {
             let mut carried = Carried::default();
             let mut step = 0;
             while let Some(call) = function.next(step, 42, &carried) {
-                let body = written(format, call.operation(), &state.answer(&call).unwrap());
+                let body = write(format, call.operation(), &state.answer(&call).unwrap());
                 let expected = Expected::of(format, &call).unwrap();
                 assert_eq!(expected.check(&body), Ok(()));
                 carried.take(&expected.read(None, &body).unwrap());
@@ -276,14 +276,14 @@ fn charging_replies_of_an_impossible_form_are_refused() {
     ];
     for format in formats() {
         for (call, reply, field) in &cases {
-            let body = written(format, call.operation(), reply);
+            let body = write(format, call.operation(), reply);
             let error = Expected::of(format, call)
                 .unwrap()
                 .check(&body)
                 .unwrap_err();
             assert!(error.to_string().starts_with(field), "{format:?}: {error}");
         }
-        let whole = written(format, Operation::CreditControl, &state(5, 5));
+        let whole = write(format, Operation::CreditControl, &state(5, 5));
         assert_eq!(
             Expected::of(format, &control).unwrap().check(&whole),
             Ok(())
@@ -302,7 +302,7 @@ fn entries_out_of_order_are_refused() {
         let reply = EntriesReply {
             entries: entries.collect(),
         };
-        let body = written(Codec::Json.into(), Operation::Entries, &reply.into());
+        let body = write(Codec::Json.into(), Operation::Entries, &reply.into());
         Expected::of(Codec::Json, &call).unwrap().check(&body)
     };
     assert_eq!(validated(&[]), Ok(()));
@@ -384,7 +384,7 @@ fn application_errors_are_validated_in_every_format() {
             assert!(expected.check_error(None, b"<").is_err(), "{format:?}");
         }
         let hello = Call::Hello { hello_bytes: 14 };
-        let body = written(format, Operation::Hello, &hello.answer().unwrap());
+        let body = write(format, Operation::Hello, &hello.answer().unwrap());
         let refused = Err(ApplicationError::EmptyBatch);
         let expected = Expected::of_response(format, Operation::Hello, refused).unwrap();
         assert!(expected.read(None, &body).is_err(), "{format:?}");
@@ -491,7 +491,7 @@ fn the_head_s_byte_order_outranks_the_form_s() {
     let call = Call::Book(book());
     let reply = call.answer().unwrap();
     let big = MessageFormat::from(Codec::Cdr).in_order(ByteOrder::Big);
-    let body = written(big, Operation::Book, &reply);
+    let body = write(big, Operation::Book, &reply);
     let expected = Expected::of(Codec::Cdr, &call).unwrap();
     assert!(expected.check(&body).is_err());
     let order = Some(ByteOrder::Big);
@@ -503,7 +503,7 @@ fn the_head_s_byte_order_outranks_the_form_s() {
 fn the_study_s_messages_have_their_sizes() {
     let format = MessageFormat::from(Codec::SoapLiteral);
     let request = |call: &Call| format.encode(call).unwrap()[0].len();
-    let reply = |call: &Call| written(format, call.operation(), &call.answer().unwrap()).len();
+    let reply = |call: &Call| write(format, call.operation(), &call.answer().unwrap()).len();
     let deploy = Call::Deploy(workload::deploy());
     assert_eq!((request(&deploy), reply(&deploy)), (655, 296));
     for (user, n) in [(0, 0), (5, 9), (77, 480), (8_999, 17_471)] {
@@ -519,7 +519,7 @@ fn text() -> impl Strategy<Value = String> {
         prop::sample::select(vec![
             '<', '&', '>', '"', '\'', '\r', '\n', '\t', '\\', 'é', '🔩'
         ]),
-        // Ends before the surrogates, which are no characters.
+        // Ends before the surrogates, which are not characters.
         prop::char::range('\u{A0}', '\u{D7FF}'),
         prop::char::range('\u{10000}', '\u{10FFFF}'),
     ];

@@ -1,4 +1,4 @@
-//! Replies of petclinic: lists are arrays in JSON, and nothing is no body
+//! Replies of petclinic: lists are arrays in JSON, and an empty reply has no body
 //! (contracts/README.md).
 
 use wirelab_contract::ops::{DeleteVet, GetPet, ListOwners, ListPetTypes};

@@ -41,14 +41,14 @@ fn calls() -> Vec<Call> {
 }
 
 fn json_of(reply: &Reply) -> String {
-    String::from_utf8(written(Codec::Json, reply)).unwrap()
+    String::from_utf8(write(Codec::Json, reply)).unwrap()
 }
 
 fn protobuf_of(reply: &Reply) -> Vec<u8> {
-    written(Codec::Protobuf, reply)
+    write(Codec::Protobuf, reply)
 }
 
-fn written(codec: Codec, reply: &Reply) -> Vec<u8> {
+fn write(codec: Codec, reply: &Reply) -> Vec<u8> {
     reply.visit(Write(codec)).expect("one message")
 }
 

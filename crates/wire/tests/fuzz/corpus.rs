@@ -28,7 +28,7 @@ pub fn read(target: &str, mut seeds: Vec<Seed>) -> Vec<Vec<u8>> {
     seeds.sort_by(|one, other| one.name.cmp(&other.name));
     let mut inputs: Vec<_> = seeds.into_iter().map(|seed| seed.bytes).collect();
     inputs.extend(failures(target));
-    inputs.extend(packed(target));
+    inputs.extend(read_packed(target));
     inputs
 }
 
@@ -53,7 +53,7 @@ fn failures(target: &str) -> Vec<Vec<u8>> {
 
 /// # Panics
 /// Without the file, or where a line is not base64.
-fn packed(target: &str) -> Vec<Vec<u8>> {
+fn read_packed(target: &str) -> Vec<Vec<u8>> {
     let file = folder(target).with_extension("base64");
     let text = std::fs::read_to_string(&file).expect("found inputs; run fuzz/search.py");
     let lines = text.lines().map(|line| STANDARD.decode(line));

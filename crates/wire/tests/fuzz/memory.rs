@@ -51,7 +51,7 @@ pub fn peak(work: impl FnOnce()) -> usize {
 }
 
 /// The allocations that `work` makes, and their bytes.
-pub fn allocated_by(work: impl FnOnce()) -> (usize, usize) {
+pub fn measure_allocations(work: impl FnOnce()) -> (usize, usize) {
     let before = ALLOCATED.get();
     work();
     let after = ALLOCATED.get();
@@ -61,7 +61,7 @@ pub fn allocated_by(work: impl FnOnce()) -> (usize, usize) {
 #[test]
 fn the_counter_counts() {
     let one = || drop(Vec::<u8>::with_capacity(100));
-    assert_eq!(allocated_by(one), (1, 100));
+    assert_eq!(measure_allocations(one), (1, 100));
     let two = || {
         drop(Vec::<u8>::with_capacity(1000));
         drop(Vec::<u8>::with_capacity(3000));

@@ -55,7 +55,7 @@ mod the_fuzzer {
 
     use super::run::{Limits, search};
 
-    fn found(target: fn(&[u8])) -> String {
+    fn find_crash(target: fn(&[u8])) -> String {
         let seeds = [b"a perfectly good seed".to_vec()];
         let limits = Limits {
             inputs: 200_000,
@@ -67,13 +67,13 @@ mod the_fuzzer {
 
     #[test]
     fn finds_panics() {
-        let message = found(|data| assert!(!data.ends_with(b"seed\0"), "found it"));
+        let message = find_crash(|data| assert!(!data.ends_with(b"seed\0"), "found it"));
         assert!(message.contains("found it"), "{message}");
     }
 
     #[test]
     fn finds_memory_that_lengths_are_trusted_with() {
-        let message = found(|data| {
+        let message = find_crash(|data| {
             let length = data
                 .first_chunk()
                 .map_or(0, |bytes| u32::from_le_bytes(*bytes));
@@ -86,7 +86,7 @@ mod the_fuzzer {
 
     #[test]
     fn finds_inputs_that_take_long() {
-        let message = found(|data| {
+        let message = find_crash(|data| {
             if data.len() > 60 {
                 std::thread::sleep(Limits::default().time_max);
             }

@@ -38,7 +38,7 @@ impl Random {
     }
 
     /// 0 to `end` - 1; 0 when `end` is 0.
-    pub fn below(&mut self, end: usize) -> usize {
+    pub fn next_below(&mut self, end: usize) -> usize {
         if end == 0 {
             0
         } else {
@@ -49,19 +49,19 @@ impl Random {
 
 /// Changes `input` in one to eight places; `other` gives material.
 pub fn mutate(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
-    for _ in 0..=random.below(8) {
+    for _ in 0..=random.next_below(8) {
         change(random, input, other);
     }
     input.truncate(BYTES_MAX);
 }
 
 fn change(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
-    let at = random.below(input.len() + 1);
-    let length = random.below(33).min(input.len() - at);
-    match random.below(8) {
+    let at = random.next_below(input.len() + 1);
+    let length = random.next_below(33).min(input.len() - at);
+    match random.next_below(8) {
         0 => {
             if let Some(byte) = input.get_mut(at) {
-                *byte ^= 1 << random.below(8);
+                *byte ^= 1 << random.next_below(8);
             }
         }
         1 => {
@@ -76,26 +76,26 @@ fn change(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
         5 => {
             // A block again, here or elsewhere.
             let block = input[at..at + length].to_vec();
-            let to = random.below(input.len() + 1);
+            let to = random.next_below(input.len() + 1);
             input.splice(to..to, block);
         }
         6 => {
             // The end of another input.
-            let from = random.below(other.len() + 1);
+            let from = random.next_below(other.len() + 1);
             input.truncate(at);
             input.extend_from_slice(&other[from..]);
         }
-        _ => interesting(random, input, at),
+        _ => put_interesting(random, input, at),
     }
 }
 
 /// Puts a number of 1, 2, 4 or 8 bytes over what is there.
-fn interesting(random: &mut Random, input: &mut [u8], at: usize) {
-    let number = INTERESTING[random.below(INTERESTING.len())];
-    let width = 1 << random.below(4);
+fn put_interesting(random: &mut Random, input: &mut [u8], at: usize) {
+    let number = INTERESTING[random.next_below(INTERESTING.len())];
+    let width = 1 << random.next_below(4);
     let mut bytes = number.to_le_bytes();
     // Both byte orders: GIOP has either, the others have network order.
-    if random.below(2) == 0 {
+    if random.next_below(2) == 0 {
         bytes[..width].reverse();
     }
     for (target, byte) in input.iter_mut().skip(at).zip(&bytes[..width]) {

@@ -62,8 +62,8 @@ pub fn search(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], limits: Limits) 
     let mut random = Random::new(seeds.len() as u64);
     let mut tried = seeds.len() as u64;
     while begun.elapsed() < limits.time && tried < limits.inputs {
-        let mut input = seeds[random.below(seeds.len())].clone();
-        let other = random.below(seeds.len());
+        let mut input = seeds[random.next_below(seeds.len())].clone();
+        let other = random.next_below(seeds.len());
         mutate(&mut random, &mut input, &seeds[other]);
         attempt(name, target, &input, limits);
         tried += 1;

@@ -26,7 +26,7 @@ pub fn all() -> Vec<Seed> {
     let mut seeds = Vec::new();
     encodings(&mut seeds);
     envelopes(&mut seeds);
-    compressed(&mut seeds);
+    add_compressed(&mut seeds);
     references(&mut seeds);
     http(&mut seeds);
     giop(&mut seeds);
@@ -107,7 +107,7 @@ fn submit() -> transfer::SubmitRequest {
     }
 }
 
-fn submitted() -> transfer::SubmitReply {
+fn make_submit_reply() -> transfer::SubmitReply {
     let refusal = transfer::Refusal {
         id: 1,
         reason: "quantity must be positive".into(),
@@ -128,7 +128,7 @@ fn envelopes(seeds: &mut Vec<Seed>) {
             };
             let (mut request, mut reply) = (Vec::new(), Vec::new());
             soap::write_request(form, Operation::Submit, &submit(), None, &mut request);
-            soap::write_reply(form, Operation::Submit, &submitted(), &mut reply);
+            soap::write_reply(form, Operation::Submit, &make_submit_reply(), &mut reply);
             add(
                 seeds,
                 "soap",
@@ -144,7 +144,7 @@ fn envelopes(seeds: &mut Vec<Seed>) {
         }
     }
     let request = Document::of_request(Operation::Submit, &submit());
-    let reply = Document::of_reply(Operation::Submit, &submitted());
+    let reply = Document::of_reply(Operation::Submit, &make_submit_reply());
     for (name, document) in [("request", request), ("reply", reply)] {
         add(seeds, "token_xml_text", name, token_xml::to_xml(&document));
         let mut tokens = Vec::new();
@@ -157,7 +157,7 @@ fn envelopes(seeds: &mut Vec<Seed>) {
     }
 }
 
-fn compressed(seeds: &mut Vec<Seed>) {
+fn add_compressed(seeds: &mut Vec<Seed>) {
     let texts = [
         ("empty", Vec::new()),
         ("text", b"abcabcabc".repeat(20)),
@@ -273,7 +273,7 @@ fn to(id: u32, order: ByteOrder) -> ReplyTo {
 fn giop(seeds: &mut Vec<Seed>) {
     let mut replies = Vec::new();
     to(2, ByteOrder::Big)
-        .result(&mut replies, &submitted())
+        .result(&mut replies, &make_submit_reply())
         .unwrap();
     let application = UserException {
         id: UserException::application_error_id("charging"),
@@ -356,7 +356,7 @@ fn raw_streams(seeds: &mut Vec<Seed>) {
     let mut request = Vec::new();
     soap::write_request(form, Operation::Submit, &submit(), None, &mut request);
     let mut tokens = Vec::new();
-    let document = Document::of_reply(Operation::Submit, &submitted());
+    let document = Document::of_reply(Operation::Submit, &make_submit_reply());
     token_xml::Encoder::new(TokenCache::NamesAndTexts).encode(&document, &mut tokens);
     for (name, content) in [
         ("envelope", request),

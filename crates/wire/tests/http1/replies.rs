@@ -1,6 +1,6 @@
 //! What the HTTP/1.x client makes of replies.
 
-use super::support::{Event, Wire, body, end, failed, field, first, get, head};
+use super::support::{Event, Wire, body, end, fail, field, first, get, head};
 use wirelab_wire::codec::Codec;
 use wirelab_wire::http1::{Options, Version};
 use wirelab_wire::{ContentType, Encoding, Failure, Head};
@@ -163,7 +163,7 @@ fn a_peer_that_closes_answers_nothing_further() {
     wire.receive(b"a");
     assert_eq!(
         wire.events[2..],
-        [body(0, b"a"), end(0), failed(1, Failure::Closed)]
+        [body(0, b"a"), end(0), fail(1, Failure::Closed)]
     );
 }
 
@@ -209,7 +209,7 @@ fn a_connection_that_ends_fails_every_call_by_how_far_it_was() {
         let failures = &wire.events[wire.events.len() - 2..];
         assert_eq!(
             failures,
-            [failed(0, failure), failed(1, Failure::Closed)],
+            [fail(0, failure), fail(1, Failure::Closed)],
             "{so_far:?}"
         );
         assert!(wire.session_is_finished());
@@ -231,11 +231,7 @@ fn every_truncation_differs_from_a_complete_reply() {
             } else {
                 Failure::Truncated
             };
-            assert_eq!(
-                wire.events.last(),
-                Some(&failed(0, expected)),
-                "cut at {cut}"
-            );
+            assert_eq!(wire.events.last(), Some(&fail(0, expected)), "cut at {cut}");
         }
         assert_eq!(events_of(reply).last(), Some(&end(0)));
     }

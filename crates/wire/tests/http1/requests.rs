@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::support::{Wire, end, failed, get, post};
+use super::support::{Wire, end, fail, get, post};
 use wirelab_wire::http1::{Http1, Options, OptionsError, RequestError, Version, check_request};
 use wirelab_wire::{Failure, Request, Session};
 
 const USER_AGENT: &str = concat!("User-Agent: wirelab/", env!("CARGO_PKG_VERSION"), "\r\n");
 
-fn sent(options: Options, request: Request) -> String {
+fn send(options: Options, request: Request) -> String {
     String::from_utf8(Wire::new(options).send(0, request)).unwrap()
 }
 
 #[test]
 fn a_get_has_neither_body_nor_length() {
     assert_eq!(
-        sent(Options::default(), get(5)),
+        send(Options::default(), get(5)),
         format!(
             "GET /item/5 HTTP/1.1\r\nHost: localhost:80\r\n{USER_AGENT}accept: text/plain\r\n\r\n"
         )
@@ -25,7 +25,7 @@ fn a_get_has_neither_body_nor_length() {
 #[test]
 fn a_body_is_announced_and_so_is_a_missing_one_where_it_is_expected() {
     assert!(
-        sent(Options::default(), post(1, b"hello")).ends_with("Content-Length: 5\r\n\r\nhello")
+        send(Options::default(), post(1, b"hello")).ends_with("Content-Length: 5\r\n\r\nhello")
     );
     for (method, announced) in [
         ("POST", true),
@@ -38,7 +38,7 @@ fn a_body_is_announced_and_so_is_a_missing_one_where_it_is_expected() {
             ..get(1)
         };
         assert_eq!(
-            sent(Options::default(), request).contains("Content-Length: 0\r\n"),
+            send(Options::default(), request).contains("Content-Length: 0\r\n"),
             announced
         );
     }
@@ -62,7 +62,7 @@ fn connection_and_version_follow_the_policy() {
         ),
         (Version::Http10, true, None, "HTTP/1.0"),
     ] {
-        let request = sent(
+        let request = send(
             Options {
                 version,
                 close,
@@ -85,7 +85,7 @@ fn connection_and_version_follow_the_policy() {
 fn a_user_agent_of_the_request_replaces_ours() {
     let mut request = get(1);
     request.fields.push(("user-agent".into(), "other/1".into()));
-    let head = sent(Options::default(), request);
+    let head = send(Options::default(), request);
     assert!(head.contains("user-agent: other/1\r\n") && !head.contains("wirelab/"));
 }
 
@@ -220,7 +220,7 @@ fn a_reply_that_overtakes_its_request_ends_the_connection() {
     wire.session.send(1, &Arc::new(get(1)));
     assert!(wire.session.pump(&mut Vec::new()));
     wire.receive(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-    assert_eq!(wire.events[2..], [end(0), failed(1, Failure::Closed)]);
+    assert_eq!(wire.events[2..], [end(0), fail(1, Failure::Closed)]);
     assert!(wire.session_is_finished());
     let mut out = Vec::new();
     assert!(!wire.session.pump(&mut out) && out.is_empty());
@@ -249,7 +249,7 @@ fn a_cancelled_call_ends_the_connection_and_is_not_spoken_of_again() {
         assert_eq!(wire.capacity(), 0);
         wire.receive(b"llo");
         wire.close();
-        assert_eq!(wire.events, [failed(left, Failure::Closed)]);
+        assert_eq!(wire.events, [fail(left, Failure::Closed)]);
     }
     assert!(
         Wire::new(Options::default()).session.cancel(9),

@@ -5,7 +5,7 @@ use wirelab_wire::http2::frame::{code, flag, kind, setting};
 use wirelab_wire::{ContentType, Encoding, End, Failure, Head, Session};
 
 use super::peer::{
-    Event, Peer, data, frame, get, last_data, of_kind, ok_head, padded, post, request, reset,
+    Event, Peer, data, frame, get, last_data, of_kind, ok_head, pad, post, request, reset,
     window_update,
 };
 
@@ -151,7 +151,7 @@ fn a_block_longer_than_a_frame_goes_on_in_continuation() {
 
 #[test]
 fn split_writes_send_heads_and_bodies_apart() {
-    let mut peer = Peer::greeted(
+    let mut peer = Peer::connect(
         Options {
             split_writes: true,
             ..Options::default()
@@ -183,7 +183,7 @@ fn with_split_writes_a_long_upload_lets_new_calls_pass() {
         split_writes: true,
         ..Options::default()
     };
-    let mut peer = Peer::greeted(options, &[(setting::INITIAL_WINDOW_SIZE, 10_000_000)]);
+    let mut peer = Peer::connect(options, &[(setting::INITIAL_WINDOW_SIZE, 10_000_000)]);
     peer.play(&window_update(0, 10_000_000));
     peer.call(1, &post(1, &[0; 2_000_000]));
     assert_eq!(of_kind(&peer.pump(), kind::HEADERS).len(), 1);
@@ -332,10 +332,10 @@ fn padding_and_priority_are_taken_off() {
     // legal.
     let prioritised = [&[0x80, 0, 0, 1, 255][..], &block].concat();
     let flags = flag::END_HEADERS | flag::PRIORITY;
-    peer.play(&padded(kind::HEADERS, flags, 1, &prioritised, 100));
-    peer.play(&padded(kind::DATA, 0, 1, b"ab", 255));
-    peer.play(&padded(kind::DATA, 0, 1, b"", 0));
-    peer.play(&padded(kind::DATA, flag::END_STREAM, 1, b"c", 0));
+    peer.play(&pad(kind::HEADERS, flags, 1, &prioritised, 100));
+    peer.play(&pad(kind::DATA, 0, 1, b"ab", 255));
+    peer.play(&pad(kind::DATA, 0, 1, b"", 0));
+    peer.play(&pad(kind::DATA, flag::END_STREAM, 1, b"c", 0));
     assert_eq!(
         peer.take_events(),
         [
@@ -425,7 +425,7 @@ fn content_must_be_as_long_as_promised() {
         vec![data(1, b"12345"), data(1, b"6")],
         vec![last_data(1, b"1234")],
         vec![data(1, b"1234"), last_data(1, b"")],
-        vec![padded(kind::DATA, 0, 1, b"123456", 3)],
+        vec![pad(kind::DATA, 0, 1, b"123456", 3)],
     ] {
         let mut peer = Peer::new();
         let head = peer.head(1, &[(":status", "200"), ("content-length", "5")]);
@@ -499,7 +499,7 @@ fn a_call_cancelled_before_it_was_sent_leaves_no_trace() {
     peer.call(2, &get(1));
     assert!(
         peer.client.cancel(77),
-        "unknown calls are no reason to close"
+        "unknown calls do not close the connection"
     );
     let frames = peer.frames();
     assert_eq!(frames.len(), 1);
@@ -565,7 +565,7 @@ fn a_reply_in_mid_upload_ends_the_call_and_the_upload() {
 
 #[test]
 fn a_call_id_is_free_again_once_its_call_has_ended() {
-    let mut peer = Peer::greeted(Options::default(), &[(setting::MAX_CONCURRENT_STREAMS, 1)]);
+    let mut peer = Peer::connect(Options::default(), &[(setting::MAX_CONCURRENT_STREAMS, 1)]);
     for round in 0..300 {
         peer.call(9, &get(round % 3));
         assert_eq!(peer.client.capacity(), 0);

@@ -5,7 +5,7 @@ use wirelab_wire::http2::frame::{PREFACE, code, flag, kind, setting};
 use wirelab_wire::{End, Failure, Session};
 
 use super::peer::{
-    Event, Peer, data, frame, get, goaway, of_kind, padded, post, request, reset, settings,
+    Event, Peer, data, frame, get, goaway, of_kind, pad, post, request, reset, settings,
     window_update,
 };
 
@@ -163,7 +163,7 @@ fn the_peers_limit_on_streams_is_kept() {
 
 #[test]
 fn goaway_fails_what_it_does_not_cover_and_lets_the_rest_end() {
-    let mut peer = Peer::greeted(Options::default(), &[(setting::MAX_CONCURRENT_STREAMS, 3)]);
+    let mut peer = Peer::connect(Options::default(), &[(setting::MAX_CONCURRENT_STREAMS, 3)]);
     for call in 0..3 {
         peer.call(call, &get(1));
     }
@@ -446,7 +446,7 @@ fn what_is_unknown_is_ignored() {
     peer.play(&unknown.concat());
     let block = peer.block(&[(":status", "200")]);
     // Undefined flags on a known frame.
-    peer.play(&padded(
+    peer.play(&pad(
         kind::HEADERS,
         0xd2 | flag::END_HEADERS | flag::END_STREAM,
         1,

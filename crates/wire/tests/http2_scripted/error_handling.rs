@@ -62,7 +62,7 @@ fn data_without_content() {
     assert!(error.rule.contains("RFC 9113 section 10.5"), "{error}");
 }
 
-/// The empty DATA that ends a reply is no sign of a flood.
+/// The empty DATA that ends a reply does not count as a flood.
 #[test]
 fn many_replies_may_end_in_empty_data() {
     let mut peer = Peer::new();
@@ -112,7 +112,7 @@ fn many_small_frames_do_not_pile_up_answers() {
         connection_window: 65_535,
         ..Options::default()
     };
-    let mut peer = Peer::greeted(options, &[]);
+    let mut peer = Peer::connect(options, &[]);
     peer.call(1, &get(1));
     peer.frames();
     let head = peer.head(1, &[(":status", "200")]);
@@ -123,7 +123,7 @@ fn many_small_frames_do_not_pile_up_answers() {
 
 /// A client with calls in all states.
 fn busy() -> Peer {
-    let mut peer = Peer::greeted(
+    let mut peer = Peer::connect(
         Options {
             max_streams: 10,
             ..Options::default()
@@ -207,7 +207,7 @@ proptest! {
         grants in prop::collection::vec((0_u32..2, 1_u32..30_000, 0_u32..50_000), 0..20),
     ) {
         let window = wirelab_wire::http2::frame::setting::INITIAL_WINDOW_SIZE;
-        let mut peer = Peer::greeted(Options::default(), &[(window, initial)]);
+        let mut peer = Peer::connect(Options::default(), &[(window, initial)]);
         peer.call(1, &post(1, &[1; 150_000]));
         let mut stream_credit = i64::from(initial);
         let mut connection_credit = 65_535_i64;

@@ -135,7 +135,7 @@ fn the_same_block_may_mean_something_else_later() {
         peer.call(1, &get(1));
         peer.frames();
         if round % 3 == 0 {
-            // Empties the table, so that index 62 is given anew.
+            // Empties the table, so that index 62 is given again.
             peer.encoder.limit(0);
             peer.encoder.limit(4_096);
         }

@@ -5,7 +5,7 @@ use wirelab_wire::http2::frame::{WINDOW_MAX, code, flag, kind, setting};
 use wirelab_wire::{Failure, Session};
 
 use super::peer::{
-    Event, Frame, Peer, data, get, last_data, of_kind, padded, post, settings, window_update,
+    Event, Frame, Peer, data, get, last_data, of_kind, pad, post, settings, window_update,
 };
 
 fn body(length: usize) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn content(frames: &[Frame]) -> Vec<u8> {
 
 #[test]
 fn an_upload_through_a_window_of_one_byte() {
-    let mut peer = Peer::greeted(Options::default(), &[(setting::INITIAL_WINDOW_SIZE, 1)]);
+    let mut peer = Peer::connect(Options::default(), &[(setting::INITIAL_WINDOW_SIZE, 1)]);
     let sent = body(40);
     peer.call(1, &post(1, &sent));
     let mut arrived = Vec::new();
@@ -42,7 +42,7 @@ fn an_upload_through_a_window_of_one_byte() {
 
 #[test]
 fn settings_in_mid_stream_move_the_window_below_zero_and_back() {
-    let mut peer = Peer::greeted(Options::default(), &[(setting::INITIAL_WINDOW_SIZE, 100)]);
+    let mut peer = Peer::connect(Options::default(), &[(setting::INITIAL_WINDOW_SIZE, 100)]);
     peer.call(1, &post(1, &body(1_000)));
     assert_eq!(content(&peer.frames()).len(), 100);
     peer.play(&settings(&[(setting::INITIAL_WINDOW_SIZE, 10)])); // now -90
@@ -72,7 +72,7 @@ fn settings_in_mid_stream_move_the_window_below_zero_and_back() {
 fn uploads_share_the_connections_window_in_turn() {
     // Streams without a limit of their own: the connection's 65,535 bytes decide.
     let parameters = [(setting::INITIAL_WINDOW_SIZE, WINDOW_MAX)];
-    let mut peer = Peer::greeted(Options::default(), &parameters);
+    let mut peer = Peer::connect(Options::default(), &parameters);
     peer.call(1, &post(1, &body(100_000)));
     peer.call(2, &post(1, &body(100_000)));
     let mut frames = peer.frames();
@@ -106,7 +106,7 @@ fn frames_are_as_large_as_the_peer_takes_them() {
             (setting::MAX_FRAME_SIZE, limit),
             (setting::INITIAL_WINDOW_SIZE, WINDOW_MAX),
         ];
-        let mut peer = Peer::greeted(Options::default(), &parameters);
+        let mut peer = Peer::connect(Options::default(), &parameters);
         peer.play(&window_update(0, 10_000_000));
         peer.call(1, &post(1, &body(1_000_000)));
         let frames = of_kind(&peer.frames(), kind::DATA);
@@ -117,7 +117,7 @@ fn frames_are_as_large_as_the_peer_takes_them() {
 
 #[test]
 fn a_pump_stops_at_about_256_kib() {
-    let mut peer = Peer::greeted(
+    let mut peer = Peer::connect(
         Options::default(),
         &[(setting::INITIAL_WINDOW_SIZE, WINDOW_MAX)],
     );
@@ -148,7 +148,7 @@ fn credit_for_replies_is_granted_when_half_is_used() {
         connection_window: 100_000,
         ..Options::default()
     };
-    let mut peer = Peer::greeted(options, &[]);
+    let mut peer = Peer::connect(options, &[]);
     peer.call(1, &get(1));
     peer.frames();
     let head = peer.head(1, &[(":status", "200")]);
@@ -163,7 +163,7 @@ fn credit_for_replies_is_granted_when_half_is_used() {
         (kind::WINDOW_UPDATE, 1, 500)
     );
     // Padding and its length count (RFC 9113 section 6.1).
-    peer.play(&padded(kind::DATA, 0, 1, &[0; 400], 99));
+    peer.play(&pad(kind::DATA, 0, 1, &[0; 400], 99));
     assert_eq!(peer.frames()[0].number(), 500);
     // At the end of a reply the stream needs no more.
     peer.play(&last_data(1, &[0; 900]));
@@ -177,7 +177,7 @@ fn credit_for_the_connection_is_granted_when_half_is_used() {
         connection_window: 70_000,
         ..Options::default()
     };
-    let mut peer = Peer::greeted(options, &[]);
+    let mut peer = Peer::connect(options, &[]);
     peer.call(1, &get(1));
     peer.call(2, &get(1));
     peer.frames();
@@ -203,7 +203,7 @@ fn a_reply_through_windows_of_one_byte() {
         connection_window: 1,
         ..Options::default()
     };
-    let mut peer = Peer::greeted(options, &[]);
+    let mut peer = Peer::connect(options, &[]);
     peer.call(1, &get(1));
     peer.frames();
     let head = peer.head(1, &[(":status", "200")]);
@@ -232,7 +232,7 @@ fn too_much_for_a_stream_fails_its_reply_only() {
         stream_window: 10,
         ..Options::default()
     };
-    let mut peer = Peer::greeted(options, &[]);
+    let mut peer = Peer::connect(options, &[]);
     peer.call(1, &get(1));
     peer.frames();
     let head = peer.head(1, &[(":status", "200")]);
@@ -257,7 +257,7 @@ fn too_much_for_the_connection_ends_it() {
         connection_window: 10,
         ..Options::default()
     };
-    let mut peer = Peer::greeted(options, &[]);
+    let mut peer = Peer::connect(options, &[]);
     peer.call(1, &get(1));
     peer.frames();
     let head = peer.head(1, &[(":status", "200")]);
@@ -325,7 +325,7 @@ fn late_credit_is_ignored() {
 #[test]
 fn the_last_of_two_sizes_in_one_frame_counts() {
     let window = setting::INITIAL_WINDOW_SIZE;
-    let mut peer = Peer::greeted(Options::default(), &[(window, 10)]);
+    let mut peer = Peer::connect(Options::default(), &[(window, 10)]);
     peer.call(1, &post(1, &body(1_000)));
     assert_eq!(content(&peer.frames()).len(), 10);
     peer.play(&settings(&[(window, 500), (window, 30)]));
@@ -357,7 +357,7 @@ fn a_cancelled_reply_is_granted_no_more_credit() {
         stream_window: 10,
         ..Options::default()
     };
-    let mut peer = Peer::greeted(options, &[]);
+    let mut peer = Peer::connect(options, &[]);
     peer.call(1, &get(1));
     peer.frames();
     let head = peer.head(1, &[(":status", "200")]);

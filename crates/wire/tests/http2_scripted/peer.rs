@@ -85,7 +85,7 @@ impl Peer {
     }
 
     /// Both sides have sent and acknowledged SETTINGS.
-    pub fn greeted(options: Options, parameters: &[(u16, u32)]) -> Peer {
+    pub fn connect(options: Options, parameters: &[(u16, u32)]) -> Peer {
         let mut peer = Peer::silent(options);
         peer.play(&settings(parameters));
         peer.play(&frame(kind::SETTINGS, flag::ACK, 0, &[]));
@@ -95,7 +95,7 @@ impl Peer {
 
     /// The usual case.
     pub fn new() -> Peer {
-        Peer::greeted(Options::default(), &[])
+        Peer::connect(Options::default(), &[])
     }
 
     /// Feeds bytes that must be accepted.
@@ -226,7 +226,7 @@ pub fn last_data(stream: u32, content: &[u8]) -> Vec<u8> {
     frame(kind::DATA, flag::END_STREAM, stream, content)
 }
 
-pub fn padded(kind: u8, flags: u8, stream: u32, content: &[u8], padding: u8) -> Vec<u8> {
+pub fn pad(kind: u8, flags: u8, stream: u32, content: &[u8], padding: u8) -> Vec<u8> {
     let zeros = vec![0; usize::from(padding)];
     frame(
         kind,

@@ -6,7 +6,7 @@ use wirelab_wire::http2::frame::{FrameHead, flag, kind, setting};
 use wirelab_wire::{End, Head, Session};
 
 use super::peer::{
-    Event, Frame, Log, Peer, data, frame, get, goaway, last_data, padded, post, reset, settings,
+    Event, Frame, Log, Peer, data, frame, get, goaway, last_data, pad, post, reset, settings,
     window_update,
 };
 
@@ -61,7 +61,7 @@ impl Reply {
                 ]
                 .concat()
             }
-            (None, Some(padding)) => padded(kind::HEADERS, whole, stream, &block, padding),
+            (None, Some(padding)) => pad(kind::HEADERS, whole, stream, &block, padding),
             (None, None) => frame(kind::HEADERS, whole, stream, &block),
         }
     }
@@ -83,7 +83,7 @@ impl Reply {
 
     fn chunk(&self, stream: u32, chunk: &[u8]) -> Vec<u8> {
         match self.padding {
-            Some(padding) => padded(kind::DATA, 0, stream, chunk, padding),
+            Some(padding) => pad(kind::DATA, 0, stream, chunk, padding),
             None => data(stream, chunk),
         }
     }
@@ -234,7 +234,7 @@ fn conversation() -> (Peer, Vec<u8>) {
             &[(":status", "200"), ("content-type", "text/plain")],
         );
         script.extend(head);
-        script.extend(padded(kind::DATA, 0, stream, b"some bytes", 12));
+        script.extend(pad(kind::DATA, 0, stream, b"some bytes", 12));
     }
     script.extend(frame(kind::PING, 0, 0, b"8 bytes."));
     script.extend(window_update(1, 66_000));

@@ -17,12 +17,12 @@ fn format(version: Version, style: Style) -> EnvelopeFormat {
     EnvelopeFormat::new(version, style).unwrap()
 }
 
-fn encoded() -> EnvelopeFormat {
+fn rpc_encoded_format() -> EnvelopeFormat {
     format(Version::V11, Style::Encoded)
 }
 
 fn formats() -> Vec<EnvelopeFormat> {
-    let mut all = vec![encoded()];
+    let mut all = vec![rpc_encoded_format()];
     for version in Version::ALL {
         all.extend([Style::Literal, Style::Rpc].map(|style| format(version, style)));
     }
@@ -93,7 +93,7 @@ fn rpc_puts_the_fields_into_the_operation() {
 /// appendix C), with their sample values.
 #[test]
 fn encoded_calls_are_as_large_as_the_studys() {
-    let format = encoded();
+    let format = rpc_encoded_format();
     let reserve = request(
         format,
         Operation::Reserve,
@@ -151,7 +151,7 @@ fn encoded_calls_are_as_large_as_the_studys() {
 
 #[test]
 fn encoded_lists_are_arrays_of_structs() {
-    let written = request(encoded(), Operation::Submit, &batch());
+    let written = request(rpc_encoded_format(), Operation::Submit, &batch());
     assert!(
         written.contains(
             "<submit><batch xsi:type=\"xsd:string\">b</batch><records xsi:type=\"SOAP-ENC:Array\" \
@@ -161,7 +161,11 @@ fn encoded_lists_are_arrays_of_structs() {
         ),
         "{written}"
     );
-    let empty = request(encoded(), Operation::Submit, &SubmitRequest::default());
+    let empty = request(
+        rpc_encoded_format(),
+        Operation::Submit,
+        &SubmitRequest::default(),
+    );
     assert!(
         empty.contains(
             "<records xsi:type=\"SOAP-ENC:Array\" SOAP-ENC:arrayType=\"xsd:anyType[0]\"></records>"
@@ -290,7 +294,7 @@ fn header_blocks_must_be_understood_where_must_understand_is_1() {
 }
 
 #[test]
-fn what_is_no_envelope_is_refused() {
+fn a_document_that_is_not_an_envelope_is_refused() {
     let v11 = "xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'";
     let hello = "<HelloReply xmlns='urn:wirelab:transfer:v1'/>";
     for document in [
@@ -357,7 +361,7 @@ fn read_encoded(body: &str) -> Result<SubmitReply, ErrorKind> {
          </soapenv:Body></soapenv:Envelope>"
     );
     let envelope = soap::parse(document.as_bytes()).map_err(|_| ErrorKind::Truncated)?;
-    match envelope.reply(encoded(), Operation::Submit) {
+    match envelope.reply(rpc_encoded_format(), Operation::Submit) {
         Ok(Response::Message(reply)) => Ok(reply),
         Ok(Response::Fault(fault)) => panic!("{fault:?}"),
         Err(error) => Err(error.kind),

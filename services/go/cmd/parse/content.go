@@ -8,7 +8,7 @@ import (
 )
 
 // content is what a parser passes on of a document, in document order. An empty space
-// stands for no namespace; declarations of namespaces are no attributes.
+// stands for no namespace; declarations of namespaces are not attributes.
 type content interface {
 	start(space, name string)
 	attribute(space, name, value string)

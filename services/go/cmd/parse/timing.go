@@ -18,7 +18,8 @@ type plan struct {
 	blocks             int
 }
 
-// isWarm says whether calm may end a warm-up of so many parses and so long.
+// isWarm reports whether a warm-up of that number of parses and that time may end
+// when times are stable.
 func (p plan) isWarm(parses, elapsedNS int64) bool {
 	return parses >= warmParses && float64(elapsedNS) >= warmShare*float64(p.warmupNS)
 }
@@ -64,7 +65,7 @@ type subject struct {
 }
 
 // measure times the first parse, with the making of the parser, then warms up until calm,
-// which counts once the plan says so, or until its bound, then times blocks of parses, the
+// which counts once isWarm holds, or until its bound, then times blocks of parses, the
 // documents in turn.
 func measure(maker func() parser, documents []document, plan plan) (*result, error) {
 	start := time.Now()

@@ -75,7 +75,7 @@ func readTokens(document []byte, into content) error {
 	}
 }
 
-// readTree builds a tree by etree, which stands on encoding/xml, and walks through it.
+// readTree builds a tree by etree, which is based on encoding/xml, and walks through it.
 func readTree(document []byte, into content) error {
 	tree := etree.NewDocument()
 	if err := tree.ReadFromBytes(document); err != nil {

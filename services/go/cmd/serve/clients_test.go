@@ -192,7 +192,7 @@ func callXML(t *testing.T, p *process, contract, operation string, request, want
 		t.Fatalf("the root is %v", tree.XMLName)
 	}
 	if !ok {
-		return nil, tree.named("error")[0].Text
+		return nil, tree.children("error")[0].Text
 	}
 	if want == nil {
 		t.Fatalf("answered, but should be refused: %.300s", answer.body)

@@ -14,14 +14,14 @@ type library struct{ Role, Name, Version string }
 // and security of service.json.
 func TestEveryStackNamesItsLibrariesByRole(t *testing.T) {
 	authority := newAuthority(t)
-	versions := builtVersions(t)
+	versions := buildVersions(t)
 	for _, offer := range readManifest(t) {
 		for _, codec := range offer.Codecs {
 			for _, compression := range offer.Compression {
 				for _, security := range offer.Security {
 					config := stack(offer.Binding, codec, offer.Transports[0]).with("stack.compression", compression)
 					if security != "none" {
-						config = authority.secured(t, config, security)
+						config = authority.configure(t, config, security)
 					}
 					p := start(t, config)
 					checkRoles(t, config, p.Libraries)
@@ -71,8 +71,8 @@ func checkVersions(t *testing.T, versions map[string]string, p *process) {
 	}
 }
 
-// builtVersions are the modules of the binary, without the v of their versions.
-func builtVersions(t *testing.T) map[string]string {
+// buildVersions returns the modules of the binary, without the v of their versions.
+func buildVersions(t *testing.T) map[string]string {
 	t.Helper()
 	info, err := buildinfo.ReadFile(executable)
 	if err != nil {

@@ -57,7 +57,7 @@ func TestManifestIsTrue(t *testing.T) {
 		}
 		for _, security := range offer.Security {
 			if security != "none" {
-				checkServes(t, authority, authority.secured(t, base, security))
+				checkServes(t, authority, authority.configure(t, base, security))
 			}
 		}
 		for _, contract := range offer.Contracts {

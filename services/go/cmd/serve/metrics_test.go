@@ -36,7 +36,7 @@ func metrics(t *testing.T, p *process) map[string]float64 {
 	return values
 }
 
-func near(t *testing.T, what string, got, low, high float64) {
+func checkNear(t *testing.T, what string, got, low, high float64) {
 	t.Helper()
 	if math.IsNaN(got) || got < low || got > high {
 		t.Errorf("%s is %v, want %v to %v", what, got, low, high)
@@ -60,11 +60,11 @@ func TestCountersBeginAtZero(t *testing.T) {
 			}
 		}
 		// The kernel counts it in ticks of 10 ms, so it may still be 0.
-		near(t, "CPU seconds", values["process_cpu_seconds_total"], 0, 10)
+		checkNear(t, "CPU seconds", values["process_cpu_seconds_total"], 0, 10)
 		for _, name := range []string{"process_resident_memory_bytes",
 			"go_memstats_heap_inuse_bytes", "go_memstats_heap_idle_bytes", "go_memstats_sys_bytes",
 			"go_gc_duration_seconds_count", "go_threads"} {
-			near(t, name, values[name], 1e-6, 1e12)
+			checkNear(t, name, values[name], 1e-6, 1e12)
 		}
 	}
 }
@@ -117,10 +117,10 @@ func TestDelaysAreGivenAndReported(t *testing.T) {
 				}
 			}
 			values, want := metrics(t, p), delay.Seconds()
-			near(t, "count", values["wirelab_delay_seconds_count"], 10, 10)
-			near(t, "median", values[`wirelab_delay_seconds{quantile="0.5"}`], want*0.999, want*1.01+0.005)
-			near(t, "sum", values["wirelab_delay_seconds_sum"], 10*want, 10*want+1)
-			near(t, "call seconds", values["wirelab_call_seconds_total"], values["wirelab_delay_seconds_sum"], 10*want+1)
+			checkNear(t, "count", values["wirelab_delay_seconds_count"], 10, 10)
+			checkNear(t, "median", values[`wirelab_delay_seconds{quantile="0.5"}`], want*0.999, want*1.01+0.005)
+			checkNear(t, "sum", values["wirelab_delay_seconds_sum"], 10*want, 10*want+1)
+			checkNear(t, "call seconds", values["wirelab_call_seconds_total"], values["wirelab_delay_seconds_sum"], 10*want+1)
 		}
 	}
 }
@@ -133,12 +133,12 @@ func TestCallsInFlightAreSeen(t *testing.T) {
 			go func() { done <- hello(p, config) }()
 		}
 		time.Sleep(200 * time.Millisecond)
-		near(t, "calls in flight", metrics(t, p)["wirelab_calls_in_flight"], 3, 3)
+		checkNear(t, "calls in flight", metrics(t, p)["wirelab_calls_in_flight"], 3, 3)
 		for range cap(done) {
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
 		}
-		near(t, "calls in flight at the end", metrics(t, p)["wirelab_calls_in_flight"], 0, 0)
+		checkNear(t, "calls in flight at the end", metrics(t, p)["wirelab_calls_in_flight"], 0, 0)
 	}
 }

@@ -299,7 +299,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatIsNoConfiguration(t *testing.T) {
+func TestRefusesWhatIsNotAConfiguration(t *testing.T) {
 	for _, line := range []string{"\n", "garbage\n", "[]\n", `{"contract":"transfer"} {}` + "\n",
 		strings.Repeat("x", 2<<20) + "\n"} {
 		checkRefused(t, line, "configuration", "")

@@ -21,8 +21,8 @@ const allocateAlice = `{"name":"Alice","id":113517,"courseCode":"CS31245"}`
 const aliceTeam = `{"member1":"Alice","member2":"Derek","member1id":113517,"member2id":113520,` +
 	`"courseCode":"CS31245","groupId":879253}`
 
-// storedIn is a configuration of contract records on a new SQLite file.
-func storedIn(t *testing.T, config options) options {
+// configureStore returns a configuration of contract records on a new SQLite file.
+func configureStore(t *testing.T, config options) options {
 	t.Helper()
 	return config.with("contract", "records").with("store.kind", "sqlite").
 		with("store.url", filepath.Join(t.TempDir(), "records.db"))
@@ -36,7 +36,7 @@ func TestRecordsOverEveryStack(t *testing.T) {
 			t.Run(clientStack.name+" "+kind, func(t *testing.T) {
 				config := clientStack.config.with("contract", "records")
 				if kind == "sqlite" {
-					config = storedIn(t, config)
+					config = configureStore(t, config)
 				}
 				p := start(t, config)
 				for _, step := range []struct{ operation, request, reply, problem string }{
@@ -88,7 +88,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 		}},
 	} {
 		// Long enough for the call after the outage on a busy machine.
-		config := storedIn(t, row.config).with("store.timeout_ms", 1000)
+		config := configureStore(t, row.config).with("store.timeout_ms", 1000)
 		t.Run(config["stack.binding"].(string)+" "+config["stack.codec"].(string), func(t *testing.T) {
 			p := start(t, config)
 			release := lockSQLite(t, config["store.url"].(string))
@@ -135,7 +135,7 @@ func checkUnavailableREST(mediaType, request, body string) func(*testing.T, *pro
 func checkUnavailableSOAP(version, code string) func(*testing.T, *process) {
 	return func(t *testing.T, p *process) {
 		t.Helper()
-		answer := mustCall(t, p, p.transport, "POST", "/records/soap", []byte(enveloped(version, "", allocateElement)),
+		answer := mustCall(t, p, p.transport, "POST", "/records/soap", []byte(makeEnvelope(version, "", allocateElement)),
 			soapHeader(version, "urn:wirelab:records:v1#Allocate")...)
 		if got := readFault(t, answer, version); answer.StatusCode != 500 || got != (fault{code, "database unavailable"}) {
 			t.Errorf("status %d, %+v", answer.StatusCode, got)
@@ -208,9 +208,9 @@ func TestStoreIsReported(t *testing.T) {
 	if _, there := metrics(t, p)[`wirelab_store_connections{state="idle"}`]; there || p.Set["store_pool"] != nil {
 		t.Errorf("in memory: set %v", p.Set)
 	}
-	p = start(t, storedIn(t, restJSON).with("store.pool", 3))
+	p = start(t, configureStore(t, restJSON).with("store.pool", 3))
 	checkStoreRows(t, p, "modernc.org/sqlite", "database/sql")
-	checkVersions(t, builtVersions(t), p)
+	checkVersions(t, buildVersions(t), p)
 	if p.Set["store_pool"] != 3.0 {
 		t.Errorf("set %v", p.Set)
 	}

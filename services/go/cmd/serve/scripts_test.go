@@ -45,9 +45,9 @@ func (s *step) play(t *testing.T, at int, p *process, by clientStack, contract s
 	t.Helper()
 	var want any
 	if s.Reply != nil {
-		want = known.inserted(t, decodeExactly(t, s.Reply), true)
+		want = known.insert(t, decodeExactly(t, s.Reply), true)
 	}
-	request := known.inserted(t, decodeExactly(t, s.Request), false)
+	request := known.insert(t, decodeExactly(t, s.Request), false)
 	got, problem := by.call(t, p, contract, s.Operation, request, want)
 	if problem != s.Error {
 		t.Fatalf("step %d, %s: error %q, want %q", at, s.Operation, problem, s.Error)
@@ -56,7 +56,7 @@ func (s *step) play(t *testing.T, at int, p *process, by clientStack, contract s
 		return
 	}
 	known.learn(t, decodeExactly(t, s.Reply), got)
-	if want = known.inserted(t, decodeExactly(t, s.Reply), false); !same(got, want) {
+	if want = known.insert(t, decodeExactly(t, s.Reply), false); !same(got, want) {
 		t.Fatalf("step %d, %s: %v, want %v", at, s.Operation, got, want)
 	}
 }
@@ -64,7 +64,7 @@ func (s *step) play(t *testing.T, at int, p *process, by clientStack, contract s
 // numbers are those that a service gave, by the names that a script has for them.
 type numbers map[string]json.Number
 
-func (n numbers) inserted(t *testing.T, object any, unknownAllowed bool) any {
+func (n numbers) insert(t *testing.T, object any, unknownAllowed bool) any {
 	t.Helper()
 	fields := object.(map[string]any)
 	for _, field := range []string{"res", "cn"} {
@@ -137,7 +137,7 @@ func (v *operationVector) playOver(t *testing.T, p *process, by clientStack) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := withoutNull(decodeExactly(t, text))
+	request := removeNull(decodeExactly(t, text))
 	var want any
 	if v.Reply != nil {
 		want = decodeExactly(t, v.Reply)
@@ -148,8 +148,8 @@ func (v *operationVector) playOver(t *testing.T, p *process, by clientStack) {
 	}
 }
 
-// withoutNull leaves out what encoding/json writes for an empty list or no bytes.
-func withoutNull(object any) any {
+// removeNull leaves out what encoding/json writes for an empty list or no bytes.
+func removeNull(object any) any {
 	fields := object.(map[string]any)
 	for name, value := range fields {
 		if value == nil {

@@ -90,8 +90,8 @@ func write(t *testing.T, name string, text []byte) string {
 	return path
 }
 
-// secured is a configuration with all files that security may need.
-func (a *authority) secured(t *testing.T, config options, security string) options {
+// configure returns a configuration with all files that security may need.
+func (a *authority) configure(t *testing.T, config options, security string) options {
 	t.Helper()
 	certificate, key := a.issue(t, x509.ExtKeyUsageServerAuth)
 	return config.with("stack.security", security).with("tls.certificate", write(t, "cert.pem", certificate)).
@@ -129,7 +129,7 @@ func TestTLS(t *testing.T) {
 	for _, security := range []string{"tls", "mtls"} {
 		for _, config := range secureStacks() {
 			t.Run(security+" "+config["stack.binding"].(string)+" "+config["stack.transport"].(string), func(t *testing.T) {
-				p := start(t, authority.secured(t, config, security))
+				p := start(t, authority.configure(t, config, security))
 				if p.Set["tls_version"] != "TLS 1.3" || p.Set["tls_cipher"] == nil {
 					t.Errorf("set %v", p.Set)
 				}
@@ -155,7 +155,7 @@ func TestTLS(t *testing.T) {
 func TestMutualTLS(t *testing.T) {
 	authority, otherAuthority := newAuthority(t), newAuthority(t)
 	for _, config := range secureStacks() {
-		p := start(t, authority.secured(t, config, "mtls"))
+		p := start(t, authority.configure(t, config, "mtls"))
 		for name, certificates := range map[string][]tls.Certificate{
 			"none":                nil,
 			"another authority's": {otherAuthority.clientCertificate(t)},
@@ -188,7 +188,7 @@ func TestALPN(t *testing.T) {
 		"http/1.0": {"http/1.0": true, "http/1.1": true, "h2": false, "": true},
 		"http/2":   {"h2": true, "http/1.1": false, "": false},
 	} {
-		p := start(t, authority.secured(t, stack("rest", "json", transport), "tls"))
+		p := start(t, authority.configure(t, stack("rest", "json", transport), "tls"))
 		for offer, agreed := range offers {
 			client := authority.client(t, "tls")
 			if offer != "" {
@@ -196,7 +196,7 @@ func TestALPN(t *testing.T) {
 			}
 			conn, err := tls.Dial("tcp", p.Address, client)
 			if err == nil {
-				// A server that refuses after the handshake of TLS 1.3 says so later.
+				// A server that refuses after the handshake of TLS 1.3 reports it later.
 				_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 				if _, err = conn.Write([]byte("GET /transfer/hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")); err == nil && offer != "h2" {
 					_, err = conn.Read(make([]byte, 1))
@@ -215,7 +215,7 @@ func TestALPN(t *testing.T) {
 
 func TestUnusableTLSFilesAreRefused(t *testing.T) {
 	authority := newAuthority(t)
-	good, other := authority.secured(t, restJSON, "mtls"), authority.secured(t, restJSON, "mtls")
+	good, other := authority.configure(t, restJSON, "mtls"), authority.configure(t, restJSON, "mtls")
 	checkRefused(t, good.with("tls.key", other["tls.key"]).line(t), "tls.certificate", "match")
 	checkRefused(t, good.with("tls.certificate", write(t, "bad", []byte("x"))).line(t), "tls.certificate", "PEM")
 	checkRefused(t, good.with("tls.client_ca", write(t, "bad", []byte("x"))).line(t), "tls.client_ca", "certificate")

@@ -29,13 +29,13 @@ func helloSOAP(config options) (method, path, body string, header []string) {
 	if config["stack.codec"] == "soap-rpc" {
 		element = "hello"
 	}
-	body = enveloped(version, "", "<"+element+` xmlns="urn:wirelab:transfer:v1"/>`)
+	body = makeEnvelope(version, "", "<"+element+` xmlns="urn:wirelab:transfer:v1"/>`)
 	return "POST", "/transfer/soap", body, soapHeader(version, "urn:wirelab:transfer:v1#Hello")
 }
 
-// enveloped is an envelope as other stacks write it: with a prefix of their own,
+// makeEnvelope returns an envelope as other stacks write it: with a prefix of their own,
 // white space and a comment.
-func enveloped(version, header, body string) string {
+func makeEnvelope(version, header, body string) string {
 	if header != "" {
 		header = "<S:Header>" + header + "</S:Header>"
 	}
@@ -56,7 +56,7 @@ func soapBody(t *testing.T, rpc bool, contract, operation string, request any) s
 func callSOAP(t *testing.T, p *process, version string, rpc bool, contract, operation string, request, want any) (any, string) {
 	t.Helper()
 	namespace := "urn:wirelab:" + contract + ":v1"
-	body := enveloped(version, "", soapBody(t, rpc, contract, operation, request))
+	body := makeEnvelope(version, "", soapBody(t, rpc, contract, operation, request))
 	answer := mustCall(t, p, p.transport, "POST", "/"+contract+"/soap", []byte(body),
 		soapHeader(version, namespace+"#"+operation)...)
 	inner := soapReply(t, answer, version)
@@ -89,7 +89,7 @@ func soapReply(t *testing.T, answer *reply, version string) element {
 	}
 	envelope := parseXML(t, answer.body)
 	if envelope.XMLName.Local != "Envelope" || envelope.XMLName.Space != envelopes[version] || len(envelope.Children) != 1 {
-		t.Fatalf("%s is no envelope of SOAP %s", answer.body, version)
+		t.Fatalf("%s is not an envelope of SOAP %s", answer.body, version)
 	}
 	body := envelope.Children[0]
 	if body.XMLName.Local != "Body" || body.XMLName.Space != envelopes[version] || len(body.Children) != 1 {
@@ -110,12 +110,12 @@ func readFault(t *testing.T, answer *reply, version string) fault {
 	}
 	var code, text element
 	if version == "1.1" {
-		code, text = inner.named("faultcode")[0], inner.named("faultstring")[0]
+		code, text = inner.children("faultcode")[0], inner.children("faultstring")[0]
 		if code.XMLName.Space != "" || text.XMLName.Space != "" {
 			t.Errorf("faultcode and faultstring have no namespace: %s", answer.body)
 		}
 	} else {
-		code, text = inner.named("Code")[0].named("Value")[0], inner.named("Reason")[0].named("Text")[0]
+		code, text = inner.children("Code")[0].children("Value")[0], inner.children("Reason")[0].children("Text")[0]
 		if len(text.Attr) != 1 || text.Attr[0].Value != "en" {
 			t.Errorf("the reason is of no language: %s", answer.body)
 		}
@@ -214,7 +214,7 @@ func checkSOAP(t *testing.T, answer *reply, version string, row soapRow) {
 // that in document/literal only the action distinguishes them.
 func TestOneMessageOfTwoOperations(t *testing.T) {
 	p := start(t, soapOnly)
-	text := enveloped("1.1", "", `<HelloRequest xmlns="urn:wirelab:transfer:v1"/>`)
+	text := makeEnvelope("1.1", "", `<HelloRequest xmlns="urn:wirelab:transfer:v1"/>`)
 	for action, want := range map[string]string{
 		"urn:wirelab:transfer:v1#Hello":        ">Hello, wirelab<",
 		"urn:wirelab:transfer:v1#HelloBytes":   ">SGVsbG8sIHdpcmVsYWI=<",
@@ -247,7 +247,7 @@ func TestUsernameToken(t *testing.T) {
 			"another block":  {`<w:Security xmlns:w="urn:w"><w:UsernameToken/></w:Security>`, false},
 		} {
 			t.Run(version+" "+name, func(t *testing.T) {
-				answer := mustCall(t, p, "http/1.1", "POST", "/charging/soap", []byte(enveloped(version, row.header, credit)),
+				answer := mustCall(t, p, "http/1.1", "POST", "/charging/soap", []byte(makeEnvelope(version, row.header, credit)),
 					soapHeader(version, "urn:wirelab:charging:v1#CreditControl")...)
 				want := soapRow{code: "", word: ""}
 				if !row.ok {
@@ -262,7 +262,7 @@ func TestUsernameToken(t *testing.T) {
 // TestSOAPOverHTTP: what is wrong before an envelope is read.
 func TestSOAPOverHTTP(t *testing.T) {
 	p := start(t, soapOnly)
-	text := enveloped("1.1", "", `<HelloRequest xmlns="urn:wirelab:transfer:v1"/>`)
+	text := makeEnvelope("1.1", "", `<HelloRequest xmlns="urn:wirelab:transfer:v1"/>`)
 	for name, row := range map[string]struct {
 		method, path, mediaType string
 		status                  int

@@ -23,9 +23,9 @@ const (
 	restLibraryWindow    = 1 << 20
 )
 
-// offeredWindows reads from the wire which windows the service offers at the
+// readWindows reads from the wire which windows the service offers at the
 // start of a connection.
-func offeredWindows(t *testing.T, p *process) (stream, connection int) {
+func readWindows(t *testing.T, p *process) (stream, connection int) {
 	t.Helper()
 	conn, err := dialer(p)(t.Context())
 	if err != nil {
@@ -74,7 +74,7 @@ func TestWindowsOnTheWire(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, row.config)
-			if stream, connection := offeredWindows(t, p); stream != row.window || connection != row.window {
+			if stream, connection := readWindows(t, p); stream != row.window || connection != row.window {
 				t.Errorf("offers %d per stream and %d per connection, want %d", stream, connection, row.window)
 			}
 			if p.Set["h2_window"] != float64(row.window) {

@@ -33,7 +33,7 @@ func uploadXML(t *testing.T, p *process, config options, data string) *reply {
 		return mustCall(t, p, p.transport, "POST", "/transfer/upload",
 			[]byte(`<UploadRequest xmlns="urn:wirelab:transfer:v1"><data>`+data+`</data></UploadRequest>`), "Content-Type", "application/xml")
 	}
-	body := pack(t, "zstd", enveloped("1.2", "", `<n:upload xmlns:n="urn:wirelab:transfer:v1"><data>`+data+`</data></n:upload>`))
+	body := pack(t, "zstd", makeEnvelope("1.2", "", `<n:upload xmlns:n="urn:wirelab:transfer:v1"><data>`+data+`</data></n:upload>`))
 	return mustCall(t, p, p.transport, "POST", "/transfer/soap", body,
 		append(soapHeader("1.2", "urn:wirelab:transfer:v1#Upload"), "Content-Encoding", "zstd")...)
 }
@@ -55,7 +55,7 @@ func TestHostileXML(t *testing.T) {
 		if answer.StatusCode != 400 || parseXML(t, answer.body).XMLName.Local != "Error" {
 			t.Errorf("%s: status %d, %.200s", name, answer.StatusCode, answer.body)
 		}
-		answer = mustCall(t, soap, "http/1.1", "POST", "/transfer/soap", []byte(enveloped("1.1", "", text)), soapHeader("1.1", "")...)
+		answer = mustCall(t, soap, "http/1.1", "POST", "/transfer/soap", []byte(makeEnvelope("1.1", "", text)), soapHeader("1.1", "")...)
 		if fault := readFault(t, answer, "1.1"); answer.StatusCode != 500 || fault.code != "Client" {
 			t.Errorf("%s: status %d, %+v", name, answer.StatusCode, fault)
 		}

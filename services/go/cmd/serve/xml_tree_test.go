@@ -33,7 +33,7 @@ func parseXML(t *testing.T, text []byte) element {
 	return root
 }
 
-func (e element) named(name string) (found []element) {
+func (e element) children(name string) (found []element) {
 	for _, child := range e.Children {
 		if child.XMLName.Local == name {
 			found = append(found, child)
@@ -93,7 +93,7 @@ func (s style) fromXML(t *testing.T, of element, want any, isMessage bool) map[s
 	t.Helper()
 	got, seen := map[string]any{}, 0
 	for name, value := range want.(map[string]any) {
-		children := of.named(name)
+		children := of.children(name)
 		items, isList := value.([]any)
 		if !isList {
 			if len(children) != 1 {
@@ -108,7 +108,7 @@ func (s style) fromXML(t *testing.T, of element, want any, isMessage bool) map[s
 			if len(children) != 1 {
 				t.Fatalf("%d elements for the list %s", len(children), name)
 			}
-			children = children[0].named("item")
+			children = children[0].children("item")
 		}
 		list := []any{}
 		for i, child := range children {

@@ -31,7 +31,7 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-func booked(changes ...func(*pb.BookRequest)) *pb.BookRequest {
+func makeBooking(changes ...func(*pb.BookRequest)) *pb.BookRequest {
 	request := &pb.BookRequest{Owner: "o", Day: 364, Slot: 47, Title: "t", Weight: 0.5, Note: "n"}
 	for _, change := range changes {
 		change(request)
@@ -44,12 +44,12 @@ func booked(changes ...func(*pb.BookRequest)) *pb.BookRequest {
 func TestErrorsInTheOrderOfTheContract(t *testing.T) {
 	diary := newDiary()
 	for i := range OwnersMax {
-		if _, err := diary.book(booked(func(r *pb.BookRequest) { r.Owner = fmt.Sprint("o", i) })); err != nil {
+		if _, err := diary.book(makeBooking(func(r *pb.BookRequest) { r.Owner = fmt.Sprint("o", i) })); err != nil {
 			t.Fatal(err)
 		}
 	}
 	long := strings.Repeat("x", TextBytesMax+1)
-	request := booked(func(r *pb.BookRequest) { r.Owner = strings.Repeat("x", TextBytesMax) })
+	request := makeBooking(func(r *pb.BookRequest) { r.Owner = strings.Repeat("x", TextBytesMax) })
 	for _, rule := range []struct {
 		breaks func()
 		want   error
@@ -71,7 +71,7 @@ func TestErrorsInTheOrderOfTheContract(t *testing.T) {
 			t.Errorf("%v, want %v", err, rule.want)
 		}
 	}
-	if _, err := diary.book(booked(func(r *pb.BookRequest) { r.Owner = "o0" })); err != nil {
+	if _, err := diary.book(makeBooking(func(r *pb.BookRequest) { r.Owner = "o0" })); err != nil {
 		t.Errorf("an owner that is known: %v", err)
 	}
 	for request, want := range map[*pb.EntriesRequest]error{{}: ErrEmptyOwner, {Owner: "o"}: ErrDay,
@@ -85,7 +85,7 @@ func TestErrorsInTheOrderOfTheContract(t *testing.T) {
 func TestEntriesAreSortedAndReplaced(t *testing.T) {
 	diary := newDiary()
 	for _, slot := range []int32{47, 3, 0, 3} {
-		reply, err := diary.book(booked(func(r *pb.BookRequest) {
+		reply, err := diary.book(makeBooking(func(r *pb.BookRequest) {
 			r.Day, r.Slot, r.Title, r.Open = 2, slot, fmt.Sprint("t", len(diary.owners["o"])), slot == 3
 		}))
 		if err != nil || reply.GetNumber() != 48+slot {
@@ -112,7 +112,7 @@ func TestManyOwnersAtOnce(t *testing.T) {
 		done.Go(func() {
 			for slot := range int32(Slots) {
 				owner := fmt.Sprint("o", (worker+int(slot))%4)
-				if _, err := diary.book(booked(func(r *pb.BookRequest) { r.Owner, r.Slot = owner, slot })); err != nil {
+				if _, err := diary.book(makeBooking(func(r *pb.BookRequest) { r.Owner, r.Slot = owner, slot })); err != nil {
 					t.Error(err)
 				}
 				if _, err := diary.entries(&pb.EntriesRequest{Owner: owner, Day: Days}); err != nil {

@@ -116,8 +116,8 @@ func TestACallBelongsToTheWindowByItsIntendedTime(t *testing.T) {
 	}
 }
 
-// carriedOut runs a plan by Main, and returns the outcome's group.
-func carriedOut(t *testing.T, target, rest string) (groupOutcome, outcome) {
+// runPlan runs a plan by Main, and returns the outcome's group.
+func runPlan(t *testing.T, target, rest string) (groupOutcome, outcome) {
 	t.Helper()
 	plan := fmt.Sprintf(`{"progress_ms":0,"groups":[{"name":"main","target":%q,"stack":{"binding":"rest"},`+
 		`"workload":{"kind":"contract","contract":"transfer","operation":"Hello","bytes":14},%s}]}`, target, rest)
@@ -139,7 +139,7 @@ const (
 	shortTime = `,"timeout_s":0.05,"drain_s":0.1`
 )
 
-func serving(t *testing.T, handler http.HandlerFunc) string {
+func startServer(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -153,8 +153,8 @@ func hello(w http.ResponseWriter, text string) {
 
 func TestEveryCallIsCountedByBothSides(t *testing.T) {
 	var served atomic.Int64
-	target := serving(t, func(w http.ResponseWriter, _ *http.Request) { served.Add(1); hello(w, "Hello, wirelab") })
-	group, all := carriedOut(t, target, tenOfOne)
+	target := startServer(t, func(w http.ResponseWriter, _ *http.Request) { served.Add(1); hello(w, "Hello, wirelab") })
+	group, all := runPlan(t, target, tenOfOne)
 	if group.OK != 10 || served.Load() != 10 || group.CallsWholeRun != 10 || group.ConnectionsOpened != 1 {
 		t.Errorf("%+v, served %d", group, served.Load())
 	}
@@ -174,11 +174,11 @@ func TestEveryCallIsCountedByBothSides(t *testing.T) {
 func TestAnOpenLoadKeepsIntendedTimes(t *testing.T) {
 	// Each call takes 50 ms and one is made at a time, but 100 arrive per second: the
 	// queue grows, and with it the response time, not the service time.
-	target := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+	target := startServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(50 * time.Millisecond)
 		hello(w, "Hello, wirelab")
 	})
-	group, _ := carriedOut(t, target,
+	group, _ := runPlan(t, target,
 		`"load":{"kind":"constant","rate":100,"in_flight_max":1},"window":{"duration_s":0.5},"drain_s":5,`+cold)
 	if group.Calls != 50 || group.QueueMax < 20 {
 		t.Errorf("%d calls, %d waited", group.Calls, group.QueueMax)
@@ -203,22 +203,22 @@ func nobody(t *testing.T) string {
 }
 
 func TestFailuresAreCountedByKindAndCause(t *testing.T) {
-	dropping := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+	dropping := startServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		connection, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
 			connection.Close()
 		}
 	})
 	for _, row := range []struct{ name, target, kind, code, more string }{
-		{"another text", serving(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello, wirelaB") }), "wrong", "wrong_reply", ""},
-		{"a shorter text", serving(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello") }), "wrong", "wrong_reply", ""},
-		{"no JSON", serving(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Hello, wirelab") }), "wrong", "wrong_reply", ""},
-		{"status 500", serving(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), "application", "application_error", ""},
+		{"another text", startServer(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello, wirelaB") }), "wrong", "wrong_reply", ""},
+		{"a shorter text", startServer(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello") }), "wrong", "wrong_reply", ""},
+		{"no JSON", startServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Hello, wirelab") }), "wrong", "wrong_reply", ""},
+		{"status 500", startServer(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), "application", "application_error", ""},
 		{"nobody listens", nobody(t), "refused", "connection_refused", ""},
 		{"closed", dropping, "closed", "connection_closed", ""},
-		{"too slow", serving(t, func(http.ResponseWriter, *http.Request) { time.Sleep(200 * time.Millisecond) }), "timeout", "timeout", shortTime},
+		{"too slow", startServer(t, func(http.ResponseWriter, *http.Request) { time.Sleep(200 * time.Millisecond) }), "timeout", "timeout", shortTime},
 	} {
-		group, _ := carriedOut(t, row.target, tenOfOne+row.more)
+		group, _ := runPlan(t, row.target, tenOfOne+row.more)
 		if group.Errors != 10 || group.ErrorsByKind[row.kind] != 10 || group.ErrorsByCode[row.code] != 10 {
 			t.Errorf("%s: %v %v %v", row.name, group.ErrorsByKind, group.ErrorsByCode, group.ErrorExamples)
 		}
@@ -229,8 +229,8 @@ func TestFailuresAreCountedByKindAndCause(t *testing.T) {
 }
 
 func TestACallThatOutlivesTheDrainIsUnfinished(t *testing.T) {
-	target := serving(t, func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
-	group, _ := carriedOut(t, target,
+	target := startServer(t, func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
+	group, _ := runPlan(t, target,
 		`"load":{"kind":"closed","users":2},"window":{"duration_s":0.1},"drain_s":0.1,`+cold)
 	if group.ErrorsByKind["unfinished"] != 2 {
 		t.Errorf("%v", group.ErrorsByKind)
@@ -239,11 +239,11 @@ func TestACallThatOutlivesTheDrainIsUnfinished(t *testing.T) {
 
 func TestArrivalsThatOutliveTheDrainInTheQueueAreUnfinished(t *testing.T) {
 	var served atomic.Uint64
-	target := serving(t, func(_ http.ResponseWriter, request *http.Request) {
+	target := startServer(t, func(_ http.ResponseWriter, request *http.Request) {
 		served.Add(1)
 		<-request.Context().Done()
 	})
-	group, _ := carriedOut(t, target,
+	group, _ := runPlan(t, target,
 		`"load":{"kind":"constant","rate":100,"in_flight_max":1},"window":{"duration_s":0.5},"drain_s":0.1,`+cold)
 	if group.Calls != 50 || group.ErrorsByKind["unfinished"] != 50 {
 		t.Errorf("%d calls, %v", group.Calls, group.ErrorsByKind)
@@ -258,7 +258,7 @@ func TestArrivalsThatOutliveTheDrainInTheQueueAreUnfinished(t *testing.T) {
 
 func TestACallWithoutAConnectionWasNotSent(t *testing.T) {
 	for _, binding := range []string{"rest", "grpc"} {
-		group, _ := carriedOut(t, nobody(t), `"stack":{"binding":"`+binding+`"},`+tenOfOne)
+		group, _ := runPlan(t, nobody(t), `"stack":{"binding":"`+binding+`"},`+tenOfOne)
 		if group.Errors != 10 || group.CallsWholeRun != 0 {
 			t.Errorf("%s: %d errors, %d of the whole run", binding, group.Errors, group.CallsWholeRun)
 		}
@@ -325,8 +325,8 @@ type clientFunc func(at *stamps) error
 func (f clientFunc) call(_ context.Context, at *stamps) error { return f(at) }
 func (clientFunc) close()                                     {}
 
-func TestAWindowOfCallsHoldsExactlySoMany(t *testing.T) {
-	target := serving(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello, wirelab") })
+func TestAWindowOfCallsHoldsExactlyThatNumber(t *testing.T) {
+	target := startServer(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello, wirelab") })
 	const warm = `,"warmup":{"min_s":0.05,"max_s":0.1}`
 	for _, row := range []struct{ name, rest string }{
 		{"cold", `"load":{"kind":"closed","users":16},` + cold},
@@ -336,7 +336,7 @@ func TestAWindowOfCallsHoldsExactlySoMany(t *testing.T) {
 		{"open", `"load":{"kind":"constant","rate":5000,"in_flight_max":16}` + warm},
 		{"open and cold", `"load":{"kind":"poisson","rate":5000,"seed":1,"in_flight_max":16},` + cold},
 	} {
-		group, _ := carriedOut(t, target, row.rest+`,"window":{"calls":{"calls":500,"max_s":20}}`)
+		group, _ := runPlan(t, target, row.rest+`,"window":{"calls":{"calls":500,"max_s":20}}`)
 		if group.Calls != 500 || group.OK != 500 {
 			t.Errorf("%s: %d calls, %d of them well, %v", row.name, group.Calls, group.OK, group.ErrorExamples)
 		}
@@ -354,8 +354,8 @@ func TestAWindowOfCallsHoldsExactlySoMany(t *testing.T) {
 }
 
 func TestAWindowOfCallsThatDoNotEndIsBounded(t *testing.T) {
-	target := serving(t, func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
-	group, _ := carriedOut(t, target,
+	target := startServer(t, func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
+	group, _ := runPlan(t, target,
 		`"load":{"kind":"closed","users":3},"window":{"calls":{"calls":2,"max_s":0.2}},"drain_s":0.1,`+cold)
 	if group.Calls != 2 || group.ErrorsByKind["unfinished"] != 2 || group.WindowS != 0.2 {
 		t.Errorf("%d calls, %v, in %g s", group.Calls, group.ErrorsByKind, group.WindowS)
@@ -363,9 +363,9 @@ func TestAWindowOfCallsThatDoNotEndIsBounded(t *testing.T) {
 }
 
 func TestAConnectionPerCall(t *testing.T) {
-	target := serving(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello, wirelab") })
+	target := startServer(t, func(w http.ResponseWriter, _ *http.Request) { hello(w, "Hello, wirelab") })
 	plan := strings.Replace(tenOfOne, `"load"`, `"stack":{"binding":"rest","connection":"close"},"load"`, 1)
-	if group, _ := carriedOut(t, target, plan); group.ConnectionsOpened != 10 || group.OK != 10 {
+	if group, _ := runPlan(t, target, plan); group.ConnectionsOpened != 10 || group.OK != 10 {
 		t.Errorf("%d connections for %d calls", group.ConnectionsOpened, group.OK)
 	}
 }

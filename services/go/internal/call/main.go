@@ -138,7 +138,7 @@ func carryOut(plan *Plan, lib *library, lines *json.Encoder, stop <-chan os.Sign
 		r.openWindow()
 	}
 	if group.Load.IsClosed() {
-		r.closed(&users)
+		r.runClosed(&users)
 	} else {
 		r.open(&users)
 	}

@@ -153,8 +153,8 @@ func (r *run) keepFirst(number int, at stamps, why *failure) {
 	}
 }
 
-// closed runs the users of a closed load until the window is over, and waits for them.
-func (r *run) closed(all *sync.WaitGroup) {
+// runClosed runs the users of a closed load until the window is over, and waits for them.
+func (r *run) runClosed(all *sync.WaitGroup) {
 	for user := range r.group.Load.Users {
 		all.Go(func() {
 			by := r.library.client(r.group, r.sockets)

@@ -66,7 +66,7 @@ func table(namespace string) []Codec {
 		},
 		{
 			Name: "json", MediaTypes: []string{"application/json"}, Libraries: []string{"encoding/json"},
-			Decode: decodeJSON, Encode: encoded(func(message any) ([]byte, error) { return json.Marshal(message) }),
+			Decode: decodeJSON, Encode: adaptMarshal(func(message any) ([]byte, error) { return json.Marshal(message) }),
 			EncodeList: encodeJSONList, ErrorBody: jsonError,
 		},
 		{
@@ -84,18 +84,18 @@ func table(namespace string) []Codec {
 		},
 		{
 			Name: "cbor", MediaTypes: []string{"application/cbor"}, Libraries: []string{"github.com/fxamacker/cbor/v2"},
-			Decode: decodeCBOR, Encode: encoded(cbor.Marshal), ErrorBody: errorMap(cbor.Marshal),
+			Decode: decodeCBOR, Encode: adaptMarshal(cbor.Marshal), ErrorBody: errorMap(cbor.Marshal),
 		},
 		{
 			Name: "msgpack", MediaTypes: []string{"application/vnd.msgpack"},
 			Libraries: []string{"github.com/vmihailenco/msgpack/v5"},
-			Decode:    decodeMsgpack, Encode: encoded(marshalMsgpack), ErrorBody: errorMap(marshalMsgpack),
+			Decode:    decodeMsgpack, Encode: adaptMarshal(marshalMsgpack), ErrorBody: errorMap(marshalMsgpack),
 		},
 	}
 }
 
-// Named is the codec of that name for a contract with that XML namespace.
-func Named(name, namespace string) (Codec, error) {
+// New returns the codec of that name for a contract with that XML namespace.
+func New(name, namespace string) (Codec, error) {
 	for _, row := range table(namespace) {
 		if row.Name != name {
 			continue
@@ -135,8 +135,8 @@ func (t Text) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// encoded is Encode by a library's function that returns bytes.
-func encoded(marshal func(any) ([]byte, error)) func(proto.Message) (Body, error) {
+// adaptMarshal makes Encode from a library's function that returns bytes.
+func adaptMarshal(marshal func(any) ([]byte, error)) func(proto.Message) (Body, error) {
 	return func(message proto.Message) (Body, error) {
 		text, err := marshal(message)
 		return bytes.NewReader(text), err
@@ -191,7 +191,7 @@ func encodeJSONList(message proto.Message) (Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The message is {"name":[…]}: the list is what stands between the first colon and
+	// The message is {"name":[…]}: the list is between the first colon and
 	// the last brace.
 	return bytes.NewReader(text[bytes.IndexByte(text, ':')+1 : len(text)-1]), nil
 }

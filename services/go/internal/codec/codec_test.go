@@ -42,9 +42,9 @@ func readBinaryVectors(t *testing.T) binaryVectors {
 	return vectors
 }
 
-func named(t *testing.T, name string) Codec {
+func newCodec(t *testing.T, name string) Codec {
 	t.Helper()
-	row, err := Named(name, "")
+	row, err := New(name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestBinaryVectorsAreReadAndWritten(t *testing.T) {
 			codec string
 			hex   string
 		}{{"cbor", vector.CBOR}, {"msgpack", vector.Msgpack}} {
-			row := named(t, of.codec)
+			row := newCodec(t, of.codec)
 			encoded, err := hex.DecodeString(of.hex)
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestBinaryRefusals(t *testing.T) {
 		codec   string
 		refused []refusedVector
 	}{{"cbor", vectors.RefusedCBOR}, {"msgpack", vectors.RefusedMsgpack}} {
-		row := named(t, of.codec)
+		row := newCodec(t, of.codec)
 		for _, vector := range of.refused {
 			input, err := hex.DecodeString(vector.Input)
 			if err != nil {

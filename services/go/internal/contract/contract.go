@@ -57,8 +57,8 @@ type Operation struct {
 	Route *Route
 }
 
-// Routed is the operation with that route.
-func (o Operation) Routed(route Route) Operation {
+// WithRoute returns the operation with that route.
+func (o Operation) WithRoute(route Route) Operation {
 	o.Route = &route
 	return o
 }
@@ -118,7 +118,7 @@ func Unary[Q, R any, PQ pointer[Q], PR pointer[R]](name string, answer func(PQ) 
 	}
 }
 
-// ErrUnavailable answers a call that the database did not. It is no application
+// ErrUnavailable answers a call that the database did not. It is not an application
 // error: REST status 503, gRPC UNAVAILABLE, SOAP fault Receiver.
 var ErrUnavailable = errors.New("database unavailable")
 

@@ -46,7 +46,7 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 func checkOperation(t *testing.T, operation *contract.Operation, row []string) {
 	t.Helper()
 	if operation.Name != row[1] {
-		t.Errorf("%s stands where the contract has %s", operation.Name, row[1])
+		t.Errorf("found %s where the contract has %s", operation.Name, row[1])
 	}
 	if stream := operation.Stream; stream != nil {
 		if stream.FromClient != (row[2] != "") || stream.FromServer != (row[4] != "") {
@@ -70,7 +70,7 @@ func checkOrder(t *testing.T, message protoreflect.MessageDescriptor) {
 	for i := range message.Fields().Len() {
 		field := message.Fields().Get(i)
 		if i > 0 && message.Fields().Get(i-1).Number() >= field.Number() {
-			t.Errorf("%s stands behind a field of a greater number", field.FullName())
+			t.Errorf("%s is behind a field of a greater number", field.FullName())
 		}
 		if field.Message() != nil {
 			checkOrder(t, field.Message())

@@ -53,7 +53,7 @@ func hasList(fields protoreflect.FieldDescriptors) bool {
 
 // CheckJSON counts the objects of a text before encoding/json reads it, which
 // has no limit of its own. A message and the items of one list are objects, so
-// more than those are too many, wherever they stand.
+// more than those are too many, wherever they are.
 func CheckJSON(text []byte) error {
 	// Braces within strings count too: many times faster, and nearly always enough.
 	if bytes.Count(text, []byte{'{'}) <= ItemsMax+1 {

@@ -25,7 +25,7 @@ const (
 	tableCount
 )
 
-// named is a row of the tables of pet types and specialties.
+// findName returns a row of the tables of pet types and specialties.
 type named struct {
 	id   int32
 	name string
@@ -66,7 +66,7 @@ type Store interface {
 	updateVisit(id int32, date, description string) error
 }
 
-// New is the contract on a store.
+// New returns the contract on a store.
 func New(tables Store) *contract.Contract {
 	s := service{tables}
 	of := &contract.Contract{Name: "petclinic", Service: "Petclinic", HasErrorInfo: true}
@@ -85,11 +85,11 @@ func New(tables Store) *contract.Contract {
 			contract.Unary("DeleteOwner", s.deleteOwner)),
 		{
 			contract.Unary("AddPetToOwner", s.addPetToOwner).
-				Routed(created("/owners/{ownerId}/pets", "/pets/{id}")),
+				WithRoute(postRoute("/owners/{ownerId}/pets", "/pets/{id}")),
 			contract.Unary("AddVisitToOwner", s.addVisitToOwner).
-				Routed(created("/owners/{ownerId}/pets/{petId}/visits", "/visits/{id}")),
+				WithRoute(postRoute("/owners/{ownerId}/pets/{petId}/visits", "/visits/{id}")),
 			contract.Unary("GetOwnersPet", s.getOwnersPet).
-				Routed(contract.Route{Method: "GET", Path: prefix + "/owners/{ownerId}/pets/{petId}", Status: 200}),
+				WithRoute(contract.Route{Method: "GET", Path: prefix + "/owners/{ownerId}/pets/{petId}", Status: 200}),
 		},
 		crud("/specialties", contract.Unary("ListSpecialties", s.listSpecialties),
 			contract.Unary("GetSpecialty", s.getSpecialty), contract.Unary("AddSpecialty", s.addSpecialty),
@@ -118,15 +118,15 @@ const prefix = "/petclinic/api"
 func crud(path string, list, get, add, update, remove contract.Operation) []contract.Operation {
 	one := prefix + path + "/{id}"
 	return []contract.Operation{
-		list.Routed(contract.Route{Method: "GET", Path: prefix + path, Status: 200, IsList: true}),
-		get.Routed(contract.Route{Method: "GET", Path: one, Status: 200}),
-		add.Routed(created(path, path+"/{id}")),
-		update.Routed(contract.Route{Method: "PUT", Path: one, Status: 204}),
-		remove.Routed(contract.Route{Method: "DELETE", Path: one, Status: 204}),
+		list.WithRoute(contract.Route{Method: "GET", Path: prefix + path, Status: 200, IsList: true}),
+		get.WithRoute(contract.Route{Method: "GET", Path: one, Status: 200}),
+		add.WithRoute(postRoute(path, path+"/{id}")),
+		update.WithRoute(contract.Route{Method: "PUT", Path: one, Status: 204}),
+		remove.WithRoute(contract.Route{Method: "DELETE", Path: one, Status: 204}),
 	}
 }
 
-func created(path, location string) contract.Route {
+func postRoute(path, location string) contract.Route {
 	return contract.Route{Method: "POST", Path: prefix + path, Status: 201, Location: prefix + location}
 }
 
@@ -155,32 +155,32 @@ func first[T any](rows []T, err error) (row T, _ error) {
 	return rows[0], nil
 }
 
-// listed is every row of a query; an empty list is an error of the contract.
-func listed[T any](rows []T, err error) ([]T, error) {
+// checkNotEmpty returns the rows of a query; an empty list is an error of the contract.
+func checkNotEmpty[T any](rows []T, err error) ([]T, error) {
 	if err == nil && len(rows) == 0 {
 		err = contract.ErrNotFound
 	}
 	return rows, err
 }
 
-// byID queries a row by an id that a caller gave: 0 there is no row, not every row.
-func byID[T any](query func(id int32) ([]T, error), id int32) (row T, err error) {
+// findByID queries a row by an id that a caller gave: 0 there is no row, not every row.
+func findByID[T any](query func(id int32) ([]T, error), id int32) (row T, err error) {
 	if id < 1 {
 		return row, contract.ErrNotFound
 	}
 	return first(query(id))
 }
 
-// done is the reply of an update or a deletion.
-func done(err error) (*pb.Done, error) {
+// makeDone returns the reply of an update or a deletion.
+func makeDone(err error) (*pb.Done, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &pb.Done{}, nil
 }
 
-func (s service) named(of table, id int32) (named, error) {
-	return byID(func(id int32) ([]named, error) { return s.store.names(of, id) }, id)
+func (s service) findName(of table, id int32) (named, error) {
+	return findByID(func(id int32) ([]named, error) { return s.store.names(of, id) }, id)
 }
 
 func (s service) addNamed(to table, name string) (int32, error) {
@@ -194,11 +194,11 @@ func (s service) rename(in table, id int32, name string) (*pb.Done, error) {
 	if !isText(name, nameMax) {
 		return nil, contract.ErrInvalid
 	}
-	return done(s.store.rename(in, id, name))
+	return makeDone(s.store.rename(in, id, name))
 }
 
 func (s service) listPetTypes(*pb.ListPetTypesRequest) (*pb.PetTypes, error) {
-	rows, err := listed(s.store.names(petTypes, 0))
+	rows, err := checkNotEmpty(s.store.names(petTypes, 0))
 	reply := &pb.PetTypes{}
 	for _, row := range rows {
 		reply.PetTypes = append(reply.PetTypes, &pb.PetType{Id: row.id, Name: row.name})
@@ -207,7 +207,7 @@ func (s service) listPetTypes(*pb.ListPetTypesRequest) (*pb.PetTypes, error) {
 }
 
 func (s service) getPetType(request *pb.GetPetTypeRequest) (*pb.PetType, error) {
-	row, err := s.named(petTypes, request.Id)
+	row, err := s.findName(petTypes, request.Id)
 	return &pb.PetType{Id: row.id, Name: row.name}, err
 }
 
@@ -221,11 +221,11 @@ func (s service) updatePetType(request *pb.UpdatePetTypeRequest) (*pb.Done, erro
 }
 
 func (s service) deletePetType(request *pb.DeletePetTypeRequest) (*pb.Done, error) {
-	return done(s.store.remove(petTypes, request.Id))
+	return makeDone(s.store.remove(petTypes, request.Id))
 }
 
 func (s service) listSpecialties(*pb.ListSpecialtiesRequest) (*pb.Specialties, error) {
-	rows, err := listed(s.store.names(specialties, 0))
+	rows, err := checkNotEmpty(s.store.names(specialties, 0))
 	reply := &pb.Specialties{}
 	for _, row := range rows {
 		reply.Specialties = append(reply.Specialties, &pb.Specialty{Id: row.id, Name: row.name})
@@ -234,7 +234,7 @@ func (s service) listSpecialties(*pb.ListSpecialtiesRequest) (*pb.Specialties, e
 }
 
 func (s service) getSpecialty(request *pb.GetSpecialtyRequest) (*pb.Specialty, error) {
-	row, err := s.named(specialties, request.Id)
+	row, err := s.findName(specialties, request.Id)
 	return &pb.Specialty{Id: row.id, Name: row.name}, err
 }
 
@@ -248,16 +248,16 @@ func (s service) updateSpecialty(request *pb.UpdateSpecialtyRequest) (*pb.Done, 
 }
 
 func (s service) deleteSpecialty(request *pb.DeleteSpecialtyRequest) (*pb.Done, error) {
-	return done(s.store.remove(specialties, request.Id))
+	return makeDone(s.store.remove(specialties, request.Id))
 }
 
 func (s service) listVets(*pb.ListVetsRequest) (*pb.Vets, error) {
-	rows, err := listed(s.store.vets(0))
+	rows, err := checkNotEmpty(s.store.vets(0))
 	return &pb.Vets{Vets: rows}, err
 }
 
 func (s service) getVet(request *pb.GetVetRequest) (*pb.Vet, error) {
-	return byID(s.store.vets, request.Id)
+	return findByID(s.store.vets, request.Id)
 }
 
 func (s service) addVet(request *pb.AddVetRequest) (*pb.Vet, error) {
@@ -268,18 +268,18 @@ func (s service) addVet(request *pb.AddVetRequest) (*pb.Vet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return byID(s.store.vets, id)
+	return findByID(s.store.vets, id)
 }
 
 func (s service) updateVet(request *pb.UpdateVetRequest) (*pb.Done, error) {
 	if !isPersonName(request.FirstName) || !isPersonName(request.LastName) {
 		return nil, contract.ErrInvalid
 	}
-	return done(s.store.updateVet(request.Id, request.FirstName, request.LastName, ids(request.Specialties)))
+	return makeDone(s.store.updateVet(request.Id, request.FirstName, request.LastName, ids(request.Specialties)))
 }
 
 func (s service) deleteVet(request *pb.DeleteVetRequest) (*pb.Done, error) {
-	return done(s.store.remove(vets, request.Id))
+	return makeDone(s.store.remove(vets, request.Id))
 }
 
 // ids of specialties, each once.
@@ -292,12 +292,12 @@ func ids(of []*pb.Specialty) (ids []int32) {
 }
 
 func (s service) listOwners(request *pb.ListOwnersRequest) (*pb.Owners, error) {
-	rows, err := listed(s.store.owners(0, request.LastName))
+	rows, err := checkNotEmpty(s.store.owners(0, request.LastName))
 	return &pb.Owners{Owners: rows}, err
 }
 
 func (s service) getOwner(request *pb.GetOwnerRequest) (*pb.Owner, error) {
-	return byID(func(id int32) ([]*pb.Owner, error) { return s.store.owners(id, "") }, request.Id)
+	return findByID(func(id int32) ([]*pb.Owner, error) { return s.store.owners(id, "") }, request.Id)
 }
 
 func (s service) addOwner(request *pb.AddOwnerRequest) (*pb.Owner, error) {
@@ -317,27 +317,27 @@ func (s service) updateOwner(request *pb.UpdateOwnerRequest) (*pb.Done, error) {
 	if !isOwner(owner) {
 		return nil, contract.ErrInvalid
 	}
-	return done(s.store.updateOwner(owner))
+	return makeDone(s.store.updateOwner(owner))
 }
 
 func (s service) deleteOwner(request *pb.DeleteOwnerRequest) (*pb.Done, error) {
-	return done(s.store.remove(owners, request.Id))
+	return makeDone(s.store.remove(owners, request.Id))
 }
 
 func (s service) listPets(*pb.ListPetsRequest) (*pb.Pets, error) {
-	rows, err := listed(s.store.pets(0, 0))
+	rows, err := checkNotEmpty(s.store.pets(0, 0))
 	return &pb.Pets{Pets: rows}, err
 }
 
 func (s service) getPet(request *pb.GetPetRequest) (*pb.Pet, error) {
-	return byID(func(id int32) ([]*pb.Pet, error) { return s.store.pets(id, 0) }, request.Id)
+	return findByID(func(id int32) ([]*pb.Pet, error) { return s.store.pets(id, 0) }, request.Id)
 }
 
 func (s service) getOwnersPet(request *pb.GetOwnersPetRequest) (*pb.Pet, error) {
 	if request.OwnerId < 1 {
 		return nil, contract.ErrNotFound
 	}
-	return byID(func(id int32) ([]*pb.Pet, error) { return s.store.pets(id, request.OwnerId) }, request.PetId)
+	return findByID(func(id int32) ([]*pb.Pet, error) { return s.store.pets(id, request.OwnerId) }, request.PetId)
 }
 
 func (s service) addPet(request *pb.AddPetRequest) (*pb.Pet, error) {
@@ -367,20 +367,20 @@ func (s service) updatePet(request *pb.UpdatePetRequest) (*pb.Done, error) {
 	if !isPet(request.Name, request.BirthDate) {
 		return nil, contract.ErrInvalid
 	}
-	return done(s.store.updatePet(request.Id, request.Name, request.BirthDate, request.GetType().GetId()))
+	return makeDone(s.store.updatePet(request.Id, request.Name, request.BirthDate, request.GetType().GetId()))
 }
 
 func (s service) deletePet(request *pb.DeletePetRequest) (*pb.Done, error) {
-	return done(s.store.remove(pets, request.Id))
+	return makeDone(s.store.remove(pets, request.Id))
 }
 
 func (s service) listVisits(*pb.ListVisitsRequest) (*pb.Visits, error) {
-	rows, err := listed(s.store.visits(0))
+	rows, err := checkNotEmpty(s.store.visits(0))
 	return &pb.Visits{Visits: rows}, err
 }
 
 func (s service) getVisit(request *pb.GetVisitRequest) (*pb.Visit, error) {
-	return byID(s.store.visits, request.Id)
+	return findByID(s.store.visits, request.Id)
 }
 
 func (s service) addVisit(request *pb.AddVisitRequest) (*pb.Visit, error) {
@@ -409,11 +409,11 @@ func (s service) updateVisit(request *pb.UpdateVisitRequest) (*pb.Done, error) {
 	if !isVisit(request.Date, request.Description) {
 		return nil, contract.ErrInvalid
 	}
-	return done(s.store.updateVisit(request.Id, request.Date, request.Description))
+	return makeDone(s.store.updateVisit(request.Id, request.Date, request.Description))
 }
 
 func (s service) deleteVisit(request *pb.DeleteVisitRequest) (*pb.Done, error) {
-	return done(s.store.remove(visits, request.Id))
+	return makeDone(s.store.remove(visits, request.Id))
 }
 
 // sortPets puts an owner's pets in the order of the contract: by the bytes of their

@@ -62,7 +62,7 @@ type database struct {
 	last [tableCount]atomic.Int32
 }
 
-// OpenDatabase connects and creates the tables anew, with the rows at the start.
+// OpenDatabase connects and creates the tables again, with the rows at the start.
 func OpenDatabase(settings store.Settings) (Store, error) {
 	opened, err := store.Open(settings, fill)
 	if err != nil {
@@ -112,13 +112,13 @@ func fill(ctx context.Context, into *sql.Tx) (err error) {
 // execute runs one statement, and returns none where no row was changed by it.
 func (d *database) execute(none error, statement string, parameters ...any) error {
 	err := d.Call(func(ctx context.Context, pool *sql.DB) error {
-		return changed(none)(pool.ExecContext(ctx, statement, parameters...))
+		return checkChanged(none)(pool.ExecContext(ctx, statement, parameters...))
 	})
 	return invalidReference(err)
 }
 
-// changed is none where a statement changed no row.
-func changed(none error) func(sql.Result, error) error {
+// checkChanged returns none where a statement changed no row.
+func checkChanged(none error) func(sql.Result, error) error {
 	return func(result sql.Result, err error) error {
 		if err != nil {
 			return err
@@ -162,8 +162,8 @@ type condition struct {
 	parameters []any
 }
 
-// byColumn selects the rows with an id, or all rows for 0.
-func byColumn(column string, id int32) condition {
+// selectByColumn selects the rows with an id, or all rows for 0.
+func selectByColumn(column string, id int32) condition {
 	if id == 0 {
 		return condition{}
 	}
@@ -171,7 +171,7 @@ func byColumn(column string, id int32) condition {
 }
 
 func (d *database) names(of table, id int32) (found []named, _ error) {
-	which := byColumn("id", id)
+	which := selectByColumn("id", id)
 	err := d.Call(func(ctx context.Context, pool *sql.DB) error {
 		rows, err := query(ctx, pool, func(row *named) []any { return []any{&row.id, &row.name} },
 			"SELECT id, name FROM "+tableNames[of]+which.where+" ORDER BY id", which.parameters...)
@@ -204,13 +204,13 @@ type vetSpecialty struct {
 
 func (d *database) vets(id int32) (found []*pb.Vet, _ error) {
 	err := d.Call(func(ctx context.Context, pool *sql.DB) (err error) {
-		which := byColumn("id", id)
+		which := selectByColumn("id", id)
 		found, err = query(ctx, pool, func(v *pb.Vet) []any { return []any{&v.Id, &v.FirstName, &v.LastName} },
 			"SELECT id, first_name, last_name FROM vets"+which.where+" ORDER BY id", which.parameters...)
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		which = byColumn("v.vet_id", id)
+		which = selectByColumn("v.vet_id", id)
 		rows, err := query(ctx, pool, func(row *vetSpecialty) []any { return []any{&row.vet, &row.id, &row.name} },
 			"SELECT v.vet_id, s.id, s.name FROM vet_specialties v JOIN specialties s ON s.id = v.specialty_id"+which.where,
 			which.parameters...)
@@ -240,7 +240,7 @@ func (d *database) addVet(firstName, lastName string, specialties []int32) (int3
 
 func (d *database) updateVet(id int32, firstName, lastName string, specialties []int32) error {
 	err := d.Transact(func(ctx context.Context, transaction *sql.Tx) error {
-		err := changed(contract.ErrNotFound)(transaction.ExecContext(ctx,
+		err := checkChanged(contract.ErrNotFound)(transaction.ExecContext(ctx,
 			"UPDATE vets SET first_name = $2, last_name = $3 WHERE id = $1", id, firstName, lastName))
 		if err != nil {
 			return err
@@ -266,7 +266,7 @@ func insertSpecialties(ctx context.Context, into *sql.Tx, vet int32, specialties
 // `_` a meaning, and in SQLite takes no account of case.
 func ownersWhere(id int32, lastName string) condition {
 	if lastName == "" {
-		return byColumn("o.id", id)
+		return selectByColumn("o.id", id)
 	}
 	return condition{" WHERE substr(o.last_name, 1, length(CAST($1 AS TEXT))) = CAST($1 AS TEXT)", []any{lastName}}
 }
@@ -355,7 +355,7 @@ func (d *database) selectPets(ctx context.Context, pool *sql.DB, which condition
 func scanVisit(v *pb.Visit) []any { return []any{&v.Id, &v.Date, &v.Description, &v.PetId} }
 
 func (d *database) pets(id, owner int32) (found []*pb.Pet, _ error) {
-	which := byColumn("p.id", id)
+	which := selectByColumn("p.id", id)
 	if owner != 0 {
 		which = condition{" WHERE p.id = $1 AND o.id = $2", []any{id, owner}}
 	}
@@ -389,7 +389,7 @@ func (d *database) updatePet(id int32, name, birthDate string, petType int32) er
 }
 
 func (d *database) visits(id int32) (found []*pb.Visit, _ error) {
-	which := byColumn("id", id)
+	which := selectByColumn("id", id)
 	err := d.Call(func(ctx context.Context, pool *sql.DB) (err error) {
 		found, err = query(ctx, pool, scanVisit, "SELECT id, visit_date, description, pet_id FROM visits"+
 			which.where+" ORDER BY id", which.parameters...)

@@ -37,8 +37,8 @@ func (r *rows[T]) find(id int32) (value *T, err error) {
 	return &r.all[at].value, nil
 }
 
-// referred is find for a row that another one names.
-func (r *rows[T]) referred(id int32) (*T, error) {
+// findReference is like find, for a row that another one names.
+func (r *rows[T]) findReference(id int32) (*T, error) {
 	value, err := r.find(id)
 	if err != nil {
 		return nil, contract.ErrInvalid
@@ -65,8 +65,8 @@ func (r *rows[T]) remove(id int32) (removed T, err error) {
 	return removed, nil
 }
 
-// selected are the rows of an id, or all rows for 0.
-func (r *rows[T]) selected(id int32) []row[T] {
+// selectRows returns the rows of an id, or all rows for 0.
+func (r *rows[T]) selectRows(id int32) []row[T] {
 	if id == 0 {
 		return r.all
 	}
@@ -139,7 +139,7 @@ func must(_ int32, err error) {
 func (m *memory) names(of table, id int32) (found []named, _ error) {
 	m.lock.RLock()
 	defer m.lock.RUnlock()
-	for _, row := range m.named[of].selected(id) {
+	for _, row := range m.named[of].selectRows(id) {
 		found = append(found, named{row.id, row.value})
 	}
 	return found, nil
@@ -171,7 +171,7 @@ func (m *memory) remove(from table, id int32) error {
 		_, err := m.named[specialties].remove(id)
 		for i := range m.vetRows.all {
 			vet := &m.vetRows.all[i].value
-			vet.specialties = without(vet.specialties, id)
+			vet.specialties = removeID(vet.specialties, id)
 		}
 		return err
 	case vets:
@@ -189,7 +189,7 @@ func (m *memory) remove(from table, id int32) error {
 			return err
 		}
 		owner, _ := m.ownerRows.find(row.owner)
-		owner.pets = without(owner.pets, id)
+		owner.pets = removeID(owner.pets, id)
 		m.removePet(id)
 		return nil
 	}
@@ -198,7 +198,7 @@ func (m *memory) remove(from table, id int32) error {
 		return err
 	}
 	pet, _ := m.petRows.find(visit.PetId)
-	pet.visits = without(pet.visits, id)
+	pet.visits = removeID(pet.visits, id)
 	return nil
 }
 
@@ -210,7 +210,7 @@ func (m *memory) removePetType(id int32) error {
 		pet := m.petRows.all[i]
 		if pet.value.petType == id {
 			owner, _ := m.ownerRows.find(pet.value.owner)
-			owner.pets = without(owner.pets, pet.id)
+			owner.pets = removeID(owner.pets, pet.id)
 			m.removePet(pet.id)
 		}
 	}
@@ -230,14 +230,14 @@ func (m *memory) removePet(id int32) {
 	}
 }
 
-func without(ids []int32, id int32) []int32 {
+func removeID(ids []int32, id int32) []int32 {
 	return slices.DeleteFunc(ids, func(other int32) bool { return other == id })
 }
 
 func (m *memory) vets(id int32) (found []*pb.Vet, _ error) {
 	m.lock.RLock()
 	defer m.lock.RUnlock()
-	for _, row := range m.vetRows.selected(id) {
+	for _, row := range m.vetRows.selectRows(id) {
 		vet := &pb.Vet{Id: row.id, FirstName: row.value.firstName, LastName: row.value.lastName,
 			Specialties: []*pb.Specialty{}}
 		for _, id := range row.value.specialties {
@@ -252,7 +252,7 @@ func (m *memory) vets(id int32) (found []*pb.Vet, _ error) {
 
 func (m *memory) checkSpecialties(ids []int32) error {
 	for _, id := range ids {
-		if _, err := m.named[specialties].referred(id); err != nil {
+		if _, err := m.named[specialties].findReference(id); err != nil {
 			return err
 		}
 	}
@@ -285,7 +285,7 @@ func (m *memory) updateVet(id int32, firstName, lastName string, ids []int32) er
 func (m *memory) owners(id int32, lastName string) (found []*pb.Owner, _ error) {
 	m.lock.RLock()
 	defer m.lock.RUnlock()
-	for _, row := range m.ownerRows.selected(id) {
+	for _, row := range m.ownerRows.selectRows(id) {
 		of := row.value
 		if !strings.HasPrefix(of.LastName, lastName) {
 			continue
@@ -340,7 +340,7 @@ func (m *memory) pet(id int32) *pb.Pet {
 func (m *memory) pets(id, owner int32) (found []*pb.Pet, _ error) {
 	m.lock.RLock()
 	defer m.lock.RUnlock()
-	for _, row := range m.petRows.selected(id) {
+	for _, row := range m.petRows.selectRows(id) {
 		if owner == 0 || row.value.owner == owner {
 			found = append(found, m.pet(row.id))
 		}
@@ -351,11 +351,11 @@ func (m *memory) pets(id, owner int32) (found []*pb.Pet, _ error) {
 func (m *memory) addPet(name, birthDate string, petType, owner int32) (id int32, typeName string, err error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	typeRow, err := m.named[petTypes].referred(petType)
+	typeRow, err := m.named[petTypes].findReference(petType)
 	if err != nil {
 		return 0, "", err
 	}
-	of, err := m.ownerRows.referred(owner)
+	of, err := m.ownerRows.findReference(owner)
 	if err != nil {
 		return 0, "", err
 	}
@@ -373,7 +373,7 @@ func (m *memory) updatePet(id int32, name, birthDate string, petType int32) erro
 	if err != nil {
 		return err
 	}
-	if _, err := m.named[petTypes].referred(petType); err != nil {
+	if _, err := m.named[petTypes].findReference(petType); err != nil {
 		return err
 	}
 	row.name, row.birthDate, row.petType = name, birthDate, petType
@@ -393,7 +393,7 @@ func (m *memory) checkPet(id, owner int32) error {
 func (m *memory) visits(id int32) (found []*pb.Visit, _ error) {
 	m.lock.RLock()
 	defer m.lock.RUnlock()
-	for _, row := range m.visitRows.selected(id) {
+	for _, row := range m.visitRows.selectRows(id) {
 		found = append(found, row.value)
 	}
 	return found, nil
@@ -402,7 +402,7 @@ func (m *memory) visits(id int32) (found []*pb.Visit, _ error) {
 func (m *memory) addVisit(date, description string, pet int32) (int32, error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	of, err := m.petRows.referred(pet)
+	of, err := m.petRows.findReference(pet)
 	if err != nil {
 		return 0, err
 	}

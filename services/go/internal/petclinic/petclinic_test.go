@@ -237,7 +237,7 @@ func TestLimits(t *testing.T) {
 	for _, text := range []string{"", "2010-9-7", "2010/09/07", "1900-02-29", "2010-13-01", "2010-04-31", "0000-01-01",
 		"2010-09-071", "٢٠١٠-09-07", "+201-09-07", " 2010-09-07", "2024-09-09T00:00"} {
 		if isDate(text) {
-			t.Errorf("%q is no date", text)
+			t.Errorf("%q is not a date", text)
 		}
 	}
 	for text, want := range map[string]bool{strings.Repeat("é", 30): true, strings.Repeat("é", 31): false,

@@ -21,7 +21,7 @@ type database struct {
 	group atomic.Int32
 }
 
-// OpenDatabase connects and creates both tables anew.
+// OpenDatabase connects and creates both tables again.
 func OpenDatabase(settings store.Settings) (Store, error) {
 	opened, err := store.Open(settings, fill)
 	if err != nil {

@@ -135,7 +135,7 @@ func (c *Config) checkVariants() *Refusal {
 	switch {
 	case c.Stack.Binding == "soap":
 		if refusal := c.checkWord("stack.soap", c.Stack.SOAP,
-			offered("soap", func(o offer) []string { return o.SOAP })...); refusal != nil {
+			listOffered("soap", func(o offer) []string { return o.SOAP })...); refusal != nil {
 			return refusal
 		}
 	case c.Stack.SOAP != "":
@@ -161,7 +161,7 @@ func (c *Config) checkEndOfMessage() *Refusal {
 	case c.Stack.Transport == "http/1.0" && end == "chunked":
 		return &Refusal{option, "HTTP/1.0 has no chunks", "use end_of_message=until-close or transport=http/1.1"}
 	}
-	return c.checkWord(option, end, offered(c.Stack.Binding, func(o offer) []string { return o.EndOfMessage })...)
+	return c.checkWord(option, end, listOffered(c.Stack.Binding, func(o offer) []string { return o.EndOfMessage })...)
 }
 
 func (c *Config) checkCloseDelay() *Refusal {
@@ -223,7 +223,7 @@ func (c *Config) checkStore() *Refusal {
 func (c *Config) checkDatabase() *Refusal {
 	kinds := []string{"memory"}
 	if slices.Contains(storedContracts, c.Contract) {
-		kinds = offered(c.Stack.Binding, func(o offer) []string { return o.Stores })
+		kinds = listOffered(c.Stack.Binding, func(o offer) []string { return o.Stores })
 	}
 	if refusal := c.checkWord("store.kind", c.Store.Kind, kinds...); refusal != nil {
 		return refusal

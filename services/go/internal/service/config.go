@@ -196,7 +196,7 @@ func (s *Store) complete() {
 
 // sections names every key that a configuration may have, by the object that
 // holds it. encoding/json alone would take `Codec` for `codec` and would not
-// say where an unknown key stands.
+// report where an unknown key is.
 var sections = map[string][]string{
 	"": {"contract", "stack", "listen", "metrics_listen", "store", "tls", "socket", "processors",
 		"collector", "faults", "codec_times"},

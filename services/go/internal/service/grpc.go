@@ -162,7 +162,7 @@ func newProtoCodec() protoCodec { return protoCodec{encoding.GetCodecV2(protocod
 func (protoCodec) Unmarshal(data mem.BufferSlice, into any) error {
 	message, ok := into.(proto.Message)
 	if !ok {
-		return fmt.Errorf("%T is no message", into)
+		return fmt.Errorf("%T is not a message", into)
 	}
 	buffer := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer buffer.Free()

@@ -58,7 +58,7 @@ func codecLibraries(stack Stack) []string {
 	case "grpc":
 		return []string{"google.golang.org/protobuf/proto"}
 	}
-	row, err := codec.Named(stack.Codec, "")
+	row, err := codec.New(stack.Codec, "")
 	if err != nil {
 		panic(err) // Config.check refuses a codec without a row
 	}

@@ -37,9 +37,9 @@ func readOffers(text []byte) []offer {
 	return document.Serves
 }
 
-// offered are the words of one axis in the order of service.json, over the entries
+// listOffered returns the words of one axis in the order of service.json, over the entries
 // of a binding; "" stands for every binding.
-func offered(binding string, axis func(offer) []string) (words []string) {
+func listOffered(binding string, axis func(offer) []string) (words []string) {
 	for _, entry := range offers {
 		if binding != "" && entry.Binding != binding {
 			continue
@@ -53,19 +53,19 @@ func offered(binding string, axis func(offer) []string) (words []string) {
 	return words
 }
 
-func offeredBindings() []string {
-	return offered("", func(o offer) []string { return []string{o.Binding} })
+func listBindings() []string {
+	return listOffered("", func(o offer) []string { return []string{o.Binding} })
 }
 
-func offeredContracts() []string { return offered("", func(o offer) []string { return o.Contracts }) }
+func listContracts() []string { return listOffered("", func(o offer) []string { return o.Contracts }) }
 
-func offeredCodecs(binding string) []string {
-	return offered(binding, func(o offer) []string { return o.Codecs })
+func listCodecs(binding string) []string {
+	return listOffered(binding, func(o offer) []string { return o.Codecs })
 }
 
 // codecsFor are the codecs of a binding that carry a contract.
 func codecsFor(binding, contract string) []string {
-	return offered(binding, func(o offer) []string {
+	return listOffered(binding, func(o offer) []string {
 		if !slices.Contains(o.Contracts, contract) {
 			return nil
 		}
@@ -90,18 +90,18 @@ func (c *Config) checkCodecTimes() *Refusal {
 // unserved are bindings that other services have, and why this one has not.
 var unserved = map[string]string{
 	"iiop": "there is no well-kept ORB for Go",
-	"raw":  "length-prefixed messages are no library's business in Go",
+	"raw":  "no library in Go offers length-prefixed messages",
 }
 
 func (c *Config) checkStack() *Refusal {
-	if refusal := c.checkWord("contract", c.Contract, offeredContracts()...); refusal != nil {
+	if refusal := c.checkWord("contract", c.Contract, listContracts()...); refusal != nil {
 		return refusal
 	}
 	if reason, known := unserved[c.Stack.Binding]; known {
 		return &Refusal{"stack.binding", "the Go service does not serve " + c.Stack.Binding + ": " + reason,
 			"use " + c.Stack.Binding + "@rust, or binding=rest, soap or grpc"}
 	}
-	if refusal := c.checkWord("stack.binding", c.Stack.Binding, offeredBindings()...); refusal != nil {
+	if refusal := c.checkWord("stack.binding", c.Stack.Binding, listBindings()...); refusal != nil {
 		return refusal
 	}
 	if c.Stack.Codec == "soap-encoded" && c.Stack.Binding == "soap" {
@@ -117,7 +117,7 @@ func (c *Config) checkStack() *Refusal {
 		{"stack.compression", c.Stack.Compression, func(o offer) []string { return o.Compression }},
 		{"stack.security", c.Stack.Security, func(o offer) []string { return o.Security }},
 	} {
-		if refusal := c.checkWord(axis.option, axis.value, offered(c.Stack.Binding, axis.words)...); refusal != nil {
+		if refusal := c.checkWord(axis.option, axis.value, listOffered(c.Stack.Binding, axis.words)...); refusal != nil {
 			return refusal
 		}
 	}
@@ -140,7 +140,7 @@ func (c *Config) checkWord(option, value string, legal ...string) *Refusal {
 		return nil
 	}
 	who := "the Go service"
-	if slices.Contains(offeredBindings(), c.Stack.Binding) {
+	if slices.Contains(listBindings(), c.Stack.Binding) {
 		who = c.Stack.Binding + "@go"
 	}
 	axis := option[strings.LastIndex(option, ".")+1:]

@@ -31,7 +31,7 @@ func TestOffersAreInTheTable(t *testing.T) {
 	var table struct{ Bindings []binding }
 	readJSON(t, "../../../../python/wirelab/data/stack.json", &table)
 	for _, row := range table.Bindings {
-		codecs := offeredCodecs(row.Name)
+		codecs := listCodecs(row.Name)
 		if _, reason := unserved[row.Name]; len(codecs) > 0 == reason {
 			t.Errorf("%s is neither served nor named as unserved, or both", row.Name)
 		}
@@ -40,7 +40,7 @@ func TestOffersAreInTheTable(t *testing.T) {
 				t.Errorf("%s serves codec %s, which stack.json does not have", row.Name, codec)
 			}
 		}
-		for _, transport := range offered(row.Name, func(o offer) []string { return o.Transports }) {
+		for _, transport := range listOffered(row.Name, func(o offer) []string { return o.Transports }) {
 			if !slices.Contains(row.Transports, transport) {
 				t.Errorf("%s serves transport %s, which stack.json does not have", row.Name, transport)
 			}
@@ -54,7 +54,7 @@ func TestEveryOfferedCodecOfRESTHasARow(t *testing.T) {
 	for _, row := range codec.All("") {
 		rows = append(rows, row.Name)
 	}
-	if got, want := sorted(rows), sorted(offeredCodecs("rest")); !slices.Equal(got, want) {
+	if got, want := sortWords(rows), sortWords(listCodecs("rest")); !slices.Equal(got, want) {
 		t.Errorf("rows of internal/codec %v, offered in service.json %v", got, want)
 	}
 }
@@ -69,4 +69,4 @@ func TestRefusalsListCodecsInTheOrderOfServiceJSON(t *testing.T) {
 	}
 }
 
-func sorted(words []string) []string { return slices.Sorted(slices.Values(words)) }
+func sortWords(words []string) []string { return slices.Sorted(slices.Values(words)) }

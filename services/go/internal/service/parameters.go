@@ -27,8 +27,8 @@ func fieldOf(message proto.Message, name string) protoreflect.FieldDescriptor {
 	return message.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
 }
 
-// filled is a path with fields of a message, which are numbers, in its braces.
-func filled(path string, message proto.Message) string {
+// fillPath returns a path with fields of a message, which are numbers, in its braces.
+func fillPath(path string, message proto.Message) string {
 	for _, name := range wildcards(path) {
 		value := message.ProtoReflect().Get(fieldOf(message, name)).Int()
 		path = strings.Replace(path, "{"+name+"}", strconv.FormatInt(value, 10), 1)
@@ -41,7 +41,7 @@ type parameterError struct{ text string }
 
 func (e *parameterError) Error() string { return e.text }
 
-// readParameters sets the fields of a message that stand in the path and in the query.
+// readParameters sets the fields of a message that are in the path and in the query.
 func readParameters(request *http.Request, route *contract.Route, into proto.Message) error {
 	for _, name := range wildcards(route.Path) {
 		value, err := strconv.ParseInt(request.PathValue(name), 10, 32)
@@ -55,7 +55,7 @@ func readParameters(request *http.Request, route *contract.Route, into proto.Mes
 	}
 	query, err := url.ParseQuery(request.URL.RawQuery)
 	value := strings.ToValidUTF8(query.Get(route.Query), "\uFFFD")
-	// A NUL is no character of a text, and PostgreSQL does not read one.
+	// A text has no NUL, and PostgreSQL does not read one.
 	if err != nil || strings.ContainsRune(value, 0) {
 		return &parameterError{route.Query + " must have no NUL"}
 	}

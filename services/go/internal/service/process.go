@@ -140,15 +140,15 @@ func newContract(config *Config) (*contract.Contract, error) {
 	case "calendar":
 		return calendar.New(), nil
 	case "records":
-		return stored(config.Store, records.New, records.NewMemory, records.OpenDatabase)
+		return openStored(config.Store, records.New, records.NewMemory, records.OpenDatabase)
 	case "petclinic":
-		return stored(config.Store, petclinic.New, petclinic.NewMemory, petclinic.OpenDatabase)
+		return openStored(config.Store, petclinic.New, petclinic.NewMemory, petclinic.OpenDatabase)
 	}
 	return transfer.New(*config.Store.HelloBytes), nil
 }
 
-// stored is a contract that keeps rows, on the store that is configured.
-func stored[S any](of Store, contractOn func(S) *contract.Contract, memory func() S,
+// openStored returns a contract that keeps rows, on the store that is configured.
+func openStored[S any](of Store, contractOn func(S) *contract.Contract, memory func() S,
 	database func(store.Settings) (S, error)) (*contract.Contract, error) {
 	if of.Kind == "memory" {
 		return contractOn(memory()), nil

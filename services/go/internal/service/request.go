@@ -72,7 +72,7 @@ func accepts(header http.Header, mediaType string) bool {
 	}
 	kind, _, _ := strings.Cut(mediaType, "/")
 	best, allowed := 0, false
-	for name, quality := range weighted(fields) {
+	for name, quality := range parseWeights(fields) {
 		specificity := 0
 		switch name {
 		case mediaType:
@@ -93,7 +93,7 @@ func accepts(header http.Header, mediaType string) bool {
 // (RFC 9110 section 12.5.3). Without the field, any coding would be allowed,
 // but a client that does not ask for one is not given it.
 func acceptsCoding(header http.Header, coding string) bool {
-	qualities := weighted(header.Values("Accept-Encoding"))
+	qualities := parseWeights(header.Values("Accept-Encoding"))
 	for _, name := range []string{coding, "x-" + coding, "*"} {
 		if quality, named := qualities[name]; named {
 			return quality > 0
@@ -102,9 +102,9 @@ func acceptsCoding(header http.Header, coding string) bool {
 	return false
 }
 
-// weighted reads a list such as `a, b;q=0.5` into names, in lower case, with
+// parseWeights reads a list such as `a, b;q=0.5` into names, in lower case, with
 // their weights.
-func weighted(fields []string) map[string]float64 {
+func parseWeights(fields []string) map[string]float64 {
 	qualities := map[string]float64{}
 	for _, field := range fields {
 		for part := range strings.SplitSeq(field, ",") {

@@ -53,7 +53,7 @@ func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.
 
 // restCodec is the codec of a configuration that was checked.
 func restCodec(config *Config, of *contract.Contract) codec.Codec {
-	row, err := codec.Named(config.Stack.Codec, of.Namespace())
+	row, err := codec.New(config.Stack.Codec, of.Namespace())
 	if err != nil {
 		panic(err) // Config.check refuses a codec without a row
 	}
@@ -65,7 +65,7 @@ type methods map[string]int
 
 // restPlace is an operation's method, and its path as a pattern of http.ServeMux.
 func restPlace(of *contract.Contract, operation *contract.Operation) (method, path string) {
-	method, path = http.MethodPost, "/"+of.Name+"/"+hyphenated(operation.Name)
+	method, path = http.MethodPost, "/"+of.Name+"/"+hyphenate(operation.Name)
 	if route := operation.Route; route != nil {
 		method = route.Method
 		if route.Path != "" {
@@ -75,8 +75,8 @@ func restPlace(of *contract.Contract, operation *contract.Operation) (method, pa
 	return method, path
 }
 
-// hyphenated is `direct-debit` of `DirectDebit`.
-func hyphenated(name string) string {
+// hyphenate returns `direct-debit` of `DirectDebit`.
+func hyphenate(name string) string {
 	var path strings.Builder
 	for i, letter := range name {
 		if i > 0 && unicode.IsUpper(letter) {
@@ -134,7 +134,7 @@ func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *co
 		return err
 	}
 	if route.Location != "" {
-		w.Header().Set("Location", filled(route.Location, answer))
+		w.Header().Set("Location", fillPath(route.Location, answer))
 	}
 	if route.Status == http.StatusNoContent {
 		w.WriteHeader(route.Status)
@@ -165,7 +165,7 @@ func (r *rest) failCall(w http.ResponseWriter, request *http.Request, route *con
 	r.fail(w, request, err)
 }
 
-// internalUnlessKnown: an answer that is no application error is the service's
+// internalUnlessKnown: an answer that is not an application error is the service's
 // own failure.
 func internalUnlessKnown(err error) error {
 	if isApplicationError(err) {

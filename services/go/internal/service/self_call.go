@@ -121,7 +121,7 @@ func restCaller(config *Config, of *contract.Contract, transport *http.Transport
 	form := restCodec(config, of)
 	return func(ctx context.Context, operation *contract.Operation, request proto.Message) (proto.Message, error) {
 		method, path := restPlace(of, operation)
-		path = filled(path, request)
+		path = fillPath(path, request)
 		var content bytes.Buffer
 		header := http.Header{"Accept": form.MediaTypes[:1]}
 		if method == http.MethodPost {

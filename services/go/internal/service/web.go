@@ -35,7 +35,7 @@ func newWeb(config *Config, security *tls.Config, handler http.Handler) *web {
 		endMessage: config.Stack.EndOfMessage,
 		coding:     compression.New(config.Stack.Compression),
 	}
-	s.server = &http.Server{Handler: s.shaped(handler), Protocols: new(http.Protocols), TLSConfig: security}
+	s.server = &http.Server{Handler: s.shape(handler), Protocols: new(http.Protocols), TLSConfig: security}
 	switch {
 	case config.Stack.Transport != "http/2":
 		s.server.Protocols.SetHTTP1(true)
@@ -58,10 +58,10 @@ func http2Windows(socket Socket) *http.HTTP2Config {
 	return windows
 }
 
-// shaped makes net/http frame replies as the stack asks for. It takes the
+// shape makes net/http frame replies as the stack asks for. It takes the
 // version of a reply from the request, and goes on to the end of the connection
 // where a reply has no length and its coding is named `identity`.
-func (s *web) shaped(handler http.Handler) http.Handler {
+func (s *web) shape(handler http.Handler) http.Handler {
 	if !s.http10 && s.endMessage != "until-close" {
 		return handler
 	}

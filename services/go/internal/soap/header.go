@@ -108,7 +108,7 @@ func (e *Endpoint) readHeader(document *xmlmap.Document, into *identity) error {
 		case e.Credentials != nil && block.Name == security && e.isOurs(block):
 			err = readSecurity(document, into)
 		case e.isOurs(block) && e.mustUnderstand(block):
-			return &Fault{MustUnderstand, "header block " + shortened(block.Name.Local) + " is not understood"}
+			return &Fault{MustUnderstand, "header block " + shorten(block.Name.Local) + " is not understood"}
 		default:
 			err = document.Skip()
 		}
@@ -138,4 +138,4 @@ func (e *Endpoint) attribute(block *xml.StartElement, name string) string {
 	return ""
 }
 
-func shortened(name string) string { return name[:min(len(name), 80)] }
+func shorten(name string) string { return name[:min(len(name), 80)] }

@@ -11,7 +11,7 @@ import (
 )
 
 // ReadRequest reads an envelope into the index of its operation and the request.
-// The action is the one that HTTP carried; an empty one is no action. The error
+// The action is the one that HTTP carried; an empty one is not an action. The error
 // is a *Fault.
 func (e *Endpoint) ReadRequest(text []byte, action string) (operation int, request proto.Message, err error) {
 	err = e.read(text, func(document *xmlmap.Document, child *xml.StartElement) error {
@@ -114,7 +114,7 @@ func (e *Endpoint) checkEnvelope(root xml.Name) error {
 		return senderFault("the root element is %.80s, not Envelope", root.Local)
 	case root.Space != e.Version.Namespace:
 		return &Fault{VersionMismatch, "this service serves SOAP " + e.Version.Name + ", not namespace " +
-			shortened(root.Space)}
+			shorten(root.Space)}
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ type Database struct {
 	failing atomic.Bool
 }
 
-// Open connects, and creates the tables anew by reset, in one transaction.
+// Open connects, and creates the tables again by reset, in one transaction.
 func Open(settings Settings, reset func(context.Context, *sql.Tx) error) (*Database, error) {
 	driver, source := "pgx", settings.URL
 	if settings.Kind == "sqlite" {

@@ -10,7 +10,7 @@ import (
 	pb "wirelab/services/go/transferpb"
 )
 
-// New is the contract with a text of that many bytes. Hello's replies are made
+// New returns the contract with a text of that many bytes. Hello's replies are made
 // once, as in the study's service.
 func New(helloBytes int) *contract.Contract {
 	text := Text(helloBytes)
@@ -20,8 +20,8 @@ func New(helloBytes int) *contract.Contract {
 		Name:    "transfer",
 		Service: "Transfer",
 		Operations: []contract.Operation{
-			contract.Unary("Hello", func(*pb.HelloRequest) (*pb.HelloReply, error) { return hello, nil }).Routed(get),
-			contract.Unary("HelloBytes", func(*pb.HelloRequest) (*pb.HelloBytesReply, error) { return raw, nil }).Routed(get),
+			contract.Unary("Hello", func(*pb.HelloRequest) (*pb.HelloReply, error) { return hello, nil }).WithRoute(get),
+			contract.Unary("HelloBytes", func(*pb.HelloRequest) (*pb.HelloBytesReply, error) { return raw, nil }).WithRoute(get),
 			contract.Unary("Submit", submit),
 			contract.Unary("Upload", upload),
 			{Name: "UploadStream", Stream: &contract.Stream{FromClient: true, Serve: uploadStream}},

@@ -58,7 +58,7 @@ func (d *Document) token() (xml.Token, error) {
 			return nil, ErrDoctype
 		case xml.ProcInst:
 			if token.Target == "xml" && !first {
-				return nil, errors.New("an XML declaration stands first")
+				return nil, errors.New("an XML declaration is allowed only at the beginning")
 			}
 		case xml.StartElement:
 			if d.depth() >= DepthMax {
@@ -83,7 +83,7 @@ func (d *Document) Child() (*xml.StartElement, error) {
 	for {
 		token, err := d.token()
 		if err != nil {
-			return nil, atEnd(err)
+			return nil, convertEOF(err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -92,7 +92,7 @@ func (d *Document) Child() (*xml.StartElement, error) {
 			return nil, nil
 		case xml.CharData:
 			if !isSpace(token) {
-				return nil, errors.New("there is text where only elements may stand")
+				return nil, errors.New("there is text where only elements are allowed")
 			}
 		}
 	}
@@ -107,11 +107,11 @@ func (d *Document) Text(into []byte) ([]byte, error) {
 	for {
 		token, err := d.token()
 		if err != nil {
-			return nil, atEnd(err)
+			return nil, convertEOF(err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			return nil, fmt.Errorf("element %s stands where only text may", token.Name.Local)
+			return nil, fmt.Errorf("element %s is in a place where only text is allowed", token.Name.Local)
 		case xml.EndElement:
 			return into, nil
 		case xml.CharData:
@@ -124,7 +124,7 @@ func (d *Document) Text(into []byte) ([]byte, error) {
 func (d *Document) Skip() error {
 	for above := d.depth() - 1; d.depth() > above; {
 		if _, err := d.token(); err != nil {
-			return atEnd(err)
+			return convertEOF(err)
 		}
 	}
 	return nil
@@ -146,8 +146,8 @@ func (d *Document) End() error {
 	}
 }
 
-// atEnd: encoding/xml calls the end of a document EOF, elements open or not.
-func atEnd(err error) error {
+// convertEOF: encoding/xml calls the end of a document EOF, elements open or not.
+func convertEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

@@ -26,7 +26,7 @@ var ErrReference = errors.New("a character reference names no character")
 // is not well-formed is left to it.
 func checkMarkup(text []byte) error {
 	for len(text) > 0 {
-		at := through(text, bytes.IndexByte(text, '<'), 0)
+		at := lengthThrough(text, bytes.IndexByte(text, '<'), 0)
 		if err := checkReferences(text[:at]); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ var sections = []struct{ start, end []byte }{
 func markupEnd(text []byte) int {
 	for _, section := range sections {
 		if bytes.HasPrefix(text, section.start) {
-			return through(text, bytes.Index(text, section.end), len(section.end))
+			return lengthThrough(text, bytes.Index(text, section.end), len(section.end))
 		}
 	}
 	for at := 1; at < len(text); {
@@ -91,13 +91,13 @@ func markupEnd(text []byte) int {
 			return at + 1
 		}
 		value := text[at+1:]
-		at += 1 + through(value, bytes.IndexByte(value, text[at]), 1)
+		at += 1 + lengthThrough(value, bytes.IndexByte(value, text[at]), 1)
 	}
 	return len(text)
 }
 
-// through is the length up to and with what was found; all of text if nothing was.
-func through(text []byte, found, length int) int {
+// lengthThrough returns the length up to and with what was found; all of text if nothing was.
+func lengthThrough(text []byte, found, length int) int {
 	if found < 0 {
 		return len(text)
 	}

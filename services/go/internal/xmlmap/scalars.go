@@ -19,16 +19,16 @@ func readScalar(field protoreflect.FieldDescriptor, text []byte) (value protoref
 	case protoreflect.BytesKind:
 		return readBytes(field, text)
 	case protoreflect.Int32Kind, protoreflect.Int64Kind:
-		return readInteger(field, trimmed(text))
+		return readInteger(field, trim(text))
 	case protoreflect.BoolKind:
-		return readBool(field, trimmed(text))
+		return readBool(field, trim(text))
 	case protoreflect.DoubleKind:
-		return readDouble(field, trimmed(text))
+		return readDouble(field, trim(text))
 	}
 	return value, fmt.Errorf("%s: kind %s is not of the contracts' profile", field.Name(), field.Kind())
 }
 
-func trimmed(text []byte) string { return string(bytes.Trim(text, space)) }
+func trim(text []byte) string { return string(bytes.Trim(text, space)) }
 
 func readInteger(field protoreflect.FieldDescriptor, text string) (value protoreflect.Value, err error) {
 	bits := 64

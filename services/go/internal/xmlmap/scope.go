@@ -16,16 +16,16 @@ const (
 // Errors of names (Namespaces in XML 1.0).
 var (
 	ErrAttributes = fmt.Errorf("an element has at most %d attributes, %d namespaces are in scope at most", AttributesMax, BindingsMax)
-	ErrTwice      = errors.New("an attribute stands twice")
+	ErrTwice      = errors.New("an attribute appears twice")
 	ErrPrefix     = errors.New("a prefix is not declared")
-	ErrCrossed    = errors.New("an element is ended that is not the last that was begun")
+	ErrCrossed    = errors.New("the end tag does not match the open element")
 )
 
 // xmlNamespace is that of the prefix xml, which needs no declaration.
 const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
 // scope matches tags and resolves prefixes. encoding/xml would do it too, but
-// takes prefixes that are not declared, and attributes that stand twice.
+// takes prefixes that are not declared, and attributes that appear twice.
 type scope struct {
 	open     []xml.Name // as written
 	bindings []binding
@@ -88,7 +88,7 @@ func isDeclaration(name xml.Name) bool {
 func (s *scope) resolve(name *xml.Name, isElement bool) error {
 	switch {
 	case strings.Contains(name.Local, ":"):
-		return fmt.Errorf("%.40q is no name: %w", name.Local, ErrPrefix)
+		return fmt.Errorf("%.40q is not a name: %w", name.Local, ErrPrefix)
 	case name.Space == "" && !isElement:
 		return nil
 	case name.Space == "xml":

@@ -77,8 +77,8 @@ func TestStringsKeepEveryLegalCharacter(t *testing.T) {
 	}
 }
 
-// submitted is the message of every accepted document below.
-func submitted() *transferpb.SubmitRequest {
+// makeSubmitRequest returns the message of every accepted document below.
+func makeSubmitRequest() *transferpb.SubmitRequest {
 	return &transferpb.SubmitRequest{Batch: " b\r\n", Records: []*transferpb.Record{{Id: -5, Quantity: 7, Item: "<a>"}, {}}}
 }
 
@@ -109,7 +109,7 @@ func TestReading(t *testing.T) {
 		if strings.Contains(text, "'N'") {
 			err = Unmarshal([]byte(strings.ReplaceAll(text, `'N'`, `'`+namespace+`'`)), &got, namespace)
 		}
-		if err != nil || !proto.Equal(&got, submitted()) {
+		if err != nil || !proto.Equal(&got, makeSubmitRequest()) {
 			t.Errorf("%s: %v, %v", name, err, &got)
 		}
 	}
@@ -235,8 +235,8 @@ func TestRefusedDocuments(t *testing.T) {
 	}
 }
 
-// TestLongMarkupThatIsNoTag: comments, CDATA and text may be of any length.
-func TestLongMarkupThatIsNoTag(t *testing.T) {
+// TestLongMarkupThatIsNotATag: comments, CDATA and text may be of any length.
+func TestLongMarkupThatIsNotATag(t *testing.T) {
 	long := strings.Repeat("<a b='", TagBytesMax)
 	for _, text := range []string{"<!-- " + long + "-->", "<new><![CDATA[" + long + "]]></new>", "<?p " + long + "?>",
 		"<new>" + strings.Repeat(`"`, 2*TagBytesMax) + "</new>"} {
@@ -246,7 +246,7 @@ func TestLongMarkupThatIsNoTag(t *testing.T) {
 	}
 }
 
-// attributes of so many different names.
+// attributes returns that number of attributes with different names.
 func attributes(count int) string {
 	var text strings.Builder
 	for i := range count {
@@ -333,7 +333,7 @@ func TestParts(t *testing.T) {
 
 func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(plain, `"N"`, `"`+namespace+`"`)))
-	f.Add(Marshal(submitted(), namespace))
+	f.Add(Marshal(makeSubmitRequest(), namespace))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var got, back transferpb.SubmitRequest
 		if Unmarshal(text, &got, namespace) != nil {

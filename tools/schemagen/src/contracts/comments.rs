@@ -8,7 +8,7 @@ use prost_reflect::FileDescriptor;
 /// comment before it is the file's.
 const SYNTAX: i32 = 12;
 
-/// Comments by the path of what they stand before.
+/// Comments by the path of the element after them.
 pub(crate) struct Comments(HashMap<Vec<i32>, String>);
 
 impl Comments {
@@ -25,11 +25,11 @@ impl Comments {
     }
 
     pub(crate) fn of_file(&self) -> String {
-        self.at(&[SYNTAX])
+        self.find(&[SYNTAX])
     }
 
     /// The comment before the definition at this path; empty when there is none.
-    pub(crate) fn at(&self, path: &[i32]) -> String {
+    pub(crate) fn find(&self, path: &[i32]) -> String {
         self.0.get(path).cloned().unwrap_or_default()
     }
 }

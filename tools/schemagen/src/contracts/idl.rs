@@ -46,7 +46,7 @@ fn is_struct(contract: &Contract, message: &Message) -> bool {
         || fields.any(|field| field.message() == Some(message.name.as_str()))
 }
 
-/// The names that members and parameters need: sequences are no anonymous types there.
+/// The names that members and parameters need: IDL has no anonymous sequences.
 fn typedefs(to: &mut Lines, message: &Message, known: &mut Vec<String>) {
     for field in &message.fields {
         let octets = ("Octets".to_owned(), "sequence<octet>".to_owned());

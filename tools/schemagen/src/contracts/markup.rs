@@ -46,7 +46,7 @@ impl Markup {
 
     /// An element with text; nothing for an empty text.
     pub(crate) fn text(&mut self, name: &str, text: &str) {
-        let text = escaped(text);
+        let text = escape(text);
         match text.lines().count() {
             0 => {}
             1 => self.lines.line(&format!("<{name}>{text}</{name}>")),
@@ -69,7 +69,7 @@ impl Markup {
     fn tag(&mut self, name: &str, attributes: Attributes, end: &str) {
         let said: Vec<String> = attributes
             .iter()
-            .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+            .map(|(name, value)| format!("{name}=\"{}\"", escape(value)))
             .collect();
         let line = format!(
             "<{}{end}",
@@ -84,8 +84,8 @@ impl Markup {
     }
 }
 
-/// Text that may stand in content and in double quotes.
-fn escaped(text: &str) -> String {
+/// Text that is valid in content and in double quotes.
+fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

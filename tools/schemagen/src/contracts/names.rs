@@ -1,4 +1,4 @@
-//! Names that a format has taken already, or cannot tell apart.
+//! Names that a format has taken already, or cannot distinguish.
 //!
 //! IDL compares names without regard to case (formal/2008-01-04, 7.2.3), and a
 //! type that a scope uses must not be the name of something else in it (7.20.3).
@@ -72,7 +72,7 @@ fn list_types(field: &Field) -> Vec<String> {
 fn operations(contract: &Contract, package: &str) -> Result<(), Refused> {
     let owner = format!("{package}.{}", contract.service);
     let lower: Vec<String> = contract.operations.iter().map(|o| o.lower()).collect();
-    // With rpc each reply has an element beside its operation's.
+    // With rpc each reply has an element next to its operation's.
     let replies = lower.iter().map(|name| format!("{name}Response"));
     let names: Vec<String> = replies.chain(lower.iter().cloned()).collect();
     distinct(

@@ -40,13 +40,13 @@ fn info(contract: &Contract) -> Json {
 /// Paths by the routes of the contract crate, which engine and services have too.
 fn paths(contract: &Contract) -> Json {
     match contract.known() {
-        Some(known @ wirelab_contract::Contract::Petclinic) => routed(contract, known),
+        Some(known @ wirelab_contract::Contract::Petclinic) => write_paths(contract, known),
         _ => plain_paths(contract),
     }
 }
 
 /// Paths with parameters, several methods each.
-fn routed(contract: &Contract, known: wirelab_contract::Contract) -> Json {
+fn write_paths(contract: &Contract, known: wirelab_contract::Contract) -> Json {
     let mut paths: Vec<(String, Vec<(String, Json)>)> = Vec::new();
     for operation in &contract.operations {
         let Some(route) = wirelab_contract::Operation::of(known, &operation.name)
@@ -58,7 +58,7 @@ fn routed(contract: &Contract, known: wirelab_contract::Contract) -> Json {
         let path = format!("{}{}", route.prefix, route.template);
         let call = (
             route.method.to_lowercase(),
-            routed_call(contract, operation, &route),
+            write_call(contract, operation, &route),
         );
         match paths.iter_mut().find(|(known, _)| *known == path) {
             Some((_, calls)) => calls.push(call),
@@ -71,15 +71,15 @@ fn routed(contract: &Contract, known: wirelab_contract::Contract) -> Json {
     Json::Object(paths.collect())
 }
 
-fn routed_call(contract: &Contract, operation: &Operation, route: &Route) -> Json {
-    let mut members = described(&operation.doc);
+fn write_call(contract: &Contract, operation: &Operation, route: &Route) -> Json {
+    let mut members = describe(&operation.doc);
     members.push(("operationId".into(), Json::text(&operation.lower())));
     let parameters = parameters(contract, operation, route);
     if !parameters.is_empty() {
         members.push(("parameters".into(), Json::List(parameters)));
     }
     if route.has_body() {
-        let content = Json::Object(routed_media(&operation.request, false, contract));
+        let content = Json::Object(list_media(&operation.request, false, contract));
         let body = Json::object([("required", Json::Bool(true)), ("content", content)]);
         members.push(("requestBody".into(), body));
     }
@@ -96,21 +96,21 @@ fn routed_call(contract: &Contract, operation: &Operation, route: &Route) -> Jso
     }
     if route.reply != ReplyBody::Empty {
         let is_list = route.reply == ReplyBody::List;
-        let content = routed_media(&operation.reply, is_list, contract);
+        let content = list_media(&operation.reply, is_list, contract);
         good.push(("content".into(), Json::Object(content)));
     }
     let mut responses = vec![(route.status.to_string(), Json::Object(good))];
-    responses.extend(routed_refusals(route));
+    responses.extend(list_refusals(route));
     members.push(("responses".into(), Json::Object(responses)));
     Json::Object(members)
 }
 
 /// How a call is refused, by status.
-fn routed_refusals(route: &Route) -> Vec<(String, Json)> {
+fn list_refusals(route: &Route) -> Vec<(String, Json)> {
     let refusal = |about: &str, headers: Option<Json>| {
         let mut members = vec![("description".to_owned(), Json::text(about))];
         members.extend(headers.map(|headers| ("headers".to_owned(), headers)));
-        let content = coded(json_reference("ErrorInfo"));
+        let content = list_codings(json_reference("ErrorInfo"));
         members.push(("content".into(), Json::Object(content)));
         Json::Object(members)
     };
@@ -170,16 +170,16 @@ fn parameters(contract: &Contract, operation: &Operation, route: &Route) -> Vec<
 }
 
 /// A message, or in JSON the array that its only list is, as JSON and Protocol Buffers.
-fn routed_media(name: &str, is_list: bool, contract: &Contract) -> Vec<(String, Json)> {
+fn list_media(name: &str, is_list: bool, contract: &Contract) -> Vec<(String, Json)> {
     let schema = match contract.message(name).fields.first() {
         Some(list) if is_list => property(list),
         _ => json_reference(name),
     };
-    coded(schema)
+    list_codings(schema)
 }
 
 /// A body as JSON and Protocol Buffers.
-fn coded(schema: Json) -> Vec<(String, Json)> {
+fn list_codings(schema: Json) -> Vec<(String, Json)> {
     let bytes = Json::object([
         ("type", Json::text("string")),
         ("format", Json::text("binary")),
@@ -218,7 +218,7 @@ fn plain_paths(contract: &Contract) -> Json {
 }
 
 fn call(contract: &Contract, operation: &Operation) -> Json {
-    let mut members = described(&operation.doc);
+    let mut members = describe(&operation.doc);
     members.push(("operationId".into(), Json::text(&operation.lower())));
     let is_read = is_read(contract, operation);
     if !is_read {
@@ -342,7 +342,7 @@ fn error_info() -> Message {
 }
 
 fn message(contract: &Contract, message: &Message) -> Json {
-    let mut members = described(&message.doc);
+    let mut members = describe(&message.doc);
     members.push(("type".into(), Json::text("object")));
     let required = message
         .fields
@@ -365,7 +365,7 @@ fn message(contract: &Contract, message: &Message) -> Json {
 }
 
 fn property(field: &Field) -> Json {
-    let mut members = described(&field.doc);
+    let mut members = describe(&field.doc);
     if field.label == Label::Repeated {
         members.push(("type".into(), Json::text("array")));
         members.push(("items".into(), Json::Object(value(&field.kind))));
@@ -375,7 +375,7 @@ fn property(field: &Field) -> Json {
     if members.is_empty() || !matches!(field.kind, Kind::Enum(_) | Kind::Message(_)) {
         members.extend(own);
     } else {
-        // Beside $ref every other member is ignored (OpenAPI 3.0.3, reference object).
+        // Next to $ref every other member is ignored (OpenAPI 3.0.3, reference object).
         members.push(("allOf".into(), Json::List(vec![Json::Object(own)])));
     }
     Json::Object(members)
@@ -403,14 +403,14 @@ fn value(kind: &Kind) -> Vec<(String, Json)> {
 }
 
 fn enumeration(found: &Enumeration) -> Json {
-    let mut members = described(&found.doc);
+    let mut members = describe(&found.doc);
     members.push(("type".into(), Json::text("string")));
     let values = found.values.iter().map(|value| Json::text(value)).collect();
     members.push(("enum".into(), Json::List(values)));
     Json::Object(members)
 }
 
-fn described(doc: &str) -> Vec<(String, Json)> {
+fn describe(doc: &str) -> Vec<(String, Json)> {
     match doc {
         "" => Vec::new(),
         _ => vec![("description".into(), Json::text(doc))],

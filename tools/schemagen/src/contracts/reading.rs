@@ -51,7 +51,7 @@ fn contract(file: &FileDescriptor) -> Result<Contract, Refused> {
         version,
         doc: comments.of_file(),
         service: service.name().to_owned(),
-        service_doc: comments.at(service.path()),
+        service_doc: comments.find(service.path()),
         operations,
         messages,
         enums: kept
@@ -154,7 +154,7 @@ fn operations(
             reached.add(method.output(), &[])?;
             Ok(Operation {
                 name: method.name().to_owned(),
-                doc: comments.at(method.path()),
+                doc: comments.find(method.path()),
                 request: method.input().name().to_owned(),
                 reply: method.output().name().to_owned(),
             })
@@ -186,7 +186,7 @@ fn accept_message(message: &MessageDescriptor) -> Result<(), Refused> {
         Some(name) => refuse(
             &name,
             "XSD has no nested types",
-            "define it beside the message",
+            "define it next to the message",
         ),
         None => message
             .fields()
@@ -200,14 +200,14 @@ fn message(message: &MessageDescriptor, comments: &Comments) -> Result<Message, 
     let field = |field: &FieldDescriptor| {
         Ok(Field {
             name: field.name().to_owned(),
-            doc: comments.at(field.path()),
+            doc: comments.find(field.path()),
             kind: kind(field)?,
             label: label(field),
         })
     };
     Ok(Message {
         name: message.name().to_owned(),
-        doc: comments.at(message.path()),
+        doc: comments.find(message.path()),
         fields: fields.iter().map(field).collect::<Result<_, _>>()?,
     })
 }
@@ -261,7 +261,7 @@ fn enumeration(found: &EnumDescriptor, comments: &Comments) -> Result<Enumeratio
     }
     Ok(Enumeration {
         name: found.name().to_owned(),
-        doc: comments.at(found.path()),
+        doc: comments.find(found.path()),
         values: values.iter().map(|value| value.name().to_owned()).collect(),
     })
 }

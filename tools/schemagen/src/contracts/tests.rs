@@ -39,10 +39,10 @@ fn proto3(definitions: &str) -> String {
 }
 
 /// A contract with a call of `Ask` and `Answer`; `Ask` has the given content.
-fn with_request(content: &str, beside: &str) -> String {
+fn with_request(content: &str, others: &str) -> String {
     proto3(&format!(
         "service Sample {{ rpc Call(Ask) returns (Answer); }}\n\
-         message Ask {{ {content} }}\nmessage Answer {{ string text = 1; }}\n{beside}"
+         message Ask {{ {content} }}\nmessage Answer {{ string text = 1; }}\n{others}"
     ))
 }
 
@@ -281,7 +281,7 @@ message Answer { string text = 1; }
 message Chunk { bytes data = 1; }
 ";
 
-fn everything() -> Vec<(String, String)> {
+fn generate_all() -> Vec<(String, String)> {
     Sample::new(EVERYTHING)
         .schemas()
         .expect("within the profile")
@@ -289,7 +289,7 @@ fn everything() -> Vec<(String, String)> {
 
 #[track_caller]
 fn says(path: &str, lines: &[&str]) {
-    let all = everything();
+    let all = generate_all();
     let (_, text) = all
         .iter()
         .find(|(name, _)| name == path)
@@ -298,7 +298,7 @@ fn says(path: &str, lines: &[&str]) {
     for line in lines {
         assert!(flat.contains(line), "{path} does not say {line}:\n{text}");
     }
-    assert!(!text.contains("Chunk"), "{path} tells of a stream");
+    assert!(!text.contains("Chunk"), "{path} describes a stream");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn xsd_has_every_kind_and_label() {
 }
 
 #[test]
-fn rpc_has_parts_that_stand_once() {
+fn rpc_has_parts_that_appear_once() {
     says(
         "xsd/sample-rpc.xsd",
         &[
@@ -353,7 +353,7 @@ fn encoded_has_arrays_and_names_for_enums() {
             r#"<soap:body use="encoded" encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"/>"#,
         ],
     );
-    let all = everything();
+    let all = generate_all();
     let (_, text) = all
         .iter()
         .find(|(name, _)| name.ends_with("-encoded.wsdl"))

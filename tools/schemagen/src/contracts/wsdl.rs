@@ -37,7 +37,7 @@ pub(crate) fn write(contract: &Contract, style: Style) -> String {
     to.text("wsdl:documentation", &contract.doc);
     if xsd::has_types(contract, style) {
         to.start("wsdl:types", &[]);
-        xsd::embedded(&mut to, contract, style);
+        xsd::write_embedded(&mut to, contract, style);
         to.end();
     }
     for operation in &contract.operations {
@@ -58,7 +58,7 @@ pub(crate) fn write(contract: &Contract, style: Style) -> String {
     }
     port_type(&mut to, contract);
     for version in versions {
-        binding(&mut to, contract, style, version);
+        write_binding(&mut to, contract, style, version);
     }
     service(&mut to, contract, versions);
     to.into_text()
@@ -120,7 +120,7 @@ fn port_type(to: &mut Markup, contract: &Contract) {
     to.end();
 }
 
-fn binding(to: &mut Markup, contract: &Contract, style: Style, version: &Version) {
+fn write_binding(to: &mut Markup, contract: &Contract, style: Style, version: &Version) {
     let name = format!("{}{}", contract.service, version.suffix);
     let port_type = format!("tns:{}", contract.service);
     to.start("wsdl:binding", &[("name", &name), ("type", &port_type)]);
@@ -132,12 +132,12 @@ fn binding(to: &mut Markup, contract: &Contract, style: Style, version: &Version
     let extension = format!("{}:binding", version.prefix);
     to.empty(&extension, &[("style", kind), ("transport", HTTP)]);
     for operation in &contract.operations {
-        bound(to, contract, operation, style, version);
+        write_operation(to, contract, operation, style, version);
     }
     to.end();
 }
 
-fn bound(
+fn write_operation(
     to: &mut Markup,
     contract: &Contract,
     operation: &Operation,

@@ -40,7 +40,7 @@ fn standalone(contract: &Contract, style: Style) -> String {
 }
 
 /// The schema within a WSDL that has declared `tns`.
-pub(super) fn embedded(to: &mut Markup, contract: &Contract, style: Style) {
+pub(super) fn write_embedded(to: &mut Markup, contract: &Contract, style: Style) {
     start(to, contract, style, &[("xmlns:xsd", XSD)]);
     if style == Style::Encoded {
         to.empty("xsd:import", &[("namespace", SOAP_ENCODING)]);
@@ -76,7 +76,7 @@ fn types(to: &mut Markup, contract: &Contract, style: Style) {
             for message in contract.messages.iter().filter(inner) {
                 complex_type(to, message, style);
             }
-            for kind in listed(contract, style) {
+            for kind in list_types(contract, style) {
                 list(to, &kind, style);
             }
         }
@@ -94,7 +94,7 @@ pub(super) fn has_types(contract: &Contract, style: Style) -> bool {
     let is_inner = |message: &Message| is_held(contract, &message.name);
     style == Style::Document
         || contract.messages.iter().any(is_inner)
-        || !listed(contract, style).is_empty()
+        || !list_types(contract, style).is_empty()
         || (style == Style::Rpc && !contract.enums.is_empty())
 }
 
@@ -105,7 +105,7 @@ fn is_held(contract: &Contract, name: &str) -> bool {
 
 /// What there must be a list type of, each kind once: with rpc/literal the
 /// parts that repeat, with rpc/encoded every field that does.
-fn listed(contract: &Contract, style: Style) -> Vec<Kind> {
+fn list_types(contract: &Contract, style: Style) -> Vec<Kind> {
     let is_top = |message: &&Message| {
         let mut ends = contract.operations.iter();
         style == Style::Encoded
@@ -158,7 +158,7 @@ fn element(to: &mut Markup, field: &Field, style: Style) {
             &[("minOccurs", "0"), ("maxOccurs", "unbounded")],
         ),
     };
-    documented(
+    write_documentation(
         to,
         &[&[("name", &*field.name), ("type", &*of)], occurs].concat(),
         &field.doc,
@@ -168,10 +168,10 @@ fn element(to: &mut Markup, field: &Field, style: Style) {
 /// A field of a request or reply, where it is a part of a WSDL message.
 fn part(to: &mut Markup, field: &Field) {
     let of = part_type(field, Style::Rpc);
-    documented(to, &[("name", &field.name), ("type", &of)], &field.doc);
+    write_documentation(to, &[("name", &field.name), ("type", &of)], &field.doc);
 }
 
-/// The type of a field as a part: a part stands once, so a list is one element.
+/// The type of a field as a part: a part appears once, so a list is one element.
 pub(super) fn part_type(field: &Field, style: Style) -> String {
     match field.label {
         Label::Repeated => list_name(&field.kind, style),
@@ -179,7 +179,7 @@ pub(super) fn part_type(field: &Field, style: Style) -> String {
     }
 }
 
-fn documented(to: &mut Markup, attributes: &[(&str, &str)], doc: &str) {
+fn write_documentation(to: &mut Markup, attributes: &[(&str, &str)], doc: &str) {
     if doc.is_empty() {
         return to.empty("xsd:element", attributes);
     }

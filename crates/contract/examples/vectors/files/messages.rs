@@ -48,8 +48,8 @@ pub fn vectors() -> Messages {
         .collect();
     Messages {
         accepted,
-        refused_json: refused_json(),
-        refused_protobuf: refused_protobuf(),
+        refused_json: list_refused_json(),
+        refused_protobuf: list_refused_protobuf(),
     }
 }
 
@@ -66,24 +66,24 @@ fn hellos() -> Vec<Accepted> {
     };
     let all: Vec<u8> = (0..=255).collect();
     vec![
-        accepted("HelloRequest", "no fields", &HelloRequest {}),
-        accepted("HelloReply", "empty", &hello("")),
-        accepted("HelloReply", "the greeting", &hello(&texts::text(14))),
-        accepted("HelloReply", "base64 alphabet", &hello(&texts::text(150))),
-        accepted(
+        accept("HelloRequest", "no fields", &HelloRequest {}),
+        accept("HelloReply", "empty", &hello("")),
+        accept("HelloReply", "the greeting", &hello(&texts::text(14))),
+        accept("HelloReply", "base64 alphabet", &hello(&texts::text(150))),
+        accept(
             "HelloReply",
             "several scripts and characters to escape",
             &hello(UNICODE),
         ),
-        accepted("HelloBytesReply", "empty", &bytes(b"")),
+        accept("HelloBytesReply", "empty", &bytes(b"")),
         // Each length modulo 3 has its own padding in base64 (RFC 4648 section 4).
-        accepted("HelloBytesReply", "one byte, two paddings", &bytes(b"\xFF")),
-        accepted(
+        accept("HelloBytesReply", "one byte, two paddings", &bytes(b"\xFF")),
+        accept(
             "HelloBytesReply",
             "two bytes, one padding",
             &bytes(b"\xFB\xF0"),
         ),
-        accepted("HelloBytesReply", "every byte", &bytes(&all)),
+        accept("HelloBytesReply", "every byte", &bytes(&all)),
     ]
 }
 
@@ -98,25 +98,25 @@ fn record(id: i64, quantity: i32, item: &str, remark: &str) -> Record {
 
 fn records() -> Vec<Accepted> {
     vec![
-        accepted("Record", "empty", &Record::default()),
-        accepted("Record", "usual", &record(7, 3, "bolt M8", "urgent")),
-        accepted(
+        accept("Record", "empty", &Record::default()),
+        accept("Record", "usual", &record(7, 3, "bolt M8", "urgent")),
+        accept(
             "Record",
             "largest integers",
             &record(i64::MAX, i32::MAX, "a", ""),
         ),
-        accepted(
+        accept(
             "Record",
             "smallest integers",
             &record(i64::MIN, i32::MIN, "", "b"),
         ),
-        accepted(
+        accept(
             "Record",
             // 2^53 + 1: a reader that goes by way of a double gets 2^53.
             "beyond a double",
             &record((1 << 53) + 1, -1, "x", ""),
         ),
-        accepted("Record", "several scripts", &record(-1, 1, "🔩", UNICODE)),
+        accept("Record", "several scripts", &record(-1, 1, "🔩", UNICODE)),
     ]
 }
 
@@ -132,14 +132,14 @@ fn submits() -> Vec<Accepted> {
         record(4, 1, "", "no item"),
     ];
     vec![
-        accepted("SubmitRequest", "empty", &SubmitRequest::default()),
-        accepted("SubmitRequest", "no records", &request("batch 1", vec![])),
-        accepted(
+        accept("SubmitRequest", "empty", &SubmitRequest::default()),
+        accept("SubmitRequest", "no records", &request("batch 1", vec![])),
+        accept(
             "SubmitRequest",
             "empty record",
             &request("", vec![Record::default()]),
         ),
-        accepted("SubmitRequest", "mixed", &request("Größe", mixed)),
+        accept("SubmitRequest", "mixed", &request("Größe", mixed)),
     ]
 }
 
@@ -167,11 +167,11 @@ fn replies() -> Vec<Accepted> {
         ..total.clone()
     };
     vec![
-        accepted("Refusal", "empty", &Refusal::default()),
-        accepted("Refusal", "usual", &refusal(-9, "item must not be empty")),
-        accepted("SubmitReply", "empty", &SubmitReply::default()),
-        accepted("SubmitReply", "all accepted", &total),
-        accepted("SubmitReply", "some refused", &mixed),
+        accept("Refusal", "empty", &Refusal::default()),
+        accept("Refusal", "usual", &refusal(-9, "item must not be empty")),
+        accept("SubmitReply", "empty", &SubmitReply::default()),
+        accept("SubmitReply", "all accepted", &total),
+        accept("SubmitReply", "some refused", &mixed),
     ]
 }
 
@@ -189,27 +189,27 @@ fn transfers() -> Vec<Accepted> {
         chunk_bytes: i32::MIN,
     };
     vec![
-        accepted("UploadRequest", "empty", &UploadRequest::default()),
-        accepted(
+        accept("UploadRequest", "empty", &UploadRequest::default()),
+        accept(
             "UploadRequest",
             "20 bytes",
             &UploadRequest { data: data.clone() },
         ),
-        accepted(
+        accept(
             "UploadChunk",
             "20 bytes",
             &UploadChunk { data: data.clone() },
         ),
-        accepted("UploadReply", "empty", &UploadReply::default()),
-        accepted("UploadReply", "20 bytes", &uploaded),
-        accepted("DownloadRequest", "empty", &DownloadRequest::default()),
-        accepted("DownloadRequest", "largest", &largest),
-        accepted("DownloadRequest", "impossible, but a message", &impossible),
-        accepted("DownloadChunk", "20 bytes", &DownloadChunk { data }),
+        accept("UploadReply", "empty", &UploadReply::default()),
+        accept("UploadReply", "20 bytes", &uploaded),
+        accept("DownloadRequest", "empty", &DownloadRequest::default()),
+        accept("DownloadRequest", "largest", &largest),
+        accept("DownloadRequest", "impossible, but a message", &impossible),
+        accept("DownloadChunk", "20 bytes", &DownloadChunk { data }),
     ]
 }
 
-fn accepted<M: Message + Serialize>(
+fn accept<M: Message + Serialize>(
     message: &'static str,
     name: &'static str,
     value: &M,
@@ -236,13 +236,13 @@ fn accepted<M: Message + Serialize>(
 /// with an unknown field.
 fn json_variants(json: &str, tree: &Value) -> Vec<String> {
     let spaced = serde_json::to_string_pretty(tree).expect("a tree has string keys");
-    let mut sparse = without_zeros(tree.clone());
+    let mut sparse = remove_zeros(tree.clone());
     // A brace within a text, which a reader that only counts braces would take for the end.
     sparse["unknown_field"] = json!({"a": [1, null, "}"]});
-    vec![spaced, escaped(json), sparse.to_string()]
+    vec![spaced, escape(json), sparse.to_string()]
 }
 
-fn escaped(json: &str) -> String {
+fn escape(json: &str) -> String {
     let mut text = String::new();
     for character in json.chars() {
         match character {
@@ -260,20 +260,20 @@ fn escaped(json: &str) -> String {
     text
 }
 
-fn without_zeros(tree: Value) -> Value {
+fn remove_zeros(tree: Value) -> Value {
     match tree {
         Value::Object(fields) => fields
             .into_iter()
             // A reader treats an absent field as its zero (contracts/README.md, JSON).
             .filter(|(_, value)| ![json!(0), json!(""), json!([])].contains(value))
-            .map(|(name, value)| (name, without_zeros(value)))
+            .map(|(name, value)| (name, remove_zeros(value)))
             .collect(),
-        Value::Array(elements) => elements.into_iter().map(without_zeros).collect(),
+        Value::Array(elements) => elements.into_iter().map(remove_zeros).collect(),
         scalar => scalar,
     }
 }
 
-/// Field 1000 as varint 5; field 1001 as two bytes that are no UTF-8.
+/// Field 1000 as varint 5; field 1001 as two bytes that are not UTF-8.
 const UNKNOWN_FIELDS: [u8; 8] = [0xC0, 0x3E, 0x05, 0xCA, 0x3E, 0x02, 0xFF, 0xFE];
 
 /// Fields in the reverse order; between unknown fields.
@@ -294,7 +294,7 @@ fn top_level_fields(mut bytes: &[u8]) -> Vec<&[u8]> {
     while !bytes.is_empty() {
         let mut rest = &bytes[1..];
         let number = prost::encoding::decode_varint(&mut rest).expect("just encoded");
-        // Wire type 2 is a length and so many bytes, 0 a varint alone.
+        // Wire type 2 is a length and that number of bytes, 0 a varint alone.
         let content = if bytes[0] & 7 == 2 {
             number as usize
         } else {
@@ -311,7 +311,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn refused_json() -> Vec<Refused> {
+fn list_refused_json() -> Vec<Refused> {
     let refused = |message, why, input| Refused {
         message,
         why,
@@ -332,7 +332,7 @@ fn refused_json() -> Vec<Refused> {
         ),
         refused(
             "SubmitRequest",
-            "records that are no array",
+            "records that are not an array",
             r#"{"records":{}}"#,
         ),
         refused("SubmitRequest", "more behind it", r#"{"batch":"b"}}"#),
@@ -352,7 +352,7 @@ fn refused_json() -> Vec<Refused> {
     ]
 }
 
-fn refused_protobuf() -> Vec<Refused> {
+fn list_refused_protobuf() -> Vec<Refused> {
     let refused = |message, why, input| Refused {
         message,
         why,
@@ -379,7 +379,7 @@ fn refused_protobuf() -> Vec<Refused> {
         refused("SubmitRequest", "field number 0", "0000"),
         refused("SubmitRequest", "wire type 7", "0f"),
         refused("SubmitRequest", "the end of a group that never began", "0c"),
-        refused("HelloReply", "a string that is no UTF-8", "0a02c328"),
+        refused("HelloReply", "a string that is not UTF-8", "0a02c328"),
         refused(
             "HelloReply",
             // RFC 3629 section 3 forbids surrogates in UTF-8.

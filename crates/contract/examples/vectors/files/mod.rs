@@ -10,14 +10,14 @@ use serde::Serialize;
 /// Name and content of every vector file.
 pub fn all() -> Vec<(&'static str, String)> {
     vec![
-        ("texts.json", written(&texts::vectors())),
-        ("messages.json", written(&messages::vectors())),
-        ("operations.json", written(&operations::vectors())),
-        ("scripts.json", written(&scripts::vectors())),
+        ("texts.json", format_document(&texts::vectors())),
+        ("messages.json", format_document(&messages::vectors())),
+        ("operations.json", format_document(&operations::vectors())),
+        ("scripts.json", format_document(&scripts::vectors())),
     ]
 }
 
-fn written(vectors: &impl Serialize) -> String {
+fn format_document(vectors: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(vectors).expect("vectors have string keys");
     text.push('\n');
     text

@@ -13,7 +13,7 @@ pub struct OperationVector {
     name: &'static str,
     /// In the JSON mapping.
     request: Value,
-    /// The request's only record stands that many times.
+    /// The request's only record is repeated that many times.
     #[serde(skip_serializing_if = "Option::is_none")]
     records_repeated: Option<usize>,
     /// The request's data are a pattern of that length.

@@ -80,7 +80,7 @@ impl Decoder {
             // RFC 7541 section 6: 1xxxxxxx indexed, 01 inserted literal, 001 size update, else
             // literal.
             let size = match first.leading_zeros() {
-                0 => self.indexed(&mut cursor, &mut sink)?,
+                0 => self.read_indexed(&mut cursor, &mut sink)?,
                 1 => self.literal(&mut cursor, 6, true, &mut sink)?,
                 2 => {
                     self.size_update(&mut cursor, fields)?;
@@ -99,7 +99,7 @@ impl Decoder {
     }
 
     /// RFC 7541 section 6.1.
-    fn indexed(
+    fn read_indexed(
         &self,
         cursor: &mut Cursor<'_>,
         sink: &mut impl FnMut(&[u8], &[u8]),
@@ -152,7 +152,7 @@ impl Decoder {
         // Section 4.2: a change is signalled at the beginning of the first block after it.
         if fields > 0 {
             return Err(ProtocolError {
-                rule: "table size updates stand at the beginning of a block \
+                rule: "table size updates are at the beginning of a block \
                        (RFC 7541 section 4.2)",
                 found: format!("one after {fields} fields"),
             });

@@ -126,7 +126,7 @@ impl Encoder {
 
     /// RFC 7541 section 5.2.
     fn string(&self, plain: &[u8], out: &mut Vec<u8>) {
-        let coded_len = huffman::coded_len(plain);
+        let coded_len = huffman::code_len(plain);
         let shorter = !plain.is_empty() && coded_len <= plain.len();
         if shorter && self.huffman == Huffman::WhenNotLonger {
             integer::write(out, 0x80, 7, coded_len);

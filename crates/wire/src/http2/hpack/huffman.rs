@@ -188,7 +188,7 @@ fn malformed(found: &str) -> ProtocolError {
 }
 
 /// Length in bytes of `plain` when coded.
-pub(super) fn coded_len(plain: &[u8]) -> usize {
+pub(super) fn code_len(plain: &[u8]) -> usize {
     let bits: usize = plain
         .iter()
         .map(|&byte| usize::from(LENGTHS[usize::from(byte)]))
@@ -249,7 +249,7 @@ mod tests {
         let plain: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
         let mut coded = Vec::new();
         encode(&plain, &mut coded);
-        assert_eq!(coded.len(), coded_len(&plain));
+        assert_eq!(coded.len(), code_len(&plain));
         let mut back = Vec::new();
         decode(&coded, &mut back).unwrap();
         assert_eq!(back, plain);

@@ -1,8 +1,8 @@
 //! HPACK, the compression of field sections in HTTP/2 (RFC 7541).
 //!
 //! Both directions keep one [`Table`]; its version changes with every insertion,
-//! eviction and resize. A block that changed nothing means the same for as long
-//! as the version stands, so users may keep its bytes (to send again) or its
+//! eviction and resize. A block that changed nothing means the same until the
+//! version changes, so users may keep its bytes (to send again) or its
 //! meaning (to recognise again) and skip this module altogether. The code here
 //! is therefore written to be plain; the speed comes from not being called.
 

@@ -225,7 +225,7 @@ pub mod charging_client {
                 .insert(GrpcMethod::new("wirelab.charging.v1.Charging", "ReleaseRes"));
             self.inner.unary(req, path, codec).await
         }
-        /// Tells the balance.
+        /// Returns the balance.
         pub async fn credit_control(
             &mut self,
             request: impl tonic::IntoRequest<

@@ -12,7 +12,7 @@ public interface Binding {
     String OWN = "lab's own";
 
     /** The module on the class path; each service process has one. */
-    static Binding installed() {
+    static Binding loadInstalled() {
         return ServiceLoader.load(Binding.class)
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("no module of a binding is on the class path"));

@@ -2,7 +2,7 @@ package wirelab.service;
 
 /** A reply that a call was answered with, for timing its codec alone. Its methods run the code of the request path. */
 public interface Coded {
-    /** What is encoded, made anew where encoding leaves something behind in it, such as sizes of messages. */
+    /** What is encoded, copied where encoding leaves something behind in it, such as sizes of messages. */
     Object message() throws Exception;
 
     /** The bytes of {@link #message}. */

@@ -105,7 +105,7 @@ public record Configuration(
         Configuration configuration = new Configuration(
                 top.text("contract", ""), stack, top.text("listen", ""),
                 top.text("metrics_listen", "127.0.0.1:0"), store(top), socket(top),
-                boxed(top.integer("processors", 1, PROCESSORS_MAX)), collector(top), tls(top), delayUs(top),
+                box(top.integer("processors", 1, PROCESSORS_MAX)), collector(top), tls(top), delayUs(top),
                 options(top), top.flag("codec_times"));
         Offer.check(configuration);
         return configuration;
@@ -147,7 +147,7 @@ public record Configuration(
                 new Database(
                         store.text("kind", "memory"),
                         store.text("url", null),
-                        boxed(store.integer("pool", 1, POOL_MAX)),
+                        box(store.integer("pool", 1, POOL_MAX)),
                         (int) store.integer("timeout_ms", 1, STORE_TIMEOUT_MS_MAX, STORE_TIMEOUT_MS)));
     }
 
@@ -171,8 +171,8 @@ public record Configuration(
         }
         return new Socket(
                 socket.flag("nagle"),
-                boxed(socket.integer("tcp_window", 1, Integer.MAX_VALUE / 2)),
-                boxed(socket.integer("h2_window", H2_WINDOW_MIN, Integer.MAX_VALUE)));
+                box(socket.integer("tcp_window", 1, Integer.MAX_VALUE / 2)),
+                box(socket.integer("h2_window", H2_WINDOW_MIN, Integer.MAX_VALUE)));
     }
 
     private static Collector collector(Section top) throws Refusal {
@@ -200,7 +200,7 @@ public record Configuration(
         return faults.integer("delay_us", 0, DELAY_US_MAX, 0);
     }
 
-    private static Integer boxed(Long value) {
+    private static Integer box(Long value) {
         return value == null ? null : value.intValue();
     }
 }

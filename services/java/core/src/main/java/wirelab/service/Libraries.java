@@ -70,10 +70,10 @@ final class Libraries {
         String server = stack.codec().equals("soap-encoded") ? stack.codec() : stack.binding();
         List<Map<String, String>> rows = new ArrayList<>();
         SERVERS.get(server).forEach(worker -> rows.add(row("server", worker.get())));
-        Binding.installed().serverWorkers(configuration).forEach(worker -> rows.add(row("server", worker)));
+        Binding.loadInstalled().serverWorkers(configuration).forEach(worker -> rows.add(row("server", worker)));
         List<Supplier<String>> codec = CODECS.get(server);
         if (codec == null) {
-            Binding.installed().codecWorkers(stack).forEach(worker -> rows.add(row("codec", worker)));
+            Binding.loadInstalled().codecWorkers(stack).forEach(worker -> rows.add(row("codec", worker)));
         } else {
             codec.forEach(worker -> rows.add(row("codec", worker.get())));
         }
@@ -86,7 +86,7 @@ final class Libraries {
         if (!stack.security().equals("none")) {
             rows.add(tls(stack.binding()));
         }
-        Binding.installed().storeWorkers(configuration).forEach(worker -> rows.add(row("store", worker)));
+        Binding.loadInstalled().storeWorkers(configuration).forEach(worker -> rows.add(row("store", worker)));
         store(configuration.store().database()).forEach(worker -> rows.add(row("store", worker)));
         return rows;
     }

@@ -181,7 +181,7 @@ record Offer(
         checkLogin(config);
         checkDatabase(config);
         checkOptions(config);
-        if (config.codecTimes() && serving(config).stream().noneMatch(Offer::codecTimes)) {
+        if (config.codecTimes() && select(config).stream().noneMatch(Offer::codecTimes)) {
             throw new Refusal("codec_times",
                     stack.binding() + "@java does not time codec " + stack.codec(),
                     "leave it out, or use binding=rest with another codec than text");
@@ -189,7 +189,7 @@ record Offer(
     }
 
     /** The entries that have a configuration's binding, codec and contract. */
-    private static List<Offer> serving(Configuration config) {
+    private static List<Offer> select(Configuration config) {
         return with(config.stack().binding(), config.stack().codec()).stream()
                 .filter(entry -> entry.contracts.contains(config.contract()))
                 .toList();
@@ -204,7 +204,7 @@ record Offer(
             }
             return;
         }
-        List<Offer> entries = serving(config);
+        List<Offer> entries = select(config);
         String who = config.stack().binding() + "@java";
         word("options.repository", options.repository(), union(entries, Offer::repositories), who);
         word("options.fetch", options.fetch(), union(entries, Offer::fetches), who);
@@ -225,7 +225,7 @@ record Offer(
         Configuration.Stack stack = config.stack();
         boolean stored = STORED_CONTRACTS.contains(config.contract());
         word("store.kind", database.kind(),
-                stored ? union(serving(config), Offer::stores) : List.of("memory"),
+                stored ? union(select(config), Offer::stores) : List.of("memory"),
                 stack.binding() + "@java with contract " + config.contract());
         if (database.isMemory()) {
             return;

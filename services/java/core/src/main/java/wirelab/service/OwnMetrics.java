@@ -34,8 +34,8 @@ final class OwnMetrics implements MultiCollector {
     @Override
     public MetricSnapshots collect() {
         MetricSnapshots.Builder all = MetricSnapshots.builder()
-                .metricSnapshot(byOperation("wirelab_calls", Calls.Tally::begun))
-                .metricSnapshot(byOperation("wirelab_errors", Calls.Tally::failed))
+                .metricSnapshot(countByOperation("wirelab_calls", Calls.Tally::begun))
+                .metricSnapshot(countByOperation("wirelab_errors", Calls.Tally::failed))
                 .metricSnapshot(counter("wirelab_call_seconds", calls.spentSeconds()))
                 .metricSnapshot(counter("wirelab_connections", calls.connections()))
                 .metricSnapshot(gauge("wirelab_calls_in_flight", calls.inFlight()))
@@ -58,7 +58,7 @@ final class OwnMetrics implements MultiCollector {
         return snapshot.build();
     }
 
-    private CounterSnapshot byOperation(String name, ToLongFunction<Calls.Tally> count) {
+    private CounterSnapshot countByOperation(String name, ToLongFunction<Calls.Tally> count) {
         CounterSnapshot.Builder snapshot = CounterSnapshot.builder().name(name);
         calls.tallies().forEach((operation, tally) -> snapshot.dataPoint(
                 CounterSnapshot.CounterDataPointSnapshot.builder()

@@ -66,7 +66,7 @@ public final class ServiceProcess {
     private void serve(Configuration configuration, Model model) throws Refusal, IOException, InterruptedException {
         Calls calls = new Calls(model.operations(), configuration.delayUs(), configuration.codecTimes());
         try (Metrics metrics = Metrics.serve(configuration.metricsListen(), calls, model)) {
-            Binding.Running running = Binding.installed().start(configuration, model, calls);
+            Binding.Running running = Binding.loadInstalled().start(configuration, model, calls);
             try {
                 running.callSelf();
                 calls.reset();
@@ -91,7 +91,7 @@ public final class ServiceProcess {
     }
 
     private static RecordStore records(Configuration.Database database) throws Refusal {
-        return database.isMemory() ? new MemoryRecordStore() : Databases.installed().openRecords(database);
+        return database.isMemory() ? new MemoryRecordStore() : Databases.loadInstalled().openRecords(database);
     }
 
     private static Map<String, Object> ready(

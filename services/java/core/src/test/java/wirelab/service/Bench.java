@@ -44,7 +44,7 @@ public final class Bench implements AutoCloseable {
         Configuration configuration = configuration(contract, stack, more);
         Model model = ServiceProcess.model(configuration);
         Calls calls = new Calls(model.operations(), configuration.delayUs(), configuration.codecTimes());
-        Binding binding = Binding.installed();
+        Binding binding = Binding.loadInstalled();
         Bench bench = new Bench(binding.start(configuration, model, calls), calls, model);
         bench.running.callSelf();
         calls.reset();
@@ -84,7 +84,7 @@ public final class Bench implements AutoCloseable {
     }
 
     /** The bytes of the last reply of an operation, by the code that is timed, from a message that those bytes gave. */
-    public byte[] encodedAgain(String operation) throws Exception {
+    public byte[] encodeAgain(String operation) throws Exception {
         Coded reply = calls.tally(operation).reply();
         byte[] bytes = reply.encode(reply.message());
         Map<String, Object> times = CodecTimes.measure(operation, reply, 0.02);

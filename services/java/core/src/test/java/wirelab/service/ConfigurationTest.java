@@ -58,7 +58,7 @@ class ConfigurationTest {
     }
 
     @Test
-    void whatIsNoObjectIsRefused() {
+    void aLineThatIsNotAnObjectIsRefused() {
         for (String line : new String[] {"", "[]", "{", "{} {}", "{\"a\":1,\"a\":2}"}) {
             assertThrows(Refusal.class, () -> Configuration.read(line), line);
         }

@@ -60,14 +60,14 @@ final class DomParser extends XmlParser {
     private static void enter(Node node, Content content) {
         switch (node.getNodeType()) {
             case Node.ELEMENT_NODE -> {
-                content.start(filled(node.getNamespaceURI()), node.getLocalName());
+                content.start(orEmpty(node.getNamespaceURI()), node.getLocalName());
                 NamedNodeMap attributes = node.getAttributes();
                 for (int at = 0; at < attributes.getLength(); at++) {
                     Node attribute = attributes.item(at);
                     if (!attribute.getNodeName().equals(XMLConstants.XMLNS_ATTRIBUTE)
                             && !attribute.getNodeName().startsWith("xmlns:")) {
                         content.attribute(
-                                filled(attribute.getNamespaceURI()), attribute.getLocalName(), attribute.getNodeValue());
+                                orEmpty(attribute.getNamespaceURI()), attribute.getLocalName(), attribute.getNodeValue());
                     }
                 }
             }
@@ -76,7 +76,7 @@ final class DomParser extends XmlParser {
         }
     }
 
-    private static String filled(String namespace) {
+    private static String orEmpty(String namespace) {
         return namespace == null ? "" : namespace;
     }
 

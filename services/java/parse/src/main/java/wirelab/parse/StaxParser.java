@@ -39,10 +39,10 @@ final class StaxParser extends XmlParser {
     private static void pass(XMLStreamReader reader, int event, Content content) throws Refused {
         switch (event) {
             case XMLStreamConstants.START_ELEMENT -> {
-                content.start(filled(reader.getNamespaceURI()), reader.getLocalName());
+                content.start(orEmpty(reader.getNamespaceURI()), reader.getLocalName());
                 for (int at = 0; at < reader.getAttributeCount(); at++) {
                     content.attribute(
-                            filled(reader.getAttributeNamespace(at)),
+                            orEmpty(reader.getAttributeNamespace(at)),
                             reader.getAttributeLocalName(at),
                             reader.getAttributeValue(at));
                 }
@@ -56,7 +56,7 @@ final class StaxParser extends XmlParser {
         }
     }
 
-    private static String filled(String namespace) {
+    private static String orEmpty(String namespace) {
         return namespace == null ? "" : namespace;
     }
 }

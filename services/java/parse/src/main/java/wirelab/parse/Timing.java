@@ -13,7 +13,7 @@ final class Timing {
 
     /** Bounds, in nanoseconds; {@code windowNs} is for each document, shared by its blocks. */
     record Plan(long warmupNs, long windowNs, int blocks) {
-        /** Whether calm may end a warm-up of so many parses and so long. */
+        /** Whether a warm-up of that number of parses and that time may end when times are stable. */
         boolean isWarm(long parses, long elapsedNs) {
             return parses >= WARM_PARSES && elapsedNs >= WARM_SHARE * warmupNs;
         }

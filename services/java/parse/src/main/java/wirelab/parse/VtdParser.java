@@ -76,7 +76,7 @@ final class VtdParser extends XmlParser {
             close(0);
         }
 
-        /** Ends elements until so many are open. */
+        /** Ends elements until {@code left} are open. */
         private void close(int left) {
             for (; open > left; open--) {
                 content.end();

@@ -88,7 +88,7 @@ public final class AxisBinding implements Binding {
                 Fields.of(message).stream().map(Fields::struct).filter(struct -> struct != null)
                         .forEach(struct -> register(mapping, struct, model.namespace()));
             }
-            description.addOperationDesc(provider.described(exchange));
+            description.addOperationDesc(provider.describe(exchange));
         }
         description.setTypeMapping(mapping);
     }

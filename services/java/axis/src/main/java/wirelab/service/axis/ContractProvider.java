@@ -42,12 +42,12 @@ final class ContractProvider extends BasicProvider {
     }
 
     /** The operation as Axis wants it described, so that it knows the types of elements that do not say theirs. */
-    OperationDesc described(Exchange<?, ?> exchange) {
+    OperationDesc describe(Exchange<?, ?> exchange) {
         OperationDesc operation = new OperationDesc();
         operation.setName(exchange.lowerName());
         operation.setElementQName(new QName(exchange.lowerName()));
         for (Field field : Fields.of(exchange.request())) {
-            operation.addParameter(Fields.described(field, ParameterDesc.IN, model.namespace()));
+            operation.addParameter(Fields.describe(field, ParameterDesc.IN, model.namespace()));
         }
         operation.setReturnType(XMLType.AXIS_VOID);
         return operation;
@@ -70,7 +70,7 @@ final class ContractProvider extends BasicProvider {
             checkAction(context, exchange);
             try (Calls.Call call = calls.tally(exchange.operation()).begin()) {
                 Object reply = exchange.answer(call, request(exchange, body));
-                context.setResponseMessage(new Message(written(context, exchange, reply)));
+                context.setResponseMessage(new Message(write(context, exchange, reply)));
             }
         } catch (StoreUnavailable error) {
             throw Faults.of("Server", error.getMessage());
@@ -115,13 +115,13 @@ final class ContractProvider extends BasicProvider {
         return request;
     }
 
-    private SOAPEnvelope written(MessageContext context, Exchange<?, ?> exchange, Object reply)
+    private SOAPEnvelope write(MessageContext context, Exchange<?, ?> exchange, Object reply)
             throws SOAPException, ReflectiveOperationException {
         SOAPEnvelope envelope = new SOAPEnvelope(context.getSOAPConstants(), context.getSchemaVersion());
         RPCElement body = new RPCElement(exchange.lowerName() + "Response");
         for (Field field : Fields.of(exchange.reply())) {
             RPCParam parameter = new RPCParam(new QName(field.getName()), Fields.get(reply, field));
-            parameter.setParamDesc(Fields.described(field, ParameterDesc.OUT, model.namespace()));
+            parameter.setParamDesc(Fields.describe(field, ParameterDesc.OUT, model.namespace()));
             body.addParam(parameter);
         }
         body.setEncodingStyle(Constants.URI_SOAP11_ENC);

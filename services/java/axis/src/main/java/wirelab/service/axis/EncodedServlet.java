@@ -47,7 +47,7 @@ final class EncodedServlet extends HttpServlet {
         } catch (AxisFault fault) {
             response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
             context.setSOAPConstants(SOAPConstants.SOAP11_CONSTANTS);
-            reply = new Message(Faults.shaped(fault));
+            reply = new Message(Faults.shape(fault));
             reply.setMessageContext(context);
         }
         response.setContentType("text/xml;charset=utf-8");
@@ -59,13 +59,13 @@ final class EncodedServlet extends HttpServlet {
     }
 
     private Message reply(MessageContext context, HttpServletRequest request) throws AxisFault, IOException {
-        // Read whole, so that a body that breaks off is no matter of XML.
+        // Read whole, so that a truncated body is not reported as an error of XML.
         byte[] body = request.getInputStream().readAllBytes();
         Message message = new Message(body, false, request.getContentType(), null);
         context.setService(service);
         context.setRequestMessage(message);
         context.setUseSOAPAction(true);
-        context.setSOAPActionURI(unquoted(request.getHeader("SOAPAction")));
+        context.setSOAPActionURI(removeQuotes(request.getHeader("SOAPAction")));
         SOAPEnvelope envelope = message.getSOAPEnvelope();
         if (envelope.getSOAPConstants() != SOAPConstants.SOAP11_CONSTANTS) {
             throw Faults.of("VersionMismatch", "this service speaks SOAP 1.1");
@@ -77,7 +77,7 @@ final class EncodedServlet extends HttpServlet {
         return context.getResponseMessage();
     }
 
-    private static String unquoted(String action) {
+    private static String removeQuotes(String action) {
         return action == null ? null : action.strip().replaceAll("^\"|\"$", "");
     }
 }

@@ -19,7 +19,7 @@ final class Faults {
 
     /** A fault as it is to be sent: Axis would add the host's name and a stack trace, and call its own
      * refusals to read something {@code Server.generalException}. */
-    static AxisFault shaped(AxisFault fault) {
+    static AxisFault shape(AxisFault fault) {
         String code = fault.getFaultCode() == null ? "" : fault.getFaultCode().getLocalPart();
         boolean kept = code.equals("MustUnderstand") || code.equals("VersionMismatch")
                 || code.equals("Server") && StoreUnavailable.TEXT.equals(fault.getFaultString());

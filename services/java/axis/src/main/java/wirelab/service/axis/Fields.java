@@ -20,7 +20,7 @@ final class Fields {
     }
 
     /** How Axis is to read or write a field. */
-    static ParameterDesc described(Field field, byte mode, String namespace) {
+    static ParameterDesc describe(Field field, byte mode, String namespace) {
         Class<?> type = field.getType() == List.class ? item(field).arrayType() : field.getType();
         ParameterDesc described =
                 new ParameterDesc(new QName(field.getName()), mode, xmlType(type, namespace), type, false, false);
@@ -81,7 +81,7 @@ final class Fields {
         }
         for (Object item : items) {
             if (!item(field).isInstance(item)) {
-                throw new IllegalArgumentException(field.getName() + " holds what is no " + item(field).getSimpleName());
+                throw new IllegalArgumentException(field.getName() + " holds a value that is not of type " + item(field).getSimpleName());
             }
         }
         field.set(message, items);

@@ -35,7 +35,7 @@ public final class ReferenceFreeEncoder implements XMLEncoder {
         }
         int from = 0;
         for (int at = 0; at < text.length(); at++) {
-            String escaped = escaped(text.charAt(at));
+            String escaped = escape(text.charAt(at));
             if (escaped != null) {
                 to.write(text, from, at - from);
                 to.write(escaped);
@@ -45,7 +45,7 @@ public final class ReferenceFreeEncoder implements XMLEncoder {
         to.write(text, from, text.length() - from);
     }
 
-    private static String escaped(char letter) {
+    private static String escape(char letter) {
         return switch (letter) {
             case '<' -> "&lt;";
             case '>' -> "&gt;";

@@ -9,7 +9,7 @@ final class SaxParsers {
     private SaxParsers() {}
 
     /**
-     * Makes Axis take a parser. JAXP would take what stands first on the class path: all that is not
+     * Makes Axis take a parser. JAXP would take the first one on the class path: all that is not
      * chosen is the JDK's.
      */
     static void use(String parser) {

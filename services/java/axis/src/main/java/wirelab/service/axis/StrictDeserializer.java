@@ -5,7 +5,7 @@ import org.apache.axis.encoding.ser.BaseDeserializerFactory;
 import org.apache.axis.encoding.ser.SimpleDeserializer;
 import wirelab.service.contract.message.Lexical;
 
-/** Reads a simple value by XML Schema part 2. Axis's own skips what is no base64 and takes any word with a t for true. */
+/** Reads a simple value by XML Schema part 2. Axis's own skips what is not base64 and takes any word with a t for true. */
 public final class StrictDeserializer extends SimpleDeserializer {
     private static final long serialVersionUID = 1L;
 

@@ -109,9 +109,9 @@ class AxisTest {
                 "garbage", good.replace("?>", "?><!DOCTYPE a [<!ENTITY b 'c'>]>"),
                 good.replace("?>", "?><!DOCTYPE a SYSTEM 'file:/etc/passwd'>"), good.replace("<id>1", "<id>&b;"),
                 good.replace("<id>1", "<id>1" + "<x>".repeat(100) + "</x>".repeat(100)),
-                good.replace("<id>1", "<id" + numbered(" a%d=''", 501) + ">1"),
-                good.replace("<id>1", numbered("<a%d/>", 1_000) + "<id>1"),
-                good.replace("<id>1", numbered("<b a%d=''/>", 1_000) + "<id>1"),
+                good.replace("<id>1", "<id" + repeatNumbered(" a%d=''", 501) + ">1"),
+                good.replace("<id>1", repeatNumbered("<a%d/>", 1_000) + "<id>1"),
+                good.replace("<id>1", repeatNumbered("<b a%d=''/>", 1_000) + "<id>1"),
             }) {
                 client(Envelopes.post(bench, "charging", "1.1", "urn:wirelab:charging:v1#CreditControl", wrong));
             }
@@ -120,7 +120,7 @@ class AxisTest {
         }
     }
 
-    private static String numbered(String format, int count) {
+    private static String repeatNumbered(String format, int count) {
         return IntStream.range(0, count).mapToObj(format::formatted).collect(Collectors.joining());
     }
 

@@ -72,7 +72,7 @@ public final class Failure extends Exception {
     /** The first cause that says more than that something failed. */
     public static Failure ofNetwork(Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            Failure found = named(cause);
+            Failure found = name(cause);
             if (found != null) {
                 return found;
             }
@@ -80,7 +80,7 @@ public final class Failure extends Exception {
         return protocol(error.toString());
     }
 
-    private static Failure named(Throwable cause) {
+    private static Failure name(Throwable cause) {
         String text = String.valueOf(cause.getMessage());
         if (cause instanceof HttpTimeoutException
                 || cause instanceof SocketTimeoutException

@@ -197,7 +197,7 @@ final class Run {
             for (int user = 0; user < clients.size(); user++) {
                 Client by = clients.get(user);
                 Recorder to = recorders.get(user % recorders.size());
-                begin("user-" + user, () -> closed(by, to));
+                begin("user-" + user, () -> runClosed(by, to));
             }
         } else {
             begin("arrivals", this::open);
@@ -205,7 +205,7 @@ final class Run {
         ended();
     }
 
-    private void closed(Client by, Recorder to) {
+    private void runClosed(Client by, Recorder to) {
         try (by) {
             // A user's next call is intended when its last has ended: what the caller itself takes in
             // between is queueing.

@@ -33,19 +33,19 @@ public final class Envelopes {
     }
 
     /** Names with their namespaces, texts and attributes, without prefixes, declarations and encodingStyle. */
-    public static String said(String envelope) throws IOException {
+    public static String normalize(String envelope) throws IOException {
         try {
             DocumentBuilderFactory factory = DocumentBuilderFactory.newDefaultInstance();
             factory.setNamespaceAware(true);
             Document document = factory.newDocumentBuilder()
                     .parse(new ByteArrayInputStream(envelope.getBytes(StandardCharsets.UTF_8)));
-            return said(document.getDocumentElement());
+            return normalize(document.getDocumentElement());
         } catch (ParserConfigurationException | SAXException error) {
             throw new IOException("no envelope: " + envelope, error);
         }
     }
 
-    private static String said(Node node) {
+    private static String normalize(Node node) {
         if (node.getNodeType() != Node.ELEMENT_NODE) {
             return node.getNodeValue();
         }
@@ -59,7 +59,7 @@ public final class Envelopes {
         }
         StringBuilder said = new StringBuilder("{" + node.getNamespaceURI() + "}" + node.getLocalName() + attributes);
         for (Node child = node.getFirstChild(); child != null; child = child.getNextSibling()) {
-            said.append('(').append(said(child)).append(')');
+            said.append('(').append(normalize(child)).append(')');
         }
         return said.toString();
     }

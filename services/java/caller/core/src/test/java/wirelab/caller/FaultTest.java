@@ -69,7 +69,7 @@ class FaultTest {
     }
 
     @Test
-    void anErrorOfTheMachineIsNoFailedCall() {
+    void anErrorOfTheMachineIsNotAFailedCall() {
         assertFault("{'kind':'closed','users':2}", true, "a/Missing");
     }
 

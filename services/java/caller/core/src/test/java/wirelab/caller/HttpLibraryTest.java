@@ -49,14 +49,14 @@ public abstract class HttpLibraryTest {
     }
 
     /** Serves the path, and returns the server's address as a plan has it. */
-    protected String serving(HttpHandler handler) {
+    protected String startServer(HttpHandler handler) {
         server.createContext(path, handler);
         server.start();
         return "127.0.0.1:" + server.getAddress().getPort();
     }
 
     /** Carries out a plan of Hello and returns the group's result. */
-    protected JsonNode carriedOut(String target, String rest) throws IOException {
+    protected JsonNode runPlan(String target, String rest) throws IOException {
         return CarriedOut.group(target, stack, "Hello", rest);
     }
 
@@ -71,7 +71,7 @@ public abstract class HttpLibraryTest {
     }
 
     /** A server that answers every call alike. */
-    protected HttpHandler replying(int status, String body) {
+    protected HttpHandler replyHandler(int status, String body) {
         return exchange -> answer(exchange, status, type, body);
     }
 
@@ -87,36 +87,36 @@ public abstract class HttpLibraryTest {
     @Test
     void anotherTextIsWrong() throws IOException {
         String another = reply.replace("Hello, wirelab", "Hello, wirelaB");
-        assertFailed(carriedOut(serving(replying(200, another)), TEN), "wrong", "wrong_reply");
+        assertFailed(runPlan(startServer(replyHandler(200, another)), TEN), "wrong", "wrong_reply");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"Hello, wirelab", "", "<!DOCTYPE a><a/>"})
     void whatCannotBeDecodedIsWrong(String body) throws IOException {
-        assertFailed(carriedOut(serving(replying(200, body)), TEN), "wrong", "wrong_reply");
+        assertFailed(runPlan(startServer(replyHandler(200, body)), TEN), "wrong", "wrong_reply");
     }
 
     @Test
     void aClosedPortRefuses() throws IOException {
-        assertFailed(carriedOut(CarriedOut.nobody(), TEN), "refused", "connection_refused");
+        assertFailed(runPlan(CarriedOut.nobody(), TEN), "refused", "connection_refused");
     }
 
     @Test
     void aDroppedConnectionIsClosed() throws IOException {
-        String target = serving(exchange -> {
+        String target = startServer(exchange -> {
             // With bytes unread the kernel would reset the connection.
             exchange.getRequestBody().readAllBytes();
             exchange.close();
         });
-        assertFailed(carriedOut(target, TEN), "closed", "connection_closed");
+        assertFailed(runPlan(target, TEN), "closed", "connection_closed");
     }
 
     @Test
     void aSlowReplyIsATimeout() throws IOException {
-        String target = serving(exchange -> {
+        String target = startServer(exchange -> {
             sleep(300);
             answer(exchange, 200, type, reply);
         });
-        assertFailed(carriedOut(target, TEN + ",'timeout_s':0.05"), "timeout", "timeout");
+        assertFailed(runPlan(target, TEN + ",'timeout_s':0.05"), "timeout", "timeout");
     }
 }

@@ -21,7 +21,7 @@ public abstract class SoapLibraryTest extends HttpLibraryTest {
     private final String fault;
     private final Set<String> envelopes = ConcurrentHashMap.newKeySet();
 
-    /** Of the requests that {@link #noting} answered. */
+    /** Of the requests that {@link #recordRequests} answered. */
     protected final Set<String> actions = ConcurrentHashMap.newKeySet();
     protected final Set<String> protocols = ConcurrentHashMap.newKeySet();
     protected final Set<Integer> ports = ConcurrentHashMap.newKeySet();
@@ -36,14 +36,14 @@ public abstract class SoapLibraryTest extends HttpLibraryTest {
     }
 
     /** Notes each request and answers it. */
-    protected HttpHandler noting(String type, String body) {
+    protected HttpHandler recordRequests(String type, String body) {
         return exchange -> {
             Headers headers = exchange.getRequestHeaders();
             assertTrue(headers.containsKey("Content-Length"));
             actions.add(headers.getFirst(headers.containsKey("SOAPAction") ? "SOAPAction" : "Content-Type"));
             protocols.add(exchange.getProtocol());
             ports.add(exchange.getRemoteAddress().getPort());
-            envelopes.add(Envelopes.said(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
+            envelopes.add(Envelopes.normalize(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
             answer(exchange, 200, type, body);
         };
     }
@@ -51,7 +51,7 @@ public abstract class SoapLibraryTest extends HttpLibraryTest {
     /** All ten calls were right, and their requests were the golden one. */
     protected void assertGolden(JsonNode golden, JsonNode group) throws IOException {
         assertRight(group);
-        assertEquals(Set.of(Envelopes.said(golden.get("request_envelope").asText())), envelopes);
+        assertEquals(Set.of(Envelopes.normalize(golden.get("request_envelope").asText())), envelopes);
         Set<String> parts = Set.of("service", "queueing", "read", "response");
         parts.forEach(part -> assertTrue(group.get("times").has(part), part));
         assertTrue(!group.get("times").has("write") && !group.has("connections_opened"), group::toString);
@@ -59,7 +59,7 @@ public abstract class SoapLibraryTest extends HttpLibraryTest {
 
     @Test
     void aFaultIsAnErrorOfTheApplication() throws IOException {
-        JsonNode group = carriedOut(serving(replying(500, fault)), TEN);
+        JsonNode group = runPlan(startServer(replyHandler(500, fault)), TEN);
         assertFailed(group, "application", "application_error");
         assertEquals("not enough credit", group.get("error_examples").get(0).asText());
     }

@@ -41,7 +41,7 @@ public final class ClinicError extends RuntimeException {
     }
 
     /** A row that was asked for. */
-    static <T> T found(T row) {
+    static <T> T checkFound(T row) {
         if (row == null) {
             throw notFound();
         }
@@ -49,7 +49,7 @@ public final class ClinicError extends RuntimeException {
     }
 
     /** A row that a request refers to. */
-    static <T> T referred(T row) {
+    static <T> T checkReference(T row) {
         if (row == null) {
             throw invalid();
         }

@@ -1,7 +1,7 @@
 package wirelab.service.petclinic;
 
-import static wirelab.service.petclinic.ClinicError.found;
-import static wirelab.service.petclinic.ClinicError.referred;
+import static wirelab.service.petclinic.ClinicError.checkFound;
+import static wirelab.service.petclinic.ClinicError.checkReference;
 
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -41,7 +41,7 @@ public final class ClinicService {
     }
 
     private <E, R> R get(Table<E> table, int id, Function<E, R> reply) {
-        return rows.read(() -> reply.apply(found(table.find(id))));
+        return rows.read(() -> reply.apply(checkFound(table.find(id))));
     }
 
     private <E, R> R add(Table<E> table, E row, Function<E, R> reply) {
@@ -76,7 +76,7 @@ public final class ClinicService {
     /** UpdatePetType. */
     public void updatePetType(int id, PetType fields) {
         rows.write(() -> {
-            PetType row = found(rows.petTypes().find(id));
+            PetType row = checkFound(rows.petTypes().find(id));
             row.name = fields.name;
             rows.petTypes().update(row);
             return null;
@@ -106,7 +106,7 @@ public final class ClinicService {
     /** UpdateSpecialty. */
     public void updateSpecialty(int id, Specialty fields) {
         rows.write(() -> {
-            Specialty row = found(rows.specialties().find(id));
+            Specialty row = checkFound(rows.specialties().find(id));
             row.name = fields.name;
             rows.specialties().update(row);
             return null;
@@ -131,7 +131,7 @@ public final class ClinicService {
     /** AddVet. */
     public <R> R addVet(Vet row, Function<Vet, R> reply) {
         return rows.write(() -> {
-            row.specialties = named(row.specialties);
+            row.specialties = checkSpecialties(row.specialties);
             return add(rows.vets(), row, reply);
         });
     }
@@ -139,8 +139,8 @@ public final class ClinicService {
     /** UpdateVet. */
     public void updateVet(int id, Vet fields) {
         rows.write(() -> {
-            Vet row = found(rows.vets().find(id));
-            Set<Specialty> specialties = named(fields.specialties);
+            Vet row = checkFound(rows.vets().find(id));
+            Set<Specialty> specialties = checkSpecialties(fields.specialties);
             row.firstName = fields.firstName;
             row.lastName = fields.lastName;
             row.specialties.retainAll(specialties);
@@ -156,16 +156,16 @@ public final class ClinicService {
     }
 
     /** The specialties of those ids, each of which there must be. */
-    private Set<Specialty> named(Set<Specialty> ids) {
+    private Set<Specialty> checkSpecialties(Set<Specialty> ids) {
         Set<Specialty> named = new LinkedHashSet<>();
         ids.stream().mapToInt(each -> each.id).distinct().forEach(
-                id -> named.add(referred(rows.specialties().find(id))));
+                id -> named.add(checkReference(rows.specialties().find(id))));
         return named;
     }
 
     /** ListOwners. */
     public <R> R listOwners(String lastName, Function<List<Owner>, R> reply) {
-        return list(() -> rows.owners().named(lastName), reply);
+        return list(() -> rows.owners().findByPrefix(lastName), reply);
     }
 
     /** GetOwner. */
@@ -181,7 +181,7 @@ public final class ClinicService {
     /** UpdateOwner. */
     public void updateOwner(int id, Owner fields) {
         rows.write(() -> {
-            Owner row = found(rows.owners().find(id));
+            Owner row = checkFound(rows.owners().find(id));
             row.firstName = fields.firstName;
             row.lastName = fields.lastName;
             row.address = fields.address;
@@ -200,7 +200,7 @@ public final class ClinicService {
     /** AddPetToOwner. */
     public <R> R addPetToOwner(int ownerId, Pet row, Function<Pet, R> reply) {
         return rows.write(() -> {
-            row.owner = found(rows.owners().find(ownerId));
+            row.owner = checkFound(rows.owners().find(ownerId));
             row.type = type(row);
             return add(rows.pets(), row, reply);
         });
@@ -220,8 +220,8 @@ public final class ClinicService {
     }
 
     private Pet petOf(int ownerId, int petId) {
-        Pet pet = found(rows.pets().find(petId));
-        return found(pet.owner.id == ownerId ? pet : null);
+        Pet pet = checkFound(rows.pets().find(petId));
+        return checkFound(pet.owner.id == ownerId ? pet : null);
     }
 
     /** ListPets. */
@@ -238,7 +238,7 @@ public final class ClinicService {
     public <R> R addPet(Pet row, Function<Pet, R> reply) {
         return rows.write(() -> {
             row.type = type(row);
-            row.owner = referred(rows.owners().find(row.owner.id));
+            row.owner = checkReference(rows.owners().find(row.owner.id));
             return add(rows.pets(), row, reply);
         });
     }
@@ -246,7 +246,7 @@ public final class ClinicService {
     /** UpdatePet. */
     public void updatePet(int id, Pet fields) {
         rows.write(() -> {
-            Pet row = found(rows.pets().find(id));
+            Pet row = checkFound(rows.pets().find(id));
             row.type = type(fields);
             row.name = fields.name;
             row.birthDate = fields.birthDate;
@@ -256,7 +256,7 @@ public final class ClinicService {
     }
 
     private PetType type(Pet fields) {
-        return referred(rows.petTypes().find(fields.type.id));
+        return checkReference(rows.petTypes().find(fields.type.id));
     }
 
     /** DeletePet. */
@@ -277,7 +277,7 @@ public final class ClinicService {
     /** AddVisit. */
     public <R> R addVisit(Visit row, Function<Visit, R> reply) {
         return rows.write(() -> {
-            row.pet = referred(rows.pets().find(row.pet.id));
+            row.pet = checkReference(rows.pets().find(row.pet.id));
             return add(rows.visits(), row, reply);
         });
     }
@@ -285,7 +285,7 @@ public final class ClinicService {
     /** UpdateVisit. */
     public void updateVisit(int id, Visit fields) {
         rows.write(() -> {
-            Visit row = found(rows.visits().find(id));
+            Visit row = checkFound(rows.visits().find(id));
             row.date = fields.date;
             row.description = fields.description;
             rows.visits().update(row);

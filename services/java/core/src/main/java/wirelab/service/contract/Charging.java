@@ -93,7 +93,7 @@ public final class Charging implements Model {
         return confirmation();
     }
 
-    /** Tells what the account holds. */
+    /** Returns the balance of the account. */
     public synchronized Holding creditControl(int account) throws ApplicationError {
         checkAccount(account);
         return new Holding(balances[account], reserved[account]);

@@ -51,7 +51,7 @@ public final class Exchanges {
         if (model instanceof Records records) {
             return records(records);
         }
-        return model instanceof Charging charging ? charging(charging) : calendar((Calendar) model);
+        return model instanceof Charging charging ? chargingExchanges(charging) : calendar((Calendar) model);
     }
 
     private static List<Exchange<?, ?>> transfer(Transfer model) {
@@ -85,7 +85,7 @@ public final class Exchanges {
         return new UploadReply(ask.data.length, Transfer.sha256(ask.data));
     }
 
-    private static List<Exchange<?, ?>> charging(Charging model) {
+    private static List<Exchange<?, ?>> chargingExchanges(Charging model) {
         return List.of(
                 new Exchange<>("Credit", CreditRequest.class, CreditReply.class,
                         ask -> new CreditReply(model.credit(ask.id, ask.am))),

@@ -33,10 +33,10 @@ public final class MemoryRecordStore implements RecordStore {
         if (initial < 0) {
             return null;
         }
-        return initial < Records.ALLOCATIONS ? Records.initialTeam((int) initial) : kept(groupId);
+        return initial < Records.ALLOCATIONS ? Records.initialTeam((int) initial) : findTeam(groupId);
     }
 
-    private synchronized Team kept(int groupId) {
+    private synchronized Team findTeam(int groupId) {
         long at = (long) groupId - Records.FIRST_NEW_GROUP;
         return at >= inserted || at < inserted - KEPT_MAX ? null : kept.get((int) (at % KEPT_MAX));
     }

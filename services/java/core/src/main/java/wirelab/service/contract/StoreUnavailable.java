@@ -1,7 +1,7 @@
 package wirelab.service.contract;
 
 /**
- * The database did not answer, or no connection of the pool was free in time. It is no application error:
+ * The database did not answer, or no connection of the pool was free in time. It is not an application error:
  * REST status 503, gRPC UNAVAILABLE, SOAP fault Server or Receiver. Carries no stack trace.
  */
 public final class StoreUnavailable extends RuntimeException {

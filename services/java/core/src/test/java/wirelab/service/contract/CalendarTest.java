@@ -16,17 +16,17 @@ class CalendarTest {
 
     @Test
     void theFirstErrorThatAppliesIsAnswered() {
-        refused("document must not be empty", () -> calendar.deploy(""));
-        refused("at most 1048576 bytes", () -> calendar.deploy("é".repeat(524_289)));
-        refused("owner must not be empty", () -> book("", 0, -1, "", LONG, Double.NaN));
-        refused("day must be 1 to 364", () -> book("o", 0, -1, "", LONG, Double.NaN));
-        refused("day must be 1 to 364", () -> book("o", 365, -1, "", LONG, Double.NaN));
-        refused("slot must be 0 to 47", () -> book("o", 1, 48, "", LONG, Double.NaN));
-        refused("title must not be empty", () -> book("o", 1, 0, "", LONG, Double.NaN));
-        refused("at most 1024 bytes", () -> book("o", 1, 0, "t", LONG, Double.NaN));
-        refused("weight must be finite", () -> book("o", 1, 0, "t", "", Double.NaN));
-        refused("owner must not be empty", () -> calendar.entries("", 0));
-        refused("day must be 1 to 364", () -> calendar.entries("o", 0));
+        assertRefused("document must not be empty", () -> calendar.deploy(""));
+        assertRefused("at most 1048576 bytes", () -> calendar.deploy("é".repeat(524_289)));
+        assertRefused("owner must not be empty", () -> book("", 0, -1, "", LONG, Double.NaN));
+        assertRefused("day must be 1 to 364", () -> book("o", 0, -1, "", LONG, Double.NaN));
+        assertRefused("day must be 1 to 364", () -> book("o", 365, -1, "", LONG, Double.NaN));
+        assertRefused("slot must be 0 to 47", () -> book("o", 1, 48, "", LONG, Double.NaN));
+        assertRefused("title must not be empty", () -> book("o", 1, 0, "", LONG, Double.NaN));
+        assertRefused("at most 1024 bytes", () -> book("o", 1, 0, "t", LONG, Double.NaN));
+        assertRefused("weight must be finite", () -> book("o", 1, 0, "t", "", Double.NaN));
+        assertRefused("owner must not be empty", () -> calendar.entries("", 0));
+        assertRefused("day must be 1 to 364", () -> calendar.entries("o", 0));
     }
 
     @Test
@@ -45,7 +45,7 @@ class CalendarTest {
         for (int owner = 0; owner < 10_000; owner++) {
             book("o" + owner, 1, 0, "t", "", 1);
         }
-        refused("too many owners", () -> book("one more", 1, 0, "t", "", 1));
+        assertRefused("too many owners", () -> book("one more", 1, 0, "t", "", 1));
         book("o7", 1, 1, "t", "", 1);
     }
 
@@ -54,7 +54,7 @@ class CalendarTest {
         return calendar.book(owner, day, new Entry(slot, title, false, weight), note);
     }
 
-    private static void refused(String text, Executable call) {
+    private static void assertRefused(String text, Executable call) {
         assertEquals(text, assertThrows(ApplicationError.class, call).getMessage());
     }
 }

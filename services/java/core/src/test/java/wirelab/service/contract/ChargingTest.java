@@ -22,18 +22,18 @@ class ChargingTest {
 
     @Test
     void theFirstErrorThatAppliesIsAnswered() throws ApplicationError {
-        refused("amount must be positive", () -> charging.credit(9, 0));
-        refused("no such account", () -> charging.credit(0, 1));
-        refused("no such account", () -> charging.directDebit(3, 1));
-        refused("balance must not exceed 2147483647", () -> charging.credit(1, Integer.MAX_VALUE));
-        refused("not enough credit", () -> charging.directDebit(1, 101));
-        refused("unknown reservation", () -> charging.releaseRes(7));
-        refused("unknown confirmation", () -> charging.confirmAction(7));
+        assertRefused("amount must be positive", () -> charging.credit(9, 0));
+        assertRefused("no such account", () -> charging.credit(0, 1));
+        assertRefused("no such account", () -> charging.directDebit(3, 1));
+        assertRefused("balance must not exceed 2147483647", () -> charging.credit(1, Integer.MAX_VALUE));
+        assertRefused("not enough credit", () -> charging.directDebit(1, 101));
+        assertRefused("unknown reservation", () -> charging.releaseRes(7));
+        assertRefused("unknown confirmation", () -> charging.confirmAction(7));
         int reservation = charging.reserve(1, 60).reservation();
-        refused("not enough credit", () -> charging.reserve(1, 41));
-        refused("unknown reservation", () -> charging.debitReservation(2, 1, reservation));
-        refused("not enough credit", () -> charging.debitReservation(1, 61, reservation));
-        refused("amount must be positive", () -> charging.debitReservation(1, -1, reservation));
+        assertRefused("not enough credit", () -> charging.reserve(1, 41));
+        assertRefused("unknown reservation", () -> charging.debitReservation(2, 1, reservation));
+        assertRefused("not enough credit", () -> charging.debitReservation(1, 61, reservation));
+        assertRefused("amount must be positive", () -> charging.debitReservation(1, -1, reservation));
         assertEquals(new Charging.Holding(100, 60), charging.creditControl(1));
     }
 
@@ -42,14 +42,14 @@ class ChargingTest {
         int reservation = charging.reserve(1, 60).reservation();
         charging.debitReservation(1, 10, reservation);
         assertEquals(new Charging.Holding(90, 0), charging.creditControl(1));
-        refused("unknown reservation", () -> charging.releaseRes(reservation));
+        assertRefused("unknown reservation", () -> charging.releaseRes(reservation));
     }
 
     @Test
     void aConfirmationIsKnownOnce() throws ApplicationError {
         int confirmation = charging.credit(1, 5);
         assertEquals(confirmation, charging.confirmAction(confirmation));
-        refused("unknown confirmation", () -> charging.confirmAction(confirmation));
+        assertRefused("unknown confirmation", () -> charging.confirmAction(confirmation));
     }
 
     @Test
@@ -58,8 +58,8 @@ class ChargingTest {
         for (int at = 0; at < Charging.UNCONFIRMED_MAX; at++) {
             rich.credit(1, 1);
         }
-        refused("too many unconfirmed actions", () -> rich.credit(1, 1));
-        refused("not enough credit", () -> rich.directDebit(1, Integer.MAX_VALUE));
+        assertRefused("too many unconfirmed actions", () -> rich.credit(1, 1));
+        assertRefused("not enough credit", () -> rich.directDebit(1, Integer.MAX_VALUE));
         assertEquals(Charging.UNCONFIRMED_MAX, rich.money());
     }
 
@@ -120,7 +120,7 @@ class ChargingTest {
         assertTrue(number > 0 && numbers.add(number), "number " + number + " was given before");
     }
 
-    private static void refused(String text, Executable call) {
+    private static void assertRefused(String text, Executable call) {
         assertEquals(text, assertThrows(ApplicationError.class, call).getMessage());
     }
 }

@@ -11,7 +11,7 @@ import wirelab.service.contract.Model;
 /** The operations of a contract that is in a module of its own, with its libraries; found by {@link ServiceLoader}. */
 public interface ContractModule {
     /** The module on the class path; null where contracts need none. */
-    static ContractModule installed() {
+    static ContractModule loadInstalled() {
         return ServiceLoader.load(ContractModule.class).findFirst().orElse(null);
     }
 

@@ -28,7 +28,7 @@ final class CountingMarshaller<M extends Message> implements MethodDescriptor.Ma
 
     /** The method with its requests counted, where they have lists; otherwise as it is. */
     @SuppressWarnings("unchecked") // the generated methods' marshallers are all of messages
-    static <Q, R> MethodDescriptor<Q, R> counted(MethodDescriptor<Q, R> method) {
+    static <Q, R> MethodDescriptor<Q, R> count(MethodDescriptor<Q, R> method) {
         MethodDescriptor.PrototypeMarshaller<? extends Message> library =
                 (MethodDescriptor.PrototypeMarshaller<? extends Message>) method.getRequestMarshaller();
         if (!CountedItems.has(library.getMessagePrototype().getDescriptorForType())) {

@@ -66,19 +66,19 @@ public final class GrpcBinding implements Binding {
 
     private static List<Exchange<? extends Message, ? extends Message>> exchanges(
             Configuration configuration, Model model) throws Refusal {
-        ContractModule module = ContractModule.installed();
+        ContractModule module = ContractModule.loadInstalled();
         return module == null ? ProtobufExchanges.of(model) : module.open(configuration, model);
     }
 
     @Override
     public List<String> serverWorkers(Configuration configuration) {
-        ContractModule module = ContractModule.installed();
+        ContractModule module = ContractModule.loadInstalled();
         return module == null ? List.of() : module.serverWorkers(configuration);
     }
 
     @Override
     public List<String> storeWorkers(Configuration configuration) {
-        ContractModule module = ContractModule.installed();
+        ContractModule module = ContractModule.loadInstalled();
         return module == null ? List.of() : module.storeWorkers(configuration);
     }
 

@@ -42,7 +42,7 @@ final class Service {
         // By its name: the generated descriptor knows its own methods only.
         ServerServiceDefinition.Builder definition = ServerServiceDefinition.builder(service.getName());
         for (MethodDescriptor<?, ?> method : service.getMethods()) {
-            add(definition, CountingMarshaller.counted(method));
+            add(definition, CountingMarshaller.count(method));
         }
         return definition.build();
     }

@@ -58,7 +58,7 @@ class GrpcTest {
             assertEquals("ナット 🔩", reply.getBatch());
             assertEquals(3, reply.getQuantityTotal());
             assertEquals("item must not be empty", reply.getRefused(0).getReason());
-            refused("batch must not be empty", () -> stub.submit(SubmitRequest.getDefaultInstance()));
+            assertRefused("batch must not be empty", () -> stub.submit(SubmitRequest.getDefaultInstance()));
             assertEquals(1, bench.counts("Submit")[1]);
             channel.shutdownNow();
         }
@@ -96,7 +96,7 @@ class GrpcTest {
                 all = all.concat(chunks.next().getData());
             }
             assertEquals(ByteString.copyFrom(Text.pattern(0, 3_000_000)), all);
-            refused("length must be 0 to 67108864",
+            assertRefused("length must be 0 to 67108864",
                     () -> stub.download(DownloadRequest.newBuilder().setLength(-1).build()).hasNext());
             assertEquals(3_000_000, upload(channel, all, 1).getLength());
             assertThrows(Exception.class, () -> upload(channel, ByteString.copyFrom(new byte[1 << 20]), 65));
@@ -141,7 +141,7 @@ class GrpcTest {
             stub.confirmAction(ConfirmActionRequest.newBuilder().setCn(made.getCn()).build());
             stub.debitReservation(DebitReservationRequest.newBuilder().setId(1).setAm(10).setRes(made.getRes()).build());
             assertEquals(90, stub.creditControl(CreditControlRequest.newBuilder().setId(1).build()).getBalance());
-            refused("no such account", () -> stub.creditControl(CreditControlRequest.getDefaultInstance()));
+            assertRefused("no such account", () -> stub.creditControl(CreditControlRequest.getDefaultInstance()));
             channel.shutdownNow();
         }
     }
@@ -158,7 +158,7 @@ class GrpcTest {
             assertEquals(879_253, team.getGroupId());
             FindAllocationRequest find = FindAllocationRequest.newBuilder().setGroupId(team.getGroupId()).build();
             assertEquals(team, stub.findAllocation(find).getTeamDetails());
-            refused("no such group", () -> stub.findAllocation(FindAllocationRequest.getDefaultInstance()));
+            assertRefused("no such group", () -> stub.findAllocation(FindAllocationRequest.getDefaultInstance()));
             if (kind.equals("h2")) {
                 try (Connection other = DriverManager.getConnection("jdbc:h2:mem:wirelab")) {
                     other.createStatement().execute("DROP TABLE allocations");
@@ -175,7 +175,7 @@ class GrpcTest {
         return NettyChannelBuilder.forAddress(Address.internet(bench.running().address())).usePlaintext().build();
     }
 
-    private static void refused(String text, org.junit.jupiter.api.function.Executable call) {
+    private static void assertRefused(String text, org.junit.jupiter.api.function.Executable call) {
         Status status = assertThrows(StatusRuntimeException.class, call).getStatus();
         assertEquals(Status.Code.INVALID_ARGUMENT, status.getCode());
         assertEquals(text, status.getDescription());

@@ -28,7 +28,7 @@ final class Clinic implements AutoCloseable {
     }
 
     /** A service that keeps its replies, for timing their codec. */
-    static Clinic keeping(String codec, String store, String options) throws Exception {
+    static Clinic startKeeping(String codec, String store, String options) throws Exception {
         return new Clinic(Bench.start("petclinic", "{\"binding\":\"rest\",\"codec\":\"" + codec + "\"}",
                 "\"codec_times\":true,\"store\":{\"kind\":\"" + store + "\"},\"options\":" + options));
     }

@@ -72,7 +72,7 @@ class CodecsTest {
     }
 
     @Test
-    void bytesThatAreNoMessageAreRefused() throws Exception {
+    void bytesThatAreNotAMessageAreRefused() throws Exception {
         try (Clinic clinic = protobuf("memory", "{}")) {
             Bench bench = clinic.bench();
             String type = "\r\nContent-Type: application/x-protobuf";
@@ -111,17 +111,17 @@ class CodecsTest {
     @CsvSource({"json,on,memory", "json,off,memory", "protobuf,on,memory", "protobuf,off,memory",
             "json,on,hsqldb", "json,off,hsqldb", "protobuf,on,hsqldb", "protobuf,off,hsqldb"})
     void whatIsTimedAreTheBytesOfTheReply(String codec, String mapper, String store) throws Exception {
-        try (Clinic clinic = Clinic.keeping(codec, store, "{\"mapper\":\"" + mapper + "\"}")) {
+        try (Clinic clinic = Clinic.startKeeping(codec, store, "{\"mapper\":\"" + mapper + "\"}")) {
             for (String[] call : new String[][] {
                 {"ListPetTypes", "/pettypes"}, {"ListOwners", "/owners"}, {"ListVets", "/vets"}, {"ListPets", "/pets"},
                 {"ListSpecialties", "/specialties"}, {"ListVisits", "/visits"}, {"GetPetType", "/pettypes/1"},
                 {"GetOwner", "/owners/6"}, {"GetVet", "/vets/3"}, {"GetPet", "/pets/8"}, {"GetSpecialty", "/specialties/1"},
                 {"GetVisit", "/visits/1"}, {"GetOwnersPet", "/owners/6/pets/8"}}) {
-                assertArrayEquals(clinic.call("GET", call[1], null).body(), clinic.bench().encodedAgain(call[0]), call[0]);
+                assertArrayEquals(clinic.call("GET", call[1], null).body(), clinic.bench().encodeAgain(call[0]), call[0]);
             }
             byte[] name = codec.equals("json") ? "{\"name\":\"lion\"}".getBytes()
                     : AddPetTypeRequest.newBuilder().setName("lion").build().toByteArray();
-            assertArrayEquals(clinic.post("/pettypes", codec, name).body(), clinic.bench().encodedAgain("AddPetType"));
+            assertArrayEquals(clinic.post("/pettypes", codec, name).body(), clinic.bench().encodeAgain("AddPetType"));
         }
     }
 

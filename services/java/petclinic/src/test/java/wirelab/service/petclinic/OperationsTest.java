@@ -215,7 +215,7 @@ class OperationsTest {
     }
 
     @Test
-    void whatIsNoCallOfAnOperationIsRefused() throws Exception {
+    void aRequestThatIsNotACallOfAnOperationIsRefused() throws Exception {
         try (Clinic clinic = Clinic.start("{}", "{}")) {
             Bench bench = clinic.bench();
             assertEquals(404, bench.http("GET /petclinic/api/nothing HTTP/1.1", null).status());

@@ -61,7 +61,7 @@ public final class ProtobufExchanges {
         if (model instanceof Records records) {
             return records(records);
         }
-        return model instanceof Charging charging ? charging(charging) : calendar((Calendar) model);
+        return model instanceof Charging charging ? chargingExchanges(charging) : calendar((Calendar) model);
     }
 
     private static List<Exchange<? extends Message, ? extends Message>> transfer(Transfer model) {
@@ -99,7 +99,7 @@ public final class ProtobufExchanges {
         return digest.reply();
     }
 
-    private static List<Exchange<? extends Message, ? extends Message>> charging(Charging model) {
+    private static List<Exchange<? extends Message, ? extends Message>> chargingExchanges(Charging model) {
         return List.of(
                 new Exchange<>("Credit", CreditRequest.class, CreditReply.class,
                         ask -> CreditReply.newBuilder().setCn(model.credit(ask.getId(), ask.getAm())).build()),

@@ -24,7 +24,7 @@ interface Codec {
     /** Writes an error's text. */
     byte[] error(String text);
 
-    /** Bytes that are no message of the class that was wanted. */
+    /** Bytes that are not a message of the expected class. */
     final class Malformed extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -52,7 +52,7 @@ record Codecs(String name, Function<Model, Codec> factory, List<Supplier<String>
     }
 
     /** The row of that name. */
-    static Codecs named(String name) {
+    static Codecs of(String name) {
         return TABLE.stream()
                 .filter(row -> row.name.equals(name))
                 .findFirst()
@@ -62,6 +62,6 @@ record Codecs(String name, Function<Model, Codec> factory, List<Supplier<String>
 
     /** The codec of that name for a contract. */
     static Codec codec(String name, Model model) {
-        return named(name).factory.apply(model);
+        return of(name).factory.apply(model);
     }
 }

@@ -132,7 +132,7 @@ final class JacksonCodec implements Codec {
         try {
             Object read = mediaType.equals(JSON) ? mapper.readValue(StrictJackson.text(bytes), message) : whole(bytes, message);
             if (read == null) {
-                throw new Malformed("null is no " + message.getSimpleName());
+                throw new Malformed("null is not a " + message.getSimpleName());
             }
             return read;
         } catch (CharacterCodingException error) {
@@ -146,7 +146,7 @@ final class JacksonCodec implements Codec {
         boolean[] replaced = {false};
         try (JsonParser parser = mapper.createParser(bytes)) {
             Object read = mapper.readerFor(message).withAttribute(REPLACED, replaced).readValue(parser);
-            if (!ended(parser)) {
+            if (!isAtEnd(parser)) {
                 throw new Malformed("bytes follow the message");
             }
             if (replaced[0] && mediaType.equals(MSGPACK)) {
@@ -170,7 +170,7 @@ final class JacksonCodec implements Codec {
     }
 
     /** MessagePack's parser throws where others return null. */
-    private static boolean ended(JsonParser parser) throws IOException {
+    private static boolean isAtEnd(JsonParser parser) throws IOException {
         try {
             return parser.nextToken() == null;
         } catch (JsonEOFException end) {

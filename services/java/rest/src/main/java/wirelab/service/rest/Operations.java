@@ -67,7 +67,7 @@ final class Operations {
             return fail(HttpStatus.NOT_ACCEPTABLE, "this service answers in " + codec.mediaTypes().get(0));
         }
         if (method == HttpMethod.POST
-                && !codec.mediaTypes().contains(MediaTypes.withoutParameters(plain.getContentType()))) {
+                && !codec.mediaTypes().contains(MediaTypes.removeParameters(plain.getContentType()))) {
             return fail(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "this service reads " + codec.mediaTypes().get(0));
         }
         try {

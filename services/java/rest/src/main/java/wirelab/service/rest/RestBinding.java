@@ -23,6 +23,6 @@ public final class RestBinding implements Binding {
 
     @Override
     public List<String> codecWorkers(Configuration.Stack stack) {
-        return Codecs.named(stack.codec()).workers().stream().map(Supplier::get).toList();
+        return Codecs.of(stack.codec()).workers().stream().map(Supplier::get).toList();
     }
 }

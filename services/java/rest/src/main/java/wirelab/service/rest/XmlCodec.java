@@ -49,7 +49,7 @@ final class XmlCodec implements Codec {
         try {
             context = JAXBContext.newInstance(classes, Map.of(NAMESPACE, model.namespace()));
         } catch (JAXBException error) {
-            throw new IllegalStateException("the message classes are no JAXB classes", error);
+            throw new IllegalStateException("the message classes are not JAXB classes", error);
         }
     }
 
@@ -95,7 +95,7 @@ final class XmlCodec implements Codec {
         try {
             marshallers.get().marshal(message, bytes);
         } catch (JAXBException error) {
-            throw new IllegalStateException("a reply that is no XML", error);
+            throw new IllegalStateException("a reply that is not XML", error);
         }
         return bytes.toByteArray();
     }

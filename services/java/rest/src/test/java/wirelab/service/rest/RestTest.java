@@ -77,11 +77,11 @@ class RestTest {
         try (Bench bench = Bench.start("transfer", stack, "\"codec_times\":true")) {
             Bench.Reply reply = bench.http("GET /transfer/hello HTTP/1.1", null);
             assertEquals(200, reply.status());
-            assertArrayEquals(reply.body(), bench.encodedAgain("Hello"));
+            assertArrayEquals(reply.body(), bench.encodeAgain("Hello"));
         }
         try (Bench bench = Bench.start("transfer", stack)) {
             bench.http("GET /transfer/hello HTTP/1.1", null);
-            assertThrows(NullPointerException.class, () -> bench.encodedAgain("Hello"), "kept without being asked");
+            assertThrows(NullPointerException.class, () -> bench.encodeAgain("Hello"), "kept without being asked");
         }
     }
 

@@ -33,7 +33,7 @@ class VectorsTest {
     @Test
     void jsonIsReadAndWrittenByTheVectors() throws Exception {
         int read = 0;
-        for (Map<?, ?> each : accepted("messages.json", "encodings.json")) {
+        for (Map<?, ?> each : readAccepted("messages.json", "encodings.json")) {
             Class<?> message = plain(each.get("message"));
             if (message == null) {
                 continue;
@@ -52,7 +52,7 @@ class VectorsTest {
     @Test
     void xmlIsReadAndWrittenByTheVectors() throws Exception {
         int read = 0;
-        for (Map<?, ?> each : accepted("encodings.json")) {
+        for (Map<?, ?> each : readAccepted("encodings.json")) {
             for (Model model : MODELS) {
                 Class<?> message = plain(model, each.get("message"));
                 if (message == null) {
@@ -74,7 +74,7 @@ class VectorsTest {
     @Test
     void protobufIsReadAndWrittenByTheVectors() throws Exception {
         int read = 0;
-        for (Map<?, ?> each : accepted("messages.json", "encodings.json")) {
+        for (Map<?, ?> each : readAccepted("messages.json", "encodings.json")) {
             Class<?> message = protobuf(each.get("message"));
             if (message == null) {
                 continue;
@@ -99,7 +99,7 @@ class VectorsTest {
         for (String name : List.of("cbor", "msgpack")) {
             Codec codec = Codecs.codec(name, null);
             int read = 0;
-            for (Map<?, ?> each : accepted("encodings.json")) {
+            for (Map<?, ?> each : readAccepted("encodings.json")) {
                 Class<?> message = plain(each.get("message"));
                 if (message == null) {
                     continue;
@@ -118,14 +118,14 @@ class VectorsTest {
     void whatNoReaderMayTakeIsRefused() throws Exception {
         Map<?, ?> messages = (Map<?, ?>) Bench.vectors("messages.json");
         Map<?, ?> encodings = (Map<?, ?>) Bench.vectors("encodings.json");
-        refused((List<?>) messages.get("refused_json"), "json");
-        refused((List<?>) messages.get("refused_protobuf"), "protobuf");
-        refused((List<?>) encodings.get("refused_xml"), "xml");
-        refused((List<?>) encodings.get("refused_cbor"), "cbor");
-        refused((List<?>) encodings.get("refused_msgpack"), "msgpack");
+        assertRefused((List<?>) messages.get("refused_json"), "json");
+        assertRefused((List<?>) messages.get("refused_protobuf"), "protobuf");
+        assertRefused((List<?>) encodings.get("refused_xml"), "xml");
+        assertRefused((List<?>) encodings.get("refused_cbor"), "cbor");
+        assertRefused((List<?>) encodings.get("refused_msgpack"), "msgpack");
     }
 
-    private static void refused(List<?> vectors, String codec) {
+    private static void assertRefused(List<?> vectors, String codec) {
         int refused = 0;
         for (Object each : vectors) {
             Map<?, ?> vector = (Map<?, ?>) each;
@@ -134,7 +134,7 @@ class VectorsTest {
                 Class<?> message = codec.equals("protobuf")
                         ? protobuf(vector.get("message"))
                         : plain(model, vector.get("message"));
-                // A class that is no request of its own cannot be asked for.
+                // A class that is not a request of its own has no route.
                 if (message == null || message.getSimpleName().equals("Record")) {
                     continue;
                 }
@@ -149,7 +149,7 @@ class VectorsTest {
         assertTrue(refused > 2, "only " + refused + " inputs of " + codec + " were tried");
     }
 
-    private static List<Map<?, ?>> accepted(String... files) throws Exception {
+    private static List<Map<?, ?>> readAccepted(String... files) throws Exception {
         List<Map<?, ?>> all = new ArrayList<>();
         for (String file : files) {
             for (Object each : (List<?>) ((Map<?, ?>) Bench.vectors(file)).get("accepted")) {
@@ -173,15 +173,15 @@ class VectorsTest {
     }
 
     private static Class<?> plain(Model model, Object name) {
-        return named(Exchanges.of(model), name);
+        return findClass(Exchanges.of(model), name);
     }
 
     private static Class<?> protobuf(Object name) {
-        return MODELS.stream().map(model -> named(ProtobufExchanges.of(model), name))
+        return MODELS.stream().map(model -> findClass(ProtobufExchanges.of(model), name))
                 .filter(found -> found != null).findFirst().orElse(null);
     }
 
-    private static Class<?> named(List<? extends Exchange<?, ?>> exchanges, Object name) {
+    private static Class<?> findClass(List<? extends Exchange<?, ?>> exchanges, Object name) {
         for (Exchange<?, ?> exchange : exchanges) {
             for (Class<?> message : List.of(exchange.request(), exchange.reply())) {
                 if (message.getSimpleName().equals(name)) {

@@ -27,7 +27,7 @@ final class ChosenParser extends AbstractPhaseInterceptor<Message> {
     ChosenParser(String parser, int childrenMax) {
         super(Phase.POST_STREAM);
         addBefore(StaxInInterceptor.class.getName());
-        factory = StaxParsers.secured(parser);
+        factory = StaxParsers.createSecureFactory(parser);
         this.childrenMax = childrenMax;
     }
 

@@ -36,7 +36,7 @@ final class LimitedReader extends StreamReaderDelegate {
         switch (event) {
             case XMLStreamConstants.START_ELEMENT -> open();
             case XMLStreamConstants.END_ELEMENT -> depth--;
-            case XMLStreamConstants.DTD -> throw refused("a document type declaration is not allowed");
+            case XMLStreamConstants.DTD -> throw refuse("a document type declaration is not allowed");
             default -> { }
         }
         return event;
@@ -50,7 +50,7 @@ final class LimitedReader extends StreamReaderDelegate {
             event = next();
         }
         if (event != XMLStreamConstants.START_ELEMENT && event != XMLStreamConstants.END_ELEMENT) {
-            throw refused("a tag is missing");
+            throw refuse("a tag is missing");
         }
         return event;
     }
@@ -65,25 +65,25 @@ final class LimitedReader extends StreamReaderDelegate {
     private void open() throws XMLStreamException {
         children[depth]++;
         if (children[depth] > childrenMax) {
-            throw refused("an element has more than " + childrenMax + " children");
+            throw refuse("an element has more than " + childrenMax + " children");
         }
         if (depth == DEPTH_MAX) {
-            throw refused("elements are deeper than " + DEPTH_MAX);
+            throw refuse("elements are deeper than " + DEPTH_MAX);
         }
         depth++;
         children[depth] = 0;
         int attributes = getAttributeCount();
         if (attributes > ATTRIBUTES_MAX) {
-            throw refused("an element has more than " + ATTRIBUTES_MAX + " attributes");
+            throw refuse("an element has more than " + ATTRIBUTES_MAX + " attributes");
         }
         for (int at = 0; at < attributes; at++) {
             if (getAttributeValue(at).length() > ATTRIBUTE_CHARACTERS_MAX) {
-                throw refused("an attribute has more than " + ATTRIBUTE_CHARACTERS_MAX + " characters");
+                throw refuse("an attribute has more than " + ATTRIBUTE_CHARACTERS_MAX + " characters");
             }
         }
     }
 
-    private XMLStreamException refused(String because) {
+    private XMLStreamException refuse(String because) {
         return new XMLStreamException(because, getLocation());
     }
 }

@@ -38,7 +38,7 @@ final class Parts {
     }
 
     /**
-     * The parts of a reply. CXF puts a holder for each part that is no method's result among the
+     * The parts of a reply. CXF puts a holder for each part that is not a method's result among the
      * values that came, one place before the part's own, and looks for its content there.
      */
     static MessageContentsList reply(Object reply, MessageInfo parts, MessageContentsList came) {

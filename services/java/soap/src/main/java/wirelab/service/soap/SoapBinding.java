@@ -15,7 +15,7 @@ import wirelab.service.web.WebServer;
 
 /** SOAP, document/literal and rpc/literal, on Apache CXF in an embedded Tomcat. */
 public final class SoapBinding implements Binding {
-    /** Tells of a WSDL that nobody is shown, and of every refused login. */
+    /** Log a WSDL that is never served, and every refused login. */
     private static final List<Logger> QUIET = List.of(
             Logger.getLogger("org.apache.cxf.wsdl.service.factory"), Logger.getLogger("org.apache.cxf.ws.security"));
 

@@ -80,7 +80,7 @@ final class SoapServlet extends CXFNonSpringServlet {
                 // A token without a nonce has nothing that could be remembered.
                 SecurityConstants.ENABLE_NONCE_CACHE, false,
                 SecurityConstants.ENABLE_TIMESTAMP_CACHE, false,
-                // A refused request is no news for the log.
+                // A refused request is not logged.
                 FaultListener.class.getName(), (FaultListener) (error, text, message) -> false));
         intercept(factory);
         factory.create();
@@ -88,13 +88,13 @@ final class SoapServlet extends CXFNonSpringServlet {
 
     private void intercept(JaxWsServerFactoryBean factory) {
         SoapVersion version = configuration.stack().soap().equals("1.2") ? Soap12.getInstance() : Soap11.getInstance();
-        factory.getInInterceptors().add(Utf8.reading());
+        factory.getInInterceptors().add(Utf8.newReader());
         if (parser != null) {
             factory.getInInterceptors().add(parser);
         }
         factory.getInInterceptors().add(new EnvelopeRules(version, model.namespace()));
-        factory.getOutInterceptors().add(Utf8.writing());
-        factory.getOutFaultInterceptors().add(Utf8.writing());
+        factory.getOutInterceptors().add(Utf8.newWriter());
+        factory.getOutFaultInterceptors().add(Utf8.newWriter());
         factory.getOutFaultInterceptors().add(new FaultShape());
         if (configuration.store().username() != null) {
             factory.getInInterceptors().add(new Login(configuration.store()));

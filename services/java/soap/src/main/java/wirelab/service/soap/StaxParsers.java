@@ -13,7 +13,7 @@ final class StaxParsers {
     private StaxParsers() {}
 
     /**
-     * JAXP would take what stands first on the class path. Whoever reads a request, CXF's own readers
+     * JAXP would take the first parser on the class path. Whoever reads a request, CXF's own readers
      * and writers are those of Woodstox. To be called before a class of CXF is loaded.
      */
     static void pinCxfToWoodstox() {
@@ -28,7 +28,7 @@ final class StaxParsers {
     }
 
     /** A new factory; {@link LimitedReader} has the further limits of its readers. */
-    static XMLInputFactory secured(String parser) {
+    static XMLInputFactory createSecureFactory(String parser) {
         XMLInputFactory factory = factory(parser);
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
         factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);

@@ -15,11 +15,11 @@ final class Utf8 extends AbstractSoapInterceptor {
         super(phase);
     }
 
-    static Utf8 reading() {
+    static Utf8 newReader() {
         return new Utf8(Phase.RECEIVE);
     }
 
-    static Utf8 writing() {
+    static Utf8 newWriter() {
         return new Utf8(Phase.SETUP);
     }
 

@@ -86,7 +86,7 @@ public final class ConnectionPool {
     }
 
     /** What metrics and the ready line show of a pool. */
-    public static StorePool shown(HikariDataSource pool) {
+    public static StorePool toStorePool(HikariDataSource pool) {
         return new StorePool() {
             @Override
             public int max() {

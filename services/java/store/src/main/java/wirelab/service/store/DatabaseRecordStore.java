@@ -41,7 +41,7 @@ final class DatabaseRecordStore implements RecordStore {
         outage = new Outage(pool);
     }
 
-    /** Makes both tables anew. */
+    /** Creates both tables again. */
     static DatabaseRecordStore reset(HikariDataSource pool) throws SQLException {
         try (Connection connection = pool.getConnection()) {
             connection.setAutoCommit(false);
@@ -93,7 +93,7 @@ final class DatabaseRecordStore implements RecordStore {
     private <T> T call(Use<Connection, T> use) {
         try (Connection connection = pool.getConnection()) {
             T result = use.of(connection);
-            outage.over();
+            outage.end();
             return result;
         } catch (SQLException error) {
             throw outage.failed(error);
@@ -160,7 +160,7 @@ final class DatabaseRecordStore implements RecordStore {
 
     @Override
     public StorePool pool() {
-        return ConnectionPool.shown(pool);
+        return ConnectionPool.toStorePool(pool);
     }
 
     @Override

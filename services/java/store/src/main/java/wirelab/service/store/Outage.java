@@ -20,7 +20,7 @@ public final class Outage {
     }
 
     /** A call was good. */
-    public void over() {
+    public void end() {
         if (failing.get()) {
             failing.set(false);
         }

@@ -21,18 +21,18 @@ record PostgresUrl(String user, String password, String host, int port, String d
     static PostgresUrl parse(String url) throws Refusal {
         Matcher parts = FORM.matcher(url);
         if (!parts.matches()) {
-            throw new Refusal("store.url", "\"" + url + "\" is no URL of PostgreSQL that this service reads",
+            throw new Refusal("store.url", "\"" + url + "\" is not a URL of PostgreSQL that this service reads",
                     "use postgres://user@/database?host=/socket/folder or"
                             + " postgres://user:password@127.0.0.1:5432/database");
         }
-        String host = parts.group("folder") == null ? decoded(parts.group("host")) : decoded(parts.group("folder"));
+        String host = parts.group("folder") == null ? decode(parts.group("host")) : decode(parts.group("folder"));
         String port = parts.group("port");
-        return new PostgresUrl(decoded(parts.group("user")), decoded(parts.group("password")),
+        return new PostgresUrl(decode(parts.group("user")), decode(parts.group("password")),
                 host == null || host.isEmpty() ? "localhost" : host, port == null ? PORT : Integer.parseInt(port),
-                decoded(parts.group("database")));
+                decode(parts.group("database")));
     }
 
-    private static String decoded(String part) {
+    private static String decode(String part) {
         return part == null ? null : URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
     }
 

@@ -75,7 +75,7 @@ public final class Postgres implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();
-        boolean ended = ended(process);
+        boolean ended = hasEnded(process);
         String said = Files.readString(output);
         Files.delete(output);
         if (!ended || process.exitValue() != 0) {
@@ -83,7 +83,7 @@ public final class Postgres implements AutoCloseable {
         }
     }
 
-    private static boolean ended(Process process) {
+    private static boolean hasEnded(Process process) {
         try {
             return process.waitFor(60, TimeUnit.SECONDS);
         } catch (InterruptedException hurry) {

@@ -7,7 +7,7 @@ public final class MediaTypes {
     private MediaTypes() {}
 
     /** Of a Content-Type, without its parameters; empty when there is none. */
-    public static String withoutParameters(String contentType) {
+    public static String removeParameters(String contentType) {
         return contentType == null ? "" : contentType.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
     }
 }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import wirelab.service.Binding;
 
-/** A stack that also tells which class reads its requests, as {@code parser} of what is set. */
+/** A stack that also reports which class reads its requests, as {@code parser} of its settings. */
 public record ParserReport(Binding.Running stack, Supplier<String> parser) implements Binding.Running {
     @Override
     public String address() {

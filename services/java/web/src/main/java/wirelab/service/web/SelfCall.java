@@ -10,7 +10,7 @@ import java.util.Map;
 import javax.net.ssl.SSLException;
 import wirelab.service.Configuration;
 
-/** One call of the service to itself over its own address, so that {@code ready} is no promise but a fact. */
+/** One call of the service to itself over its own address, so that {@code ready} is printed only when it can be called. */
 public final class SelfCall {
     /** What is asked; {@code body} is null for a GET. Header fields without those that frame the message. */
     public record Request(String path, Map<String, String> fields, byte[] body) {
@@ -29,7 +29,7 @@ public final class SelfCall {
         try (OwnConnection connection = OwnConnection.open(configuration, address, patienceMs)) {
             int status = http2
                     ? Http2Probe.status(connection, request, secure)
-                    : overHttp1(connection, request);
+                    : callOverHttp1(connection, request);
             if (status != 200 && status != 400 && status != 500) {
                 throw new IOException("the service answered its own call with status " + status);
             }
@@ -42,7 +42,7 @@ public final class SelfCall {
         }
     }
 
-    private static int overHttp1(OwnConnection connection, Request request) throws IOException {
+    private static int callOverHttp1(OwnConnection connection, Request request) throws IOException {
         Map<String, String> fields = new LinkedHashMap<>(request.fields());
         fields.put("Host", "localhost");
         fields.put("Connection", "close");

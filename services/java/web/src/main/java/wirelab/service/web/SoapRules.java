@@ -20,7 +20,7 @@ public final class SoapRules {
         } else if (!request.getMethod().equals("POST")) {
             response.setHeader("Allow", "POST");
             ServletStack.reject(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "call with POST");
-        } else if (!MEDIA_TYPES.contains(MediaTypes.withoutParameters(request.getContentType()))) {
+        } else if (!MEDIA_TYPES.contains(MediaTypes.removeParameters(request.getContentType()))) {
             ServletStack.reject(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "only envelopes are read here");
         } else {
             return true;

@@ -37,7 +37,7 @@ final class AxisStubs {
 
     AxisStubs(Target target) {
         this.target = target;
-        // JAXP would take what stands first on the class path.
+        // JAXP would take the first parser on the class path.
         System.setProperty(SAXParserFactory.class.getName(),
                 SAXParserFactory.newDefaultInstance().getClass().getName());
         System.setProperty(DocumentBuilderFactory.class.getName(),

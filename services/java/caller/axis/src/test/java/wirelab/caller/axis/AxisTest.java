@@ -33,7 +33,7 @@ class AxisTest extends SoapLibraryTest {
     void requestsSayWhatTheEnginesSayOverSuchConnections(
             String operation, String transport, String connection, int opened) throws IOException {
         JsonNode golden = Envelopes.of(operation, "soap-encoded", "1.1");
-        String target = serving(noting(XML, golden.get("reply_envelope").asText()));
+        String target = startServer(recordRequests(XML, golden.get("reply_envelope").asText()));
         String axes = stack + ",'transport':'" + transport + "','connection':'" + connection + "'";
         assertGolden(golden, CarriedOut.group(target, axes, operation, TEN));
         assertEquals(Set.of(transport.toUpperCase(Locale.ROOT)), protocols);
@@ -43,24 +43,24 @@ class AxisTest extends SoapLibraryTest {
 
     @Test
     void moreUsersThanTwoHaveAConnectionEach() throws IOException {
-        HttpHandler noting = noting(type, reply);
+        HttpHandler noting = recordRequests(type, reply);
         CountDownLatch users = new CountDownLatch(5);
-        String target = serving(exchange -> {
+        String target = startServer(exchange -> {
             CarriedOut.meet(users);
             noting.handle(exchange);
         });
-        carriedOut(target, TEN.replace("'users':1", "'users':5"));
+        runPlan(target, TEN.replace("'users':1", "'users':5"));
         assertEquals(5, ports.size());
     }
 
-    private String answering(int status, String type, String body) {
-        return serving(exchange -> answer(exchange, status, type, body));
+    private String startServer(int status, String type, String body) {
+        return startServer(exchange -> answer(exchange, status, type, body));
     }
 
     @ParameterizedTest
     @CsvSource({"503,text/html,Service Unavailable", "404,text/plain,Not Found"})
     void anotherStatusIsAnErrorOfTheApplication(int status, String type, String reason) throws IOException {
-        JsonNode group = carriedOut(answering(status, type, "no"), TEN);
+        JsonNode group = runPlan(startServer(status, type, "no"), TEN);
         assertFailed(group, "application", "application_error");
         assertEquals("(" + status + ")" + reason, group.get("error_examples").get(0).asText());
     }
@@ -69,18 +69,18 @@ class AxisTest extends SoapLibraryTest {
     @ParameterizedTest
     @ValueSource(strings = {"text/plain", "text/html; charset=utf-8"})
     void anErrorPageOfAnotherTypeThanHtmlIsWrong(String type) throws IOException {
-        assertFailed(carriedOut(answering(503, type, "no"), TEN), "wrong", "wrong_reply");
+        assertFailed(runPlan(startServer(503, type, "no"), TEN), "wrong", "wrong_reply");
     }
 
     @Test
     void aRightReplyOfStatus500IsGood() throws IOException {
-        assertRight(carriedOut(answering(500, XML, reply), TEN));
+        assertRight(runPlan(startServer(500, XML, reply), TEN));
     }
 
     /** Axis makes a fault of its own of it. */
     @Test
     void anEnvelopeOfAnotherNamespaceIsAnErrorOfTheApplication() throws IOException {
-        JsonNode group = carriedOut(answering(200, XML, "<Envelope/>"), TEN);
+        JsonNode group = runPlan(startServer(200, XML, "<Envelope/>"), TEN);
         assertFailed(group, "application", "application_error");
         assertEquals("Version Mismatch", group.get("error_examples").get(0).asText());
     }

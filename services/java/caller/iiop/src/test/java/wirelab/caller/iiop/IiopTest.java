@@ -82,7 +82,7 @@ class IiopTest {
         return (at + to - 1) / to * to;
     }
 
-    private String serving(Behaviour behaviour) {
+    private String startServer(Behaviour behaviour) {
         start(() -> {
             while (true) {
                 Socket socket = listening.accept();
@@ -147,7 +147,7 @@ class IiopTest {
         reply(request, to, 0, text("Hello, wirelab", request.operation().equals("hello")));
     }
 
-    private static JsonNode carriedOut(String address, String axes, String operation, String rest)
+    private static JsonNode runPlan(String address, String axes, String operation, String rest)
             throws IOException {
         String group = rest + ",'object':'corbaloc:iiop:1.2@" + address + "/KEY'";
         return CarriedOut.group(address, "'binding':'iiop','byte_order':'big'" + axes, operation, group);
@@ -158,7 +158,7 @@ class IiopTest {
     void requestsAreTheContractsOverSuchConnections(String operation, String connection, int opened)
             throws IOException {
         String axes = ",'connection':'" + connection + "'";
-        JsonNode group = carriedOut(serving(IiopTest::hello), axes, operation, TEN);
+        JsonNode group = runPlan(startServer(IiopTest::hello), axes, operation, TEN);
         assertRight(group);
         assertEquals(10, requests.size(), "and nobody was asked for the type of the object");
         String name = operation.substring(0, 1).toLowerCase() + operation.substring(1);
@@ -174,25 +174,25 @@ class IiopTest {
     @Test
     void everyUserHasAConnection() throws IOException {
         CountDownLatch users = new CountDownLatch(3);
-        String target = serving((request, to) -> {
+        String target = startServer((request, to) -> {
             CarriedOut.meet(users);
             hello(request, to);
         });
-        JsonNode group = carriedOut(target, "", "Hello", TEN.replace("'users':1", "'users':3"));
+        JsonNode group = runPlan(target, "", "Hello", TEN.replace("'users':1", "'users':3"));
         assertEquals(10, group.get("ok").asInt(), group::toString);
         assertEquals(3, group.get("connections_opened").asInt(), group::toString);
     }
 
     @Test
     void anotherTextIsWrong() throws IOException {
-        String target = serving((request, to) -> reply(request, to, 0, text("Hello, wirelaB", true)));
-        assertFailed(carriedOut(target, "", "Hello", TEN), "wrong", "wrong_reply");
+        String target = startServer((request, to) -> reply(request, to, 0, text("Hello, wirelaB", true)));
+        assertFailed(runPlan(target, "", "Hello", TEN), "wrong", "wrong_reply");
     }
 
     @Test
     void aReplyThatBreaksOffIsWrong() throws IOException {
-        String target = serving((request, to) -> reply(request, to, 0, ByteBuffer.allocate(4).putInt(1000)));
-        assertFailed(carriedOut(target, "", "Hello", TEN), "wrong", "wrong_reply");
+        String target = startServer((request, to) -> reply(request, to, 0, ByteBuffer.allocate(4).putInt(1000)));
+        assertFailed(runPlan(target, "", "Hello", TEN), "wrong", "wrong_reply");
     }
 
     @Test
@@ -202,26 +202,26 @@ class IiopTest {
         exception.position(align(exception.position(), 4));
         byte[] body = new byte[exception.putInt(0).putInt(1).position()];
         exception.flip().get(body);
-        String target = serving(
+        String target = startServer(
                 (request, to) -> reply(request, to, 2, ByteBuffer.allocate(body.length).put(body)));
-        assertFailed(carriedOut(target, "", "Hello", TEN), "application", "application_error");
+        assertFailed(runPlan(target, "", "Hello", TEN), "application", "application_error");
     }
 
     @Test
     void aClosedPortRefuses() throws IOException {
-        assertFailed(carriedOut(CarriedOut.nobody(), "", "Hello", TEN), "refused", "connection_refused");
+        assertFailed(runPlan(CarriedOut.nobody(), "", "Hello", TEN), "refused", "connection_refused");
     }
 
     @Test
     void aDroppedConnectionIsClosed() throws IOException {
-        String target = serving((request, to) -> to.close());
-        assertFailed(carriedOut(target, "", "Hello", TEN), "closed", "connection_closed");
+        String target = startServer((request, to) -> to.close());
+        assertFailed(runPlan(target, "", "Hello", TEN), "closed", "connection_closed");
         assertEquals(10, requests.size(), "no call was made again");
     }
 
     @Test
     void aSlowReplyIsATimeout() throws IOException {
-        String target = serving((request, to) -> { });
-        assertFailed(carriedOut(target, "", "Hello", TEN + ",'timeout_s':0.05"), "timeout", "timeout");
+        String target = startServer((request, to) -> { });
+        assertFailed(runPlan(target, "", "Hello", TEN + ",'timeout_s':0.05"), "timeout", "timeout");
     }
 }

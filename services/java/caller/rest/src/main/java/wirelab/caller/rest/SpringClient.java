@@ -69,7 +69,7 @@ final class SpringClient implements Client {
         at.sent();
         Failure why = client.get().exchange((request, response) -> {
             at.firstByte();
-            return compared(response);
+            return compare(response);
         });
         if (why != null) {
             throw why;
@@ -77,7 +77,7 @@ final class SpringClient implements Client {
     }
 
     /** Why the reply is not the contract's; null: it is. */
-    private Failure compared(ConvertibleClientHttpResponse response) throws IOException {
+    private Failure compare(ConvertibleClientHttpResponse response) throws IOException {
         if (response.getStatusCode() != HttpStatus.OK) {
             response.getBody().readAllBytes();
             return Failure.application("status " + response.getStatusCode());

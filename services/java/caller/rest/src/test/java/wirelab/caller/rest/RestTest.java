@@ -31,7 +31,7 @@ class RestTest extends HttpLibraryTest {
     @Test
     void everyCallIsCountedByBothSides() throws IOException {
         AtomicInteger served = new AtomicInteger();
-        JsonNode group = carriedOut(serving(exchange -> {
+        JsonNode group = runPlan(startServer(exchange -> {
             served.incrementAndGet();
             hello(exchange);
         }), TEN);
@@ -45,7 +45,7 @@ class RestTest extends HttpLibraryTest {
     @Test
     void anOpenLoadKeepsIntendedTimes() throws IOException {
         // Each call takes 50 ms and one is made at a time, but 100 arrive per second.
-        JsonNode group = carriedOut(serving(exchange -> {
+        JsonNode group = runPlan(startServer(exchange -> {
             sleep(50);
             hello(exchange);
         }), "'load':{'kind':'constant','rate':100,'in_flight_max':1},'window':{'duration_s':0.5},'drain_s':20,"
@@ -62,7 +62,7 @@ class RestTest extends HttpLibraryTest {
     })
     void aReplyWithoutATextIsWrong(String codec, String type, String body) throws IOException {
         HttpHandler replying = exchange -> answer(exchange, 200, type, body);
-        String target = serving(replying);
+        String target = startServer(replying);
         for (String operation : List.of("Hello", "HelloBytes")) {
             JsonNode group = CarriedOut.group(target, stack + ",'codec':'" + codec + "'", operation, TEN);
             assertFailed(group, "wrong", "wrong_reply");
@@ -71,19 +71,19 @@ class RestTest extends HttpLibraryTest {
 
     @Test
     void aReplyOfAnotherTypeIsWrong() throws IOException {
-        String target = serving(exchange -> answer(exchange, 200, "text/html", reply));
-        assertFailed(carriedOut(target, TEN), "wrong", "wrong_reply");
+        String target = startServer(exchange -> answer(exchange, 200, "text/html", reply));
+        assertFailed(runPlan(target, TEN), "wrong", "wrong_reply");
     }
 
     @Test
     void anotherStatusIsAnErrorOfTheApplication() throws IOException {
-        assertFailed(carriedOut(serving(replying(500, "no")), TEN), "application", "application_error");
+        assertFailed(runPlan(startServer(replyHandler(500, "no")), TEN), "application", "application_error");
     }
 
     @Test
     void aCallThatOutlivesTheDrainIsUnfinished() throws IOException {
-        JsonNode group = carriedOut(
-                serving(exchange -> sleep(3000)),
+        JsonNode group = runPlan(
+                startServer(exchange -> sleep(3000)),
                 "'load':{'kind':'closed','users':2},'window':{'duration_s':0.1},'drain_s':0.1," + COLD);
         assertEquals(2, group.get("errors_by_kind").path("unfinished").asInt(), group::toString);
     }
@@ -91,11 +91,11 @@ class RestTest extends HttpLibraryTest {
     @Test
     void arrivalsThatOutliveTheDrainInTheQueueAreUnfinished() throws IOException {
         AtomicInteger served = new AtomicInteger();
-        String target = serving(exchange -> {
+        String target = startServer(exchange -> {
             served.incrementAndGet();
             sleep(3000);
         });
-        JsonNode group = carriedOut(
+        JsonNode group = runPlan(
                 target,
                 "'load':{'kind':'constant','rate':100,'in_flight_max':1},'window':{'duration_s':0.5},'drain_s':0.1,"
                         + COLD);

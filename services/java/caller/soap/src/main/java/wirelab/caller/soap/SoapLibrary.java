@@ -66,7 +66,7 @@ public final class SoapLibrary implements Library {
     public synchronized Client client(Target target, Connections connections) {
         if (shared == null) {
             QUIET.setLevel(Level.OFF);
-            // JAXP would take what stands first on the class path.
+            // JAXP would take the first parser on the class path.
             System.setProperty(XMLInputFactory.class.getName(), WstxInputFactory.class.getName());
             System.setProperty(XMLOutputFactory.class.getName(), WstxOutputFactory.class.getName());
             shared = new SoapClient(target);

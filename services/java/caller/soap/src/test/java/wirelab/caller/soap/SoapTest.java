@@ -30,7 +30,7 @@ class SoapTest extends SoapLibraryTest {
     void requestsSayWhatTheEnginesSay(String codec, String soap, String operation) throws IOException {
         JsonNode golden = Envelopes.of(operation, codec, soap);
         String type = soap.equals("1.1") ? XML : "application/soap+xml; charset=utf-8";
-        String target = serving(noting(type, golden.get("reply_envelope").asText()));
+        String target = startServer(recordRequests(type, golden.get("reply_envelope").asText()));
         String axes = "'binding':'soap','codec':'" + codec + "','soap':'" + soap + "'";
         assertGolden(golden, CarriedOut.group(target, axes, operation, TEN));
         String action = "\"urn:wirelab:transfer:v1#" + operation + '"';
@@ -40,19 +40,19 @@ class SoapTest extends SoapLibraryTest {
     @ParameterizedTest
     @ValueSource(strings = {"keep", "close"})
     void aConnectionIsKeptOrNot(String connection) throws IOException {
-        String target = serving(noting(type, reply));
+        String target = startServer(recordRequests(type, reply));
         assertRight(CarriedOut.group(target, stack + ",'connection':'" + connection + "'", "Hello", TEN));
         assertEquals(connection.equals("keep") ? 1 : 10, ports.size());
     }
 
     @Test
     void anEnvelopeOfNoNamespaceIsWrong() throws IOException {
-        assertFailed(carriedOut(serving(replying(200, "<Envelope/>")), TEN), "wrong", "wrong_reply");
+        assertFailed(runPlan(startServer(replyHandler(200, "<Envelope/>")), TEN), "wrong", "wrong_reply");
     }
 
     @Test
     void anotherStatusIsAnErrorOfTheApplication() throws IOException {
-        String target = serving(exchange -> answer(exchange, 503, "text/plain", "no"));
-        assertFailed(carriedOut(target, TEN), "application", "application_error");
+        String target = startServer(exchange -> answer(exchange, 503, "text/plain", "no"));
+        assertFailed(runPlan(target, TEN), "application", "application_error");
     }
 }

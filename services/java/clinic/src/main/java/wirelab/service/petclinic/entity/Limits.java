@@ -8,7 +8,7 @@ public final class Limits {
     /** A telephone number. */
     public static final String TELEPHONE = "[0-9]{1,20}";
 
-    /** Any other text: a NUL is no character of one (contracts/README.md, mappings). */
+    /** Any other text: it has no NUL (contracts/README.md, mappings). */
     public static final String TEXT = "[^\\u0000]*";
 
     private Limits() {}

@@ -39,11 +39,11 @@ public class Owner extends Person {
 
     /** Its pets in the order of their names, those of one name in the order of their ids. */
     public List<Pet> petsInOrder() {
-        return inOrder(pets);
+        return sort(pets);
     }
 
     /** As {@link #petsInOrder}. */
-    public static List<Pet> inOrder(Set<Pet> pets) {
+    public static List<Pet> sort(Set<Pet> pets) {
         return pets.stream()
                 .sorted(Comparator.comparing((Pet pet) -> pet.name).thenComparing(pet -> pet.id))
                 .toList();

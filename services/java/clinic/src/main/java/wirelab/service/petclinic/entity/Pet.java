@@ -45,11 +45,11 @@ public class Pet extends BaseEntity {
 
     /** Its visits in the order of their ids. */
     public List<Visit> visitsInOrder() {
-        return inOrder(visits);
+        return sort(visits);
     }
 
     /** As {@link #visitsInOrder}. */
-    public static List<Visit> inOrder(Set<Visit> visits) {
+    public static List<Visit> sort(Set<Visit> visits) {
         return visits.stream().sorted(Comparator.comparing(visit -> visit.id)).toList();
     }
 }

@@ -24,11 +24,11 @@ public class Vet extends Person {
 
     /** Its specialties in the order of their names. */
     public List<Specialty> specialtiesInOrder() {
-        return inOrder(specialties);
+        return sort(specialties);
     }
 
     /** As {@link #specialtiesInOrder}. */
-    public static List<Specialty> inOrder(Set<Specialty> specialties) {
+    public static List<Specialty> sort(Set<Specialty> specialties) {
         return specialties.stream()
                 .sorted(Comparator.comparing((Specialty each) -> each.name).thenComparing(each -> each.id))
                 .toList();

@@ -38,7 +38,7 @@ final class DirectJson implements Messages {
     @Override
     public Object read(String operation, byte[] body) throws Malformed {
         return switch (operation) {
-            case "AddPetType" -> withoutId(Json.read(MAPPER, body, PetType.class));
+            case "AddPetType" -> removeId(Json.read(MAPPER, body, PetType.class));
             case "UpdatePetType" -> Json.read(MAPPER, body, PetType.class);
             case "AddSpecialty", "UpdateSpecialty" -> Json.read(MAPPER, body, Specialty.class);
             case "AddVet", "UpdateVet" -> Json.read(MAPPER, body, Vet.class);
@@ -48,7 +48,7 @@ final class DirectJson implements Messages {
         };
     }
 
-    private static PetType withoutId(PetType type) {
+    private static PetType removeId(PetType type) {
         if (Fields.id(type.id) != 0) {
             throw ClinicError.invalid();
         }
@@ -62,32 +62,32 @@ final class DirectJson implements Messages {
 
     @Override
     public PetType petType(Object request) {
-        return limiter.checked(EntityJson.complete((PetType) request));
+        return limiter.check(EntityJson.complete((PetType) request));
     }
 
     @Override
     public Specialty specialty(Object request) {
-        return limiter.checked(EntityJson.complete((Specialty) request));
+        return limiter.check(EntityJson.complete((Specialty) request));
     }
 
     @Override
     public Vet vet(Object request) {
-        return limiter.checked(EntityJson.complete((Vet) request));
+        return limiter.check(EntityJson.complete((Vet) request));
     }
 
     @Override
     public Owner owner(Object request) {
-        return limiter.checked(EntityJson.complete((Owner) request));
+        return limiter.check(EntityJson.complete((Owner) request));
     }
 
     @Override
     public Pet pet(Object request) {
-        return limiter.checked(EntityJson.complete((Pet) request));
+        return limiter.check(EntityJson.complete((Pet) request));
     }
 
     @Override
     public Visit visit(Object request) {
-        return limiter.checked(EntityJson.complete((Visit) request));
+        return limiter.check(EntityJson.complete((Visit) request));
     }
 
     @Override

@@ -17,32 +17,32 @@ final class DirectProtobuf extends ProtobufMessages {
 
     @Override
     public PetType petType(Object request) {
-        return limiter.checked(EntityMessages.petType(request));
+        return limiter.check(EntityMessages.petType(request));
     }
 
     @Override
     public Specialty specialty(Object request) {
-        return limiter.checked(EntityMessages.specialty(request));
+        return limiter.check(EntityMessages.specialty(request));
     }
 
     @Override
     public Vet vet(Object request) {
-        return limiter.checked(EntityMessages.vet(request));
+        return limiter.check(EntityMessages.vet(request));
     }
 
     @Override
     public Owner owner(Object request) {
-        return limiter.checked(EntityMessages.owner(request));
+        return limiter.check(EntityMessages.owner(request));
     }
 
     @Override
     public Pet pet(Object request) {
-        return limiter.checked(EntityMessages.pet(request));
+        return limiter.check(EntityMessages.pet(request));
     }
 
     @Override
     public Visit visit(Object request) {
-        return limiter.checked(EntityMessages.visit(request));
+        return limiter.check(EntityMessages.visit(request));
     }
 
     @Override

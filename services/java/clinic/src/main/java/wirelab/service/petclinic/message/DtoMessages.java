@@ -52,13 +52,13 @@ final class DtoMessages {
 
     static VetFields vet(Object request) {
         if (request instanceof AddVetRequest ask) {
-            return new VetFields(ask.getFirstName(), ask.getLastName(), named(ask.getSpecialtiesList()));
+            return new VetFields(ask.getFirstName(), ask.getLastName(), toNamed(ask.getSpecialtiesList()));
         }
         UpdateVetRequest ask = (UpdateVetRequest) request;
-        return new VetFields(ask.getFirstName(), ask.getLastName(), named(ask.getSpecialtiesList()));
+        return new VetFields(ask.getFirstName(), ask.getLastName(), toNamed(ask.getSpecialtiesList()));
     }
 
-    private static List<Named> named(List<Specialty> specialties) {
+    private static List<Named> toNamed(List<Specialty> specialties) {
         return specialties.stream().map(each -> new Named(each.getId())).toList();
     }
 
@@ -74,16 +74,16 @@ final class DtoMessages {
 
     static PetFields pet(Object request) {
         if (request instanceof AddPetRequest ask) {
-            return new PetFields(ask.getName(), ask.getBirthDate(), named(ask.getType()), ask.getOwnerId());
+            return new PetFields(ask.getName(), ask.getBirthDate(), toNamed(ask.getType()), ask.getOwnerId());
         }
         if (request instanceof AddPetToOwnerRequest ask) {
-            return new PetFields(ask.getName(), ask.getBirthDate(), named(ask.getType()), ask.getOwnerId());
+            return new PetFields(ask.getName(), ask.getBirthDate(), toNamed(ask.getType()), ask.getOwnerId());
         }
         UpdatePetRequest ask = (UpdatePetRequest) request;
-        return new PetFields(ask.getName(), ask.getBirthDate(), named(ask.getType()), 0);
+        return new PetFields(ask.getName(), ask.getBirthDate(), toNamed(ask.getType()), 0);
     }
 
-    private static Named named(PetType type) {
+    private static Named toNamed(PetType type) {
         return new Named(type.getId());
     }
 

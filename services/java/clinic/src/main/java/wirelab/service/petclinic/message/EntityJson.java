@@ -78,21 +78,21 @@ final class EntityJson {
     private static final class PetsInOrder extends StdConverter<Set<Pet>, List<Pet>> {
         @Override
         public List<Pet> convert(Set<Pet> pets) {
-            return Owner.inOrder(pets);
+            return Owner.sort(pets);
         }
     }
 
     private static final class VisitsInOrder extends StdConverter<Set<Visit>, List<Visit>> {
         @Override
         public List<Visit> convert(Set<Visit> visits) {
-            return Pet.inOrder(visits);
+            return Pet.sort(visits);
         }
     }
 
     private static final class SpecialtiesInOrder extends StdConverter<Set<Specialty>, List<Specialty>> {
         @Override
         public List<Specialty> convert(Set<Specialty> specialties) {
-            return Vet.inOrder(specialties);
+            return Vet.sort(specialties);
         }
     }
 

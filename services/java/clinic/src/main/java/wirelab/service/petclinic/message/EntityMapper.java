@@ -61,15 +61,15 @@ interface EntityMapper {
     List<OwnerDto> owners(List<Owner> rows);
 
     default List<SpecialtyDto> specialties(Set<Specialty> rows) {
-        return specialties(Vet.inOrder(rows));
+        return specialties(Vet.sort(rows));
     }
 
     default List<VisitDto> visits(Set<Visit> rows) {
-        return visits(Pet.inOrder(rows));
+        return visits(Pet.sort(rows));
     }
 
     default List<PetDto> pets(Set<Pet> rows) {
-        return pets(Owner.inOrder(rows));
+        return pets(Owner.sort(rows));
     }
 
     default String date(LocalDate date) {

@@ -29,7 +29,7 @@ final class Json {
         try {
             T read = mapper.readValue(StrictJackson.text(body), message);
             if (read == null) {
-                throw new Messages.Malformed("null is no object");
+                throw new Messages.Malformed("null is not an object");
             }
             return read;
         } catch (CharacterCodingException error) {

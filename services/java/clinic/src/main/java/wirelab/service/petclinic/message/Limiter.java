@@ -13,7 +13,7 @@ public final class Limiter {
         validator = validates ? Validation.buildDefaultValidatorFactory().getValidator() : null;
     }
 
-    <T> T checked(T request) {
+    <T> T check(T request) {
         if (validator != null && !validator.validate(request).isEmpty()) {
             throw ClinicError.invalid();
         }

@@ -42,7 +42,7 @@ final class MappedJson implements Messages {
     @Override
     public Object read(String operation, byte[] body) throws Malformed {
         return switch (operation) {
-            case "AddPetType" -> withoutId(Json.read(body, NameFields.class));
+            case "AddPetType" -> removeId(Json.read(body, NameFields.class));
             case "UpdatePetType", "AddSpecialty", "UpdateSpecialty" -> Json.read(body, NameFields.class);
             case "AddVet", "UpdateVet" -> Json.read(body, VetFields.class);
             case "AddOwner", "UpdateOwner" -> Json.read(body, OwnerFields.class);
@@ -51,7 +51,7 @@ final class MappedJson implements Messages {
         };
     }
 
-    private static NameFields withoutId(NameFields fields) {
+    private static NameFields removeId(NameFields fields) {
         if (fields.id() != 0) {
             throw ClinicError.invalid();
         }
@@ -65,32 +65,32 @@ final class MappedJson implements Messages {
 
     @Override
     public PetType petType(Object request) {
-        return MAPPER.petType(limiter.checked((NameFields) request));
+        return MAPPER.petType(limiter.check((NameFields) request));
     }
 
     @Override
     public Specialty specialty(Object request) {
-        return MAPPER.specialty(limiter.checked((NameFields) request));
+        return MAPPER.specialty(limiter.check((NameFields) request));
     }
 
     @Override
     public Vet vet(Object request) {
-        return MAPPER.vet(limiter.checked((VetFields) request));
+        return MAPPER.vet(limiter.check((VetFields) request));
     }
 
     @Override
     public Owner owner(Object request) {
-        return MAPPER.owner(limiter.checked((OwnerFields) request));
+        return MAPPER.owner(limiter.check((OwnerFields) request));
     }
 
     @Override
     public Pet pet(Object request) {
-        return MAPPER.pet(limiter.checked((PetFields) request));
+        return MAPPER.pet(limiter.check((PetFields) request));
     }
 
     @Override
     public Visit visit(Object request) {
-        return MAPPER.visit(limiter.checked((VisitFields) request));
+        return MAPPER.visit(limiter.check((VisitFields) request));
     }
 
     @Override

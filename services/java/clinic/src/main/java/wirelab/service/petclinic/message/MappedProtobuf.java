@@ -19,32 +19,32 @@ final class MappedProtobuf extends ProtobufMessages {
 
     @Override
     public PetType petType(Object request) {
-        return MAPPER.petType(limiter.checked(DtoMessages.name(request)));
+        return MAPPER.petType(limiter.check(DtoMessages.name(request)));
     }
 
     @Override
     public Specialty specialty(Object request) {
-        return MAPPER.specialty(limiter.checked(DtoMessages.name(request)));
+        return MAPPER.specialty(limiter.check(DtoMessages.name(request)));
     }
 
     @Override
     public Vet vet(Object request) {
-        return MAPPER.vet(limiter.checked(DtoMessages.vet(request)));
+        return MAPPER.vet(limiter.check(DtoMessages.vet(request)));
     }
 
     @Override
     public Owner owner(Object request) {
-        return MAPPER.owner(limiter.checked(DtoMessages.owner(request)));
+        return MAPPER.owner(limiter.check(DtoMessages.owner(request)));
     }
 
     @Override
     public Pet pet(Object request) {
-        return MAPPER.pet(limiter.checked(DtoMessages.pet(request)));
+        return MAPPER.pet(limiter.check(DtoMessages.pet(request)));
     }
 
     @Override
     public Visit visit(Object request) {
-        return MAPPER.visit(limiter.checked(DtoMessages.visit(request)));
+        return MAPPER.visit(limiter.check(DtoMessages.visit(request)));
     }
 
     @Override

@@ -82,7 +82,7 @@ public interface Messages {
     /** A list. */
     Object visits(List<Visit> rows);
 
-    /** Bytes that are no message. */
+    /** Bytes that are not a message. */
     final class Malformed extends Exception {
         private static final long serialVersionUID = 1L;
 

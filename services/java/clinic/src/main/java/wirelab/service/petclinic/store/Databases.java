@@ -31,7 +31,7 @@ public final class Databases {
         QUIET.forEach(logger -> logger.setLevel(Level.OFF));
     }
 
-    /** Connects and makes the tables anew; null where rows are kept in memory. */
+    /** Connects and creates the tables again; null where rows are kept in memory. */
     public static HikariDataSource open(Configuration configuration, Petclinic model) throws Refusal {
         Configuration.Database database = configuration.store().database();
         if (database.isMemory()) {
@@ -44,7 +44,7 @@ public final class Databases {
             pool.close();
             throw ConnectionPool.unusable(database, error);
         }
-        model.keeps(ConnectionPool.shown(pool), pool::close);
+        model.keeps(ConnectionPool.toStorePool(pool), pool::close);
         return pool;
     }
 

@@ -83,7 +83,7 @@ public final class MemoryRepositories implements Repositories {
         }
 
         @Override
-        public List<Owner> named(String prefix) {
+        public List<Owner> findByPrefix(String prefix) {
             return super.all().stream().filter(owner -> owner.lastName.startsWith(prefix)).toList();
         }
     }
@@ -173,15 +173,15 @@ public final class MemoryRepositories implements Repositories {
 
     @Override
     public <T> T read(Supplier<T> work) {
-        return under(lock.readLock(), work);
+        return runLocked(lock.readLock(), work);
     }
 
     @Override
     public <T> T write(Supplier<T> work) {
-        return under(lock.writeLock(), work);
+        return runLocked(lock.writeLock(), work);
     }
 
-    private static <T> T under(Lock held, Supplier<T> work) {
+    private static <T> T runLocked(Lock held, Supplier<T> work) {
         held.lock();
         try {
             return work.get();

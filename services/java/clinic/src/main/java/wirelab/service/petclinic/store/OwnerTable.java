@@ -6,7 +6,7 @@ import wirelab.service.petclinic.entity.Owner;
 /** The owners. */
 public interface OwnerTable extends Table<Owner> {
     /** Those whose last name begins so, with their pets and visits, in the order of their ids. */
-    List<Owner> named(String prefix);
+    List<Owner> findByPrefix(String prefix);
 
     /** The pattern of LIKE, with backslash as its escape character, that a text begins with. */
     static String pattern(String prefix) {
@@ -15,6 +15,6 @@ public interface OwnerTable extends Table<Owner> {
 
     @Override
     default List<Owner> all() {
-        return named("");
+        return findByPrefix("");
     }
 }

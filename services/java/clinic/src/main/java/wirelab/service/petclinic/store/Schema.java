@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import wirelab.service.petclinic.Seed;
 
-/** Makes the tables anew, with the rows at the start. */
+/** Creates the tables again, with the rows at the start. */
 public final class Schema {
     private static final String[] TABLES = {
         "visits", "pets", "owners", "vet_specialties", "vets", "specialties", "pettypes"

@@ -31,27 +31,27 @@ public final class Transactions {
     }
 
     <T> T read(Supplier<T> work) {
-        return within(reading, work);
+        return run(reading, work);
     }
 
     <T> T write(Supplier<T> work) {
-        return within(writing, work);
+        return run(writing, work);
     }
 
-    private <T> T within(TransactionTemplate template, Supplier<T> work) {
+    private <T> T run(TransactionTemplate template, Supplier<T> work) {
         try {
             T result = template.execute(status -> work.get());
-            outage.over();
+            outage.end();
             return result;
         } catch (ClinicError error) {
             throw error;
         } catch (RuntimeException error) {
-            throw translated(error);
+            throw translate(error);
         }
     }
 
     /** A row that another transaction has deleted meanwhile is as one that never was. */
-    private RuntimeException translated(RuntimeException error) {
+    private RuntimeException translate(RuntimeException error) {
         SQLException cause = null;
         for (Throwable each = error; each != null; each = each.getCause()) {
             if (each instanceof SQLException sql) {

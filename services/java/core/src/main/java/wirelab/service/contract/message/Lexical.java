@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 
 /**
  * The lexical forms of XML Schema part 2. What SOAP libraries read by themselves lets numbers overflow,
- * takes many a word for a boolean, and skips what is no base64. White space is that of XML, whose documents
+ * takes many a word for a boolean, and skips what is not base64. White space is that of XML, whose documents
  * hold no other characters up to the space.
  */
 public final class Lexical {
@@ -67,14 +67,14 @@ public final class Lexical {
     }
 
     /** xsd:double. */
-    static String written(double value) {
+    static String format(double value) {
         if (Double.isInfinite(value)) {
             return value > 0 ? "INF" : "-INF";
         }
         return Double.toString(value);
     }
 
-    /** xsd:base64Binary; white space may stand anywhere in it. */
+    /** xsd:base64Binary; white space may be anywhere in it. */
     static byte[] bytes(String text) {
         boolean spaced = text.chars().anyMatch(letter -> letter <= ' ');
         return Base64.getDecoder().decode(spaced ? SPACE.matcher(text).replaceAll("") : text);

@@ -51,7 +51,7 @@ final class Strict {
 
         @Override
         public String marshal(Double value) {
-            return Lexical.written(value);
+            return Lexical.format(value);
         }
     }
 

@@ -18,7 +18,7 @@ class LexicalTest {
     /** Arabic-Indic and full-width digits, EM SPACE, and what is not a number. */
     @ParameterizedTest
     @ValueSource(strings = {"\u0665", "1\uff15", "\u20035", "", " ", "5.", "0x5", "5L"})
-    void otherDigitsAndSpacesAreNoInteger(String text) {
+    void otherDigitsAndSpacesAreNotAnInteger(String text) {
         assertThrows(IllegalArgumentException.class, () -> Lexical.read(int.class, text));
         assertThrows(IllegalArgumentException.class, () -> Lexical.read(long.class, text));
         assertThrows(IllegalArgumentException.class, () -> new Strict.Int().unmarshal(text));
@@ -27,13 +27,13 @@ class LexicalTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"\u2003true", "1\u2003", "TRUE", ""})
-    void otherWordsAreNoBoolean(String text) {
+    void otherWordsAreNotABoolean(String text) {
         assertThrows(IllegalArgumentException.class, () -> Lexical.read(boolean.class, text));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"\u20035", "\u0665", "Infinity", "0x1p3", "5d"})
-    void otherFormsAreNoDouble(String text) {
+    void otherFormsAreNotADouble(String text) {
         assertThrows(IllegalArgumentException.class, () -> Lexical.read(double.class, text));
     }
 }

@@ -36,7 +36,7 @@ public final class ClinicModule implements ContractModule {
         context.register(Databases.configuration(configuration).orElseThrow());
         context.refresh();
         // Closes the pool, too.
-        model.keeps(ConnectionPool.shown(pool), context::close);
+        model.keeps(ConnectionPool.toStorePool(pool), context::close);
         return context.getBean(Repositories.class);
     }
 

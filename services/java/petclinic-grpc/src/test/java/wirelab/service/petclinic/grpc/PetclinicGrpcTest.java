@@ -70,13 +70,13 @@ class PetclinicGrpcTest {
                 .addSpecialties(Specialty.newBuilder().setId(1)).build());
         assertEquals("radiology", stub.getVet(GetVetRequest.newBuilder().setId(1).build()).getSpecialties(0).getName());
         stub.deleteOwner(DeleteOwnerRequest.newBuilder().setId(ann.getId()).build());
-        refused(Status.Code.NOT_FOUND, "not found",
+        assertRefused(Status.Code.NOT_FOUND, "not found",
                 () -> stub.getPet(GetPetRequest.newBuilder().setId(rex.getId()).build()));
-        refused(Status.Code.INVALID_ARGUMENT, "invalid request",
+        assertRefused(Status.Code.INVALID_ARGUMENT, "invalid request",
                 () -> stub.addPetType(AddPetTypeRequest.newBuilder().setName("x".repeat(81)).build()));
     }
 
-    private static void refused(Status.Code code, String text, Executable call) {
+    private static void assertRefused(Status.Code code, String text, Executable call) {
         Status status = assertThrows(StatusRuntimeException.class, call).getStatus();
         assertEquals(code, status.getCode());
         assertEquals(text, status.getDescription());

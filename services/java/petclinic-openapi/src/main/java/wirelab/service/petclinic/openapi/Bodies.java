@@ -87,7 +87,7 @@ final class Bodies {
         }
         add(responses, Statuses.NOT_ACCEPTABLE, error("Accept excludes JSON."));
         if (hasBody) {
-            add(responses, Statuses.WRONG_TYPE, error("The body is no JSON."));
+            add(responses, Statuses.WRONG_TYPE, error("The body is not JSON."));
         }
         add(responses, Statuses.STORE_UNAVAILABLE, error("The database is unavailable."));
         operation.setResponses(responses);

@@ -40,16 +40,16 @@ final class Answers {
     record Made(int id, Reply<?> reply) {}
 
     /** Replies made by one of the codec's functions. */
-    <R> Function<R, Reply<?>> by(Function<R, Object> mapping) {
+    <R> Function<R, Reply<?>> encodeWith(Function<R, Object> mapping) {
         return rows -> new Reply<>(mapping.apply(rows), rows, mapping);
     }
 
-    <R> Made made(int id, R row, Function<R, Object> mapping) {
-        return new Made(id, by(mapping).apply(row));
+    <R> Made make(int id, R row, Function<R, Object> mapping) {
+        return new Made(id, encodeWith(mapping).apply(row));
     }
 
     /** Encodes from the rows on, as a call does, including the objects that the mapper makes. */
-    private <R> Coded coded(String operation, Reply<R> reply) {
+    private <R> Coded encodeLater(String operation, Reply<R> reply) {
         return new Coded() {
             @Override
             public Object message() {
@@ -82,14 +82,14 @@ final class Answers {
         try {
             return Integer.parseInt(Lexical.ascii(text));
         } catch (NumberFormatException none) {
-            throw new WrongParameter("\"" + text + "\" is no number of 32 bits");
+            throw new WrongParameter("\"" + text + "\" is not a number of 32 bits");
         }
     }
 
     /** A parameter of a query. */
     static String text(String text) {
         if (text.indexOf(0) >= 0) {
-            throw new WrongParameter("a NUL is no character of a text");
+            throw new WrongParameter("a text must not have a NUL");
         }
         return text;
     }
@@ -115,23 +115,23 @@ final class Answers {
         } catch (Messages.Malformed error) {
             return invalid(error);
         } catch (StoreUnavailable error) {
-            return failed(Statuses.STORE_UNAVAILABLE, error);
+            return answerFailure(Statuses.STORE_UNAVAILABLE, error);
         }
     }
 
-    /** The answer to a body that is no message, or breaks the contract. */
+    /** The answer to a body that is not a message, or breaks the contract. */
     ResponseEntity<Object> invalid(Exception error) {
         String text = String.valueOf(error.getMessage()).replaceAll("[^ -~]", "?");
-        return failed(Statuses.INVALID, error, Map.of(
+        return answerFailure(Statuses.INVALID, error, Map.of(
                 Statuses.ERRORS, text.substring(0, Math.min(text.length(), ERRORS_MAX))));
     }
 
     /** The answer to any other exception. */
-    ResponseEntity<Object> failed(HttpStatus status, Exception error) {
-        return failed(status, error, Map.of());
+    ResponseEntity<Object> answerFailure(HttpStatus status, Exception error) {
+        return answerFailure(status, error, Map.of());
     }
 
-    private ResponseEntity<Object> failed(HttpStatus status, Exception error, Map<String, String> fields) {
+    private ResponseEntity<Object> answerFailure(HttpStatus status, Exception error, Map<String, String> fields) {
         return ResponseEntity.status(status)
                 .contentType(mediaType)
                 .headers(headers -> headers.setAll(fields))
@@ -140,23 +140,23 @@ final class Answers {
 
     private ResponseEntity<Object> with(
             ResponseEntity.BodyBuilder head, Calls.Call call, String operation, Reply<?> reply) {
-        call.replied(coded(operation, reply));
+        call.replied(encodeLater(operation, reply));
         return head.contentType(mediaType).body(reply.message());
     }
 
     /** Rows that were asked for. */
-    ResponseEntity<Object> found(String operation, Supplier<Reply<?>> reply) {
+    ResponseEntity<Object> answerFound(String operation, Supplier<Reply<?>> reply) {
         return call(operation, call -> with(ResponseEntity.status(Statuses.FOUND), call, operation, reply.get()));
     }
 
     /** A new row without its path. */
-    ResponseEntity<Object> added(String operation, byte[] body, Function<Object, Reply<?>> reply) {
+    ResponseEntity<Object> answerAdded(String operation, byte[] body, Function<Object, Reply<?>> reply) {
         return call(operation, call ->
                 with(ResponseEntity.status(Statuses.ADDED), call, operation, reply.apply(read(operation, body))));
     }
 
     /** A new row below {@code path}. */
-    ResponseEntity<Object> created(String operation, String path, byte[] body, Function<Object, Made> reply) {
+    ResponseEntity<Object> answerCreated(String operation, String path, byte[] body, Function<Object, Made> reply) {
         return call(operation, call -> {
             Made made = reply.apply(read(operation, body));
             URI row = URI.create(PREFIX + path + "/" + made.id());
@@ -165,7 +165,7 @@ final class Answers {
     }
 
     /** A row that has changed. */
-    ResponseEntity<Object> changed(String operation, byte[] body, Consumer<Object> change) {
+    ResponseEntity<Object> answerChanged(String operation, byte[] body, Consumer<Object> change) {
         return call(operation, call -> {
             change.accept(read(operation, body));
             return ResponseEntity.status(Statuses.DONE).build();
@@ -173,7 +173,7 @@ final class Answers {
     }
 
     /** A row that is gone. */
-    ResponseEntity<Object> deleted(String operation, Runnable deletion) {
+    ResponseEntity<Object> answerDeleted(String operation, Runnable deletion) {
         return call(operation, call -> {
             deletion.run();
             return ResponseEntity.status(Statuses.DONE).build();

@@ -19,12 +19,12 @@ final class BadRequests {
 
     @ExceptionHandler
     ResponseEntity<Object> parameter(Answers.WrongParameter error) {
-        return answers.failed(Statuses.INVALID, error);
+        return answers.answerFailure(Statuses.INVALID, error);
     }
 
     @ExceptionHandler
     ResponseEntity<Object> method(HttpRequestMethodNotSupportedException error) {
-        ResponseEntity<Object> reply = answers.failed(Statuses.WRONG_METHOD, error);
+        ResponseEntity<Object> reply = answers.answerFailure(Statuses.WRONG_METHOD, error);
         return ResponseEntity.status(reply.getStatusCode())
                 .headers(reply.getHeaders())
                 .headers(error.getHeaders())
@@ -33,12 +33,12 @@ final class BadRequests {
 
     @ExceptionHandler
     ResponseEntity<Object> accept(HttpMediaTypeNotAcceptableException error) {
-        return answers.failed(Statuses.NOT_ACCEPTABLE, error);
+        return answers.answerFailure(Statuses.NOT_ACCEPTABLE, error);
     }
 
     @ExceptionHandler
     ResponseEntity<Object> contentType(HttpMediaTypeNotSupportedException error) {
-        return answers.failed(Statuses.WRONG_TYPE, error);
+        return answers.answerFailure(Statuses.WRONG_TYPE, error);
     }
 
     @ExceptionHandler

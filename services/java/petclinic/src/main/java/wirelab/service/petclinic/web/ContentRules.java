@@ -25,7 +25,7 @@ final class ContentRules implements HandlerInterceptor {
             throw new HttpMediaTypeNotAcceptableException("this service answers in " + messages.mediaType());
         }
         boolean hasBody = request.getMethod().equals("POST") || request.getMethod().equals("PUT");
-        if (hasBody && !messages.mediaType().equals(MediaTypes.withoutParameters(request.getContentType()))) {
+        if (hasBody && !messages.mediaType().equals(MediaTypes.removeParameters(request.getContentType()))) {
             throw new HttpMediaTypeNotSupportedException("this service reads " + messages.mediaType());
         }
         return true;

@@ -30,45 +30,45 @@ final class OwnerController {
     @GetMapping
     ResponseEntity<Object> listOwners(@RequestParam(defaultValue = "") String lastName) {
         String beginning = Answers.text(lastName);
-        return answers.found("ListOwners", () -> clinic.listOwners(beginning, answers.by(messages::owners)));
+        return answers.answerFound("ListOwners", () -> clinic.listOwners(beginning, answers.encodeWith(messages::owners)));
     }
 
     @PostMapping
     ResponseEntity<Object> addOwner(@RequestBody(required = false) byte[] body) {
-        return answers.created("AddOwner", "owners", body,
-                request -> clinic.addOwner(messages.owner(request), row -> answers.made(row.id, row, messages::reply)));
+        return answers.answerCreated("AddOwner", "owners", body,
+                request -> clinic.addOwner(messages.owner(request), row -> answers.make(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> getOwner(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetOwner", () -> clinic.getOwner(row, answers.by(messages::reply)));
+        return answers.answerFound("GetOwner", () -> clinic.getOwner(row, answers.encodeWith(messages::reply)));
     }
 
     @PutMapping("/{id}")
     ResponseEntity<Object> updateOwner(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
-        return answers.changed("UpdateOwner", body, request -> clinic.updateOwner(row, messages.owner(request)));
+        return answers.answerChanged("UpdateOwner", body, request -> clinic.updateOwner(row, messages.owner(request)));
     }
 
     @DeleteMapping("/{id}")
     ResponseEntity<Object> deleteOwner(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.deleted("DeleteOwner", () -> clinic.deleteOwner(row));
+        return answers.answerDeleted("DeleteOwner", () -> clinic.deleteOwner(row));
     }
 
     @PostMapping("/{ownerId}/pets")
     ResponseEntity<Object> addPetToOwner(@PathVariable String ownerId, @RequestBody(required = false) byte[] body) {
         int owner = Answers.id(ownerId);
-        return answers.created("AddPetToOwner", "pets", body, request ->
-                clinic.addPetToOwner(owner, messages.pet(request), row -> answers.made(row.id, row, messages::reply)));
+        return answers.answerCreated("AddPetToOwner", "pets", body, request ->
+                clinic.addPetToOwner(owner, messages.pet(request), row -> answers.make(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{ownerId}/pets/{petId}")
     ResponseEntity<Object> getOwnersPet(@PathVariable String ownerId, @PathVariable String petId) {
         int owner = Answers.id(ownerId);
         int pet = Answers.id(petId);
-        return answers.found("GetOwnersPet", () -> clinic.getOwnersPet(owner, pet, answers.by(messages::reply)));
+        return answers.answerFound("GetOwnersPet", () -> clinic.getOwnersPet(owner, pet, answers.encodeWith(messages::reply)));
     }
 
     @PostMapping("/{ownerId}/pets/{petId}/visits")
@@ -76,7 +76,7 @@ final class OwnerController {
             @PathVariable String ownerId, @PathVariable String petId, @RequestBody(required = false) byte[] body) {
         int owner = Answers.id(ownerId);
         int pet = Answers.id(petId);
-        return answers.created("AddVisitToOwner", "visits", body, request -> clinic.addVisitToOwner(
-                owner, pet, messages.visit(request), row -> answers.made(row.id, row, messages::reply)));
+        return answers.answerCreated("AddVisitToOwner", "visits", body, request -> clinic.addVisitToOwner(
+                owner, pet, messages.visit(request), row -> answers.make(row.id, row, messages::reply)));
     }
 }

@@ -28,29 +28,29 @@ final class PetController {
 
     @GetMapping
     ResponseEntity<Object> listPets() {
-        return answers.found("ListPets", () -> clinic.listPets(answers.by(messages::pets)));
+        return answers.answerFound("ListPets", () -> clinic.listPets(answers.encodeWith(messages::pets)));
     }
 
     @PostMapping
     ResponseEntity<Object> addPet(@RequestBody(required = false) byte[] body) {
-        return answers.added("AddPet", body, request -> clinic.addPet(messages.pet(request), answers.by(messages::reply)));
+        return answers.answerAdded("AddPet", body, request -> clinic.addPet(messages.pet(request), answers.encodeWith(messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> getPet(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetPet", () -> clinic.getPet(row, answers.by(messages::reply)));
+        return answers.answerFound("GetPet", () -> clinic.getPet(row, answers.encodeWith(messages::reply)));
     }
 
     @PutMapping("/{id}")
     ResponseEntity<Object> updatePet(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
-        return answers.changed("UpdatePet", body, request -> clinic.updatePet(row, messages.pet(request)));
+        return answers.answerChanged("UpdatePet", body, request -> clinic.updatePet(row, messages.pet(request)));
     }
 
     @DeleteMapping("/{id}")
     ResponseEntity<Object> deletePet(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.deleted("DeletePet", () -> clinic.deletePet(row));
+        return answers.answerDeleted("DeletePet", () -> clinic.deletePet(row));
     }
 }

@@ -28,30 +28,30 @@ final class PetTypeController {
 
     @GetMapping
     ResponseEntity<Object> listPetTypes() {
-        return answers.found("ListPetTypes", () -> clinic.listPetTypes(answers.by(messages::petTypes)));
+        return answers.answerFound("ListPetTypes", () -> clinic.listPetTypes(answers.encodeWith(messages::petTypes)));
     }
 
     @PostMapping
     ResponseEntity<Object> addPetType(@RequestBody(required = false) byte[] body) {
-        return answers.created("AddPetType", "pettypes", body,
-                request -> clinic.addPetType(messages.petType(request), row -> answers.made(row.id, row, messages::reply)));
+        return answers.answerCreated("AddPetType", "pettypes", body,
+                request -> clinic.addPetType(messages.petType(request), row -> answers.make(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> getPetType(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetPetType", () -> clinic.getPetType(row, answers.by(messages::reply)));
+        return answers.answerFound("GetPetType", () -> clinic.getPetType(row, answers.encodeWith(messages::reply)));
     }
 
     @PutMapping("/{id}")
     ResponseEntity<Object> updatePetType(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
-        return answers.changed("UpdatePetType", body, request -> clinic.updatePetType(row, messages.petType(request)));
+        return answers.answerChanged("UpdatePetType", body, request -> clinic.updatePetType(row, messages.petType(request)));
     }
 
     @DeleteMapping("/{id}")
     ResponseEntity<Object> deletePetType(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.deleted("DeletePetType", () -> clinic.deletePetType(row));
+        return answers.answerDeleted("DeletePetType", () -> clinic.deletePetType(row));
     }
 }

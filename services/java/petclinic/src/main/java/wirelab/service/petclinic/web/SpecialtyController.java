@@ -28,30 +28,30 @@ final class SpecialtyController {
 
     @GetMapping
     ResponseEntity<Object> listSpecialties() {
-        return answers.found("ListSpecialties", () -> clinic.listSpecialties(answers.by(messages::specialties)));
+        return answers.answerFound("ListSpecialties", () -> clinic.listSpecialties(answers.encodeWith(messages::specialties)));
     }
 
     @PostMapping
     ResponseEntity<Object> addSpecialty(@RequestBody(required = false) byte[] body) {
-        return answers.created("AddSpecialty", "specialties", body,
-                request -> clinic.addSpecialty(messages.specialty(request), row -> answers.made(row.id, row, messages::reply)));
+        return answers.answerCreated("AddSpecialty", "specialties", body,
+                request -> clinic.addSpecialty(messages.specialty(request), row -> answers.make(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> getSpecialty(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetSpecialty", () -> clinic.getSpecialty(row, answers.by(messages::reply)));
+        return answers.answerFound("GetSpecialty", () -> clinic.getSpecialty(row, answers.encodeWith(messages::reply)));
     }
 
     @PutMapping("/{id}")
     ResponseEntity<Object> updateSpecialty(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
-        return answers.changed("UpdateSpecialty", body, request -> clinic.updateSpecialty(row, messages.specialty(request)));
+        return answers.answerChanged("UpdateSpecialty", body, request -> clinic.updateSpecialty(row, messages.specialty(request)));
     }
 
     @DeleteMapping("/{id}")
     ResponseEntity<Object> deleteSpecialty(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.deleted("DeleteSpecialty", () -> clinic.deleteSpecialty(row));
+        return answers.answerDeleted("DeleteSpecialty", () -> clinic.deleteSpecialty(row));
     }
 }

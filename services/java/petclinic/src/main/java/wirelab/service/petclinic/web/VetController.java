@@ -28,30 +28,30 @@ final class VetController {
 
     @GetMapping
     ResponseEntity<Object> listVets() {
-        return answers.found("ListVets", () -> clinic.listVets(answers.by(messages::vets)));
+        return answers.answerFound("ListVets", () -> clinic.listVets(answers.encodeWith(messages::vets)));
     }
 
     @PostMapping
     ResponseEntity<Object> addVet(@RequestBody(required = false) byte[] body) {
-        return answers.created("AddVet", "vets", body,
-                request -> clinic.addVet(messages.vet(request), row -> answers.made(row.id, row, messages::reply)));
+        return answers.answerCreated("AddVet", "vets", body,
+                request -> clinic.addVet(messages.vet(request), row -> answers.make(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> getVet(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetVet", () -> clinic.getVet(row, answers.by(messages::reply)));
+        return answers.answerFound("GetVet", () -> clinic.getVet(row, answers.encodeWith(messages::reply)));
     }
 
     @PutMapping("/{id}")
     ResponseEntity<Object> updateVet(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
-        return answers.changed("UpdateVet", body, request -> clinic.updateVet(row, messages.vet(request)));
+        return answers.answerChanged("UpdateVet", body, request -> clinic.updateVet(row, messages.vet(request)));
     }
 
     @DeleteMapping("/{id}")
     ResponseEntity<Object> deleteVet(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.deleted("DeleteVet", () -> clinic.deleteVet(row));
+        return answers.answerDeleted("DeleteVet", () -> clinic.deleteVet(row));
     }
 }

@@ -28,30 +28,30 @@ final class VisitController {
 
     @GetMapping
     ResponseEntity<Object> listVisits() {
-        return answers.found("ListVisits", () -> clinic.listVisits(answers.by(messages::visits)));
+        return answers.answerFound("ListVisits", () -> clinic.listVisits(answers.encodeWith(messages::visits)));
     }
 
     @PostMapping
     ResponseEntity<Object> addVisit(@RequestBody(required = false) byte[] body) {
-        return answers.created("AddVisit", "visits", body,
-                request -> clinic.addVisit(messages.visit(request), row -> answers.made(row.id, row, messages::reply)));
+        return answers.answerCreated("AddVisit", "visits", body,
+                request -> clinic.addVisit(messages.visit(request), row -> answers.make(row.id, row, messages::reply)));
     }
 
     @GetMapping("/{id}")
     ResponseEntity<Object> getVisit(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.found("GetVisit", () -> clinic.getVisit(row, answers.by(messages::reply)));
+        return answers.answerFound("GetVisit", () -> clinic.getVisit(row, answers.encodeWith(messages::reply)));
     }
 
     @PutMapping("/{id}")
     ResponseEntity<Object> updateVisit(@PathVariable String id, @RequestBody(required = false) byte[] body) {
         int row = Answers.id(id);
-        return answers.changed("UpdateVisit", body, request -> clinic.updateVisit(row, messages.visit(request)));
+        return answers.answerChanged("UpdateVisit", body, request -> clinic.updateVisit(row, messages.visit(request)));
     }
 
     @DeleteMapping("/{id}")
     ResponseEntity<Object> deleteVisit(@PathVariable String id) {
         int row = Answers.id(id);
-        return answers.deleted("DeleteVisit", () -> clinic.deleteVisit(row));
+        return answers.answerDeleted("DeleteVisit", () -> clinic.deleteVisit(row));
     }
 }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import wirelab.service.contract.message.CalendarMessages.Entry;
 
-/** A repeated part: it stands once and holds the items. */
+/** A repeated part: it appears once and holds the items. */
 public final class EntryList {
     public List<Entry> item = new ArrayList<>();
 }

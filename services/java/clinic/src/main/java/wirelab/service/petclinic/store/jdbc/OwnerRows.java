@@ -81,11 +81,11 @@ final class OwnerRows extends JdbcRows<Owner> implements OwnerTable {
 
     @Override
     public List<Owner> all() {
-        return named("");
+        return findByPrefix("");
     }
 
     @Override
-    public List<Owner> named(String prefix) {
+    public List<Owner> findByPrefix(String prefix) {
         Map<String, String> values = Map.of("prefix", OwnerTable.pattern(prefix));
         if (join) {
             Joined joined = new Joined();

@@ -83,11 +83,11 @@ final class JpaRepositories {
 
         @Override
         public List<Owner> all() {
-            return named("");
+            return findByPrefix("");
         }
 
         @Override
-        public List<Owner> named(String prefix) {
+        public List<Owner> findByPrefix(String prefix) {
             return manager.createQuery(query, Owner.class)
                     .setParameter("prefix", OwnerTable.pattern(prefix))
                     .getResultList();

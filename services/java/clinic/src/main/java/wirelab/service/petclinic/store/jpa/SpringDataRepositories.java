@@ -54,10 +54,10 @@ public final class SpringDataRepositories {
     /** Spring Data's part of {@link #owners}. */
     public interface Owners extends JpaRepository<Owner, Integer> {
         /** By the beginning of the last name. */
-        @Query(Queries.OWNERS_NAMED) List<Owner> named(String prefix);
+        @Query(Queries.OWNERS_NAMED) List<Owner> findByPrefix(String prefix);
 
         /** The same in one statement. */
-        @Query(Queries.OWNERS_NAMED_JOINED) List<Owner> namedJoined(String prefix);
+        @Query(Queries.OWNERS_NAMED_JOINED) List<Owner> findByPrefixJoined(String prefix);
 
         /** Deletes visits. */
         @Modifying @Query(Queries.DELETE_VISITS_OF_OWNER) int deleteVisits(int id);
@@ -135,13 +135,13 @@ public final class SpringDataRepositories {
 
         @Override
         public List<Owner> all() {
-            return named("");
+            return findByPrefix("");
         }
 
         @Override
-        public List<Owner> named(String prefix) {
+        public List<Owner> findByPrefix(String prefix) {
             String pattern = OwnerTable.pattern(prefix);
-            return join ? owners.namedJoined(pattern) : owners.named(pattern);
+            return join ? owners.findByPrefixJoined(pattern) : owners.findByPrefix(pattern);
         }
     }
 
