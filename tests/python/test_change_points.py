@@ -131,16 +131,16 @@ def test_the_spread_of_runs_is_that_of_the_world() -> None:
 
 
 def test_the_stated_number_of_runs_shows_the_stated_change() -> None:
-    """In 80 % of worlds, or more: Bonferroni's factor for the splits is conservative."""
+    """In 80 % of worlds, or more."""
     rng = np.random.default_rng(9)
-    spread = RunSpread(0.036, 19)
+    spread = RunSpread(0.028, 19)
     further = further_runs(4, log(1.1), spread, RATE)
     assert further is not None
     assert further > 2
     found = 0
     for _ in range(WORLDS):
-        equal = [series(rng.normal(0.0, 0.036, 20))]
-        values = rng.normal(0.0, 0.036, 4 + further)
+        equal = [series(rng.normal(0.0, 0.028, 20))]
+        values = rng.normal(0.0, 0.028, 4 + further)
         values[4:] += log(1.1)
         found += discoveries(steps([series(values)], equal))[0]
     assert found >= stats.binom.ppf(0.05, WORLDS, 0.8)

@@ -27,6 +27,10 @@ OWN_RUNS = 12
 """Runs from which on a series has its own correlation; shorter ones share that of all."""
 MORE_VARIABLE = 0.05
 """A series whose variance exceeds that of the others at this level uses its own."""
+COST_OF_SHARED, COST_OF_OWN = 1.2, 1.8
+"""Factors by which a step must be larger because the correlation is unknown: in simulations, of
+series that share it, and of those that have their own. For 50 runs and more the second is too
+large."""
 POWER = 0.8
 RUNS_MAX = 100
 """Further runs up to which a number is named."""
@@ -257,4 +261,6 @@ def _visible(before: int, after: int, spread: RunSpread, level: float) -> float 
     splits = before + after - 2 * LEAST + 1
     reach = student_t_quantile(1.0 - level / (2.0 * splits), spread.freedom)
     reach += student_t_quantile(POWER, spread.freedom)
-    return reach * spread.deviation * sqrt(1.0 / before + 1.0 / after)
+    shared = before + after < OWN_RUNS
+    cost = COST_OF_SHARED if shared else COST_OF_OWN
+    return cost * reach * spread.deviation * sqrt(1.0 / before + 1.0 / after)
