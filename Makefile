@@ -28,7 +28,7 @@ WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 .PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
 	compile-rust-tests test-go test-go-alone test-java test-python check lint lint-rust \
 	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth \
-	many-users soak atlas docs gate-trials known-capacities fuzz wheel test-wheel changelog clean
+	many-users soak atlas docs gate-trials limit-coverage known-capacities fuzz wheel test-wheel changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -223,6 +223,9 @@ docs: develop ## the documentation as a site in build/site; a warning fails
 gate-trials: develop ## 40 real comparisons of known truth for docs/reference/compare.md (20 to 50 minutes)
 	rm -rf runs/gate-trials
 	$(BIN)/python -m tools.gate_trials runs/gate-trials
+
+limit-coverage: develop ## simulated searches of limits for the same page (half an hour)
+	$(BIN)/python -m tools.limit_coverage
 
 known-capacities: develop ## the limits of queues that theory knows, for the same page (an hour)
 	rm -rf runs/known-capacities

@@ -13,7 +13,7 @@ Figure = Literal["cpu", "rate"]
 MISSED = "missed"
 """An aim that is shown not to be reached."""
 UNDECIDED = "undecided"
-"""The median misses the bound, and its interval reaches it: more rounds may decide."""
+"""The bound lies within the interval: more rounds may decide."""
 Round = dict[str, Reading]
 """One reading per contender, taken one after the other."""
 
@@ -56,6 +56,13 @@ class Ratio:
         """True when the whole interval is on the wrong side: the bound is shown not to hold."""
         return self._exceeds_bound(*self.interval)
 
+    @property
+    def holds(self) -> bool:
+        """True when the whole interval is on the right side."""
+        low, high = self.interval
+        below = self.at_most is None or high <= self.at_most
+        return below and (self.at_least is None or low >= self.at_least)
+
     def _exceeds_bound(self, low: float, high: float) -> bool:
         above = self.at_most is not None and low > self.at_most
         return above or (self.at_least is not None and high < self.at_least)
@@ -67,7 +74,7 @@ class Ratio:
             return ""
         if self.broken:
             return MISSED if self.aim else "BROKEN"
-        return UNDECIDED if self.missed else "holds"
+        return "holds" if self.holds else UNDECIDED
 
     def format_bound(self) -> str:
         """The bound in words; empty for a figure without one."""

@@ -54,7 +54,7 @@ def main(folder: Path) -> int:
         is_right &= abs(off) <= WITHIN
         rows.append(
             f"| {workers} | {milliseconds} ms | {truth:.1f} | {answer.limit.estimate:.1f} "
-            f"({low:.1f} to {high:.1f}) | {100 * off:+.1f} % | {len(answer.search.probes)} |"
+            f"({low:.1f} to {high:.1f}) | {100 * off:+.1f} % | {len(answer.found.probes)} |"
         )
         print(rows[-1], flush=True)
     facts = machine.describe()

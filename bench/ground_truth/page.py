@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
+from math import ceil, log10
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,14 @@ def _share(interval: Interval | None) -> str:
     """``0.987 [0.961, 0.998]``."""
     if interval is None:
         return "–"
-    return f"{interval.estimate:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+    places = _places(interval.estimate)
+    low, high = (f"{bound:.{places}f}" for bound in interval.bounds or (0.0, 1.0))
+    return f"{interval.estimate:.{places}f} [{low}, {high}]"
+
+
+def _places(share: float) -> int:
+    """Decimal places: three, and two significant digits of smaller shares."""
+    return 3 if share <= 0.0 else max(3, 1 + ceil(-log10(share)))
 
 
 def terminal_table(total: Score) -> str:

@@ -48,7 +48,8 @@ def test_rate_is_compared_with_the_peer_that_is_best_by_its_median() -> None:
     assert ratio is not None
     assert ratio.values == (0.9, 1.5, 1.0)
     assert ratio.peer == "wrk, best of 2"
-    assert ratio.verdict == "holds"
+    # The median is 1, and the interval of three rounds has 0.9, too.
+    assert ratio.verdict == "undecided"
 
 
 def test_no_peer_no_ratio() -> None:
@@ -74,6 +75,14 @@ def test_a_bound_is_broken_where_the_interval_of_the_median_is_beyond_it() -> No
     assert Ratio("rate", "wrk", (0.9,) * 5 + (1.0,), at_least=1.0).verdict == "undecided"
     assert Ratio("cpu", "wrk", (1.2,) * 6, at_most=1.1).verdict == "BROKEN"
     assert Ratio("cpu", "wrk", (1.0,) * 6, at_most=1.1).verdict == "holds"
+
+
+def test_a_bound_does_not_hold_by_the_median_alone() -> None:
+    """2.03 [1.98 … 2.09] is not at least 2."""
+    around = (1.98, 2.0, 2.02, 2.04, 2.06, 2.09)
+    assert Ratio("rate", "dissect", around, at_least=2.0).verdict == "undecided"
+    assert not Ratio("rate", "dissect", around, at_least=2.0).missed
+    assert Ratio("rate", "dissect", around, at_least=1.98).verdict == "holds"
 
 
 def test_the_interval_of_the_median_by_the_sign_test() -> None:

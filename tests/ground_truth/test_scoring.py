@@ -13,6 +13,7 @@ from bench.ground_truth.labels import occurrence as causes
 from bench.ground_truth.labels.occurrence import Occurrence
 from bench.ground_truth.scoring import Finding
 from wirelab.errors import TrialFailed
+from wirelab.statistics.distributions import binomial_interval
 
 STACK = "rest@rust"
 
@@ -94,3 +95,8 @@ def test_the_page_has_a_place_for_every_part() -> None:
     for name in ("where", "score", "corpus"):
         begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"
         assert text.index(begin) < text.index(end)
+
+
+def test_small_shares_have_two_significant_digits() -> None:
+    """2 of 16,560 false alarms are not zero, and neither are the exact limits."""
+    assert page._share(binomial_interval(2, 16_560)) == "0.00012 [0.00001, 0.00044]"

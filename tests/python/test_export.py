@@ -157,7 +157,7 @@ def test_csv_and_parquet_have_the_same_rows(every: list[Trial]) -> None:
 
 
 def test_json_has_operations_and_periods_of_every_trial(every: list[Trial]) -> None:
-    (cell,) = to_json(every)["cells"]
+    (cell,) = to_json(every, 0.05)["cells"]
     probe, uploads = cell["groups"]
     assert [one["operation"] for one in probe["trials"][0]["operations"]] == ["Hello", "Submit"]
     assert [one["sent"] for one in uploads["trials"][2]["periods"]] == [50, 49]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,7 +14,9 @@ import pytest
 
 from tests.python.synthetic_ladder import trial
 from wirelab.cli import main
-from wirelab.comparisons.limit import LimitQuestion, Objective, TooFewCalls, _Bench, limit
+from wirelab.cli.output import limit as output
+from wirelab.comparisons.limit import LimitAnswer, LimitQuestion, Objective, _Bench, limit
+from wirelab.comparisons.steady_limit import SteadyLimit, TooFewCalls, Windows, find_limit
 from wirelab.errors import UsageError
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.records.load import LoadRecord
@@ -34,13 +37,13 @@ def test_the_capacity_of_a_queue_is_found(
     window vary by 5 %: within 25 %."""
     out = tmp_path / "limit"
     command = ["limit", "--command", COMMAND, "--objective", "p50<60ms, errors<1%"]
-    command += ["--duration", "2s", "--probes", "8", "--out", str(out)]
+    command += ["--duration", "2s", "--window-max", "2s", "--probes", "8", "--out", str(out)]
     assert main([*command, "--no-curve", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["limit_per_s"] == pytest.approx(CAPACITY, rel=0.25)
     assert document["low_per_s"] < document["limit_per_s"] < document["high_per_s"]
     probes = document["probes"]
-    assert 6 <= len(probes) <= 8
+    assert len(probes) == 8
     assert all(probe["met"] for probe in probes if probe["rate_per_s"] < 0.7 * CAPACITY)
     assert not any(probe["met"] for probe in probes if probe["rate_per_s"] > 1.5 * CAPACITY)
     # The same command measures no probe twice; the curve comes on top.
@@ -113,13 +116,13 @@ def test_a_file_takes_the_duration_of_the_command_line(
     assert "--link applies only to services named on the command line" in capsys.readouterr().err
 
 
-def answering(
-    at_most: float, calls_min: float
-) -> Callable[[_Bench, Sequence[dict[str, Any]], str], tuple[Trial, ...]]:
+def answering(at_most: float, calls_min: float) -> Callable[..., tuple[Trial, ...]]:
     """In place of trials: p50 is 1 ms up to a rate and 1 s above it; windows of a lower rate than
     ``calls_min`` have too few calls for a percentile."""
 
-    def measured(_: _Bench, loads: Sequence[dict[str, Any]], name: str) -> tuple[Trial, ...]:
+    def measured(
+        _: _Bench, loads: Sequence[dict[str, Any]], name: str, window_s: float | None = None
+    ) -> tuple[Trial, ...]:
         made = []
         for load in loads:
             rate = load.get("poisson", {}).get("rate")
@@ -136,7 +139,14 @@ def answering(
     return measured
 
 
-QUESTION = LimitQuestion("", "no file", Objective.parse("p50<100ms"), curve=False)
+QUESTION = LimitQuestion(
+    "name: one\nservices: [rest@rust]\nmessages: [{operation: Hello, bytes: 14 B}]\n"
+    "loads: [{closed: {users: 1}}]\n"
+    "window: {duration: 3 s}\n",
+    "no file",
+    Objective.parse("p50<100ms"),
+    curve=False,
+)
 
 
 def test_rates_with_too_few_calls_are_left_out(
@@ -146,7 +156,7 @@ def test_rates_with_too_few_calls_are_left_out(
     monkeypatch.setattr(_Bench, "measured", answering(at_most=2_000.0, calls_min=500.0))
     found = limit(QUESTION, tmp_path, Silent())
     assert found.limit.estimate == pytest.approx(2_000.0, rel=0.05)
-    assert all(probe.rate >= 500.0 for probe in found.search.probes)
+    assert all(probe.rate >= 500.0 for _, probe in found.found.probes)
 
 
 def test_where_no_rate_has_enough_calls_the_search_ends(
@@ -155,3 +165,52 @@ def test_where_no_rate_has_enough_calls_the_search_ends(
     monkeypatch.setattr(_Bench, "measured", answering(at_most=2_000.0, calls_min=1e9))
     with pytest.raises(TooFewCalls, match="longer --duration"):
         limit(QUESTION, tmp_path, Silent())
+
+
+def shown(
+    found: SteadyLimit, closed_rate: float, capsys: pytest.CaptureFixture[str], folder: Path
+) -> tuple[str, dict[str, Any], int]:
+    """What the command prints, its document and its exit code."""
+    answer = LimitAnswer(found, closed_rate, engine_bound=False, curve=(), folder=folder)
+    code = output.show(answer, QUESTION.objective)
+    return " ".join(capsys.readouterr().out.split()), output.document(answer, "p50<100ms"), code
+
+
+def test_a_limit_that_the_machine_held_up_is_not_measurable(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    made = 0
+
+    def ask(rate: float, _: float) -> bool:
+        nonlocal made
+        made += 1
+        return made <= 16 and rate < 361.0
+
+    found = replace(find_limit(ask, 369.0, Windows(3.0, 3.0), 16), failed_check=180.5, checks=2)
+    text, document, code = shown(found, 369.0, capsys, tmp_path)
+    assert re.match(r"Not measurable: the machine held up \d+% of the probes\.", text)
+    assert (document["measurable"], document["limit_per_s"], code) == (False, None, 5)
+
+
+def test_a_limit_far_below_the_closed_load_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = find_limit(lambda rate, _: rate < 178.0, 369.0, Windows(3.0, 3.0))
+    text, document, code = shown(found, 369.0, capsys, tmp_path)
+    assert "A closed load reached 369 calls per second; the limit is below 60% of that." in text
+    assert (document["below_closed_rate"], code) == (True, 0)
+    text, document, _ = shown(found, 200.0, capsys, tmp_path)
+    assert "below 60%" not in text
+    assert not document["below_closed_rate"]
+
+
+def test_the_answer_names_whether_longer_windows_moved_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = find_limit(lambda rate, _: rate < 361.0, 369.0, Windows(3.0, 24.0))
+    text, _, _ = shown(found, 369.0, capsys, tmp_path)
+    assert "Windows of 12 s and of half that length give the same limit." in text
+    moving = replace(found, window_s=24.0, moved=-0.05)
+    text, document, _ = shown(moving, 369.0, capsys, tmp_path)
+    assert "still moved by -5.0% with windows of 24 s, the longest." in text
+    assert (document["settled"], document["window_s"]) == (False, 24.0)

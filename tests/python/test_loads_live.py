@@ -153,6 +153,6 @@ def test_the_probes_figures_are_the_cells_and_groups_next_to_it_are_shown_apart(
     page = write_page(out).read_text(encoding="utf-8")
     for words in ("Operations, groups, stages and bursts", "uploads (Submit 2 kB, ", "visitors"):
         assert words in page
-    (cell,) = json.loads(json.dumps(export.to_json(run.trials)))["cells"]
+    (cell,) = json.loads(json.dumps(export.to_json(run.trials, 0.05)))["cells"]
     assert [group["name"] for group in cell["groups"]] == ["probe", "uploads", "visitors"]
     assert cell["groups"][1]["trials"][0]["periods"][1]["calls_planned"] == 10.0

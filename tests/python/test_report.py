@@ -78,7 +78,7 @@ def test_plain_text_cannot_steer_a_terminal() -> None:
 def test_json_is_complete_and_legal() -> None:
     """Every cell and figure with its interval; strict JSON even where limits are infinite."""
     every = trials(replace(SMALL, repeats=2, spread=30.0))
-    shown = json.loads(json.dumps(to_json(every), allow_nan=False))
+    shown = json.loads(json.dumps(to_json(every, 0.05), allow_nan=False))
     assert len(shown["cells"]) == 2
     rate = shown["cells"][0]["figures"]["rate"]
     assert rate["n"] == 2
@@ -454,6 +454,6 @@ def test_the_command_line_starts_without_matplotlib() -> None:
 def test_random_order_does_not_change_the_report() -> None:
     """The same trials in another order say the same."""
     every = trials(SMALL)
-    assert to_json(every) == to_json(every[::-1])
+    assert to_json(every, 0.05) == to_json(every[::-1], 0.05)
     again = trial(every[0].point, every[0].repeat, every[0].order, SMALL)
     assert again == every[0]

@@ -35,8 +35,20 @@ def interval(estimate: float, low: float | None = None, high: float | None = Non
         (
             interval(0.2, 0.1, 1.2),
             DURATION,
-            "shorter by a factor of 5.0 (90 % shorter to 20 % longer)",
+            "shorter by a factor of 5.0 (shorter by a factor of 10 to 20 % longer)",
         ),
+        # No share below 1 is called 100 %.
+        (
+            interval(0.3125, 0.0026, 38.0),
+            DURATION,
+            "shorter by a factor of 3.2 (shorter by a factor of 380 to 38 times as long)",
+        ),
+        (
+            interval(0.9, 0.001, 38.0),
+            DURATION,
+            "10 % shorter (shorter by a factor of 1,000 to 38 times as long)",
+        ),
+        (interval(0.8, 0.0, 1.2), COST, "20 % less (less by any factor to 20 % more)"),
         # Limits that round to the estimate get digits until they differ from it, or are left out.
         (interval(1.362, 1.361, 1.364), AMOUNT, "36.2 % more (36.1 % to 36.4 %)"),
         (interval(29.0, 28.99, 29.01), AMOUNT, "29 times as many (28.99 to 29.01)"),

@@ -57,7 +57,7 @@ def test_the_terminal_has_a_row_for_good_calls_and_explains_it() -> None:
 
 def test_exports_name_both_only_where_calls_failed() -> None:
     every = struck()
-    shown = json.loads(json.dumps(to_json(every)))
+    shown = json.loads(json.dumps(to_json(every, 0.05)))
     figures = {cell["stack"]: cell["figures"] for cell in shown["cells"]}
     good, every_call = (figures[REST][name] for name in ("response_p99_good", "response_p99"))
     assert every_call["estimate"] == pytest.approx(TIMEOUT_S * 1e9)
@@ -97,7 +97,7 @@ def test_runs_from_before_good_calls_were_recorded_apart_still_open(tmp_path: Pa
     (table,) = tables.cell_tables(Source.read(folder))
     p99 = {row[0]: row[table.columns.index("p99")] for row in table.rows}
     assert p99["rest@rust json"].endswith("\ngood —")
-    compared = {row["figure"]: row for row in to_json(every)["comparisons"]}
+    compared = {row["figure"]: row for row in to_json(every, 0.05)["comparisons"]}
     assert compared["response_p99_good"]["verdict"] == "undecided"
     assert "no value" in compared["response_p99_good"]["reason"]
 
@@ -123,7 +123,7 @@ def test_a_p99_whose_interval_reaches_below_the_p50_is_of_too_few_trials(tmp_pat
     shown = printed(every)
     assert "9.49 ms?" in shown
     assert "?: too few trials, the interval of the p99 reaches below the p50." in shown
-    figures = to_json(every)["cells"][0]["figures"]
+    figures = to_json(every, 0.05)["cells"][0]["figures"]
     assert figures["response_p99"]["reason"].startswith("too few trials: the interval")
 
 

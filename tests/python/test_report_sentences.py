@@ -204,7 +204,7 @@ def test_client_bound_is_never_ranked() -> None:
     assert "rest@rust json (at least" in shown[0]
     assert "in 1 of 4 trials" in shown[0]
     assert not any(" than " in sentence for sentence in shown)
-    rows = to_json(every)["comparisons"]
+    rows = to_json(every, 0.05)["comparisons"]
     barred = [row for row in rows if row["figure"] == "rate" or "response" in row["figure"]]
     assert {(row["ranked"], row["verdict"]) for row in barred} == {(False, "undecided")}
     assert all(row["reason"].startswith("not ranked: the client was the limit") for row in barred)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wirelab.statistics.comparison import Comparison, Verdict, family, ratio
+from wirelab.statistics.comparison import Comparison, family, ratio
 from wirelab.statistics.repeats import REPEATS_MAX, SHARE_DECIDED, Room, Spread, further_repeats
+from wirelab.statistics.verdict import Verdict
 
 WORLDS = 1000
 SPREADS = [(4, 0.02, 0.02), (4, 0.05, 0.05), (3, 0.03, 0.09), (8, 0.1, 0.1)]

@@ -278,7 +278,7 @@ def test_checks_that_do_not_apply() -> None:
     ("client", "service", "outcome", "words"),
     [
         (0.50, 0.97, "ok", "server-bound"),
-        (0.96, 0.97, "ok", "server-bound"),
+        (0.96, 0.97, "marked", "both near their limit: a lower bound"),
         (0.50, 0.60, "ok", "calls wait"),
         (0.96, 0.60, "marked", "client-bound"),
         (0.96, None, "marked", "as far as is known"),
@@ -288,7 +288,7 @@ def test_checks_that_do_not_apply() -> None:
 def test_which_side_was_the_limit(
     client: float, service: float | None, outcome: str, words: str
 ) -> None:
-    """The engine alone at its limit makes the trial a lower bound."""
+    """The engine at its limit, alone or not, makes the trial a lower bound."""
     given = busy(sound(), client, service)
     found = named(given, "bound")
     assert (found.outcome, words in found.reason) == (outcome, True)

@@ -9,7 +9,7 @@ from itertools import groupby
 from wirelab.browse import contents
 from wirelab.browse.contents import Unreadable
 from wirelab.browse.live import cell_name, figure_text
-from wirelab.browse.summary import started, threshold
+from wirelab.browse.summary import started
 from wirelab.browse.tree import Entry
 from wirelab.comparisons.finished_runs import SHOWN, CellDifference, RunDifference, difference
 from wirelab.format.numbers import digits, span
@@ -74,7 +74,7 @@ def compare(entries: Sequence[Entry], base: str = "") -> tuple[Entry, float, lis
     oldest), the threshold that it declared, and the comparisons. Raises :class:`Unreadable`."""
     read = sorted(map(_read, entries), key=lambda one: one.started)
     first = next((one for one in read if one.entry.id == base), read[0])
-    limit = threshold(first.manifest)
+    limit = first.manifest.threshold_in_use
     others = [one for one in read if one is not first]
     return first.entry, limit, [_versus(first, one, limit) for one in others]
 

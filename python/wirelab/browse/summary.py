@@ -21,7 +21,6 @@ from wirelab.format.numbers import quantity
 from wirelab.report.findings.sentences import sentences
 from wirelab.run import finished, journal
 from wirelab.run.manifest import MANIFEST, Manifest
-from wirelab.statistics.comparison import THRESHOLD
 from wirelab.study import manifest as study_manifest
 
 Status = Literal["under way", "finished", "interrupted", "damaged", "not shown"]
@@ -140,13 +139,8 @@ def _run(entry: Entry, running: bool) -> Summary:
         started(manifest, entry),
         finished.count(run.trials, run.planned),
         len(run.failed),
-        contents.shortened(sentences(run.trials, threshold(manifest))[0]),
+        contents.shortened(sentences(run.trials, manifest.threshold_in_use)[0]),
     )
-
-
-def threshold(manifest: Manifest) -> float:
-    """Declared before the run, or the default."""
-    return THRESHOLD if manifest.threshold is None else manifest.threshold
 
 
 def _progress(done: int, planned: int | None) -> str:

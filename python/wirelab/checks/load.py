@@ -50,8 +50,8 @@ def check(trial: Trial) -> tuple[Check, ...]:
 
 
 def client_bound(trial: Trial) -> bool:
-    """True when the client was the limit: the rate is then a lower bound of what the
-    service can do, the times an upper bound, and neither is ranked."""
+    """True when the client was at its limit, alone or with the service: the rate is then a lower
+    bound of what the service can do, the times an upper bound, and neither is ranked."""
     return any(mark.name == BOUND and mark.outcome == "marked" for mark in _known(trial))
 
 
@@ -225,8 +225,10 @@ def _bound(trial: Trial) -> Check | None:
             return _marked(BOUND, f"{reason}: client-bound as far as is known, a lower bound")
         return Check.unmeasurable(BOUND, reason)
     reason += f"service {_percent(service)} of its processors"
-    if client > SATURATED and service <= SATURATED:
+    if client > SATURATED >= service:
         return _marked(BOUND, f"{reason}: client-bound, a lower bound, never a ranking")
+    if client > SATURATED:
+        return _marked(BOUND, f"{reason}: both near their limit: a lower bound, never a ranking")
     limit = "server-bound" if service > SATURATED else "neither is the limit; calls wait"
     return Check(BOUND, "ok", f"{reason}: {limit}")
 

@@ -28,11 +28,20 @@ from wirelab.cli.options.common import AS_JSON, PATH, FiniteRange
 )
 @click.option(
     "--alpha",
-    type=FiniteRange(0.002, 0.5),
-    default=0.01,
+    "false_rate",
+    type=FiniteRange(0.001, 0.5),
+    default=0.05,
     show_default=True,
     metavar="P",
-    help="Probability of a false alarm per series.",
+    help="Share of false changes among those found in all series (Benjamini-Hochberg).",
+)
+@click.option(
+    "--calibrate",
+    type=PATH,
+    multiple=True,
+    metavar="RUN",
+    help="Runs between which nothing changed, or a folder of them: they show how much equal runs "
+    "vary. May be repeated.",
 )
 @click.option(
     "--picture", type=PATH, metavar="FILE", help="Draw the series with the most changes (SVG)."
@@ -42,11 +51,12 @@ from wirelab.cli.options.common import AS_JSON, PATH, FiniteRange
 def history(
     runs: tuple[Path, ...],
     figures: tuple[str, ...],
-    alpha: float,
+    false_rate: float,
+    calibrate: tuple[Path, ...],
     picture: Path | None,
     as_json: bool,
 ) -> int:
     """Find where the figures of many runs changed."""
     from wirelab.cli.output.history import run
 
-    return run(runs, figures, alpha, picture, as_json=as_json)
+    return run(runs, figures, false_rate, calibrate, picture, as_json=as_json)

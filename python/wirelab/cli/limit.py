@@ -48,7 +48,8 @@ def limit(
     """Find the highest rate at which a service meets an objective.
 
     Calls arrive at random (Poisson), whether or not replies come. Every trial uses a fresh process.
-    Exit code 1: the objective is not met at any tested rate. 5: it is met at all of them.
+    Exit code 1: the objective is not met at any tested rate. 5: it is met at all of them, or the
+    machine held up too many trials.
     """
     from wirelab.cli.output.limit import run
 

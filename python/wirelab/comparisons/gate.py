@@ -1,4 +1,4 @@
-"""Verdict on two services that were measured in pairs: is the second one at least as good?"""
+"""Verdict on two services that were measured in pairs: is the second one worse?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirelab.statistics.cell import point_key
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
 from wirelab.statistics.interval import Interval, StatisticsError
-from wirelab.statistics.sequential import Verdict, judge
+from wirelab.statistics.sequential import Decision, judge
 
 Outcome = Literal["better", "worse", "equivalent", "undecided", "failed"]
 KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_CALLS)}
@@ -62,7 +62,7 @@ class Gate:
     figure: Figure
     threshold: float
     pairs: Pairs
-    verdict: Verdict
+    verdict: Decision
 
     @property
     def outcome(self) -> Outcome:
@@ -136,7 +136,7 @@ def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, thresh
     found = pairs(trials, cells, figure)
     if not found.a:
         nothing = Interval(float("nan"), None, None, 0, "none", "no pair has been measured")
-        return Gate(figure, threshold, found, Verdict("undecided", nothing))
+        return Gate(figure, threshold, found, Decision("undecided", nothing))
     return Gate(figure, threshold, found, judge(found.a, found.b, threshold))
 
 

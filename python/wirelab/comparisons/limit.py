@@ -9,7 +9,14 @@ from pathlib import Path
 import yaml
 
 from wirelab.checks.load import KEPT_UP, client_bound
-from wirelab.comparisons.capacity import MOST, Probe, Search, range_around
+from wirelab.comparisons.capacity import MOST
+from wirelab.comparisons.steady_limit import (
+    SteadyLimit,
+    TooFewCalls,
+    Windows,
+    find_limit,
+    rounded,
+)
 from wirelab.errors import LabError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
@@ -28,16 +35,12 @@ USERS = 16
 """Users of the closed load whose rate determines the search range."""
 CURVE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
 """Rates of the overload curve, as shares of the limit."""
-TOLD_FROM = 1.25
-"""Factor by which the search range starts above a rate whose windows have too few calls."""
-DIGITS = 4
-"""Significant digits of a rate."""
+GROWTH = 8
+"""Longest window, as a multiple of the first, unless another is given."""
+LOW = 0.6
+"""Share of the rate of a closed load below which a limit is reported as low."""
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 EXAMPLE = "give for example 'p99<50ms, errors<0.1%'"
-
-
-class TooFewCalls(UsageError):
-    """A trial has too few calls for a figure of the objective."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ class LimitQuestion:
     """Experiment file whose folder is the base of relative paths."""
     objective: Objective
     probes_max: int = MOST
+    window_max_s: float | None = None
+    """The longest window; None for :data:`GROWTH` times that of the experiment."""
     curve: bool = True
     accept: Acceptance = Acceptance()
 
@@ -103,15 +108,23 @@ class LimitQuestion:
 class LimitAnswer:
     """Result of the search."""
 
-    limit: Interval
-    """Calls per second."""
-    search: Search
+    found: SteadyLimit
     closed_rate: float
     """Rate of the closed load, calls per second."""
     engine_bound: bool
     """True if the engine was the limit, so that the service may reach a higher rate."""
     curve: tuple[Trial, ...]
     folder: Path
+
+    @property
+    def limit(self) -> Interval:
+        """Calls per second."""
+        return self.found.limit
+
+    @property
+    def is_low(self) -> bool:
+        """Whether random arrivals reach far less than the closed load did."""
+        return self.limit.estimate < LOW * self.closed_rate
 
 
 def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAnswer:
@@ -129,29 +142,14 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
             f"no call of the closed load succeeded{why}",
             f"correct the request or the service; the logs are in {folder / 'closed' / 'trials'}",
         )
-    search = Search(*range_around(rate), probes_max=question.probes_max)
-    engine_bound, asked_times = False, 1
-    while not search.done:
-        asked = float(f"{search.next_rate:.{DIGITS}g}")
-        (trial,) = bench.measured([_open(asked)], f"probe-{asked_times:02}")
-        asked_times += 1
-        try:
-            is_met = question.objective.is_met(trial)
-        except TooFewCalls:
-            # Windows at lower rates have too few calls: search above this rate.
-            if asked * TOLD_FROM >= search.most:
-                raise
-            search = replace(search, least=asked * TOLD_FROM)
-            continue
-        engine_bound |= not is_met and client_bound(trial)
-        search = search.after(Probe(asked, is_met))
-    found = search.interval
+    probes = _Probes(bench, question.objective)
+    found = find_limit(probes.ask, rate, bench.windows, question.probes_max)
     curve: tuple[Trial, ...] = ()
-    if question.curve and not search.at_edge:
-        rates = [float(f"{share * found.estimate:.{DIGITS}g}") for share in CURVE]
+    if question.curve and found.is_measurable and not found.search.at_edge:
+        rates = [rounded(share * found.limit.estimate) for share in CURVE]
         made = bench.measured([_open(one) for one in rates], "curve")
         curve = tuple(sorted(made, key=lambda trial: trial.point.load.rate or 0.0))
-    return LimitAnswer(found, search, rate, engine_bound, curve, folder)
+    return LimitAnswer(found, rate, probes.engine_bound, curve, folder)
 
 
 def _condition(text: str) -> Condition:
@@ -178,6 +176,24 @@ def _open(rate: float) -> dict[str, object]:
     return {"poisson": {"rate": rate, "in_flight_max": IN_FLIGHT_MAX}}
 
 
+@dataclass
+class _Probes:
+    """Trials of the search, in the order in which they are asked for."""
+
+    bench: _Bench
+    objective: Objective
+    engine_bound: bool = False
+    count: int = 0
+
+    def ask(self, rate: float, seconds: float) -> bool:
+        """Whether a trial meets the objective. Raises :class:`TooFewCalls`."""
+        self.count += 1
+        (trial,) = self.bench.measured([_open(rate)], f"probe-{self.count:02}", seconds)
+        is_met = self.objective.is_met(trial)
+        self.engine_bound |= not is_met and client_bound(trial)
+        return is_met
+
+
 @dataclass(frozen=True)
 class _Bench:
     """Measures the cell at other loads."""
@@ -186,10 +202,23 @@ class _Bench:
     folder: Path
     progress: Progress
 
-    def measured(self, loads: Sequence[dict[str, object]], name: str) -> tuple[Trial, ...]:
+    @property
+    def windows(self) -> Windows:
+        """The given window and the longest. A window of a number of calls does not grow."""
+        experiment = experiment_file.parse(self.question.text, self.question.name)
+        first = experiment.window.duration or experiment.window.max
+        if experiment.window.duration is None:
+            return Windows(first, first)
+        return Windows(first, max(first, self.question.window_max_s or GROWTH * first))
+
+    def measured(
+        self, loads: Sequence[dict[str, object]], name: str, window_s: float | None = None
+    ) -> tuple[Trial, ...]:
         """One trial per load; trials that the run directory already contains are not repeated."""
         written = documents.read(self.question.text, self.question.name).values
         values = {**written, "loads": list(loads), "repeats": 1}
+        if window_s is not None and self.windows.can_grow:
+            values["window"] = {"duration": f"{window_s:g} s"}
         source = yaml.safe_dump(values, sort_keys=False)
         experiment = experiment_file.parse(source, self.question.name)
         cells = len(planning.schedule(experiment, manifests.load()).cells)

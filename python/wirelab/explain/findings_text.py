@@ -19,6 +19,7 @@ from wirelab.format.numbers import digits, ranged
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
+from wirelab.statistics.verdict import verdict
 
 Kind = Literal["gap", "cause", "against", "effect", "no effect", "unknown", "sum", "limit"]
 
@@ -71,11 +72,10 @@ def factor(interval: Interval) -> str:
 
 
 def _shown(evidence: Comparison | None) -> bool:
-    """True when a difference was found and its own interval leaves 1 outside."""
-    if evidence is None or not evidence.found or evidence.ratio.bounds is None:
+    """True when a difference was found and its own interval lies beyond the threshold."""
+    if evidence is None or not evidence.found:
         return False
-    low, high = evidence.ratio.bounds
-    return low > 1.0 + evidence.threshold or high < 1.0 / (1.0 + evidence.threshold)
+    return verdict(evidence.ratio, evidence.threshold) == evidence.verdict
 
 
 def _gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:

@@ -29,7 +29,6 @@ from wirelab.report.parts import Part, parts
 from wirelab.report.sections import groups
 from wirelab.report.sections.tables import doubt
 from wirelab.statistics.cell import Cell, cells
-from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import Figure
 
 _TEXT, _NUMBER, _COUNT, _FLAG = str, float, int, bool
@@ -70,7 +69,7 @@ _CELL = "cell"
 _LACKING = "some trials lack it, or some but not all have zero"
 
 
-def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:
+def to_json(trials: Sequence[Trial], threshold: float) -> Json:
     """Cells with their figures, comparisons and sentences, ready for ``json.dumps``."""
     shown = {
         "threshold": threshold,

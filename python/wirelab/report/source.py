@@ -15,7 +15,6 @@ from wirelab.run.adaptive import recorded
 from wirelab.run.directory import read_manifest
 from wirelab.run.manifest import Manifest
 from wirelab.statistics.cell import Cell, cells
-from wirelab.statistics.comparison import THRESHOLD
 from wirelab.trial import series
 from wirelab.trial.labels import Names
 from wirelab.trial.series import Points, UnreadableSeries
@@ -60,9 +59,8 @@ class Source:
 
     @property
     def threshold(self) -> float:
-        """Declared before the run; the lab's own where the experiment names none."""
-        declared = self.manifest.threshold
-        return THRESHOLD if declared is None else declared
+        """Share up to which a difference counts as equivalent."""
+        return self.manifest.threshold_in_use
 
     @cached_property
     def cells(self) -> list[Cell]:

@@ -6,6 +6,7 @@ import msgspec
 
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE
+from wirelab.statistics.comparison import THRESHOLD
 
 FORMAT = 2
 """Format of a new directory; incremented when older versions could not read it. Since 2, a trial of
@@ -74,6 +75,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def name(self) -> str:
         """Name of the experiment; empty if it has none."""
         return str(self.experiment.get("name") or "")
+
+    @property
+    def threshold_in_use(self) -> float:
+        """That of the comparison, or of the experiment; the default where neither has one."""
+        if self.comparison is not None:
+            return self.comparison.threshold
+        return THRESHOLD if self.threshold is None else self.threshold
 
     @property
     def about(self) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import exp, inf, log, log1p
-from typing import Literal
 
 import numpy as np
 
@@ -24,11 +23,7 @@ from wirelab.statistics.interval import (
 from wirelab.statistics.linear_contrasts import Term
 from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
 from wirelab.statistics.sample import Floats, finite, logarithms
-
-Verdict = Literal["higher", "lower", "equivalent", "undecided"]
-"""``higher``, ``lower``: the interval excludes 1 by more than the threshold, and Holm's method
-upholds it in its family. ``equivalent``: the interval lies within the threshold. ``undecided``:
-everything else."""
+from wirelab.statistics.verdict import Verdict, verdict, why_undecided
 
 THRESHOLD = 0.05
 """Ratio minus one up to which a difference is of no interest, unless declared otherwise."""
@@ -44,6 +39,8 @@ class Comparison:
 
     ratio: Interval
     verdict: Verdict
+    """That of :func:`wirelab.statistics.verdict.verdict`, withdrawn where Holm's method does not
+    uphold a difference in its family."""
     reason: str
     """Why."""
     threshold: float
@@ -199,7 +196,7 @@ def contrast(terms: Sequence[Term], threshold: float = THRESHOLD) -> Comparison:
         further = max(TRIALS_MIN - counts, 1)
         return Comparison(product, "undecided", product.reason, threshold, None, further)
     p = _p_value(log(product.estimate), spread, threshold)
-    return _judge(product, p, spread, threshold, linear_contrasts.CONFIDENCE)
+    return _judge(product, p, spread, threshold)
 
 
 def of_blocks(
@@ -210,7 +207,7 @@ def of_blocks(
     method = "blocks, moderated t on logarithms"
     interval = _interval(value, spread.reach(linear_contrasts.CONFIDENCE), trials, method)
     p = _p_value(value, spread, threshold)
-    return _judge(interval, p, spread, threshold, linear_contrasts.CONFIDENCE)
+    return _judge(interval, p, spread, threshold)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -252,7 +249,7 @@ def _in_family(comparison: Comparison, tested: int, alpha: float, level: float) 
     if comparison.p_holm is None or comparison.verdict == "equivalent":
         return comparison
     if not comparison.found:
-        return comparison.undecided(_why_undecided(comparison.ratio, comparison.threshold), level)
+        return comparison.undecided(why_undecided(comparison.ratio, comparison.threshold), level)
     if comparison.p_holm < alpha:
         return comparison
     why = f"a difference by its own interval, not upheld among {tested} comparisons (Holm)"
@@ -278,33 +275,15 @@ def _interval(value: float, reach: float, n: int, method: str) -> Interval:
 
 
 def _judge(
-    interval: Interval, p: float, spread: Spread, threshold: float, confidence: float
+    interval: Interval, p: float, spread: Spread, threshold: float, confidence: float = 0.95
 ) -> Comparison:
-    share = f"{100.0 * confidence:g} %"
-    beyond = p < 1.0 - confidence
-    verdict: Verdict = "higher" if interval.estimate > 1.0 else "lower"
-    place = "beyond"
-    if not beyond:
-        verdict, place = "equivalent", "within"
+    found = verdict(interval, threshold)
+    place = "within" if found == "equivalent" else "beyond"
+    share = f"{100 * confidence:g} %"
     reason = f"the {share} interval lies {place} the threshold of {100 * threshold:g} %"
-    comparison = Comparison(interval, verdict, reason, threshold, p, spread=spread)
-    if beyond or _within(interval, threshold):
-        return comparison
-    return comparison.undecided(_why_undecided(interval, threshold))
-
-
-def _within(interval: Interval, threshold: float) -> bool:
-    low, high = interval.bounds or (0.0, inf)
-    return low >= 1.0 / (1.0 + threshold) and high <= 1.0 + threshold
-
-
-def _why_undecided(interval: Interval, threshold: float) -> str:
-    if threshold == 0.0:
-        return "the interval includes 1"
-    low, high = interval.bounds or (0.0, inf)
-    if low < 1.0 / (1.0 + threshold) and high > 1.0 + threshold:
-        return f"the interval exceeds the threshold of {100 * threshold:g} % on both sides"
-    return f"the interval crosses the threshold of {100 * threshold:g} %"
+    if found == "undecided":
+        reason = why_undecided(interval, threshold)
+    return Comparison(interval, found, reason, threshold, p, spread=spread)
 
 
 def _p_value(value: float, spread: Spread, threshold: float) -> float:

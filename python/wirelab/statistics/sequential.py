@@ -14,6 +14,7 @@ from math import exp, log, log1p, sqrt
 from wirelab.statistics.interval import Interval, NotPositive, OutOfRange, confidence_checked
 from wirelab.statistics.repeats import REPEATS_MAX
 from wirelab.statistics.sample import finite
+from wirelab.statistics.verdict import Verdict, verdict
 
 PRIOR_PAIRS = 1.0
 """Weight of the prior in pairs, c squared: the test is at its best for effects of about one
@@ -59,11 +60,11 @@ def reach_factor(n: int, confidence: float = 0.95) -> float | None:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Decision:
     """What is known after the pairs so far."""
 
-    outcome: str
-    """``higher``, ``lower``, ``equivalent``, or ``undecided`` while more pairs may tell."""
+    outcome: Verdict
+    """``undecided`` while more pairs may decide."""
     ratio: Interval
     """Of b over a."""
 
@@ -91,8 +92,8 @@ def further_pairs(
         factor = reach_factor(len(a_values) + further, confidence)
         if factor is None:
             continue
-        reach = spread * factor
-        if reach < distance or distance + reach <= log1p(threshold):
+        reach, border = spread * factor, log1p(threshold)
+        if distance - reach > border or distance + reach <= border:
             return further
     return None
 
@@ -102,16 +103,11 @@ def judge(
     b_values: Sequence[float],
     threshold: float,
     confidence: float = 0.95,
-) -> Verdict:
-    """The verdict on b over a, of pairs measured next to each other, at any moment.
-
-    *higher*, *lower*: the confidence sequence of the logarithm of the ratio excludes 0.
-    *equivalent*: it lies within ``-+log(1 + threshold)``. A difference may be smaller than the
-    threshold, and both may be true at once: it is then equivalent. Raises :class:`NoValues`,
-    :class:`NotPositive`, :class:`NotFinite`, :class:`OutOfRange`.
+) -> Decision:
+    """The verdict (:func:`wirelab.statistics.verdict.verdict`) on b over a, of pairs measured
+    next to each other, at any moment. Raises :class:`NoValues`, :class:`NotPositive`,
+    :class:`NotFinite`, :class:`OutOfRange`.
     """
-    if threshold < 0.0:
-        raise OutOfRange(f"threshold: {threshold:g} is below 0; 0.05 means 5 %")
     if len(a_values) != len(b_values):
         raise OutOfRange(f"{len(a_values)} values against {len(b_values)}: they come in pairs")
     if min(*a_values, *b_values, 1.0) <= 0.0:
@@ -126,12 +122,4 @@ def judge(
         f"{interval.method} on logarithms",
         interval.reason,
     )
-    border = log1p(threshold)
-    if interval.bounds is None:
-        return Verdict("undecided", ratio)
-    low, high = interval.bounds
-    if -border <= low and high <= border:
-        return Verdict("equivalent", ratio)
-    if low > 0.0:
-        return Verdict("higher", ratio)
-    return Verdict("lower" if high < 0.0 else "undecided", ratio)
+    return Decision(verdict(ratio, threshold), ratio)

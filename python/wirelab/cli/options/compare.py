@@ -33,7 +33,8 @@ class QuestionOptions:
         metavar="SHARE",
         default=0.03,
         show_default=True,
-        help="The services are equivalent if the interval lies within this share of 1.",
+        help="Largest difference of no interest. B is worse only if the whole interval lies beyond "
+        "it, and equivalent if it lies within it.",
     )
     pairs_max: int = option(
         "--pairs",

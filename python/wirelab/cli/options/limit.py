@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import click
 
 from wirelab.cli.options.common import (
+    Duration,
     RequestOptions,
     option,
 )
@@ -39,7 +40,15 @@ class SearchOptions:
         type=click.IntRange(6, 200),
         default=40,
         show_default=True,
-        help="Maximum number of trials of the search.",
+        help="Maximum number of trials of the search; each longer window adds up to half of it, "
+        "and the end up to 4.",
+    )
+    window_max_s: float | None = option(
+        "--window-max",
+        type=Duration(),
+        metavar="TIME",
+        help="Longest window. Close to saturation windows are doubled until the limit no longer "
+        "moves. [default: 8 times --duration]",
     )
     no_curve: bool = option(
         "--no-curve", is_flag=True, help="Do not measure the curve from 0.5 to 1.5 times the limit."

@@ -27,7 +27,6 @@ from wirelab.records.trial import Point
 from wirelab.run import directory, finished
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import point_key
-from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
 
@@ -49,8 +48,7 @@ def run(
     chosen = [figure_named(name) for name in figures] or SHOWN
     manifests = directory.read_manifest(first), directory.read_manifest(second)
     if threshold is None:
-        declared = manifests[0].threshold
-        threshold = THRESHOLD if declared is None else declared
+        threshold = manifests[0].threshold_in_use
     runs = finished.read(first), finished.read(second)
     found = difference(*runs, manifests, chosen, threshold)
     if not found.cells:

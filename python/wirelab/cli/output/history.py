@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
 
 from wirelab.cli.error_handling import folded, out
 from wirelab.cli.output.diff import figure_named
-from wirelab.comparisons.history import RUNS_MIN, Series, folders, history, ordered
+from wirelab.comparisons.history import (
+    CHANGE,
+    RUNS_MIN,
+    Past,
+    Series,
+    folders,
+    history,
+    ordered,
+)
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import quantity, step
 from wirelab.run import directory, finished
+from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
 
 
 def run(
     runs: Sequence[Path],
     figures: Sequence[str],
-    alpha: float,
+    false_rate: float,
+    calibrate: Sequence[Path],
     picture: Path | None,
     *,
     as_json: bool,
@@ -33,27 +44,44 @@ def run(
             f"--picture {picture} is not an SVG file", "give a file name that ends in .svg"
         )
     chosen = [figure_named(name) for name in figures or ("rate",)]
-    found = folders(runs)
-    past = ordered([(finished.read(one), directory.read_manifest(one)) for one in found])
+    past = _read(runs)
     if len(past) < RUNS_MIN:
         raise UsageError(
             f"{counted(len(past), 'run')}: at least {RUNS_MIN} runs are needed to find a change",
             "give more run directories, or the folder that contains them",
         )
-    series = history(past, chosen, alpha)
+    series = history(past, chosen, false_rate, _read(calibrate))
     if not series:
-        raise UsageError("no run has a measured trial", "`wirelab report RUN` prints the reasons")
+        raise _nothing(past, chosen)
     if picture is not None:
         _draw(series, picture)
     if as_json:
         print(json.dumps([_json(one) for one in series], indent=1))
         return EXIT_OK
-    for line in _lines(series, len(past)):
+    for line in lines(series, len(past)):
         out.print(line.text if line.style else folded(line.text, out.width), style=line.style)
     return EXIT_OK
 
 
-def _lines(series: Sequence[Series], runs: int) -> Iterator[Line]:
+def _read(runs: Sequence[Path]) -> list[Past]:
+    found = folders(runs)
+    return ordered([(finished.read(one), directory.read_manifest(one)) for one in found])
+
+
+def _nothing(past: Sequence[Past], chosen: Sequence[Figure]) -> UsageError:
+    """Why there is no series."""
+    measured = [trial for one in past for trial in one.run.trials if trial.status == "measured"]
+    if not measured:
+        return UsageError("no run has a measured trial", "`wirelab report RUN` prints the reasons")
+    names = " or ".join(figure.name for figure in chosen)
+    return UsageError(
+        f"no trial of these runs has {names}: a percentile needs 10 calls above it",
+        "give another --figure, such as rate or response_p50, or measure longer windows",
+    )
+
+
+def lines(series: Sequence[Series], runs: int) -> Iterator[Line]:
+    """The changes, and what the other series could have shown."""
     names = Names.of(one.point for one in series)
     changed = [one for one in series if one.changes]
     yield Line(f"{counted(runs, 'run')}, {len(series):,} series.")
@@ -68,12 +96,35 @@ def _lines(series: Sequence[Series], runs: int) -> Iterator[Line]:
             )
             yield Line(text, "green" if change.better else "yellow")
         yield Line(f"  {_span(one)}", "dim")
-    few = [one for one in series if len(one.values) < RUNS_MIN]
-    calm = len(series) - len(changed) - len(few)
     yield Line("")
-    yield Line(f"{calm:,} series without a change.", "dim")
-    if few:
-        yield Line(f"{len(few):,} series in fewer than {RUNS_MIN} runs.", "dim")
+    calm = [one for one in series if not one.changes]
+    yield Line(f"{len(calm):,} series without a change that these runs show.", "dim")
+    for figure, group in groupby(calm, key=lambda one: one.figure):
+        for text in _sensitivity(figure, list(group)):
+            yield Line(text)
+
+
+def _sensitivity(figure: Figure, series: Sequence[Series]) -> Iterator[str]:
+    """What the series without a change could have shown."""
+    if series[0].run_to_run is None:
+        yield f"{figure.title}: too few runs to know how runs vary; give more, or --calibrate."
+        return
+    text = f"{figure.title}: equal runs vary by {series[0].run_to_run:.1%}"
+    visible = [one.visible_change for one in series if one.runs_needed == 0]
+    shown = max((one for one in visible if one is not None), default=None)
+    if shown is not None:
+        text += (
+            f"; in {len(visible):,} series a change of {shown:.1%} would be found in 80% of cases"
+        )
+    yield f"{text}."
+    blind = [one for one in series if one.runs_needed != 0]
+    for needed, group in groupby(
+        sorted(blind, key=lambda one: one.runs_needed or 0), key=lambda one: one.runs_needed
+    ):
+        count = len(list(group))
+        verb = "needs" if count == 1 else "need"
+        more = "more than 100 more runs" if needed is None else counted(needed, "more run")
+        yield f"{count:,} series {verb} {more} to see a change of {CHANGE:.0%}."
 
 
 def _title(one: Series, names: Names) -> str:
@@ -110,5 +161,8 @@ def _json(one: Series) -> dict[str, object]:
         "unit": one.figure.unit,
         "runs": one.runs,
         "values": one.values,
+        "run_to_run": one.run_to_run,
+        "visible_change": one.visible_change,
+        "runs_needed": one.runs_needed,
         "changes": msgspec.to_builtins(one.changes),
     }

@@ -20,17 +20,19 @@ from wirelab.cli.output.named_services import (
 )
 from wirelab.comparisons.capacity import SPAN
 from wirelab.comparisons.limit import (
+    LOW,
     Acceptance,
     LimitAnswer,
     LimitQuestion,
     Objective,
-    TooFewCalls,
     limit,
 )
+from wirelab.comparisons.steady_limit import TooFewCalls
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import digits, quantity
+from wirelab.format.units import format_seconds
 from wirelab.records.trial import Trial
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 DURATION = "3s"
 TABLE = ("bold", "dim")
 """Styles of lines that must not be wrapped."""
+HELD_UP = 0.1
+"""Share of spoilt trials from which on it is reported."""
 EXIT_BY_EDGE = {"": EXIT_OK, "below": EXIT_FAILED, "above": EXIT_UNDECIDED}
 
 
@@ -64,6 +68,7 @@ def run(
         experiment.name,
         Objective.parse(objective),
         search.probes_max,
+        search.window_max_s,
         not search.no_curve,
         Acceptance(
             accept.unverified,
@@ -76,15 +81,20 @@ def run(
     folder = directory.folder("limit")
     err.print(f"run directory: {folder}")
     answer = limit(question, folder, OnConsole(err))
-    document = _json(answer, objective)
-    write_whole(folder / "limit.json", json.dumps(document, indent=1) + "\n")
+    shown = document(answer, objective)
+    write_whole(folder / "limit.json", json.dumps(shown, indent=1) + "\n")
     if as_json:
-        print(json.dumps(document, indent=1))
-    else:
-        for line in _lines(answer, question.objective):
-            text = line.text if line.style in TABLE else folded(line.text, out.width)
-            out.print(text, style=line.style)
-    return EXIT_BY_EDGE[answer.search.at_edge]
+        print(json.dumps(shown, indent=1))
+        return _exit_code(answer)
+    return show(answer, question.objective)
+
+
+def show(answer: LimitAnswer, objective: Objective) -> int:
+    """Prints the answer. Returns the exit code."""
+    for line in _lines(answer, objective):
+        text = line.text if line.style in TABLE else folded(line.text, out.width)
+        out.print(text, style=line.style)
+    return _exit_code(answer)
 
 
 def _experiment(
@@ -134,28 +144,31 @@ def _with_window(file: ExperimentText, duration: str | None) -> ExperimentText:
     return ExperimentText(yaml.safe_dump(values, sort_keys=False), file.name)
 
 
+def _exit_code(answer: LimitAnswer) -> int:
+    edge = answer.found.search.at_edge
+    return EXIT_BY_EDGE[edge] if edge or answer.found.is_measurable else EXIT_UNDECIDED
+
+
 def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
-    found, edge = answer.limit, answer.search.at_edge
+    search, edge = answer.found.search, answer.found.search.at_edge
     if edge:
-        rates = [probe.rate for probe in answer.search.probes]
+        rates = [probe.rate for probe in search.probes]
         how, rate = (
             ("does not hold even", min(rates)) if edge == "below" else ("still holds", max(rates))
         )
         yield Line(f"{objective.text} {how} at {digits(rate)} calls per second.", "yellow")
         yield Line("The limit is outside the range of tested rates.")
         return
-    low, high = found.bounds or (0.0, 0.0)
+    if answer.found.failed_check is not None:
+        yield from _not_measurable(answer, objective)
+        return
+    low, high = answer.limit.bounds or (0.0, 0.0)
     yield Line(
-        f"{objective.text} holds up to {digits(found.estimate)} calls per second "
+        f"{objective.text} holds up to {digits(answer.limit.estimate)} calls per second "
         f"(95 % interval {digits(low)} to {digits(high)}; "
-        f"{counted(len(answer.search.probes), 'trial')})."
+        f"{counted(answer.found.trials, 'trial')})."
     )
-    if answer.engine_bound:
-        yield Line(
-            "The engine reached its own limit in a trial that missed the objective: the "
-            "service may reach a higher rate.",
-            "yellow",
-        )
+    yield from _doubts(answer)
     if high / low > SPAN:
         yield Line(
             "The search ended before the interval was narrower than 6 %. Use a longer "
@@ -171,13 +184,59 @@ def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
             "load on the machine.",
             "red",
         )
-    yield Line(
-        f"A closed load reached {digits(answer.closed_rate)} calls per second.",
-        "dim",
-    )
+    if not answer.is_low:
+        yield Line(f"{_closed(answer)}.", "dim")
     if answer.curve:
         yield Line("")
         yield from _curve(answer)
+
+
+def _not_measurable(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
+    rate = answer.found.failed_check or 0.0
+    share = rate / answer.limit.estimate
+    yield Line(
+        f"Not measurable: the machine held up {answer.found.held_up:.0%} of the probes. The "
+        f"search found {digits(answer.limit.estimate)} calls per second, but repeated trials at "
+        f"{share:.0%} of it missed {objective.text}, too.",
+        "red",
+    )
+    yield Line(f"{_closed(answer)}. Search again with less other load on the machine.")
+
+
+def _doubts(answer: LimitAnswer) -> Iterator[Line]:
+    """What limits the answer."""
+    found, window = answer.found, format_seconds(answer.found.window_s)
+    if found.settled:
+        yield Line(f"Windows of {window} and of half that length give the same limit.", "dim")
+    elif found.moved is not None:
+        yield Line(
+            f"The limit still moved by {found.moved:+.1%} with windows of {window}, the longest. "
+            "Use a longer --window-max.",
+            "yellow",
+        )
+    if found.held_up >= HELD_UP:
+        yield Line(
+            f"About {found.held_up:.0%} of the trials missed the objective for other "
+            "reasons than their rate, such as other work on the machine. The interval includes "
+            "this.",
+            "yellow",
+        )
+    if answer.is_low:
+        yield Line(
+            f"{_closed(answer)}; the limit is below {LOW:.0%} of that. The objective may be "
+            "strict for random arrivals, or other work may have disturbed the search.",
+            "yellow",
+        )
+    if answer.engine_bound:
+        yield Line(
+            "The engine reached its own limit in a trial that missed the objective: the "
+            "service may reach a higher rate.",
+            "yellow",
+        )
+
+
+def _closed(answer: LimitAnswer) -> str:
+    return f"A closed load reached {digits(answer.closed_rate)} calls per second"
 
 
 def _misses(trial: Trial, objective: Objective, low: float) -> bool:
@@ -210,19 +269,30 @@ def _time(trials: list[Trial], percentile: str) -> str:
     return quantity(sum(values) / len(values), "ns") if values else "–"
 
 
-def _json(answer: LimitAnswer, objective: str) -> dict[str, object]:
-    low, high = answer.limit.bounds or (None, None)
-    if answer.search.at_edge:
-        low = high = None
+def document(answer: LimitAnswer, objective: str) -> dict[str, object]:
+    """What ``--json`` prints."""
+    found = answer.found
+    is_known = found.is_measurable and not found.search.at_edge
+    low, high = (answer.limit.bounds if is_known else None) or (None, None)
     return {
         "directory": str(answer.folder),
         "objective": objective,
-        "limit_per_s": None if answer.search.at_edge else answer.limit.estimate,
+        "limit_per_s": answer.limit.estimate if is_known else None,
         "low_per_s": low,
         "high_per_s": high,
+        "measurable": found.is_measurable,
+        "held_up": found.held_up,
+        "window_s": found.window_s,
+        "moved": found.moved,
+        "settled": found.settled,
+        "trials": found.trials,
+        "below_closed_rate": answer.is_low,
         "engine_bound": answer.engine_bound,
         "closed_rate_per_s": answer.closed_rate,
-        "probes": [{"rate_per_s": one.rate, "met": one.met} for one in answer.search.probes],
+        "probes": [
+            {"rate_per_s": one.rate, "met": one.met, "window_s": seconds}
+            for seconds, one in found.probes
+        ],
         "curve": [
             {
                 "rate_per_s": trial.point.load.rate,

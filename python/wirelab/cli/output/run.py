@@ -67,11 +67,9 @@ class Written:
     def of(cls, run: Run) -> Written:
         """Writes the report. Raises :class:`WirelabError`."""
         from wirelab.report.page import write_page
-        from wirelab.report.source import Source
 
         page = write_page(run.folder)
-        manifest = run_directory.read_manifest(run.folder)
-        return cls(run, page, Source(run.folder, manifest, run.trials).threshold)
+        return cls(run, page, run_directory.read_manifest(run.folder).threshold_in_use)
 
     @property
     def exit_code(self) -> int:
@@ -134,7 +132,8 @@ def export(run: Run, file: Path) -> None:
     if file.suffix == ".hlog":
         made = exports.to_hlog(run.folder, run.trials)
     elif file.suffix == ".json":
-        made = json.dumps(exports.to_json(run.trials), indent=1) + "\n"
+        threshold = run_directory.read_manifest(run.folder).threshold_in_use
+        made = json.dumps(exports.to_json(run.trials, threshold), indent=1) + "\n"
     else:
         writers: dict[str, Callable[[Sequence[Trial]], str | bytes]] = {
             ".csv": exports.to_csv,

@@ -11,6 +11,8 @@ from wirelab.statistics.interval import Interval
 
 FACTOR_FROM = 2.0
 """From this factor on a difference is worded as a factor, below as a share in per cent."""
+DOWN_FROM = 10.0
+"""From this factor on a limit below 1 is worded as a factor."""
 LEAST_PERCENT = 0.005
 """Less is called the same."""
 PLACES_MAX = 3
@@ -70,7 +72,9 @@ def _factor(ratio: Interval, words: Wording) -> tuple[str, str]:
     if ratio.bounds is None:
         return named, ""
     low, high = _turned(ratio, upwards=upwards)
-    return named, _sides(ratio, words) if low < 1.0 else _apart(size, low, high)
+    if low < 1.0:
+        return named, _sides(ratio, words, FACTOR_FROM)
+    return named, _apart(size, low, high)
 
 
 def _turned(ratio: Interval, *, upwards: bool) -> tuple[float, float]:
@@ -103,17 +107,22 @@ def _share(ratio: Interval, words: Wording) -> tuple[str, str]:
     return named, " to ".join(_percent(end, places) for end in ends)
 
 
-def _sides(ratio: Interval, words: Wording) -> str:
+def _sides(ratio: Interval, words: Wording, down_from: float = DOWN_FROM) -> str:
     """Each limit with its own word."""
     low, high = ratio.bounds or (1.0, 1.0)
-    return f"{side(low, words)} to {side(high, words)}"
+    return f"{side(low, words, down_from)} to {side(high, words, down_from)}"
 
 
-def side(value: float, words: Wording) -> str:
+def side(value: float, words: Wording, down_from: float = DOWN_FROM) -> str:
     """One ratio without an interval: ``51 % fewer``, ``79 % more``, ``12 times as many``,
-    ``equally many``."""
+    ``equally many``; ``fewer by a factor of 390`` from the factor ``down_from`` on, where all
+    shares round to 100 %."""
     if value >= FACTOR_FROM:
         return f"{digits(value, FACTOR_DIGITS)} {words.times}"
+    if value <= 1.0 / down_from:
+        if value <= 0.0:
+            return f"{words.down} by any factor"
+        return f"{words.down} by a factor of {digits(1.0 / value, FACTOR_DIGITS)}"
     percent = 100.0 * abs(value - 1.0)
     if percent < LEAST_PERCENT:
         return words.same
