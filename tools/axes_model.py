@@ -83,10 +83,10 @@ class Field:
     about: str
     read: str
 
-    def declared(self, default: str = "") -> str:
+    def declare(self, default: str = "") -> str:
         """Its line in the class."""
         given = f" = {default}" if default else ""
-        return f"    {self.name}: {self.type}{given}\n{_docstring(f'{self.about}.')}"
+        return f"    {self.name}: {self.type}{given}\n{_write_docstring(f'{self.about}.')}"
 
 
 def source(table: Table) -> str:
@@ -99,7 +99,7 @@ def source(table: Table) -> str:
         *_aliases(table),
         _defaults(table),
         READERS,
-        *(_counted(axis) for axis in table.axes if _is_counted(axis)),
+        *(_count(axis) for axis in table.axes if _is_counted(axis)),
         _sockets(by_side),
         _axes(own, by_side),
     ]
@@ -113,12 +113,12 @@ def _aliases(table: Table) -> list[str]:
     words |= {_type_name(axis): axis.names for axis in table.axes if _is_words(axis)}
     names = tuple(axis.name for axis in table.axes)
     return [
-        *(f"{name} = Literal[{_listed(values)}]" for name, values in words.items()),
-        f"AxisName = Literal[{_listed(('binding', 'language', *names))}]",
+        *(f"{name} = Literal[{_list_values(values)}]" for name, values in words.items()),
+        f"AxisName = Literal[{_list_values(('binding', 'language', *names))}]",
     ]
 
 
-def _listed(values: tuple[str, ...]) -> str:
+def _list_values(values: tuple[str, ...]) -> str:
     return ", ".join(map(repr, values))
 
 
@@ -156,7 +156,7 @@ def _field(axis: Axis) -> Field:
     return Field(name, kind, about, read)
 
 
-def _docstring(text: str) -> str:
+def _write_docstring(text: str) -> str:
     return textwrap.indent("\n".join(textwrap.wrap(f'"""{text}"""', WIDTH)), "    ")
 
 
@@ -176,12 +176,12 @@ def _of_side(side: str, fields: list[Field]) -> dict[str, Field]:
     return {one.name: one for one in named}
 
 
-def _counted(axis: Axis) -> str:
-    kinds = _listed((*axis.names, *axis.counted))
+def _count(axis: Axis) -> str:
+    kinds = _list_values((*axis.names, *axis.counted))
     return f'''
 
 class {_type_name(axis)}(msgspec.Struct, frozen=True):
-{_docstring(f"Value of the axis ``{axis.name}``. {axis.about}.")}
+{_write_docstring(f"Value of the axis ``{axis.name}``. {axis.about}.")}
 
     kind: Literal[{kinds}]
     count: int | None = None
@@ -201,7 +201,7 @@ def _sockets(by_side: dict[str, dict[str, Field]]) -> str:
     """One class for both sides; what only one side has is None at the other."""
     client, server = (by_side[side] for side in SIDES)
     lines = [
-        _of_both(one, server[one.name]).declared() if one.name in server else one.declared("None")
+        _of_both(one, server[one.name]).declare() if one.name in server else one.declare("None")
         for one in client.values()
     ]
     return "\n".join(
@@ -229,7 +229,7 @@ def _axes(own: list[Field], by_side: dict[str, dict[str, Field]]) -> str:
     for side, fields in by_side.items():
         inner = ", ".join(f"{name!r}: {one.read}" for name, one in fields.items())
         read.append(f"                {side!r}: {{{inner}}},")
-    declared = "\n".join([*(one.declared() for one in own), *sides])
+    declared = "\n".join([*(one.declare() for one in own), *sides])
     values = "\n".join(read)
     return f'''
 

@@ -40,7 +40,7 @@ class World:
     in_a_row: float = 1.0
     """Mean number of consecutive spoilt trials."""
 
-    def asking(self, rng: np.random.Generator) -> Callable[[float, float], bool]:
+    def make_questions(self, rng: np.random.Generator) -> Callable[[float, float], bool]:
         """A function that makes trials."""
         is_spoilt = False
 
@@ -87,7 +87,7 @@ class Figures:
         )
 
 
-def searched(world: World, count: int, windows: Windows = WINDOWS) -> Figures:
+def search_limit(world: World, count: int, windows: Windows = WINDOWS) -> Figures:
     """Searches with the seeds 0 to ``count`` - 1."""
     found = []
     for seed in range(count):
@@ -95,7 +95,7 @@ def searched(world: World, count: int, windows: Windows = WINDOWS) -> Figures:
             [seed, round(1e3 * world.spoilt), round(1e3 * world.width), round(world.in_a_row)]
         )
         closed = LIMIT * exp(rng.uniform(log(CLOSED[0]), log(CLOSED[1])))
-        found.append(find_limit(world.asking(rng), closed, windows))
+        found.append(find_limit(world.make_questions(rng), closed, windows))
     return Figures.of(found)
 
 
@@ -105,7 +105,7 @@ def main() -> int:
     for in_a_row in (1.0, 5.0):
         for spoilt in SHARES if in_a_row == 1.0 else SHARES[1:]:
             for width in WIDTHS:
-                made = searched(World(width, spoilt, in_a_row), SEARCHES)
+                made = search_limit(World(width, spoilt, in_a_row), SEARCHES)
                 rows.append(
                     f"| {100 * spoilt:.0f} %{'' if in_a_row == 1.0 else ', five in a row'} | "
                     f"{100 * width:.0f} % | {made.covered / made.answered:.3f} | "

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tools.limit_coverage import LIMIT, World, searched
+from tools.limit_coverage import LIMIT, World, search_limit
 from tools.queueing import rate_at
 from wirelab.comparisons.capacity import LEAST, MOST, SPAN, Probe, Search, range_around
 from wirelab.comparisons.steady_limit import (
@@ -30,7 +30,7 @@ def coverage() -> dict[float, tuple[int, int, float]]:
     """By share of spoilt trials: intervals that contain the limit, answers, and the median half
     width. Windows do not grow: that takes twice as long, and does not matter here."""
     shares = (0.0, 0.1, 0.2, 0.3)
-    made = {share: searched(World(0.03, share), 12, SHORT) for share in shares}
+    made = {share: search_limit(World(0.03, share), 12, SHORT) for share in shares}
     return {share: (one.covered, one.answered, one.half_width) for share, one in made.items()}
 
 
@@ -167,7 +167,7 @@ def test_rates_with_too_few_calls_are_left_out() -> None:
 def test_the_same_answers_ask_the_same() -> None:
     world = World(0.02, 0.1)
     first, second = (
-        find_limit(world.asking(np.random.default_rng(4)), LIMIT, SHORT) for _ in range(2)
+        find_limit(world.make_questions(np.random.default_rng(4)), LIMIT, SHORT) for _ in range(2)
     )
     assert first.probes == second.probes
 
