@@ -16,7 +16,7 @@ from wirelab.imports.http_request import FORM
 from wirelab.imports.openapi import content as content_types
 from wirelab.imports.openapi.document import Paths, check_version, parse
 from wirelab.imports.openapi.examples import MISSING, Examples, Memo
-from wirelab.imports.openapi.references import References
+from wirelab.imports.openapi.references import References, Unresolved
 from wirelab.imports.operation import NAMES_MAX, Imported, LeftOut, Operation, matches, slug
 from wirelab.imports.source import Places, Text, lists
 from wirelab.secrets.names import is_secret_name
@@ -47,16 +47,20 @@ def read(text: Text, only: str | None = None) -> Imported:
     for call in reader.operations():
         budget.where = f"{text.name}: {call.named}"
         budget.add_operation()
-        draft = reader.draft(call) if only is None or reader.may_match(call, only) else None
-        if draft is None or (only is not None and not matches(draft.operation, only)):
-            others += [call.name] if len(others) < NAMES_MAX else []
-            continue
         try:
+            draft = reader.draft(call) if only is None or reader.may_match(call, only) else None
+            if draft is None or (only is not None and not matches(draft.operation, only)):
+                others += [call.name] if len(others) < NAMES_MAX else []
+                continue
             found.append(reader.complete(draft))
         except _Unmakeable as reason:
             left_out.append(LeftOut(f"{places.of(call.path)}: {call.named}", str(reason)))
             continue
+        except Unresolved as error:
+            left_out.append(LeftOut(call.named, f"{error.message}; {error.remedy}"))
+            continue
         budget.take_message(found[-1])
+    left_out += [LeftOut(path, why) for path, why in reader.unresolved.items()]
     info = content.get("info")
     title = info.get("title") if isinstance(info, dict) else None
     return Imported(
@@ -113,12 +117,18 @@ class _Reader:
         self._root = References.of(text, content, parse, budget)
         self._memo = Memo(budget)
         self._schemes = self._security_schemes()
+        self.unresolved: dict[str, str] = {}
+        """Paths whose reference leads nowhere, with the reason."""
 
     def operations(self) -> Iterator[_Call]:
         """All, also those that are not measured."""
         paths = self._content.get("paths") or {}
         for path, item in paths.each() if isinstance(paths, Paths) else paths.items():
-            item = self._root.follow(item).value
+            try:
+                item = self._root.follow(item).value
+            except Unresolved as error:
+                self.unresolved[str(path)] = f"{error.message}; {error.remedy}"
+                continue
             for method in (*METHODS, *UNMEASURED) if isinstance(item, dict) else ():
                 operation = item.get(method)
                 if isinstance(operation, dict):
@@ -342,9 +352,15 @@ class _Reader:
         listed = holder.get("securitySchemes") if isinstance(holder, dict) else None
         listed = listed or self._content.get("securityDefinitions")
         return {
-            str(name): _scheme(self._root.follow(scheme).value)
+            str(name): self._scheme(scheme)
             for name, scheme in (listed.items() if isinstance(listed, dict) else ())
         }
+
+    def _scheme(self, scheme: Any) -> str:
+        try:
+            return _scheme(self._root.follow(scheme).value)
+        except Unresolved:
+            return "credentials"  # of a kind that is not described
 
     def _secrets(self, operation: dict[str, Any]) -> list[str]:
         needed = operation.get("security", self._content.get("security"))
