@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    ValidationInfo,
     WithJsonSchema,
+    field_validator,
 )
 
 from wirelab.errors import UnitError
 from wirelab.format.units import DURATION_PATTERN, SIZE_PATTERN, parse_bytes, parse_seconds
 
 Json = dict[str, Any]
+SECONDS_MAX = 1e6
+"""The longest time of the engine."""
 
 
 def read_size(value: object) -> int:
@@ -30,9 +35,20 @@ def read_size(value: object) -> int:
 def read_time(value: object) -> float:
     """Parses a time with its unit into seconds. Raises :class:`ValueError`."""
     try:
-        return parse_seconds(value)
+        seconds = parse_seconds(value)
     except UnitError as error:
         raise ValueError(error.message) from None
+    if seconds > SECONDS_MAX:
+        raise ValueError(f"{value} is longer than {SECONDS_MAX:,.0f} s, the longest time")
+    return seconds
+
+
+def read_time_above_zero(value: object) -> float:
+    """The same for a time that must not be zero. Raises :class:`ValueError`."""
+    seconds = read_time(value)
+    if seconds == 0:
+        raise ValueError(f"{value}: it must be longer than 0 s")
+    return seconds
 
 
 def read_header(value: object) -> str | tuple[str, ...]:
@@ -54,6 +70,12 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN}),
 ]
 """A time in seconds, written with a unit."""
+TimeAboveZero = Annotated[
+    float,
+    BeforeValidator(read_time_above_zero),
+    WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN}),
+]
+"""The same, not zero."""
 HeaderValue = Annotated[
     str | tuple[str, ...],
     BeforeValidator(read_header),
@@ -104,3 +126,29 @@ class Model(BaseModel):
     """Base class: unknown keys are rejected, values are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _has_no_truth_value_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Python takes true for 1."""
+        field = cls.model_fields[info.field_name] if info.field_name else None
+        if field is not None and _are_numbers(field.annotation):
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(one, bool):
+                    raise ValueError(f"expected a number, got {str(one).lower()}")
+        return value
+
+
+@cache
+def _are_numbers(annotation: Any) -> bool:
+    """Whether values of a type are numbers, or lists of them, and never true or false."""
+    kinds = set(_leaves(annotation))
+    return bool(kinds & {int, float}) and not kinds & {bool, Any}
+
+
+def _leaves(annotation: Any) -> Iterator[Any]:
+    origin = get_origin(annotation)
+    if origin is None:
+        yield annotation
+    for one in get_args(annotation)[: 1 if origin is Annotated else None]:
+        yield from _leaves(one)
