@@ -186,7 +186,7 @@ def _imported(command: str, folder: Path, number: int) -> Written:
         headers = [tuple(pair) for pair in plan["headers"]]
         sent.append(Sent(plan["method"], plan["path"], headers, message.content))
     notes = [note for one in imported.operations for note in (*one.notes, *one.secrets)]
-    return Written(sent, getattr(service, "authority", ""), "\n".join(notes))
+    return Written(sent, service.host or "", "\n".join(notes))
 
 
 _STATED = {
@@ -204,6 +204,10 @@ def _differences(real: Sent, ours: Sent, written: Written) -> Iterator[str]:
     if real.method != ours.method:
         yield f"method {real.method} and {ours.method}"
     # A brace that the experiment file would fill is the one character that is encoded.
+    if written.authority and real.of("host") != [written.authority]:
+        yield f"host {real.of('host')} and {written.authority}"
+    if not written.authority and not real.of("host")[0].startswith("127.0.0.1:"):
+        yield f"host {real.of('host')} is not imported"
     target = ours.target.replace("%24{", "${")
     if "the query is percent-encoded" in written.notes:
         path, _, query = target.partition("?")

@@ -12,12 +12,20 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    IPvAnyAddress,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from wirelab.errors import UsageError
 from wirelab.experiment.connection import Ready, Tls
 from wirelab.experiment.expect import Expect
 from wirelab.experiment.fields import (
+    Authority,
     Headers,
     HttpMethod,
     HttpPath,
@@ -26,6 +34,7 @@ from wirelab.experiment.fields import (
     Time,
     header_pairs,
     time_default,
+    without_host,
 )
 from wirelab.experiment.messages import Carry, Data
 from wirelab.experiment.yaml_model import FOLDER
@@ -128,6 +137,8 @@ class HttpRequest(_WithBody):
     )
     version: Literal["1.1", "2"] = Field("1.1", description="HTTP version")
 
+    _without_host = field_validator("headers")(without_host)
+
 
 class GrpcRequest(_WithBody):
     """A request to a gRPC service."""
@@ -201,6 +212,12 @@ class ExternalService(Model):
     )
     ready: Ready = Ready()
     stop: Time = time_default("5 s", "time from SIGTERM to SIGKILL")
+    host: Authority | None = Field(
+        None, description="Host header or :authority; default: host and port of url"
+    )
+    address: IPvAnyAddress | None = Field(
+        None, description="IP address to connect to; default: that of the name in url"
+    )
     pid: int | None = Field(
         None, ge=1, description="process id of the service at url, to measure its CPU"
     )
@@ -248,8 +265,9 @@ class ExternalService(Model):
         return self
 
     def _with_command(self) -> ExternalService:
-        if self.pid is not None:
-            raise ValueError("pid applies to url only")
+        if self.pid is not None or self.address is not None:
+            unused = "address" if self.pid is None else "pid"
+            raise ValueError(f"{unused} applies to url only")
         if self.http is None and self.grpc is None:
             raise ValueError("the request is missing: add http: {path: /} or grpc: {method: …}")
         return self
@@ -260,7 +278,8 @@ class ExternalService(Model):
         if url.startswith("grpc") and self.grpc is not None and "/" not in url.split("://", 1)[1]:
             url = f"{url}{self.grpc.path}"
         try:
-            return targets.parse(url)  # type: ignore[return-value]  # it has ://
+            address = str(self.address) if self.address else ""
+            return targets.parse(url, address)  # type: ignore[return-value]  # it has ://
         except UsageError as error:
             raise ValueError(f"{error.message}; {error.remedy}") from None
 
@@ -282,7 +301,7 @@ class ExternalService(Model):
         return self.server is None or self.server.local
 
     @property
-    def host(self) -> str:
+    def url_host(self) -> str:
         """Host of ``url``; empty with a command."""
         return "" if self.url is None else urlsplit(self.url).hostname or ""
 
@@ -480,6 +499,8 @@ class _OwnRequest(_WithBody):
         description="rows whose values replace ${column} in path, header values and content, also "
         "in those of the service",
     )
+
+    _without_host = field_validator("headers")(without_host)
 
     @property
     def is_request(self) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, cast, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -103,6 +103,18 @@ HttpPath = Annotated[
 (:mod:`wirelab.experiment.secret_values`)."""
 
 
+Authority = Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,300}$")]
+"""Host with an optional port, as requests name it."""
+
+
+def without_host(headers: Headers) -> Headers:
+    """The headers. Raises :class:`ValueError` for ``Host``, which belongs to the service."""
+    for name in headers:
+        if name.lower() == "host":
+            raise ValueError(f"write `host:` next to `url` or `command`, not the header {name}")
+    return headers
+
+
 def header_pairs(headers: Mapping[str, str | tuple[str, ...]]) -> list[list[str]]:
     """Name and value of each header that is sent."""
     return [
@@ -132,7 +144,7 @@ class Model(BaseModel):
     def _has_no_truth_value_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
         """Python takes true for 1."""
         field = cls.model_fields[info.field_name] if info.field_name else None
-        if field is not None and _are_numbers(field.annotation):
+        if field is not None and _are_numbers(cast("Hashable", field.annotation)):
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 if isinstance(one, bool):
                     raise ValueError(f"expected a number, got {str(one).lower()}")

@@ -141,8 +141,9 @@ def _text(imported: Imported, place: _Place, path: Path) -> str:
             f"allow_targets: [{place.host}]",
         ]
     lines.append("messages:")
+    has_own_hosts = len({one.host for one in imported.operations}) > 1
     for one in imported.operations:
-        lines += _message(one, path)
+        lines += _message(one, path, has_own_host=has_own_hosts)
     lines += [
         "loads:",
         # Of another machine's calls there must be a bound.
@@ -185,6 +186,9 @@ def _service(imported: Imported, place: _Place, path: Path, name: str) -> Iterat
     yield f"  - name: {_scalar(name)}"
     yield f"    url: {_scalar(place.url)}"
     service = dict(imported.service)
+    hosts = {one.host for one in imported.operations}
+    if len(hosts) == 1 and (host := hosts.pop()):
+        yield f"    host: {_scalar(host)}"
     if "grpc" in service:
         first = imported.operations[0].request["grpc"]
         service["grpc"] = {"method": first, **_relative(service["grpc"], path)}
@@ -211,9 +215,11 @@ def _attached(operation: Operation, path: Path) -> Path:
     return path.with_suffix(f".{operation.name}.bin")
 
 
-def _message(operation: Operation, path: Path) -> Iterator[str]:
+def _message(operation: Operation, path: Path, *, has_own_host: bool) -> Iterator[str]:
     for note in operation.notes:
         yield from _comment(note, "  ")
+    if operation.host and has_own_host:
+        yield from _comment(f"Host {operation.host} is left out: others have another one", "  ")
     if operation.secrets:
         yield from _comment(f"Left out: {', '.join(operation.secrets)}", "  ")
     request = dict(operation.request)

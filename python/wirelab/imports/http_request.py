@@ -87,7 +87,8 @@ class Recorded:
         request |= content
         name = slug(self.name) if self.name else slug(method, _words_of(path))
         secrets = tuple(dict.fromkeys(self.secrets))
-        return Operation(name, request, origin, tuple(self.notes), secrets, attached)
+        host = self._host(origin)
+        return Operation(name, request, origin, tuple(self.notes), secrets, host, attached)
 
     def _place(self) -> tuple[str, str]:
         """The origin and the path with its query."""
@@ -168,9 +169,15 @@ class Recorded:
                 named[1].append(value)
         return kept, content_type
 
+    def _host(self, origin: str) -> str:
+        """The header, where it is another than the host of the URL."""
+        given = next((v.strip() for n, v in self.headers if n.strip().lower() == "host"), "")
+        own = origin.partition("://")[2]
+        return "" if given in (own, own.partition(":")[0]) else given
+
     def _is_sent(self, lower: str) -> bool:
         if _BY_ENGINE.fullmatch(lower):
-            if self.is_exact:
+            if self.is_exact and lower != "host":
                 self.notes.append(f"header {lower} is left out: the engine writes it")
             return False
         return self.is_exact or not _OF_RECORDING.fullmatch(lower)

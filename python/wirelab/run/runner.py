@@ -170,7 +170,7 @@ def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bo
     distant = [t for t in planned.trials if t.cell.external and not t.cell.external.is_local]
     if not distant:
         return ""
-    hosts = {t.cell.external.host for t in distant if t.cell.external}
+    hosts = {t.cell.external.url_host for t in distant if t.cell.external}
     unlisted = sorted(hosts - set(experiment.allow_targets))
     if unlisted or not any_target:
         host = (unlisted or sorted(hosts))[0]
