@@ -14,15 +14,10 @@ case "${UNDECIDED:-pass}" in
         ;;
 esac
 
-# The arguments are split as a shell would, without running anything in them.
-arguments=()
-while IFS= read -r -d '' word; do
-    arguments+=("$word")
-done < <(printf '%s' "$ARGUMENTS" | xargs printf '%s\0')
-
 page=$(mktemp)
 trap 'rm -f "$page"' EXIT
-"${WIRELAB:-wirelab}" compare "${arguments[@]}" --markdown "$page"
+# The program splits the arguments, without running anything in them.
+"${WIRELAB:-wirelab}" compare --arguments "$ARGUMENTS" --markdown "$page"
 code=$?
 [ -s "$page" ] && cat "$page" >>"${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,19 +76,49 @@ def test_the_job_fails_where_the_second_service_is_worse(
         assert (tmp_path / "summary").read_text().endswith(f": {outcome}\n")
 
 
-def test_arguments_are_split_as_by_a_shell_and_not_run(tmp_path: Path) -> None:
+def test_the_script_passes_the_arguments_on_as_one_word(tmp_path: Path) -> None:
     arguments = "--a './old --port {port}' --b \"$(touch pwned)\" --path '/a b'"
     assert run(tmp_path, arguments, "better", 0)[0] == 0
     seen = (tmp_path / "seen").read_text().splitlines()
-    assert seen[:7] == [
-        "compare",
-        "--a",
-        "./old --port {port}",
-        "--b",
-        "$(touch pwned)",
-        "--path",
-        "/a b",
-    ]
+    assert seen[:4] == ["compare", "--arguments", arguments, "--markdown"]
+
+
+REAL = f"""#!/bin/bash
+exec '{sys.executable}' -c 'import sys; from wirelab.cli import main; sys.exit(main())' "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ("--a './old --port {port}", "No closing quotation"),
+        ('--a "x" --b x\\', "No escaped character"),
+        ("--a '$(touch pwned)' --no-such '`touch pwned`'", "No such option '--no-such'"),
+        ("'a b' c d", "3 services given"),
+    ],
+)
+def test_the_program_itself_reads_the_arguments_once(
+    tmp_path: Path, arguments: str, part: str
+) -> None:
+    program = tmp_path / "real"
+    program.write_text(REAL, encoding="utf-8")
+    program.chmod(0o755)
+    env = {"WIRELAB": str(program), "PYTHONPATH": os.pathsep.join(sys.path)}
+    code, printed = run(tmp_path, arguments, "", 0, **env)
+    assert code == 2, printed
+    assert part in printed
+    assert not list(ROOT.glob("pwned"))
+    assert (tmp_path / "output").read_text() == "outcome=\n"
+
+
+def test_the_example_names_fixed_versions() -> None:
+    steps = yaml.safe_load((ACTION / "example.yml").read_text())["jobs"]["compare"]["steps"]
+    used = [step["uses"] for step in steps if "uses" in step and not step["uses"].startswith("./")]
+    assert used
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", one) for one in used)
+    installs = [step["run"] for step in steps if "pip install" in step.get("run", "")]
+    assert installs
+    assert all(re.search(r"wirelab==\d+\.\d+", one) for one in installs)
 
 
 def test_a_misspelt_input_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -252,3 +253,17 @@ def test_the_command_prints_its_address_serves_this_machine_and_ends(
     assert process.returncode == 130
     assert shown.endswith("wirelab: interrupted\n")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_request_is_answered_while_many_peers_drip(server: BrowseServer) -> None:
+    address = ("127.0.0.1", server.server_port)
+    peers = [socket.create_connection(address, timeout=ANSWER_S) for _ in range(60)]
+    try:
+        for peer in peers:
+            with contextlib.suppress(OSError):
+                peer.sendall(b"G")
+        for _ in range(55):
+            assert sent(server, request("/browse.css"))[0] == 200
+    finally:
+        for peer in peers:
+            peer.close()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -95,3 +98,34 @@ def _screen(written: str) -> list[str]:
     while len(lines) > 1 and lines[-1] == lines[-2] == "":
         lines.pop()
     return lines
+
+
+def test_a_style_of_a_file_is_not_one_of_this_process(
+    terminal: _Terminal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Console().print("\x1b[31mred\x1b[0m", "bold")
+    assert terminal.getvalue() == "\x1b[1m\ufffd[31mred\ufffd[0m\x1b[0m\n"
+    monkeypatch.undo()
+    Console().print("\x1b[31mred\x1b[0m")
+    assert capsys.readouterr().out == "\ufffd[31mred\ufffd[0m\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "ascii:replace"])
+def test_an_output_of_any_encoding_gets_every_line(encoding: str) -> None:
+    code = (
+        "from wirelab.format.console import Console, accept_any_text; accept_any_text();"
+        "Console().print('p50 5 µs × 2 – …'); Console(stderr=True).print('ü → \\ud800')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=True,
+    )
+    expected = {
+        "ascii": "p50 5 us x 2 - ...",
+        "latin-1": "p50 5 µs × 2 - ...",
+        "utf-8": "p50 5 µs × 2 – …",
+        "ascii:replace": "p50 5 ?s ? 2 ? ?",
+    }
+    assert done.stdout.decode(encoding.partition(":")[0]) == f"{expected[encoding]}\n"

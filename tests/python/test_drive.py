@@ -50,6 +50,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
     bodies: list[tuple[str, str | None, bytes]]
+    tags: list[str]
     answered = False
 
     def do_GET(self) -> None:
@@ -59,6 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
+        Handler.tags = self.headers.get_all("x-tag", [])
         self.bodies.append((self.command, self.headers.get("x-key"), self.rfile.read(length)))
         self._answer(201)
 
@@ -113,6 +115,14 @@ def test_method_headers_and_body_reach_the_server(
     body = ["--body", str(tmp_path / "body"), "--header", "X-Key: secret"]
     assert _drive(capsys, f"{server}/", "--calls", "1", *body)[0] == 0
     assert Handler.bodies == [("POST", "secret", b"\x00\xff")]
+
+
+def test_repeated_headers_reach_the_server_in_order(
+    capsys: pytest.CaptureFixture[str], server: str
+) -> None:
+    headers = [word for value in ("2", "1", "3") for word in ("--header", f"X-Tag: {value}")]
+    assert _drive(capsys, f"{server}/tags", "--calls", "1", "--data", "x", *headers)[0] == 0
+    assert Handler.tags == ["2", "1", "3"]
 
 
 def test_a_status_that_is_no_success_is_an_error(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from wirelab import checkout
 from wirelab.documents.plan import Window, WindowCalls
@@ -16,6 +19,7 @@ from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
+from wirelab.experiment.yaml_model import BRANCHES, explain
 from wirelab.records.load import LoadRecord
 from wirelab.stack.reference import Stack
 
@@ -61,6 +65,24 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         (_changed("{duration: 2 s}", "{calls: {14 bytes: 5}}"), "unknown unit 'bytes'"),
         (_changed("{duration: 2 s}", "{calls: 0}"), "x:7: window.calls"),
         (PLAIN + "repeats: 0\n", "x:8: repeats:"),
+        (PLAIN + "repeats: true\n", "x:8: repeats: expected a number, got true"),
+        (PLAIN + "repeats: ٢\n", "x:8: repeats: expected a whole number, got '٢'"),
+        (PLAIN + "placement: {service: [true]}\n", "x:8: placement"),
+        (PLAIN + "timeout: 0 s\n", "x:8: timeout: 0 s: it must be longer than 0 s"),
+        (PLAIN + "drain: 0 ms\n", "x:8: drain: 0 ms: it must be longer than 0 s"),
+        (PLAIN + "timeout: ٢ s\n", "x:8: timeout: '٢ s' is not a time"),
+        (
+            _changed("{duration: 2 s}", "{duration: 1000000001 ms}"),
+            "window.duration: 1000000001 ms is longer than 1,000,000 s, the longest time",
+        ),
+        (
+            PLAIN + "allow_targets: [a.test, 0.0.0.0/0]\n",
+            "x:8: allow_targets[1]: '0.0.0.0/0' is not",
+        ),
+        (PLAIN + "warmup: 200 ms\n", "x:8: warmup: takes a table: {min: 200 ms}"),
+        (_changed("{duration: 2 s}", "3"), "window: takes a table: {duration: …}"),
+        (PLAIN + "collector: go\n", "x:8: collector: takes a table: {name: value}"),
+        (PLAIN + "allow_targets: a.test\n", "x:8: allow_targets: takes a list: [first, second]"),
         (PLAIN + "name: again\n", "x:8: name: duplicate key: remove one"),
         (PLAIN + "axes: {codek: [text]}\n", "Did you mean 'codec'?"),
         (PLAIN + "axes: {codec: text}\n", "needs a list of values"),
@@ -319,3 +341,40 @@ def test_the_demo_has_the_trials_that_were_promised() -> None:
     quick = experiment_file.load(folder / "demo-quick.yaml")
     combinations = len(quick.services) * len(quick.messages) * len(quick.loads)
     assert combinations * quick.repeats == 8
+
+
+def _models(base: type[BaseModel] = BaseModel) -> Iterator[type[BaseModel]]:
+    for model in base.__subclasses__():
+        if model.__module__.startswith("wirelab."):
+            yield model
+        yield from _models(model)
+
+
+def _messages_of_bad_values(model: type[BaseModel]) -> Iterator[str]:
+    bad_values: list[object] = [5, "x", [1], [[1]], None, True, {"no such key": 1}, [{}], object()]
+    given: list[object] = [*bad_values]
+    given += [{field.alias or name: bad} for name, field in model.model_fields.items()
+              for bad in bad_values]  # fmt: skip
+    for value in given:
+        try:
+            model.model_validate(value)
+        except ValidationError as error:
+            for details in error.errors():
+                path = tuple(part for part in details["loc"] if part not in BRANCHES)
+                yield explain({**details, "input": 0}, path, model)
+        except (KeyError, TypeError, AttributeError):
+            continue  # of a validator that takes a whole document
+
+
+def test_no_message_names_a_class() -> None:
+    import wirelab.study.model  # noqa: F401  # so that its models are there
+
+    models = list(_models())
+    assert {"Experiment", "Warmup", "Load", "ExternalService"} <= {one.__name__ for one in models}
+    names = {one.__name__ for one in models}
+    for model in models:
+        for message in _messages_of_bad_values(model):
+            assert "instance of" not in message, f"{model.__name__}: {message}"
+            assert "dictionary" not in message, f"{model.__name__}: {message}"
+            words = set(re.findall(r"\w+", message))
+            assert not names & words, f"{model.__name__}: {message}"

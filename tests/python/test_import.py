@@ -49,7 +49,7 @@ def test_a_document_with_recursive_schemas_becomes_one_message_per_operation(
     assert done.code == 0
     assert list(done.messages) == [
         *("list-repos", "create-repo", "get-repo", "delete-repo", "update-repo"),
-        *("open-issue", "write-tree", "exchange-token", "search"),
+        *("repo-exists", "open-issue", "write-tree", "exchange-token", "search"),
     ]
     assert done.messages["list-repos"]["path"] == "/api/v2/repos?page=1&topic=a+b&topic=c"
     assert done.messages["get-repo"]["path"] == "/api/v2/repos/a%2Fb/wire%20lab"
@@ -147,7 +147,9 @@ def test_swagger_2_has_bodies_forms_and_a_base_path(importer: Importer, tmp_path
     assert done.messages["put-pets-id"]["json"] == {"name": "text"}
     assert done.messages["post-pets-id"]["body"] == "size=xl"
     assert "put-pets-id: header X-Key (scheme key)" in done.out
-    assert "PATCH /pets/{id}: no example of a form with files" in done.out
+    form = done.messages["patch-pets-id"]
+    assert form["headers"]["content-type"].startswith("multipart/form-data; boundary=")
+    assert 'filename="' in form["body"]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,7 @@ def test_nothing_is_overwritten_without_force(importer: Importer) -> None:
     assert path.read_text() == "mine"
     assert importer("openapi", FORGE, "--out", path, "--force").code == 0
     assert done.files == ["mine.yaml"]
-    assert len(done.messages) == 9
+    assert len(done.messages) == 10
 
 
 def test_only_takes_what_matches(importer: Importer) -> None:
@@ -391,3 +393,38 @@ def test_urls_are_of_this_machine(importer: Importer, server: str) -> None:
                                                                 "--any-target")  # fmt: skip
     importer("openapi", f"{server}/moved").refused("status 302, to http://192.0.2.1/openapi.json")
     importer("openapi", f"{server}/nosuch").refused("status 404", "/v3/api-docs")
+
+
+def test_a_form_with_files_has_a_part_for_each_field(importer: Importer, tmp_path: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "example": "Emma"},
+            "cover": {"type": "string", "format": "binary"},
+            "pages": {"type": "array", "items": {"type": "integer"}, "example": [1, 2]},
+            "author": {"type": "object", "properties": {"id": {"type": "integer"}}},
+        },
+    }
+    media = {"schema": schema, "encoding": {"cover": {"contentType": "image/png, image/jpeg"}}}
+    operation = {"requestBody": {"content": {"multipart/form-data": media}}, "responses": {}}
+    document = {
+        "openapi": "3.0.3",
+        "info": {"title": "t", "version": "1"},
+        "paths": {"/a": {"post": operation}},
+    }
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document))
+    message = importer("openapi", path).messages["post-a"]
+    boundary = message["headers"]["content-type"].partition("boundary=")[2]
+    heads = [
+        ('name="title"', "Emma"),
+        ('name="cover"; filename="cover.bin"\r\nContent-Type: image/png', "text"),
+        ('name="pages"', "1"),
+        ('name="pages"', "2"),
+        ('name="author"\r\nContent-Type: application/json', '{"id": 1}'),
+    ]
+    parts = [
+        f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n"
+        for head, content in heads
+    ]
+    assert message["body"] == f"{''.join(parts)}--{boundary}--\r\n"

@@ -98,7 +98,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         ),
     ),
     "lists of lists": ("openapi", "limit values", _document({}, _lists(6, {"const": 1}))),
-    "lists of long texts": ("openapi", "limit bytes", _document({}, _lists(3, TEXT))),
+    "lists of long texts": ("openapi", "limit bytes", _document({}, _lists(2, TEXT))),
     "ten required fields at each level": (
         "openapi",
         "limit values",

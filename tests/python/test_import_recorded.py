@@ -11,6 +11,7 @@ import pytest
 
 from tests.python.importing import FILES, Done, Importer
 from tests.python.importing import importer as importer
+from wirelab.experiment.external import ExternalMessage, ExternalService
 from wirelab.secrets.finding import is_secret
 from wirelab.secrets.names import is_secret_name
 
@@ -51,7 +52,7 @@ def test_binary_content_of_a_recording_is_named_with_its_line(importer: Importer
     done = importer("har", CHROMIUM)
     assert done.code == 0
     lines = CHROMIUM.read_text().splitlines()
-    for path, why in (("/upload", "was not recorded"), ("/form", "multipart/form-data")):
+    for path, why in (("/upload", "was not recorded"), ("/form", "its form")):
         # An entry begins with its page, two lines above its request.
         url = next(n for n, line in enumerate(lines, 1) if f'{path}",' in line)
         begin = max(n for n, line in enumerate(lines[:url], 1) if line == "   {")
@@ -65,9 +66,7 @@ def test_binary_content_of_a_recording_is_named_with_its_line(importer: Importer
     "data",
     [
         {"mimeType": "image/png", "text": "\ufffdPNG"},
-        {"mimeType": "image/png", "text": base64.b64encode(b"\x89PNG").decode(),
-         "encoding": "base64"},
-        {"mimeType": "multipart/form-data; boundary=x", "params": [{"name": "a", "value": "b"}]},
+        {"mimeType": "multipart/form-data; boundary=x", "params": [{"name": "a", "fileName": "b"}]},
     ],
 )  # fmt: skip
 def test_a_recording_of_binary_content_alone_is_refused(
@@ -142,7 +141,7 @@ def test_secrets_of_a_collection_are_named(importer: Importer) -> None:
     assert "very-secret-value" not in done.text + done.out
     assert "hunter2" not in done.text + done.out
     assert "scripts of the collection: they are not run" in done.out
-    assert "Books / Upload a cover: its content is multipart/form-data" in done.out
+    assert "Books / Upload a cover: its content is a file: cover.png: No such file" in done.out
 
 
 @pytest.mark.parametrize("item", [None, 1, [1], [{"request": 5}], [{"request": {"url": {}}}]])
@@ -170,6 +169,9 @@ def test_another_format_of_postman_is_refused(importer: Importer, tmp_path: Path
     importer("postman", path).refused("no collection of Postman 2.0 or 2.1", "exported as")
 
 
+ANY = {"accept": "*/*"}
+
+
 def _curl(importer: Importer, command: str) -> dict[str, Any]:
     done = importer("curl", command, "--force")
     assert done.code == 0, done.err
@@ -187,22 +189,21 @@ def test_a_command_as_chromium_copies_it(importer: Importer) -> None:
     )
     assert message["method"] == "POST"
     assert message["path"] == "/api/items?a=1"
-    assert message["headers"] == {"accept": "*/*"}
+    assert message["headers"] == {"accept": "*/*", "user-agent": "Mozilla"}
     assert message["json"] == {"name": "it's ü"}
 
 
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("curl localhost:8080", {"method": "GET", "path": "/"}),
-        ("curl -sSL -XDELETE http://127.0.0.1/a", {"method": "DELETE", "path": "/a"}),
-        ("curl -G -d a=1 -d b=2 http://127.0.0.1/?c", {"method": "GET", "path": "/?c&a=1&b=2"}),
+        ("curl localhost:8080", {"method": "GET", "path": "/", "headers": ANY}),
+        ("curl -I http://127.0.0.1/a", {"method": "HEAD", "path": "/a", "headers": ANY}),
         (
             "curl -d a=1 --data-urlencode 'b=x y' http://127.0.0.1",
             {
                 "method": "POST",
                 "path": "/",
-                "headers": {"content-type": "application/x-www-form-urlencoded"},
+                "headers": ANY | {"content-type": "application/x-www-form-urlencoded"},
                 "body": "a=1&b=x+y",
             },
         ),
@@ -244,17 +245,24 @@ def test_secrets_of_a_command_are_left_out(importer: Importer) -> None:
 @pytest.mark.parametrize(
     ("command", "parts"),
     [
-        ("curl -F a=@b http://127.0.0.1/", ("-F: its content is made by curl", "--data-binary")),
-        ("curl -T a http://127.0.0.1/", ("-T: its content is made by curl",)),
-        ("curl --nosuch http://127.0.0.1/", ("unrecognized arguments: --nosuch",)),
-        ("curl 'http://127.0.0.1/", ("no command of a shell",)),
+        ("curl -F a=@nosuch http://127.0.0.1/", ("nosuch: No such file",)),
+        ("curl -F a=@b,c http://127.0.0.1/", ("several files in one field",)),
+        ("curl --nosuch http://127.0.0.1/", ("curl --nosuch: this option is not known",)),
+        ("curl -C - http://127.0.0.1/", ("curl -C: where it continues",)),
+        ("curl --pro a http://127.0.0.1/", ("curl --pro: it may be --pro",)),
+        ("curl http://127.0.0.1/ -x", ("curl -x: the request would go through a proxy",)),
+        ("curl http://127.0.0.1/ -m", ("curl -m: its value is missing",)),
+        ("curl 'http://127.0.0.1/", ("not a command of a shell", "no end")),
+        ("curl http://127.0.0.1/$(date)", ("something else in the place of $(date)",)),
+        ("curl http://127.0.0.1/`date`", ("something else in the place of `date`",)),
+        ("curl http://127.0.0.1/$name", ("the value of $name",)),
         ("wget http://127.0.0.1/", ("does not begin with curl",)),
-        ("curl", ("has 0 URLs",)),
-        ("curl http://127.0.0.1/ http://127.0.0.1/", ("has 2 URLs",)),
-        ("curl http://127.0.0.1/ --next http://127.0.0.1/", ("there are two requests",)),
+        ("curl", ("has no URL",)),
+        ("curl http://127.0.0.1/[1-1000]", ("of too many URLs",)),
+        ("curl 'http://127.0.0.1/[1-'", ("a pattern of curl without an end",)),
+        ("curl 'http://127.0.0.1/a b'", ("has a space",)),
         ("curl -d @- http://127.0.0.1/", ("reads content from standard input",)),
-        ("curl -d a=1 -d @b http://127.0.0.1/", ("joins content of a file",)),
-        ("curl -I http://127.0.0.1/", ("a reply to HEAD has no content",)),
+        ("curl -d a -F b=c http://127.0.0.1/", ("one kind of content",)),
         ("curl ftp://127.0.0.1/", ("only http and https",)),
         ("curl http://127.0.0.1:x/", ("is not a URL",)),
         ("curl -d @nosuch http://127.0.0.1/", ("No such file",)),
@@ -311,3 +319,152 @@ def test_a_recorded_login_is_written_without_code_state_token_and_card(
     assert "/reset/left-out/confirm" in paths
     contents = [message.get("json") for message in done.messages.values()]
     assert {"pan": "left-out", "amount": 5, "state": "CA"} in contents
+
+
+def test_parts_of_a_shell_are_ignored_with_a_note(importer: Importer) -> None:
+    done = importer("curl", "curl http://127.0.0.1/a?b=1&c=2 -d x | jq .")
+    assert "# ignored, because it belongs to the shell: &c=2 -d x | jq ." in done.text
+    assert done.messages["get-a"]["path"] == "/a?b=1"
+
+
+def test_a_command_for_windows_is_read_as_browsers_copy_it(importer: Importer) -> None:
+    message = _curl(
+        importer,
+        'curl ^"http://127.0.0.1/p?a=1^&b=^%^41^" ^\n  -X ^"PUT^" ^\n  -H ^"accept: */*^" ^\n'
+        '  --data-raw ^"^{^\\^"a^\\^":^\\^"x\\\\y^|z^\n\n^\\^"^}^"',
+    )
+    assert message["method"] == "PUT"
+    assert message["path"] == "/p?a=1&b=%41"
+    assert message["body"] == '{"a":"x\\\\y|z\n"}'
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_content_of_a_get_is_pruned_unless_the_collection_keeps_it(
+    importer: Importer, tmp_path: Path, method: str
+) -> None:
+    body = {"mode": "raw", "raw": "{}", "options": {"raw": {"language": "json"}}}
+    request = {"url": "http://127.0.0.1:1/a", "method": method, "body": body}
+    keeps = {"protocolProfileBehavior": {"disableBodyPruning": True}}
+    path = _collection(
+        tmp_path,
+        {"name": "pruned", "request": request},
+        {"name": "kept", "request": request, **keeps},
+        {"name": "folder", **keeps, "item": [{"name": "kept", "request": request}]},
+    )
+    messages = importer("postman", path).messages
+    assert "json" not in messages["pruned"]
+    assert messages["kept"]["json"] == {}
+    assert messages["folder-kept"]["json"] == {}
+
+
+def _collection(tmp_path: Path, *items: dict[str, Any]) -> Path:
+    schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"info": {"name": "c", "schema": schema}, "item": items}))
+    return path
+
+
+@pytest.mark.parametrize("fields", [[], None, [{"key": "a", "value": "b", "disabled": True}]])
+def test_an_empty_form_of_a_collection_is_no_content(
+    importer: Importer, tmp_path: Path, fields: object
+) -> None:
+    body = {"mode": "formdata", "formdata": fields}
+    request = {"url": "http://127.0.0.1:1/a", "method": "POST", "body": body}
+    path = _collection(tmp_path, {"name": "add", "request": request})
+    assert importer("postman", path).messages == {
+        "add": {"name": "add", "method": "POST", "path": "/a"}
+    }
+
+
+def test_a_form_of_a_collection_has_its_files(importer: Importer, tmp_path: Path) -> None:
+    (tmp_path / "cover.png").write_bytes(b"\x89PNG")
+    form = [
+        {"key": "title", "value": "Emma", "type": "text"},
+        {"key": "password", "value": "hunter2", "type": "text"},
+        {"key": "cover", "type": "file", "src": "cover.png"},
+    ]
+    body = {"mode": "formdata", "formdata": form}
+    request = {"url": "http://127.0.0.1:1/a", "method": "POST", "body": body}
+    path = _collection(tmp_path, {"name": "add", "request": request})
+    contents = []
+    for _ in range(2):
+        done = importer("postman", path, "--force")
+        (content,) = [(done.folder / name).read_bytes() for name in done.files if "bin" in name]
+        contents.append(content)
+    assert contents[0] == contents[1]
+    kind = done.messages["add"]["headers"]["content-type"]
+    boundary = kind.removeprefix("multipart/form-data; boundary=")
+    assert (
+        content
+        == (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="title"\r\n\r\nEmma\r\n'
+            f'--{boundary}\r\nContent-Disposition: form-data; name="password"\r\n\r\nleft-out\r\n'
+            f'--{boundary}\r\nContent-Disposition: form-data; name="cover"; '
+            'filename="cover.png"\r\nContent-Type: image/png\r\n\r\n'
+        ).encode()
+        + b"\x89PNG"
+        + f"\r\n--{boundary}--\r\n".encode()
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"params": [{"name": "a", "value": "1"}, {"name": "f", "value": "x", "fileName": "b.txt"}]},
+        {
+            "text": '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+            '--x\r\nContent-Disposition: form-data; name="f"; filename="b.txt"\r\n'
+            "Content-Type: text/plain\r\n\r\nx\r\n--x--\r\n"
+        },
+    ],
+)
+def test_a_recorded_form_is_sent_again(
+    importer: Importer, tmp_path: Path, data: dict[str, Any]
+) -> None:
+    data |= {"mimeType": "multipart/form-data; boundary=x"}
+    request = {"method": "POST", "url": "http://127.0.0.1/up", "postData": data}
+    message = importer("har", _har(tmp_path, request)).messages["post-up"]
+    boundary = message["headers"]["content-type"].partition("boundary=")[2]
+    assert message["body"] == (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+        f'--{boundary}\r\nContent-Disposition: form-data; name="f"; filename="b.txt"\r\n'
+        f"Content-Type: text/plain\r\n\r\nx\r\n--{boundary}--\r\n"
+    )
+
+
+def test_binary_content_in_base64_is_written_next_to_the_experiment(
+    importer: Importer, tmp_path: Path
+) -> None:
+    text = base64.b64encode(b"\x89PNG").decode()
+    data = {"mimeType": "image/png", "text": text, "encoding": "base64"}
+    request = {"method": "POST", "url": "http://127.0.0.1/up", "postData": data}
+    done = importer("har", _har(tmp_path, request))
+    assert done.messages["post-up"]["body_file"] == "a.post-up.bin"
+    assert (done.folder / "a.post-up.bin").read_bytes() == b"\x89PNG"
+
+
+def test_repeated_headers_are_kept_in_order(importer: Importer, tmp_path: Path) -> None:
+    headers = [{"name": "X-Tag", "value": "b"}, {"name": "A", "value": "1"},
+               {"name": "x-tag", "value": "a"}]  # fmt: skip
+    request = {"url": "http://127.0.0.1:1/a", "headers": headers}
+    done = importer("har", _har(tmp_path, request))
+    assert done.messages["get-a"]["headers"] == {"x-tag": ["b", "a"], "a": "1"}
+    (service,), (message,) = done.experiment.services, done.experiment.messages
+    assert isinstance(service, ExternalService)
+    assert isinstance(message, ExternalMessage)
+    assert service.workload(message)["headers"] == [["x-tag", "b"], ["x-tag", "a"], ["a", "1"]]
+
+
+@pytest.mark.parametrize("option", ["-d @", "--data-binary @", "-T ", "-F a=@", "-H @"])
+def test_a_command_reads_files_of_its_folder_only(
+    importer: Importer, tmp_path: Path, option: str
+) -> None:
+    (tmp_path / "other").write_text("a: 1")
+    (importer.folder / "link").symlink_to(tmp_path / "other")
+    for name in (tmp_path / "other", "../other", "link"):
+        done = importer("curl", f"curl {option}{name} http://127.0.0.1/")
+        assert done.code == 2
+        assert "leads outside" in done.err
+        assert "--any-file" in done.err
+    command = f"curl {option}../other http://127.0.0.1/"
+    assert importer("curl", command, "--any-file").code == 0

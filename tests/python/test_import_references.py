@@ -214,13 +214,43 @@ def test_a_collection_names_a_file_that_is_not_read(importer: Importer, tmp_path
     path = tmp_path / "c.json"
     schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
     path.write_text(json.dumps({"info": {"name": "c", "schema": schema}, "item": [item]}))
-    importer("postman", path).refused("its content is a file", "body_file")
+    importer("postman", path).refused("its content is a file: /etc/hostname", "--any-file")
 
 
 def test_a_file_of_a_curl_command_is_named_and_not_copied(importer: Importer, folder: Path) -> None:
-    """It is the user's own command, so the file may be anywhere."""
-    command = f"curl -d @{folder.parent}/outside/secret.yaml http://127.0.0.1/"
-    done = importer("curl", command, "--out", "a.yaml")
+    command = f"curl --data-binary @{folder.parent}/outside/secret.yaml http://127.0.0.1/"
+    done = importer("curl", command, "--out", "a.yaml", "--any-file")
     assert done.code == 0, done.err
     assert "secret.yaml" in done.text
     assert "LEAKED" not in done.text
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"requestBody": {"$ref": "#/components/requestBodies/Gone"}},
+        {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/x/Gone"}}}}},
+        {"parameters": [{"$ref": "#/components/parameters/Gone"}]},
+        {"parameters": [{"name": "a", "in": "query", "required": True,
+                         "schema": {"$ref": "gone.json"}}]},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("words", [(), ("--only", "GET /ok")])
+def test_only_the_operation_with_a_dangling_reference_is_left_out(
+    importer: Importer, folder: Path, place: dict[str, object], words: tuple[str, ...]
+) -> None:
+    paths = {
+        "/bad": {"post": {"responses": {}, **place}},
+        "/ok": {"get": {"responses": {}}},
+        "/gone": {"$ref": "#/paths/nowhere"},
+    }
+    scheme = {"securitySchemes": {"key": {"$ref": "#/components/securitySchemes/Gone"}}}
+    path = folder / "api.json"
+    document = {"openapi": "3.0.3", "info": {}, "paths": paths, "components": scheme}
+    path.write_text(json.dumps(document))
+    done = importer("openapi", path, *words)
+    assert done.code == 0, done.err
+    assert list(done.messages) == ["get-ok"]
+    assert ("POST /bad: " in done.out) == (not words)
+    assert "/gone: " in done.out
+    assert "there is no such" in done.out

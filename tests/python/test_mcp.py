@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from wirelab.cli import mcp_server
 from wirelab.cli.mcp_server import bounds, tools
 from wirelab.cli.mcp_server.bounds import Made, bounded
 from wirelab.cli.mcp_server.limits import Limits
-from wirelab.cli.mcp_server.lines import LINE_BYTES_MAX, TOO_LONG, Lines
+from wirelab.cli.mcp_server.lines import LINE_BYTES_MAX, Lines, Replies
 from wirelab.cli.options.mcp import LimitOptions, PermissionOptions
 from wirelab.errors import UsageError
 
@@ -257,9 +258,12 @@ def test_no_file_is_written_outside_the_root(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["root"]
 
 
-def _read(content: bytes) -> list[str]:
+def _read(content: bytes) -> tuple[list[str], list[dict[str, Any]]]:
+    """The messages, and the answers to what is none."""
+    answered, answers = os.pipe()
+
     async def lines() -> list[str]:
-        return [line async for line in Lines(reader)]
+        return [line async for line in Lines(reader, Replies(answers))]
 
     reader, writer = os.pipe()
     if os.fork() == 0:
@@ -270,16 +274,51 @@ def _read(content: bytes) -> list[str]:
         os._exit(0)
     os.close(writer)
     try:
-        return anyio.run(lines)
+        found = anyio.run(lines)
     finally:
         os.close(reader)
         os.wait()
+    written = os.read(answered, 1 << 16).decode() if _is_readable(answered) else ""
+    os.close(answered)
+    os.close(answers)
+    return found, list(map(json.loads, written.splitlines()))
+
+
+def _is_readable(descriptor: int) -> bool:
+    return bool(select.select([descriptor], [], [], 0)[0])
 
 
 def test_lines_are_split_decoded_and_bounded() -> None:
     long = b"x" * (LINE_BYTES_MAX + 100_000)
-    content = b'{"a": 1}\n\n\xff\xfe\n' + long + b"\nlast\nunfinished"
-    assert _read(content) == ['{"a": 1}\n', "\n", "\ufffd\ufffd\n", TOO_LONG, "last\n"]
+    ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+    content = ping + b"\n\xff\xfe\n" + long + b"\n" + ping + b"unfinished"
+    messages, answers = _read(content)
+    assert messages == [ping.decode()] * 2
+    assert [(one["id"], one["error"]["code"]) for one in answers] == [(None, -32700)] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "given", "reason"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"x","params":{"n":' + b"1" * 5_000 + b"}}", -32700, 7,
+         "it is not JSON"),
+        (b'{"jsonrpc":"2.0","method":"x","id":"q","params":{"n":"' + b"x" * 10_000_000 + b'"}}',
+         -32700, "q", "the line has more than"),
+        (b'{"jsonrpc":"2.0","id":8,"method":"x","params":{"n":"\\ud800"}}', -32600, 8,
+         "half a character"),
+        (b'{"params":{"id":9},"id":' + b"1" * 5_000 + b"}", -32700, None, "it is not JSON"),
+        (b'{"jsonrpc":"2.0","id":true,"method":5}', -32600, None, "no message of JSON-RPC"),
+        (b"[" * 100_000, -32700, None, "it is not JSON"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_message_is_answered_with_its_id(
+    line: bytes, code: int, given: object, reason: str
+) -> None:
+    messages, (answer,) = _read(line + b"\n")
+    assert messages == []
+    assert (answer["jsonrpc"], answer["id"]) == ("2.0", given)
+    assert answer["error"]["code"] == code
+    assert reason in answer["error"]["message"]
 
 
 def test_without_the_sdk_the_message_names_the_extra(

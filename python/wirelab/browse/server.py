@@ -26,6 +26,8 @@ HEAD_S = 10.0
 IDLE_S = 20.0
 """Maximum time for which the peer may neither send nor receive."""
 CONNECTIONS_MAX = 32
+ROOM_S = 1.0
+"""Maximum time for a connection to end that was hung up."""
 CHECK_S = 0.3
 """Time between checks for Ctrl-C."""
 METHODS = ("GET", "HEAD")
@@ -71,6 +73,7 @@ class Handler(BaseHTTPRequestHandler):
         # For errors before the request line was read.
         self.requestline, self.command, self.request_version = "", "GET", "HTTP/1.0"
         self.rfile: Any = _Head(self.rfile)
+        self.server.expect_head(self.connection)
         self._alarm = threading.Timer(HEAD_S, _hang_up, (self.connection,))
         self._alarm.daemon = True
         self._alarm.start()
@@ -84,12 +87,14 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         finally:
             self._alarm.cancel()
+            self.server.take_head(self.connection)
 
     def parse_request(self) -> bool:
         """Refuses all but GET and HEAD from this machine."""
         if not super().parse_request():
             return False
         self._alarm.cancel()
+        self.server.take_head(self.connection)
         self.close_connection = True
         hosts = self.headers.get_all("Host", [])
         if self.command not in METHODS:
@@ -156,6 +161,9 @@ class BrowseServer(ThreadingHTTPServer):
         """Raises :class:`OSError`."""
         self.site = site
         self._free = threading.BoundedSemaphore(CONNECTIONS_MAX)
+        self._silent: dict[socket, None] = {}
+        """Connections whose head has not arrived, the oldest first."""
+        self._lock = threading.Lock()
         super().__init__((LOOPBACK, port), Handler)
 
     @property
@@ -164,8 +172,9 @@ class BrowseServer(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.server_port}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Hangs up if there are too many connections."""
-        if not self._free.acquire(blocking=False):
+        """If there are too many connections, hangs up the one that has not sent its request for
+        the longest time, or this one where all are being answered."""
+        if not self._free.acquire(blocking=False) and not self._make_room():
             self.shutdown_request(request)
             return
         try:
@@ -173,6 +182,25 @@ class BrowseServer(ThreadingHTTPServer):
         except BaseException:
             self._free.release()
             raise
+
+    def expect_head(self, connection: socket) -> None:
+        """A connection begins."""
+        with self._lock:
+            self._silent[connection] = None
+
+    def take_head(self, connection: socket) -> None:
+        """The head of its request has arrived, or it has ended."""
+        with self._lock:
+            self._silent.pop(connection, None)
+
+    def _make_room(self) -> bool:
+        with self._lock:
+            oldest = next(iter(self._silent), None)
+        if oldest is None:
+            return False
+        self.take_head(oldest)
+        _hang_up(oldest)
+        return self._free.acquire(timeout=ROOM_S)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Handles a connection."""

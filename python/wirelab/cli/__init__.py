@@ -165,6 +165,9 @@ def app() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line (default: that of this process) and returns its exit code."""
+    from wirelab.format.console import accept_any_text
+
+    accept_any_text()
     try:
         app(args=list(arguments) if arguments is not None else None, prog_name="wirelab")
     except SystemExit as end:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from wirelab.cli.error_handling import exit_with_code
@@ -19,7 +21,33 @@ from wirelab.cli.options.common import (
 from wirelab.cli.options.compare import OutputOptions, QuestionOptions
 
 
-@click.command(cls=GroupedCommand)
+class CompareCommand(GroupedCommand):
+    """Takes the words of ``--arguments`` in its place."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Splits them once, as a shell does."""
+        words: list[str] = []
+        rest = iter(args)
+        for word in rest:
+            if word == "--arguments":
+                words += _split(next(rest, None), ctx)
+            elif word.startswith("--arguments="):
+                words += _split(word.partition("=")[2], ctx)
+            else:
+                words.append(word)
+        return super().parse_args(ctx, words)
+
+
+def _split(text: str | None, ctx: click.Context) -> list[str]:
+    if text is None:
+        raise click.BadOptionUsage("--arguments", "Option '--arguments' requires an argument.", ctx)
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise click.BadOptionUsage("--arguments", f"--arguments {text!r}: {error}", ctx) from None
+
+
+@click.command(cls=CompareCommand)
 @click.argument(
     "services",
     nargs=-1,
@@ -30,6 +58,12 @@ from wirelab.cli.options.compare import OutputOptions, QuestionOptions
 @option_group("load", LoadOptions, "Load")
 @option_group("question", QuestionOptions, "Question")
 @option_group("output", OutputOptions, "Output")
+@click.option(
+    "--arguments",
+    metavar="TEXT",
+    expose_value=False,
+    help="Further arguments, split as a shell does; nothing in them is run.",
+)
 @DIRECTORY
 @ACCEPT
 @AS_JSON

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
+import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from wirelab.stack.targets import Server
 
 OF_URLS = {
+    "expect-status": "the contract defines the replies",
     "method": "the contract defines how operations are called",
     "header": "the contract defines the headers of calls",
     "data": "the contract defines the message: use --operation and --size",
@@ -49,6 +55,8 @@ OF_URLS = {
     "http2": "write the axis, e.g. rest@rust?transport=http/2",
     "ca": "wirelab creates its certificate: write ?security=tls",
     "insecure": "wirelab creates its certificate: write ?security=tls",
+    "sni": "wirelab creates its certificate: write ?security=tls",
+    "resolve": "wirelab starts it on this machine",
     "any-target": "wirelab starts it on this machine",
 }
 """Options that do not apply to wirelab's own services, with the reason."""
@@ -116,7 +124,7 @@ def read_spec(options: Options) -> DriveSpec:
     conditions = options.thresholds.conditions()
     if options.output.report is not None:
         accept_folder("--report", options.output.report)
-    target = targets.parse(options.target)
+    target = targets.parse(options.target, _resolve_address(options))
     _refuse_foreign(target, options)
     return DriveSpec(
         options.target,
@@ -140,7 +148,9 @@ def _find_secrets(options: Options) -> KnownSecrets:
     pairs = (header.partition(":") for header in message.headers)
     headers = [(name.strip(), value.strip()) for name, _, value in pairs]
     content = message.data or ""
-    if message.body is not None and message.body.is_file():
+    if str(message.body) == "-":
+        content = _read_stdin().decode("utf-8", "replace")
+    elif message.body is not None and message.body.is_file():
         content = message.body.read_bytes().decode("utf-8", "replace")
     return given.of_request(options.target, headers, content)
 
@@ -185,9 +195,13 @@ def read_call(options: Options, target: Stack | Server) -> Call:
 
     connection, message = options.connection, options.message
     data, is_grpc = message.data, isinstance(target, Server) and target.kind == "grpc"
+    headers = _read_headers(message, is_grpc=is_grpc)
     return Call(
         method=message.method,
-        headers=_read_headers(message, is_grpc=is_grpc),
+        headers=tuple(pair for pair in headers if pair[0] != "host"),
+        host=next((value for name, value in headers if name == "host"), ""),
+        sni=connection.sni or "",
+        status=message.expect_status,
         body=_read_body(data if not is_grpc else None, message.body),
         message=read_message(data) if data is not None and is_grpc else None,
         proto=_accept_file("--proto", message.proto),
@@ -209,6 +223,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     is_stack = isinstance(target, Stack)
     connection, message, contract = options.connection, options.message, options.contract
     of_urls = {
+        "expect-status": message.expect_status,
         "method": message.method,
         "header": message.headers,
         "data": message.data,
@@ -219,6 +234,8 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "http2": connection.http2,
         "ca": connection.ca,
         "insecure": connection.insecure,
+        "sni": connection.sni,
+        "resolve": connection.resolve,
         "any-target": connection.any_target,
     }
     of_stacks = {
@@ -247,6 +264,30 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
             f"--{option} applies only to services of wirelab, such as rest@rust",
             OF_STACKS.get(option, "use --data or --body to send content to a URL"),
         )
+
+
+def _resolve_address(options: Options) -> str:
+    """IP address of the target by ``--resolve``; empty without it. Raises :class:`UsageError`."""
+    from wirelab.stack import targets
+
+    given = options.connection.resolve
+    if given is None or "://" not in options.target:
+        return ""
+    if options.message.follow or options.message.cookies:
+        raise UsageError("--resolve excludes --follow and --cookies", "name the final URL")
+    found = re.fullmatch(r"([^:]+):(\d+):\[?([0-9A-Fa-f.:]+)\]?", given)
+    try:
+        url = urlsplit(options.target)
+        named = (url.hostname, url.port or targets.PORTS.get(url.scheme))
+        address = str(ipaddress.ip_address(found[3])) if found else ""
+    except ValueError as error:
+        raise UsageError(f"--resolve {given}: {error}", "write HOST:PORT:ADDRESS") from None
+    if found is None or (found[1].lower(), int(found[2])) != named:
+        raise UsageError(
+            f"--resolve {given} does not name the host and port of the URL",
+            "write HOST:PORT:ADDRESS, e.g. api.test:80:127.0.0.1",
+        )
+    return address
 
 
 def _find_given(values: Mapping[str, object]) -> list[str]:
@@ -298,10 +339,16 @@ def _read_request(contract: ContractOptions, seed: int) -> Request:
 def _read_body(data: str | None, body: Path | None) -> bytes | None:
     if body is not None:
         try:
-            return body.read_bytes()
+            return _read_stdin() if str(body) == "-" else body.read_bytes()
         except OSError as error:
             raise UsageError(f"--body {body} cannot be read: {error.strerror}") from None
     return data.encode() if data is not None else None
+
+
+@cache
+def _read_stdin() -> bytes:
+    """Standard input, which can be read once."""
+    return sys.stdin.buffer.read()
 
 
 def _accept_file(option: str, path: Path | None) -> Path | None:

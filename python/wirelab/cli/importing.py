@@ -45,6 +45,12 @@ KINDS = ("openapi", "grpc", "har", "postman", "curl")
     is_flag=True,
     help="Allow another machine as the source and as the target of the experiment.",
 )
+@click.option(
+    "--any-file",
+    is_flag=True,
+    help="Allow files to send from any folder (curl: default the current one; postman: that of "
+    "the collection).",
+)
 @exit_with_code
 def import_(
     kind: str,
@@ -54,18 +60,22 @@ def import_(
     include: tuple[str, ...],
     force: bool,
     any_target: bool,
+    any_file: bool,
 ) -> int:
     """Write an experiment file from an OpenAPI document, a .proto, a recording or a command."""
     if kind not in KINDS:
         from wirelab.stack.suggestions import did_you_mean
 
         raise UsageError(f"{kind!r} cannot be imported", did_you_mean(kind, KINDS))
+    if any_file and kind not in ("curl", "postman"):
+        raise UsageError("--any-file applies to curl and postman only", "leave it out")
     if include and kind != "grpc":
         raise UsageError("--import applies to grpc only", "leave it out")
     from wirelab.imports import reading
     from wirelab.imports.experiment_text import summary, write
 
-    imported = reading.read(kind, source, include, only, any_target=any_target).chosen(only)
+    allowed = reading.Allowed(any_target, any_file)
+    imported = reading.read(kind, source, include, only, allowed).chosen(only)
     written = write(imported, out, force=force, any_target=any_target)
     for line in summary(written):
         console.print(line)

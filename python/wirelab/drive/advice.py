@@ -16,6 +16,8 @@ from wirelab.records.group import GroupResult
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 
+CLOSED_MIN = 3
+"""Calls that show that a server ends connections as a rule."""
 WINDOW_S_MIN = 0.8
 """A shorter window has too few slots to tell a trend."""
 
@@ -44,6 +46,7 @@ def hints(
         _certificate(target, group, authority),
         _version(target, group),
         ended,
+        _closed_later(group) if keeps else None,
         _sent_away(target, group),
         short,
         _none_ended(group),
@@ -205,6 +208,20 @@ def _ended(group: GroupResult) -> str | None:
     return (
         f"the server kept no connection: {group.connections_opened:,} were opened for "
         f"{group.calls:,} calls, and response times hold that; is keep-alive off there?"
+    )
+
+
+def _closed_later(group: GroupResult) -> str | None:
+    """A server that ends each connection after a number of replies, without announcing it."""
+    opened, peak = group.connections_opened or 0, group.connections_peak or 0
+    closed = sum(group.errors_by_kind.get(kind, 0) for kind in ("closed", "reset"))
+    if not group.ok or closed < CLOSED_MIN or opened - peak < closed / 2 or closed > opened:
+        return None
+    return (
+        f"{closed:,} calls failed because the server closed their connection, after about "
+        f"{group.calls // opened:,} calls on each: does it limit the reuse of connections "
+        "(keepalive_requests of nginx, max_requests) without `Connection: close`? --close uses one "
+        "connection per call"
     )
 
 

@@ -57,7 +57,7 @@ def look_ahead(url: str, call: Call, *, follow: bool, cookies: bool, any_target:
         hops,
     )
     _server(url, any_target=any_target)
-    request = urllib.request.Request(url, call.body, dict(call.headers), method=_method(call))
+    request = urllib.request.Request(url, call.body, _joined(call.headers), method=_method(call))
     try:
         with opener.open(request, timeout=ANSWER_S_MAX) as reply:
             last = reply.geturl()
@@ -73,8 +73,9 @@ def look_ahead(url: str, call: Call, *, follow: bool, cookies: bool, any_target:
     notes = list(hops.notes)
     has_body = hops.method is None
     if hops.notes:
-        kept = _kept(dict(call.headers), has_body=has_body, same_host=not hops.leaves_host)
-        call = replace(call, headers=tuple(kept.items()))
+        kept = _kept(_joined(call.headers), has_body=has_body, same_host=not hops.leaves_host)
+        headers = tuple(pair for pair in call.headers if pair[0] in kept)
+        call = replace(call, headers=headers)
     if not has_body:
         call = replace(call, method=hops.method, body=None)
     if cookies:
@@ -138,6 +139,14 @@ def _kept(headers: Mapping[str, str], *, has_body: bool, same_host: bool) -> dic
     if not same_host:
         gone |= CREDENTIALS
     return {name: value for name, value in headers.items() if name.lower() not in gone}
+
+
+def _joined(headers: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """A repeated header as one list, which means the same (RFC 9110, section 5.3)."""
+    joined: dict[str, str] = {}
+    for name, value in headers:
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
 
 
 def _server(url: str, *, any_target: bool) -> Server:

@@ -187,13 +187,14 @@ def _described(option: str, described: Json, seed: int) -> Request:
     from pydantic import ValidationError
 
     from wirelab.experiment.messages import Message as ExperimentMessage
+    from wirelab.experiment.yaml_model import explain
 
     try:
         message = ExperimentMessage.model_validate(described)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        words = first["msg"].removeprefix("Value error, ")
+        words = explain(first, tuple(first["loc"]), ExperimentMessage)
         raise UsageError(f"{option}: {f'{place}: ' if place else ''}{words}") from None
     if message.data_problem:
         raise UsageError(f"--data-file: {message.data_problem.removeprefix('data: ')}")

@@ -48,6 +48,12 @@ class Call:
 
     method: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+    host: str = ""
+    """``Host`` or ``:authority``; empty: that of the URL."""
+    status: int | None = None
+    """Status of a correct reply; None: any 2xx."""
+    sni: str = ""
+    """Name that TLS asks for and the certificate must have; empty: that of the URL."""
     body: bytes | None = None
     """Body of HTTP, or protobuf bytes of gRPC."""
     message: Any = None
@@ -85,7 +91,7 @@ def drive_server(
     group = {
         **amount.group(),
         "target": server.address,
-        "authority": server.authority,
+        "authority": call.host or server.authority,
         "stack": stack,
         "workload": _make_grpc_workload(server, call)
         if server.kind == "grpc"
@@ -231,19 +237,21 @@ def _make_tls(server: Server, call: Call) -> Json:
     if server.secure_name is None:
         if call.ca is not None:
             raise UsageError("--ca needs TLS", "use https:// or grpcs://, or remove --ca")
+        if call.sni:
+            raise UsageError("--sni needs TLS", "use https:// or grpcs://, or remove --sni")
         if call.insecure:
             raise UsageError(
                 "--insecure needs TLS", "use https:// or grpcs://, or remove --insecure"
             )
         return {}
     if call.insecure:
-        return {"tls": {"insecure": True, "server_name": server.secure_name}}
+        return {"tls": {"insecure": True, "server_name": call.sni or server.secure_name}}
     ca = call.ca or system_authorities()
     if not ca:
         raise UsageError(
             "this system has no file of certificate authorities", "name one: --ca FILE"
         )
-    return {"tls": {"ca": str(ca), "server_name": server.secure_name}}
+    return {"tls": {"ca": str(ca), "server_name": call.sni or server.secure_name}}
 
 
 def _describe_server(server: Server, call: Call, amount: Amount) -> dict[str, str]:
@@ -282,11 +290,16 @@ def _make_http_workload(server: Server, call: Call) -> Json:
         "path": server.path,
         "headers": [list(header) for header in call.headers],
         "body_base64": base64.b64encode(call.body or b"").decode(),
-        "count_replies": True,
+        **({"expect": {"status": call.status}} if call.status else {"count_replies": True}),
     }
 
 
 def _make_grpc_workload(server: Server, call: Call) -> Json:
+    if call.status is not None:
+        raise UsageError(
+            "--expect-status belongs to http:// and https:// targets",
+            "a correct reply of gRPC has status 0",
+        )
     if call.method is not None:
         raise UsageError(
             "--method belongs to http:// and https:// targets", "gRPC's method is in the URL"

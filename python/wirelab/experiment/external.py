@@ -7,17 +7,35 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    IPvAnyAddress,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from wirelab.errors import UsageError
+from wirelab.experiment.connection import Ready, Tls
 from wirelab.experiment.expect import Expect
-from wirelab.experiment.fields import HttpPath, Json, Model, Time, time_default
+from wirelab.experiment.fields import (
+    Authority,
+    Headers,
+    HttpMethod,
+    HttpPath,
+    Json,
+    Model,
+    Time,
+    header_pairs,
+    time_default,
+    without_host,
+)
 from wirelab.experiment.messages import Carry, Data
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.untrusted import read_bounded
@@ -36,7 +54,6 @@ BODY_BYTES_MAX = 64 * 1024 * 1024
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 NO_REQUEST = "write one of body, body_file and json, or method, path, grpc or data"
-HttpMethod = Annotated[str, Field(pattern=r"^[A-Z]{1,20}$")]
 GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
 
 
@@ -114,10 +131,13 @@ class HttpRequest(_WithBody):
 
     method: HttpMethod | None = Field(None, description="default: GET, or POST with a body")
     path: HttpPath = Field("/", description="path and query; may have ${VARIABLE}")
-    headers: dict[str, str] = Field(
-        default_factory=dict, description="name: value; a value may have ${VARIABLE}"
+    headers: Headers = Field(
+        default_factory=dict,
+        description="name: value, or a list of values; a value may have ${VARIABLE}",
     )
     version: Literal["1.1", "2"] = Field("1.1", description="HTTP version")
+
+    _without_host = field_validator("headers")(without_host)
 
 
 class GrpcRequest(_WithBody):
@@ -129,8 +149,9 @@ class GrpcRequest(_WithBody):
     )
     reflect: bool = Field(False, description="use server reflection instead of proto")
     include: tuple[str, ...] = Field((), description="folders with files that it imports")
-    metadata: dict[str, str] = Field(
-        default_factory=dict, description="key: value; a value may have ${VARIABLE}"
+    metadata: Headers = Field(
+        default_factory=dict,
+        description="key: value, or a list of values; a value may have ${VARIABLE}",
     )
 
     @property
@@ -172,62 +193,6 @@ class GrpcRequest(_WithBody):
         return super().problem
 
 
-class Ready(Model):
-    """How to detect that a started service is ready: one of these keys."""
-
-    http: str | None = Field(None, pattern=r"^/", description="path that returns 2xx")
-    tcp: Literal[True] | None = Field(
-        None, description="ready when it accepts connections (default)"
-    )
-    grpc: bool | Annotated[str, Field(max_length=100)] | None = Field(
-        None, description="gRPC health check: true, or the name of a service"
-    )
-    log: str | None = Field(None, description="regular expression that matches a printed line")
-    within: Time = time_default(
-        "30 s",
-        "time without progress (CPU time, output) after which the trial fails; --ready-timeout "
-        "replaces it",
-    )
-
-    @field_validator("log")
-    @classmethod
-    def _is_regular_expression(cls, pattern: str | None) -> str | None:
-        try:
-            re.compile(pattern or "")
-        except re.error as error:
-            raise ValueError(f"not a regular expression: {error}") from None
-        return pattern
-
-    @model_validator(mode="after")
-    def _one_of(self) -> Ready:
-        if sum(bool(way) for way in (self.http, self.tcp, self.grpc, self.log)) > 1:
-            raise ValueError("write only one of http, tcp, grpc and log")
-        return self
-
-
-class Tls(Model):
-    """TLS files in PEM format, relative to the experiment file."""
-
-    ca: str | None = Field(
-        None,
-        description="authorities, or the server's own certificate; default: those of the system",
-    )
-    insecure: bool = Field(False, description="accept any certificate")
-    server_name: str | None = Field(None, description="name that the certificate must be valid for")
-    certificate: str | None = Field(None, description="client certificate, for mutual TLS")
-    key: str | None = Field(None, description="private key of certificate")
-
-    @model_validator(mode="after")
-    def _pair(self) -> Tls:
-        if (self.certificate is None) != (self.key is None):
-            raise ValueError("certificate and key need each other: give both")
-        if self.insecure and self.ca is not None:
-            raise ValueError(
-                "insecure accepts any certificate, so ca has no effect: leave one of them out"
-            )
-        return self
-
-
 class ExternalService(Model):
     """A user-defined service: a command that wirelab starts, or the URL of a running service."""
 
@@ -247,6 +212,12 @@ class ExternalService(Model):
     )
     ready: Ready = Ready()
     stop: Time = time_default("5 s", "time from SIGTERM to SIGKILL")
+    host: Authority | None = Field(
+        None, description="Host header or :authority; default: host and port of url"
+    )
+    address: IPvAnyAddress | None = Field(
+        None, description="IP address to connect to; default: that of the name in url"
+    )
     pid: int | None = Field(
         None, ge=1, description="process id of the service at url, to measure its CPU"
     )
@@ -294,8 +265,9 @@ class ExternalService(Model):
         return self
 
     def _with_command(self) -> ExternalService:
-        if self.pid is not None:
-            raise ValueError("pid applies to url only")
+        if self.pid is not None or self.address is not None:
+            unused = "address" if self.pid is None else "pid"
+            raise ValueError(f"{unused} applies to url only")
         if self.http is None and self.grpc is None:
             raise ValueError("the request is missing: add http: {path: /} or grpc: {method: …}")
         return self
@@ -306,7 +278,8 @@ class ExternalService(Model):
         if url.startswith("grpc") and self.grpc is not None and "/" not in url.split("://", 1)[1]:
             url = f"{url}{self.grpc.path}"
         try:
-            return targets.parse(url)  # type: ignore[return-value]  # it has ://
+            address = str(self.address) if self.address else ""
+            return targets.parse(url, address)  # type: ignore[return-value]  # it has ://
         except UsageError as error:
             raise ValueError(f"{error.message}; {error.remedy}") from None
 
@@ -328,7 +301,7 @@ class ExternalService(Model):
         return self.server is None or self.server.local
 
     @property
-    def host(self) -> str:
+    def url_host(self) -> str:
         """Host of ``url``; empty with a command."""
         return "" if self.url is None else urlsplit(self.url).hostname or ""
 
@@ -482,7 +455,7 @@ class ExternalService(Model):
             "kind": "http",
             "method": method or ("POST" if sent.has_body else "GET"),
             "path": message.path or path,
-            "headers": [list(header) for header in headers.items()],
+            "headers": header_pairs(headers),
             "body_base64": base64.b64encode(sent.content).decode(),
         }
 
@@ -493,7 +466,7 @@ class ExternalService(Model):
             path = f"/{message.grpc.removeprefix('/')}"
         workload: Json = {"kind": "grpc", "method": path}
         if request is not None:
-            workload["metadata"] = [list(pair) for pair in request.metadata.items()]
+            workload["metadata"] = header_pairs(request.metadata)
             workload |= request.described()
         is_own = message.has_body or message.grpc is not None
         sent = message if is_own or request is None else request
@@ -511,8 +484,9 @@ class _OwnRequest(_WithBody):
         None, description="HTTP method, replaces the service's; default: GET, or POST with a body"
     )
     path: HttpPath | None = Field(None, description="HTTP path and query, replaces the service's")
-    headers: dict[str, str] = Field(
-        default_factory=dict, description="HTTP headers as name: value, added to the service's"
+    headers: Headers = Field(
+        default_factory=dict,
+        description="HTTP headers as name: value, or a list of values; added to the service's",
     )
     grpc: GrpcMethod | None = Field(
         None, description="package.Service/Method, replaces the service's"
@@ -525,6 +499,8 @@ class _OwnRequest(_WithBody):
         description="rows whose values replace ${column} in path, header values and content, also "
         "in those of the service",
     )
+
+    _without_host = field_validator("headers")(without_host)
 
     @property
     def is_request(self) -> bool:
@@ -543,7 +519,7 @@ class _OwnRequest(_WithBody):
         has_grpc = self.grpc is not None
         return has_http == has_grpc or (has_grpc if service.kind == "grpc" else has_http)
 
-    def headers_over(self, headers: Mapping[str, str]) -> dict[str, str]:
+    def headers_over(self, headers: Headers) -> Headers:
         """Headers of the service, replaced by the message's own headers of the same name."""
         own = {name.lower() for name in self.headers}
         return {n: v for n, v in headers.items() if n.lower() not in own} | self.headers
@@ -555,7 +531,8 @@ class _OwnRequest(_WithBody):
 
     def point(self) -> Json:
         """Properties that the name does not contain, for results."""
-        named: Json = {key: getattr(self, key) for key in REQUEST_KEYS if getattr(self, key)}
+        written = self.model_dump(mode="json", include=set(REQUEST_KEYS))
+        named: Json = {key: value for key, value in written.items() if value}
         if self.has_body:
             named["sha256"] = self.digest
         if self.expect is not None:

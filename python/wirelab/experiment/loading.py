@@ -23,9 +23,11 @@ def load(path: Path) -> Experiment:
     return typed_documents.load(path, Experiment, "an experiment", _further_problems)
 
 
-def parse(text: str, name: str = "experiment") -> Experiment:
-    """Reads the text of an experiment file. Raises :class:`ExperimentError`."""
-    return typed_documents.parse(text, name, Experiment, "an experiment", _problems)
+def parse(text: str, name: str = "experiment", *, needs_secrets: bool = True) -> Experiment:
+    """Reads the text of an experiment file; without ``needs_secrets`` the environment may lack
+    values. Raises :class:`ExperimentError`."""
+    further = _problems if needs_secrets else _duplicates
+    return typed_documents.parse(text, name, Experiment, "an experiment", further)
 
 
 def _further_problems(experiment: Experiment, document: Document) -> list[str]:

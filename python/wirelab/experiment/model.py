@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -39,7 +40,14 @@ from wirelab.experiment.external import (
     ExternalMessage,
     ExternalService,
 )
-from wirelab.experiment.fields import Json, Model, Time, read_size, time_default
+from wirelab.experiment.fields import (
+    Json,
+    Model,
+    Time,
+    TimeAboveZero,
+    read_size,
+    time_default,
+)
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.loads import Load
 from wirelab.experiment.messages import Message, Preparation
@@ -113,6 +121,16 @@ Calls = Annotated[
 """Calls of a window: one number, or one per message size."""
 
 
+def _read_host(name: str) -> str:
+    if not re.fullmatch(r"[\w.-]+|[0-9A-Fa-f:.]+", name, re.ASCII):
+        raise ValueError(f"{name!r} is not a host: write its name or its address, without a range")
+    return name
+
+
+Host = Annotated[str, AfterValidator(_read_host)]
+"""Name or address of another machine, as URLs have it."""
+
+
 class Window(Model):
     """How long a trial measures: a duration, or a number of calls."""
 
@@ -120,7 +138,7 @@ class Window(Model):
     calls: Calls | None = Field(
         None, description="number of calls, or a mapping from message size to number of calls"
     )
-    max: Time = time_default("60 s", "time limit for a window of calls")
+    max: TimeAboveZero = time_default("60 s", "time limit for a window of calls")
 
     @field_validator("duration")
     @classmethod
@@ -268,7 +286,7 @@ class Experiment(Model):
     services: tuple[Service, ...] = Field(
         min_length=1, description="stack references, URLs, and your own services"
     )
-    allow_targets: tuple[str, ...] = Field(
+    allow_targets: tuple[Host, ...] = Field(
         (), description="other machines that may be loaded, with --any-target"
     )
     axes: dict[str, tuple[str, ...]] = Field(
@@ -309,8 +327,10 @@ class Experiment(Model):
         "trial and are called in turns",
     )
     slice: Time = time_default("100 ms", "measured length of a slice")
-    timeout: Time = time_default("10 s", "time limit for one call")
-    drain: Time = time_default("10 s", "time limit for calls in flight when the window ends")
+    timeout: TimeAboveZero = time_default("10 s", "time limit for one call")
+    drain: TimeAboveZero = time_default(
+        "10 s", "time limit for calls in flight when the window ends"
+    )
     placement: Annotated[tuple[PlacementChoice, ...], _one_or_more(PlacementChoice)] = Field(
         ("pinned",),
         min_length=1,

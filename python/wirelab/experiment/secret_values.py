@@ -308,6 +308,9 @@ class _Concealer:
         return finding.replace_in_json(given, self._mask)
 
     def _replaced(self, given: Any, at: KeyPath, find: Callable[[str], Iterable[Span]]) -> Any:
+        """In a text, or in each of the values of a repeated header."""
+        if isinstance(given, (list, tuple)):
+            return [self._replaced(one, (*at, n), find) for n, one in enumerate(given)]
         if not isinstance(given, str):
             return given
         if self._require_value(given, at):

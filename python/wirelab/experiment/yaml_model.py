@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from wirelab.errors import ExperimentError
@@ -76,7 +77,7 @@ def _problems(
         if len(problems) == PROBLEMS_MAX:
             more = counted(len(errors) - PROBLEMS_MAX, "problem")
             return [*problems, f"{document.name}: and {more} more, possibly with the same cause"]
-        message = f"{documents.dotted(path)}: {_message(details, path, model)}"
+        message = f"{documents.dotted(path)}: {explain(details, path, model)}"
         problems[f"{document.place(path)}: {message}"] = None
     return list(problems)
 
@@ -85,7 +86,8 @@ def _path(details: ErrorDetails) -> documents.Path:
     return tuple(part for part in details["loc"] if part not in BRANCHES)
 
 
-def _message(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -> str:
+def explain(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -> str:
+    """What is wrong with a value, and what to write, without names of classes."""
     kind, given = details["type"], details["input"]
     if kind == "extra_forbidden":
         return f"unknown key. {did_you_mean(str(path[-1]), _keys(details['loc'][:-1], model))}"
@@ -108,10 +110,40 @@ def _message(details: ErrorDetails, path: documents.Path, model: type[BaseModel]
         return f"expected a whole number, got {given!r}"
     if kind == "too_short" and not given:
         return "the list is empty: add at least one entry"
+    if kind in _TABLES:
+        return f"takes a table: {_table(details)}"
+    if kind in _LISTS:
+        return "takes a list: [first, second]"
     message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error" or isinstance(given, (dict, list)):
         return message
     return f"{message}, got {given!r}"
+
+
+_TABLES = {"model_type", "model_attributes_type", "dict_type", "mapping_type", "dataclass_type"}
+_LISTS = {"list_type", "tuple_type", "set_type", "frozen_set_type"}
+_VALUE_MAX = 30
+"""Characters of a value that is repeated."""
+
+
+def _table(details: ErrorDetails) -> str:
+    """``{min: 200 ms}``: the key that must be there, or the first, with the value."""
+    given = details["input"]
+    value = str(given) if isinstance(given, str) and len(given) <= _VALUE_MAX else "…"
+    fields = _fields_of(str(details.get("ctx", {}).get("class_name", "")), BaseModel)
+    names = [field.alias or name for name, field in fields.items() if field.is_required()]
+    names += [field.alias or name for name, field in fields.items()]
+    return f"{{{names[0]}: {value}}}" if names else "{name: value}"
+
+
+def _fields_of(class_name: str, base: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of the model of that name."""
+    for model in base.__subclasses__():
+        if model.__name__ == class_name and model.__module__.startswith("wirelab."):
+            return model.model_fields
+        if found := _fields_of(class_name, model):
+            return found
+    return {}
 
 
 def _keys(place: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:

@@ -6,11 +6,13 @@ command must stay whole to be copied.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from typing import NamedTuple, TextIO
 
 from wirelab.format.sanitize import sanitize
@@ -26,7 +28,47 @@ _CODES = {
     "yellow": "33",
 }
 """Select Graphic Rendition (ECMA-48, section 8.3.117) by the name of a style."""
-_STYLED = re.compile(rf"(\x1b\[(?:0|{'|'.join(_CODES.values())})m)")
+_OWN = os.urandom(8).hex()
+"""Marks the styles of this process, which text of a file or a service cannot know."""
+_STYLED = re.compile(rf"\x1b\[((?:0|{'|'.join(_CODES.values())})m){_OWN}")
+_WITHOUT_UNICODE = {
+    "µ": "u",
+    "×": "x",
+    "·": "-",
+    "•": "*",
+    "–": "-",
+    "…": "...",
+    "→": "->",
+    "−": "-",
+    "≤": "<=",
+    "≥": ">=",
+    "±": "+/-",
+    "≈": "~",
+    "‹": "<",
+    "›": ">",
+    "“": '"',
+    "”": '"',
+}
+
+
+def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
+    """In place of characters that an output cannot have: a result is printed in any case."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    part = error.object[error.start : error.end]
+    spelled = "".join(_WITHOUT_UNICODE.get(char, "?") for char in part)
+    return spelled, error.end
+
+
+codecs.register_error("wirelab-spell", _spell)
+
+
+def accept_any_text() -> None:
+    """Lets standard output and standard error take every character, also where their encoding is
+    ASCII (``PYTHONIOENCODING``, ``LC_ALL=C``)."""
+    for file in (sys.stdout, sys.stderr):
+        if isinstance(file, TextIOWrapper) and file.errors == "strict":
+            file.reconfigure(errors="wirelab-spell")
 
 
 class Line(NamedTuple):
@@ -72,16 +114,16 @@ class Console:
         """Prints lines, above the status where there is one, without control characters other than
         those of styles. Raises :class:`OSError`."""
         status = self._status
-        self._write(self._erased() + self.styled(_harmless(text), style) + "\n")
+        self._write(self._erased() + _shown(self.styled(text, style)) + "\n")
         self.status(status)
 
     def styled(self, text: str, style: str) -> str:
-        """The text in a style (:data:`_CODES`), as it is written; plain where there is no
+        """The text in a style (:data:`_CODES`), for :meth:`print`; plain where there is no
         terminal, or where NO_COLOR is set."""
         code = _CODES.get(style)
         if code is None or os.environ.get("NO_COLOR") or not self.is_terminal:
             return text
-        return f"\x1b[{code}m{text}\x1b[0m"
+        return f"\x1b[{code}m{_OWN}{text}\x1b[0m{_OWN}"
 
     def status(self, lines: Sequence[Line]) -> None:
         """Replaces the status, which stays below everything that is printed; no lines remove
@@ -90,8 +132,8 @@ class Console:
             return
         erased = self._erased()
         room = self.width - 1
-        self._status = [line._replace(text=_harmless(line.text)[:room]) for line in lines]
-        shown = "\n".join(self.styled(*line) for line in self._status)
+        self._status = [line._replace(text=sanitize(line.text)[:room]) for line in lines]
+        shown = "\n".join(_shown(self.styled(*line)) for line in self._status)
         if erased or shown:
             self._write(erased + shown)
 
@@ -107,10 +149,11 @@ class Console:
         self.file.flush()
 
 
-def _harmless(text: str) -> str:
-    """Files and services of others name what is printed."""
+def _shown(text: str) -> str:
+    """With the styles of this process and no other control character: files and services of
+    others name what is printed."""
     parts = _STYLED.split(text)
-    return "".join(part if at % 2 else sanitize(part) for at, part in enumerate(parts))
+    return "".join(f"\x1b[{part}" if at % 2 else sanitize(part) for at, part in enumerate(parts))
 
 
 class StatusLine:

@@ -69,7 +69,7 @@ def format_seconds(seconds: float) -> str:
 def _split(text: object, units: tuple[str, ...], noun: str, example: str) -> tuple[float, str]:
     if not isinstance(text, str):
         raise UnitError(f"{text!r} has no unit: {noun} is written {example}")
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*", text)
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-zµ]*)\s*", text)
     if not found:
         raise UnitError(f"{text!r} is not {noun}: write {example}")
     if not found[2]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import UsageError
@@ -18,21 +19,52 @@ from wirelab.format.untrusted import FLAGS, TooLarge, read_open
 
 BYTES_MAX = 16 * 1024 * 1024
 """Of a file that a document names."""
+CONTENT_BYTES_MAX = 64 * 1024 * 1024
+"""Of a file that is sent."""
 LINKS_MAX = 40
 """Symbolic links on the way to one file, as in Linux (path_resolution(7))."""
 
 
-def read_beneath(folder: Path, relative: str) -> bytes:
+def read_beneath(folder: Path, relative: str, bytes_max: int = BYTES_MAX) -> bytes:
     """The file at a path from the folder, which leaves it nowhere. Raises :class:`UsageError`
     for one that does, or that is not a regular file, and :class:`OSError`."""
     with ExitStack() as stack:
-        return _read(_open(_Walk(folder, stack), relative), relative, BYTES_MAX)
+        return _read(_open(_Walk(folder, stack), relative), relative, bytes_max)
 
 
 def read_named(path: Path, bytes_max: int) -> bytes:
     """A file that the user names, wherever it is. Raises :class:`UsageError` for one that is not
     a regular file, and :class:`OSError`."""
     return _read(os.open(path, FLAGS), str(path), bytes_max)
+
+
+@dataclass(frozen=True)
+class ContentFiles:
+    """Files that a command or a collection sends."""
+
+    folder: Path
+    is_any: bool = False
+    """Whether they may be elsewhere (``--any-file``)."""
+
+    def read(self, name: str) -> bytes:
+        """Raises :class:`UsageError`."""
+        try:
+            if self.is_any:
+                return read_named(self.folder / name, CONTENT_BYTES_MAX)
+            return read_beneath(self.folder, self._relative(name), CONTENT_BYTES_MAX)
+        except UsageError as error:
+            raise UsageError(
+                f"{name}: {error.message}", f"{error.remedy}, or give --any-file"
+            ) from None
+        except (OSError, ValueError) as error:  # the latter of a null character
+            reason = getattr(error, "strerror", None) or error
+            raise UsageError(f"{name}: {reason}", "name a file that can be read") from None
+
+    def _relative(self, name: str) -> str:
+        """A path from the folder; an absolute one may lead into it."""
+        inside = Path(name)
+        folder = self.folder.resolve()
+        return str(inside.relative_to(folder)) if inside.is_relative_to(folder) else name
 
 
 def _read(descriptor: int, name: str, bytes_max: int) -> bytes:

@@ -51,6 +51,9 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
     path = out or Path(f"{_experiment_name(imported.title)}.yaml")
     place = _place(imported.operations[0], any_target)
     files = {path.with_suffix(end): content for end, content in imported.files.items()}
+    for operation in imported.operations:
+        if operation.attached is not None:
+            files[_attached(operation, path)] = operation.attached
     for one in (path, *files):
         if one.exists() and not force:
             raise UsageError(
@@ -59,7 +62,7 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
     if not path.parent.is_dir():
         raise UsageError(f"{path.parent}: no such folder", "make it, or name another --out")
     text = _text(imported, place, path)
-    _check(text, path)
+    _check(text, path, {one.name for one in files})
     for one, content in (*files.items(), (path, text.encode())):
         write_whole(one, content)
     secrets = tuple(
@@ -71,16 +74,18 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
     )
 
 
-def _check(text: str, path: Path) -> None:
-    """What is written is read again first. Raises :class:`UsageError`."""
+def _check(text: str, path: Path, written: set[str]) -> None:
+    """What is written is read again first; the files that are written with it are not there yet.
+    Raises :class:`UsageError`."""
     try:
-        experiment = loading.parse(text, str(path))
+        experiment = loading.parse(text, str(path), needs_secrets=False)
     except ExperimentError as error:
         raise UsageError(
             f"the experiment would not be valid: {error.problems[0]}",
             "leave that operation out: --only PATTERN",
         ) from None
-    problem = next(filter(None, (message.data_problem for message in experiment.messages)), "")
+    others = (one for one in experiment.messages if getattr(one, "body_file", "") not in written)
+    problem = next(filter(None, (message.data_problem for message in others)), "")
     if problem:
         raise UsageError(problem, "name a file that can be read")
 
@@ -136,8 +141,9 @@ def _text(imported: Imported, place: _Place, path: Path) -> str:
             f"allow_targets: [{place.host}]",
         ]
     lines.append("messages:")
+    has_own_hosts = len({one.host for one in imported.operations}) > 1
     for one in imported.operations:
-        lines += _message(one, path)
+        lines += _message(one, path, has_own_host=has_own_hosts)
     lines += [
         "loads:",
         # Of another machine's calls there must be a bound.
@@ -180,6 +186,9 @@ def _service(imported: Imported, place: _Place, path: Path, name: str) -> Iterat
     yield f"  - name: {_scalar(name)}"
     yield f"    url: {_scalar(place.url)}"
     service = dict(imported.service)
+    hosts = {one.host for one in imported.operations}
+    if len(hosts) == 1 and (host := hosts.pop()):
+        yield f"    host: {_scalar(host)}"
     if "grpc" in service:
         first = imported.operations[0].request["grpc"]
         service["grpc"] = {"method": first, **_relative(service["grpc"], path)}
@@ -201,14 +210,23 @@ def _relative(grpc: dict[str, Any], path: Path) -> dict[str, Any]:
     return found
 
 
-def _message(operation: Operation, path: Path) -> Iterator[str]:
+def _attached(operation: Operation, path: Path) -> Path:
+    """Where the content of a message is that is not text."""
+    return path.with_suffix(f".{operation.name}.bin")
+
+
+def _message(operation: Operation, path: Path, *, has_own_host: bool) -> Iterator[str]:
     for note in operation.notes:
         yield from _comment(note, "  ")
+    if operation.host and has_own_host:
+        yield from _comment(f"Host {operation.host} is left out: others have another one", "  ")
     if operation.secrets:
         yield from _comment(f"Left out: {', '.join(operation.secrets)}", "  ")
     request = dict(operation.request)
     if "body_file" in request:
         request["body_file"] = os.path.relpath(request["body_file"], path.parent)
+    if operation.attached is not None:
+        request["body_file"] = _attached(operation, path).name
     lines = list(_dumped({"name": operation.name, **request}, "    "))
     yield f"  - {lines[0].strip()}"
     yield from lines[1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 from collections import Counter
 from dataclasses import replace
 from itertools import chain, repeat
@@ -12,6 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from wirelab.errors import UsageError
+from wirelab.imports import multipart
 from wirelab.imports.budget import Budget
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
 from wirelab.imports.operation import NAMES_MAX, Imported, LeftOut, Operation, matches
@@ -65,9 +67,43 @@ def _recorded(entry: Any) -> Recorded:
     declared = next((v for name, v in recorded.headers if name.lower() == "content-type"), "")
     recorded.body = _content(content, request.get("bodySize"), declared)
     kind = content.get("mimeType") if isinstance(content, dict) else None
-    if kind and not declared:
+    if str(kind or declared).lower().startswith("multipart/"):
+        if not recorded.body or not isinstance(content, dict):
+            raise NotImportable(f"its form (multipart/form-data) was not recorded; {_REMEDY}")
+        _add_form(recorded, content, str(kind or declared))
+    elif kind and not declared:
         recorded.headers.append(("content-type", str(kind)))
     return recorded
+
+
+def _add_form(recorded: Recorded, data: dict[str, Any], kind: str) -> None:
+    """The form with a boundary that is the same in each import, and without secrets."""
+    parts = []
+    try:
+        if recorded.body and data.get("text"):
+            content = recorded.body
+            parts = multipart.decode(
+                content if isinstance(content, bytes) else content.encode(), kind
+            )
+    except ValueError as error:
+        raise NotImportable(f"its form cannot be read: {error}; {_REMEDY}") from None
+    for one in mappings(data.get("params")) if not parts else ():
+        if one.get("fileName") and "value" not in one:
+            raise NotImportable(f"the content of {one['fileName']} was not recorded; {_REMEDY}")
+        value = str(one.get("value") or "").encode()
+        filename = one.get("fileName")
+        parts.append(
+            multipart.Part(
+                str(one.get("name") or ""),
+                value,
+                None if filename is None else str(filename),
+                str(one.get("contentType") or "") if filename else "",
+            )
+        )
+    cleaned = multipart.without_secrets(parts, recorded.secrets)
+    written, recorded.body = multipart.encode(cleaned, kind.partition(";")[0])
+    others = [pair for pair in recorded.headers if pair[0].lower() != "content-type"]
+    recorded.headers = [*others, ("content-type", written)]
 
 
 def _pairs(listed: Any) -> Pairs:
@@ -75,22 +111,18 @@ def _pairs(listed: Any) -> Pairs:
     return [(str(one["name"]), str(one.get("value") or "")) for one in known]
 
 
-def _content(data: Any, size: Any, declared: str) -> str | None:
+def _content(data: Any, size: Any, declared: str) -> str | bytes | None:
     given = data if isinstance(data, dict) else {}
     kind = str(given.get("mimeType") or declared).lower()
     text = str(given.get("text") or "")
-    if kind.startswith("multipart/"):
-        raise NotImportable(
-            f"its content is {kind.partition(';')[0]}, a form with files; {_REMEDY}"
-        )
     if not text and given.get("params"):
         return urlencode(_pairs(given["params"]))
     if not text and isinstance(size, int) and size > 0:
         raise NotImportable(f"its content of {size:,} B was not recorded; {_REMEDY}")
     if given.get("encoding") == "base64":
-        text = _decoded(text, kind)
+        return _decoded(text, kind)
     # Where bytes were no text, browsers record a replacement character.
-    if "\ufffd" in text or "\x00" in text:
+    if "\ufffd" in text:
         raise NotImportable(f"its content is binary ({kind or 'no type'}); {_REMEDY}")
     return text or None
 
@@ -98,11 +130,11 @@ def _content(data: Any, size: Any, declared: str) -> str | None:
 _REMEDY = "send it with body_file"
 
 
-def _decoded(text: str, mime: str) -> str:
+def _decoded(text: str, mime: str) -> bytes:
     try:
-        return base64.b64decode(text, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        raise NotImportable(f"its content is binary ({mime or 'no type'}); {_REMEDY}") from None
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise NotImportable(f"its content ({mime or 'no type'}) is not base64: {error}") from None
 
 
 def _named(entry: Any) -> str:
@@ -115,7 +147,8 @@ def _named(entry: Any) -> str:
 
 def _key(operation: Operation) -> str:
     """The same for the same request."""
-    return f"{operation.origin} {operation.request!r}"
+    attached = hashlib.sha256(operation.attached or b"").hexdigest()
+    return f"{operation.origin} {operation.request!r} {attached}"
 
 
 def _counted(operation: Operation, count: int) -> Operation:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
+from wirelab.experiment.secret_values import VARIABLE
 from wirelab.imports.budget import DEPTH_MAX, VALUES_MAX, measure
 from wirelab.imports.left_out import (
     PLACEHOLDER,
@@ -23,19 +24,23 @@ from wirelab.secrets.shapes import has_secret_shape
 
 Pairs = list[tuple[str, str]]
 
-_NOT_SENT = re.compile(
-    # The engine writes these itself.
+_BY_ENGINE = re.compile(
     r"host|content-length|connection|keep-alive|proxy-connection|transfer-encoding|te|trailer"
     r"|upgrade|expect|:.*"
+)
+"""The engine writes these itself."""
+_OF_RECORDING = re.compile(
     # Compression is an axis of the experiment.
-    r"|accept-encoding"
+    r"accept-encoding"
     # Of a browser and its cache: with them a reply may be 304 and empty.
     r"|sec-.*|priority|user-agent|upgrade-insecure-requests|dnt|pragma|if-none-match"
     r"|if-modified-since|x-postman-.*|postman-token"
 )
-_SAFE_PATH = "/:@!$&'()*+,;=-._~%"
+_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+"""Characters that a path is sent with as they are."""
+FORM = "application/x-www-form-urlencoded"
 BY_FILE = "send it with body_file"
-UNMEASURED = {"HEAD": "a reply to HEAD has no content to check", "CONNECT": "it opens a tunnel"}
+UNMEASURED = {"CONNECT": "it opens a tunnel"}
 """Methods that are left out, with the reason."""
 
 
@@ -50,34 +55,40 @@ class Recorded:
     method: str
     url: str
     headers: Pairs = field(default_factory=list)
-    body: str | None = None
+    body: str | bytes | None = None
+    """Text, or bytes that may be text."""
     body_file: str | None = None
     name: str = ""
     """As the document names it, if it does."""
     notes: list[str] = field(default_factory=list)
     secrets: list[str] = field(default_factory=list)
+    is_exact: bool = False
+    """A command, which sends exactly what it names; a recording has what a browser adds."""
+    variables: frozenset[str] = frozenset()
+    """Of the environment, as ``${NAME}``."""
 
     def operation(self) -> Operation:
         """It, without what the engine writes itself and without secrets. Raises
         :class:`NotImportable`."""
-        method = self.method.upper()
-        if method in UNMEASURED:
-            raise NotImportable(UNMEASURED[method])
-        if not re.fullmatch(r"[A-Z]{1,20}", method):
+        method = self.method
+        if method.upper() in UNMEASURED:
+            raise NotImportable(UNMEASURED[method.upper()])
+        if not re.fullmatch(r"[A-Za-z][A-Za-z-]{0,31}", method):
             raise NotImportable(f"{method!r} is no method of HTTP")
         origin, path = self._place()
         request: dict[str, Any] = {"method": method, "path": path}
         headers, content_type = self._headers()
         content = self._content(content_type)
+        attached = content.pop("attached", None)
         if "json" in content and content_type.lower() == "application/json":
             headers.pop("content-type", None)  # it is the default
         if headers:
-            request["headers"] = headers
+            request["headers"] = {name: _one_or_all(values) for name, values in headers.values()}
         request |= content
         name = slug(self.name) if self.name else slug(method, _words_of(path))
-        return Operation(
-            name, request, origin, tuple(self.notes), tuple(dict.fromkeys(self.secrets))
-        )
+        secrets = tuple(dict.fromkeys(self.secrets))
+        host = self._host(origin)
+        return Operation(name, request, origin, tuple(self.notes), secrets, host, attached)
 
     def _place(self) -> tuple[str, str]:
         """The origin and the path with its query."""
@@ -92,61 +103,139 @@ class Recorded:
             raise NotImportable(f"{url.hostname!r} is no name of a host")
         if url.username is not None:
             self.secrets.append("user in the URL")
-        path = path_without_secrets(quote(url.path or "/", safe=_SAFE_PATH), self.secrets)
+        path = path_without_secrets(self._visible(url.path or "/", is_path=True), self.secrets)
         query = self._query(url)
         host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
         origin = f"{url.scheme}://{host}{f':{port}' if port else ''}"
-        return origin, f"{path}?{query}" if query else path
+        return origin, path if query is None else f"{path}?{query}"
 
-    def _query(self, url: SplitResult) -> str:
+    def _query(self, url: SplitResult) -> str | None:
+        """None where there is none, or only secrets."""
         kept = []
-        parts = [part for part in url.query.split("&") if part]
+        parts = url.query.split("&")
         pairs = [(parse_qsl(part, keep_blank_values=True) or [(part, "")])[0] for part in parts]
         named = secret_parameters(pairs)
         for part, (name, value) in zip(parts, pairs, strict=True):
-            if value and (name in named or has_secret_shape(value)):
+            is_secret = value and (name in named or has_secret_shape(value))
+            if is_secret and not self._is_variable(value):
                 self.secrets.append(f"query {name}")
             else:
-                kept.append(quote(part, safe=f"{_SAFE_PATH}?"))
-        return "&".join(kept)
+                kept.append(self._visible(part))
+        # An empty query is sent as it is only by a command.
+        has_query = any(kept) or (self.is_exact and bool(kept) and "?" in self.url)
+        return "&".join(kept) if has_query else None
 
-    def _headers(self) -> tuple[dict[str, str], str]:
-        """Headers, and the content's type without its parameters."""
-        kept: dict[str, str] = {}
+    def _visible(self, text: str, *, is_path: bool = False) -> str:
+        """In ASCII, as a path is sent. Braces that the experiment file would fill are encoded."""
+
+        def literal(match: re.Match[str]) -> str:
+            return match[0] if match[1] in self.variables else f"%24{match[0][1:]}"
+
+        encoded = quote(text, safe=_VISIBLE, errors="surrogateescape")
+        if self.is_exact and is_path and encoded != text:
+            # curl writes these digits in lower case.
+            pieces = (quote(char, safe=_VISIBLE, errors="surrogateescape") for char in text)
+            encoded = "".join(one.lower() if len(one) > 1 else one for one in pieces)
+        elif self.is_exact and encoded != text:
+            self.notes.append("the query is percent-encoded: curl sends it as it is")
+        return VARIABLE.sub(literal, encoded)
+
+    def _is_variable(self, text: str) -> bool:
+        """Whether it is the value of a variable, perhaps with the scheme of credentials."""
+        match = VARIABLE.search(text)
+        rest = VARIABLE.sub("", text)
+        return (
+            bool(match)
+            and re.fullmatch(r"[A-Za-z]*\s?", rest) is not None
+            and (not set(VARIABLE.findall(text)) - self.variables)
+        )
+
+    def _headers(self) -> tuple[dict[str, tuple[str, list[str]]], str]:
+        """Headers with all values of each, by the lower-case name; and the content type."""
+        kept: dict[str, tuple[str, list[str]]] = {}
         content_type = ""
-        for name, value in self.headers:
-            lower = name.strip().lower()
+        for name, value in ((name.strip(), value.strip()) for name, value in self.headers):
+            lower = name.lower()
             if lower == "content-type":
-                content_type = value.partition(";")[0].strip()
-            if not lower or _NOT_SENT.fullmatch(lower):
+                content_type = value
+            if not lower or not self._is_sent(lower):
                 continue
-            if is_secret(lower, value):
+            if is_secret(lower, value) and not self._is_variable(value):
                 self.secrets.append(f"header {lower}")
-            elif not value.isascii() or not value.isprintable():
-                self.notes.append(f"header {lower} is left out: it is no ASCII")
+            elif why := self._unwritable(name, value):
+                self.notes.append(f"header {lower} is left out: {why}")
             else:
-                kept[lower] = value.strip()
+                named = kept.setdefault(lower, (name if self.is_exact else lower, []))
+                named[1].append(value)
         return kept, content_type
+
+    def _host(self, origin: str) -> str:
+        """The header, where it is another than the host of the URL."""
+        given = next((v.strip() for n, v in self.headers if n.strip().lower() == "host"), "")
+        own = origin.partition("://")[2]
+        return "" if given in (own, own.partition(":")[0]) else given
+
+    def _is_sent(self, lower: str) -> bool:
+        if _BY_ENGINE.fullmatch(lower):
+            if self.is_exact and lower != "host":
+                self.notes.append(f"header {lower} is left out: the engine writes it")
+            return False
+        return self.is_exact or not _OF_RECORDING.fullmatch(lower)
+
+    def _unwritable(self, name: str, value: str) -> str:
+        """Why a header cannot be in the experiment; empty if it can."""
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+            return "its name is no token"
+        if set(VARIABLE.findall(value)) - self.variables:
+            return "${…} in it would be replaced"
+        if self.is_exact:
+            is_text = not re.search("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]", value)
+            return "" if is_text else "it has a control character, or is no UTF-8"
+        return "" if value.isascii() and value.isprintable() else "it is no ASCII"
 
     def _content(self, content_type: str) -> dict[str, Any]:
         if self.body_file is not None:
             return {"body_file": self.body_file}
         if not self.body:
             return {}
-        if "json" in content_type.lower():
+        body = self.body
+        if isinstance(body, bytes):
             try:
-                value = _json(self.body)
-            except ValueError:
-                self.notes.append("its content is declared as JSON and is none")
-            else:
-                return {"json": json_without_secrets(value, "json", self.secrets)}
-        if (cleaned := self._undeclared_json(self.body)) is not None:
+                body = body.decode()
+            except UnicodeDecodeError:
+                return {"attached": body}
+        kind = content_type.partition(";")[0].strip().lower()
+        found = self._json_content(body, content_type) or self._text(body, kind)
+        text = found.get("body", "")
+        if "\0" in text or set(VARIABLE.findall(text)) - self.variables:
+            return {"attached": text.encode()}
+        return found
+
+    def _json_content(self, body: str, content_type: str) -> dict[str, Any]:
+        """Of content that is declared as JSON; empty of other content."""
+        if "json" not in content_type.lower():
+            return {}
+        try:
+            value = _json(body)
+        except ValueError:
+            self.notes.append("its content is declared as JSON and is none")
+            return {}
+        found: list[str] = []
+        cleaned = json_without_secrets(value, "json", found)
+        self.secrets += found
+        compact = json.dumps(cleaned, separators=(",", ":"), ensure_ascii=False)
+        if self.is_exact and not found and compact != body:
+            return {"body": body}  # written in another way
+        return {} if set(VARIABLE.findall(body)) - self.variables else {"json": cleaned}
+
+    def _text(self, body: str, kind: str) -> dict[str, Any]:
+        if (cleaned := self._undeclared_json(body)) is not None:
             return {"body": cleaned}
-        if content_type.lower() == "application/x-www-form-urlencoded":
-            return {"body": self._form(self.body)}
-        if not _is_text(self.body):
+        if kind == FORM:
+            return {"body": self._form(body)}
+        if not _is_text(body):
             raise NotImportable("its content is no text; send it with body_file")
-        return {"body": text_without_secrets(self.body, "body", self.secrets)}
+        return {"body": text_without_secrets(body, "body", self.secrets)}
 
     def _undeclared_json(self, body: str) -> str | None:
         """JSON of another type (curl declares what it sends a form) without its secrets; None for
@@ -167,11 +256,16 @@ class Recorded:
         named = secret_parameters(pairs)
         cleaned = []
         for name, value in pairs:
-            if value and (name in named or has_secret_shape(value)):
+            is_secret = value and (name in named or has_secret_shape(value))
+            if is_secret and not self._is_variable(value):
                 self.secrets.append(f"form field {name}")
                 value = PLACEHOLDER
             cleaned.append((name, value))
         return urlencode(cleaned) if cleaned != pairs else body
+
+
+def _one_or_all(values: list[str]) -> str | list[str]:
+    return values[0] if len(values) == 1 else values
 
 
 def _json(text: str) -> Any:
@@ -195,7 +289,7 @@ def _refused(word: str) -> None:
 def _is_text(content: str) -> bool:
     """Whether it can be written in UTF-8 and was so before: a replacement character stands where
     bytes were lost."""
-    return "\ufffd" not in content and not re.search("[\ud800-\udfff\x00]", content)
+    return "\ufffd" not in content and not re.search("[\ud800-\udfff]", content)
 
 
 def _words_of(path: str) -> str:

@@ -42,6 +42,10 @@ class Operation:
     """What a reader of the experiment should know of it."""
     secrets: tuple[str, ...] = ()
     """What it needs and does not have: ``header authorization``."""
+    host: str = ""
+    """``Host`` header, where it is not the host of the URL."""
+    attached: bytes | None = None
+    """Content that is not text, for a file of its own next to the experiment."""
 
     @property
     def words(self) -> tuple[str, ...]:

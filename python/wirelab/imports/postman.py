@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from wirelab.errors import UsageError
+from wirelab.imports import multipart
+from wirelab.imports.beneath import ContentFiles
 from wirelab.imports.budget import Budget
 from wirelab.imports.http_request import NotImportable, Pairs, Recorded
 from wirelab.imports.left_out import PLACEHOLDER
@@ -35,6 +38,9 @@ DYNAMIC = {
     "$randomInt": "1",
 }
 """Values that Postman makes anew for each request."""
+WITHOUT_BODY = {"GET", "HEAD", "COPY", "PURGE", "UNLOCK"}
+"""Methods whose content Postman leaves out, unless ``disableBodyPruning`` is set."""
+ENCODING = ("utf-8", "surrogateescape")
 _TYPES = {
     "json": "application/json",
     "xml": "application/xml",
@@ -43,7 +49,7 @@ _TYPES = {
 }
 
 
-def read(text: Text, only: str | None = None) -> Imported:
+def read(text: Text, only: str | None = None, *, any_file: bool = False) -> Imported:
     """Its requests, or those that a shell pattern matches. Raises :class:`UsageError`."""
     content = text.json(WHAT)
     info = content.get("info") if isinstance(content, dict) else None
@@ -55,9 +61,10 @@ def read(text: Text, only: str | None = None) -> Imported:
         )
     variables = _variables(content.get("variable"))
     secret = {name for name, value in variables.items() if is_secret(name, value)}
-    reader = _Reader(text, Budget(text.name), variables, only, Places(text), secret)
-    for path, item, auth in _requests(content, (), None):
-        reader.add(path, item, auth)
+    files = ContentFiles(text.folder or Path(), any_file)
+    reader = _Reader(text, Budget(text.name), variables, only, Places(text), secret, files)
+    for inherited in _requests(content, _Inherited()):
+        reader.add(inherited)
     title = str(info.get("name") or text.stem)
     left_out = tuple(reader.left_out)
     if _has_scripts(content):
@@ -70,21 +77,36 @@ def read(text: Text, only: str | None = None) -> Imported:
     )
 
 
-def _requests(
-    folder: dict[str, Any], path: tuple[str, ...], auth: Any
-) -> Iterator[tuple[tuple[str, ...], dict[str, Any], Any]]:
-    auth = folder.get("auth") or auth
-    for item in mappings(folder.get("item")) if len(path) < DEPTH_MAX else ():
-        inner = (*path, str(item.get("name") or "request"))
+@dataclass(frozen=True)
+class _Inherited:
+    """A request with what its folders say."""
+
+    path: tuple[str, ...] = ()
+    item: dict[str, Any] = field(default_factory=dict)
+    auth: Any = None
+    keeps_body: bool = False
+    """Whether a request of a method without content has content, too."""
+
+    def within(self, item: dict[str, Any], *names: str) -> _Inherited:
+        behaviour = item.get("protocolProfileBehavior")
+        given = behaviour if isinstance(behaviour, dict) else {}
+        keeps = given.get("disableBodyPruning", self.keeps_body) is True
+        return _Inherited((*self.path, *names), item, item.get("auth") or self.auth, keeps)
+
+
+def _requests(folder: dict[str, Any], above: _Inherited) -> Iterator[_Inherited]:
+    own = above.within(folder)
+    for item in mappings(folder.get("item")) if len(above.path) < DEPTH_MAX else ():
+        name = str(item.get("name") or "request")
         if "item" in item:
-            yield from _requests(item, inner, auth)
+            yield from _requests(item, replace(own, path=(*own.path, name)))
         else:
-            yield inner, item, auth
+            yield own.within(item, name)
 
 
 def _has_scripts(content: dict[str, Any]) -> bool:
     return bool(content.get("event")) or any(
-        item.get("event") for _, item, _ in _requests(content, (), None)
+        one.item.get("event") for one in _requests(content, _Inherited())
     )
 
 
@@ -102,18 +124,19 @@ class _Reader:
     only: str | None
     places: Places
     secret_variables: set[str]
+    files: ContentFiles
     others: list[str] = field(default_factory=list)
     found: list[Operation] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
-    def add(self, path: tuple[str, ...], item: dict[str, Any], auth: Any) -> None:
-        name = " / ".join(path)
+    def add(self, given: _Inherited) -> None:
+        name = " / ".join(given.path)
         self.budget.where = f"{self.text.name}: {name[:NAME_MAX]}"
         self.budget.add_operation()
         try:
-            operation = self._recorded(path, item.get("request"), auth).operation()
+            operation = self._recorded(given).operation()
         except NotImportable as reason:
-            place = self.places.of(path[-1])
+            place = self.places.of(given.path[-1])
             self.left_out.append(LeftOut(f"{place}: {name}", str(reason)))
             return
         if self.only is None or matches(operation, self.only):
@@ -122,16 +145,19 @@ class _Reader:
         elif len(self.others) < NAMES_MAX:
             self.others.append(operation.name)
 
-    def _recorded(self, path: tuple[str, ...], request: Any, auth: Any) -> Recorded:
+    def _recorded(self, given: _Inherited) -> Recorded:
+        request = given.item.get("request")
         if isinstance(request, str):
             request = {"url": request}
         if not isinstance(request, dict):
             raise NotImportable("it has no request")
-        recorded = Recorded(str(request.get("method") or "GET"), "", name="-".join(path))
+        method = str(request.get("method") or "GET").upper()
+        recorded = Recorded(method, "", name="-".join(given.path))
         recorded.url = self._url(request.get("url"), recorded)
         recorded.headers = self._pairs(request.get("header"), recorded)
-        self._add_body(recorded, request.get("body"))
-        auth = request.get("auth") or auth
+        if given.keeps_body or method not in WITHOUT_BODY:
+            self._add_body(recorded, request.get("body"))
+        auth = request.get("auth") or given.auth
         kind = auth.get("type") if isinstance(auth, dict) else None
         if kind and kind != "noauth":
             recorded.secrets.append(f"auth of kind {kind}")
@@ -221,14 +247,57 @@ class _Reader:
         elif mode == "graphql":
             recorded.body = self._graphql(body.get("graphql"), recorded)
             content_type = "application/json"
-        elif mode in ("formdata", "file"):
-            kind = "multipart/form-data" if mode == "formdata" else "a file"
-            raise NotImportable(
-                f"its content is {kind}; write it to a file and send it with body_file"
-            )
+        elif mode == "formdata":
+            content_type = self._add_form(recorded, body.get("formdata"))
+        elif mode == "file":
+            self._add_file(recorded, body.get("file"))
+            content_type = "application/octet-stream"
         named = any(name.lower() == "content-type" for name, _ in recorded.headers)
-        if recorded.body and not named:
+        if content_type.startswith(multipart.KIND):
+            recorded.headers = [h for h in recorded.headers if h[0].lower() != "content-type"]
+            named = False  # the boundary belongs to it
+        if (recorded.body or recorded.body_file) and not named:
             recorded.headers.append(("content-type", content_type))
+
+    def _add_form(self, recorded: Recorded, listed: Any) -> str:
+        """Adds fields and files; returns the content type, empty without any."""
+        parts: list[multipart.Part] = []
+        for one in mappings(listed):
+            if not one.get("disabled"):
+                parts += self._parts(one, recorded)
+        if not parts:
+            return ""
+        kind, recorded.body = multipart.encode(multipart.without_secrets(parts, recorded.secrets))
+        return kind
+
+    def _parts(self, given: dict[str, Any], recorded: Recorded) -> Iterator[multipart.Part]:
+        name = self._filled(given.get("key") or "", recorded)
+        kind = str(given.get("contentType") or "")
+        if given.get("type") != "file":
+            content = self._filled(given.get("value") or "", recorded)
+            yield multipart.Part(name, content.encode(*ENCODING), content_type=kind)
+            return
+        source = given.get("src")
+        for path in source if isinstance(source, list) else [source]:
+            file = self._content(path)
+            filename = str(given.get("fileName") or PurePath(str(path)).name)
+            yield multipart.Part(name, file, filename, kind)
+
+    def _add_file(self, recorded: Recorded, given: Any) -> None:
+        file = given if isinstance(given, dict) else {"src": given}
+        if isinstance(file.get("content"), str):
+            recorded.body = self._filled(file["content"], recorded)
+        elif file.get("src"):
+            recorded.body = self._content(file["src"])
+
+    def _content(self, path: Any) -> bytes:
+        """Of a file. Raises :class:`NotImportable`."""
+        if not isinstance(path, str) or not path:
+            raise NotImportable("no file is selected for its content")
+        try:
+            return self.files.read(path)
+        except UsageError as error:
+            raise NotImportable(f"its content is a file: {error.message}; {error.remedy}") from None
 
     def _graphql(self, graphql: Any, recorded: Recorded) -> str:
         given = graphql if isinstance(graphql, dict) else {}

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from wirelab.imports import source as sources
 from wirelab.imports.operation import Imported
 
 
+@dataclass(frozen=True)
+class Allowed:
+    """What the user allows beyond the default."""
+
+    any_target: bool = False
+    """Another machine as the source."""
+    any_file: bool = False
+    """Files that are sent from any folder."""
+
+
 def read(
-    kind: str, source: str, include: tuple[str, ...], only: str | None, *, any_target: bool
+    kind: str, source: str, include: tuple[str, ...], only: str | None, allowed: Allowed
 ) -> Imported:
     """``kind`` is one of ``openapi``, ``grpc``, ``har``, ``postman`` and ``curl``; ``include`` are
     folders of imported files of Protobuf. ``only`` is a shell pattern: a document may
@@ -15,12 +27,12 @@ def read(
     if kind == "grpc":
         from wirelab.imports import grpc
 
-        return grpc.read(source, include, any_target=any_target)
+        return grpc.read(source, include, any_target=allowed.any_target)
     if kind == "curl":
         from wirelab.imports import curl
 
-        return curl.read(source)
-    text = sources.read(source, any_target=any_target)
+        return curl.read(source, any_file=allowed.any_file)
+    text = sources.read(source, any_target=allowed.any_target)
     if kind == "openapi":
         from wirelab.imports import openapi
 
@@ -31,4 +43,4 @@ def read(
         return har.read(text, only)
     from wirelab.imports import postman
 
-    return postman.read(text, only)
+    return postman.read(text, only, any_file=allowed.any_file)

@@ -174,7 +174,7 @@ def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bo
     if not distant:
         return ""
     cells = (cell for trial in distant for cell in trial.cells)
-    hosts = {c.external.host for c in cells if c.external and _is_on_another_machine(c)}
+    hosts = {c.external.url_host for c in cells if c.external and _is_on_another_machine(c)}
     unlisted = sorted(hosts - set(experiment.allow_targets))
     if unlisted or not any_target:
         host = (unlisted or sorted(hosts))[0]

@@ -7,7 +7,7 @@ import re
 import socket
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from wirelab.errors import UsageError
 from wirelab.secrets.finding import hide_target
@@ -17,6 +17,7 @@ PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
 """Default ports by scheme; gRPC's is the port that its documentation uses."""
 SECURE = ("https", "grpcs")
 """Schemes that use TLS."""
+_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 LINKS = ipaddress.IPv4Network("198.18.0.0/15")
 """Addresses of links, which are not routed (RFC 2544, RFC 6890)."""
 
@@ -38,8 +39,9 @@ class Server:
     """With TLS: the name that its certificate must be valid for."""
 
 
-def parse(text: str) -> Stack | Server:
-    """Parses a stack reference or a URL. Raises :class:`UsageError`."""
+def parse(text: str, address: str = "") -> Stack | Server:
+    """Parses a stack reference or a URL, whose host has that IP address, if it is given. Raises
+    :class:`UsageError`."""
     if "://" not in text:
         if "@" in text.partition("?")[0]:
             return Stack.parse(text)
@@ -55,10 +57,10 @@ def parse(text: str) -> Stack | Server:
         raise UsageError(
             f"{hide_target(text)!r} is not a URL: {error}", "write http://host:port/path"
         ) from None
-    return _server(text, url, port)
+    return _server(text, url, port, address)
 
 
-def _server(text: str, url: SplitResult, port: int | None) -> Server:
+def _server(text: str, url: SplitResult, port: int | None, known: str) -> Server:
     if url.scheme not in PORTS:
         schemes = ", ".join(f"{scheme}://" for scheme in PORTS)
         raise UsageError(
@@ -72,7 +74,7 @@ def _server(text: str, url: SplitResult, port: int | None) -> Server:
         raise UsageError(
             f"{hide_target(text)!r} contains a user name", "use --header for credentials"
         )
-    path = url.path or "/"
+    path = _in_ascii(url.path or "/")
     is_grpc = url.scheme.startswith("grpc")
     if is_grpc and not re.fullmatch(r"/[\w.]+/\w+", path):
         raise UsageError(
@@ -80,8 +82,8 @@ def _server(text: str, url: SplitResult, port: int | None) -> Server:
             "write grpc://host:port/package.Service/Method",
         )
     if url.query:
-        path = f"{path}?{url.query}"
-    address = _resolve(url.hostname)
+        path = f"{path}?{_in_ascii(url.query)}"
+    address = ipaddress.ip_address(known) if known else _resolve(url.hostname)
     number = port or PORTS[url.scheme]
     written = f"[{address}]" if address.version == 6 else str(address)
     return Server(
@@ -92,6 +94,11 @@ def _server(text: str, url: SplitResult, port: int | None) -> Server:
         local=address.is_loopback or address in LINKS,
         secure_name=url.hostname if url.scheme in SECURE else None,
     )
+
+
+def _in_ascii(part: str) -> str:
+    """Percent-encoded where a browser would do so (RFC 3987, section 3.1)."""
+    return quote(part, safe=_VISIBLE)
 
 
 def _resolve(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:

@@ -111,9 +111,10 @@ def _group(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) ->
 
 
 def _authority(external: ExternalService | None) -> Json:
-    """Host of a URL, if it is a name and not an address."""
+    """The host that requests name: the service's own, or that of its URL."""
     server = external.server if external else None
-    return {"authority": server.authority} if server else {}
+    host = (external.host if external else None) or (server.authority if server else None)
+    return {"authority": host} if host else {}
 
 
 def shown(plan: Json) -> Json:

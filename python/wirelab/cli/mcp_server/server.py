@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
 import traceback
@@ -17,7 +18,7 @@ from mcp.server.stdio import stdio_server
 import wirelab
 from wirelab.cli.mcp_server.calls import Calls
 from wirelab.cli.mcp_server.limits import Limits
-from wirelab.cli.mcp_server.lines import Lines
+from wirelab.cli.mcp_server.lines import Lines, Replies
 from wirelab.cli.mcp_server.tools import TOOLS, input_schema, output_schema
 from wirelab.errors import WirelabError
 from wirelab.format.sanitize import sanitize
@@ -39,9 +40,19 @@ async def _serve(limits: Limits) -> None:
     server = _server(limits)
     async with anyio.create_task_group() as group:
         group.start_soon(_end_on_signal, group.cancel_scope)
-        async with stdio_server(stdin=cast(Any, Lines(0))) as (incoming, outgoing):
+        replies = Replies(_take_output())
+        streams = stdio_server(cast(Any, Lines(0, replies)), cast(Any, replies))
+        async with streams as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
         group.cancel_scope.cancel()
+
+
+def _take_output() -> int:
+    """A descriptor of standard output, which from now on is standard error: what a tool or a
+    child prints must not get between messages."""
+    own = os.dup(1)
+    os.dup2(2, 1)
+    return own
 
 
 async def _end_on_signal(scope: anyio.CancelScope) -> None:

@@ -51,6 +51,16 @@ class ConnectionOptions:
     insecure: bool = option(
         "--insecure", is_flag=True, help="Do not verify the server's certificate."
     )
+    sni: str | None = option(
+        "--sni",
+        metavar="NAME",
+        help="Server name for TLS, also for the certificate. [default: the host of the URL]",
+    )
+    resolve: str | None = option(
+        "--resolve",
+        metavar="HOST:PORT:ADDRESS",
+        help="Connect to this IP address for that host and port, as in curl.",
+    )
     any_target: bool = option(
         "--any-target", is_flag=True, help="Allow a server on another machine."
     )
@@ -174,7 +184,8 @@ class MessageOptions:
         "--header",
         metavar="HEADER",
         multiple=True,
-        help="Header or gRPC metadata as 'Name: value'. May be repeated.",
+        help="Header or gRPC metadata as 'Name: value'. May be repeated, also for one name; Host "
+        "replaces the host of the URL.",
     )
     data: str | None = option(
         "--data",
@@ -186,7 +197,13 @@ class MessageOptions:
         "--body",
         metavar="FILE",
         type=PATH,
-        help="File with the HTTP body, or with the encoded protobuf message.",
+        help="File with the HTTP body, or with the encoded protobuf message; - is standard input.",
+    )
+    expect_status: int | None = option(
+        "--expect-status",
+        metavar="CODE",
+        type=click.IntRange(200, 599),
+        help="HTTP status of a correct reply, e.g. 304. [default: any 2xx]",
     )
     follow: bool = option(
         "--follow",

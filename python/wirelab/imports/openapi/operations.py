@@ -10,17 +10,19 @@ from itertools import islice
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
+from wirelab.imports import multipart
 from wirelab.imports.budget import OPERATIONS_MAX, Budget
+from wirelab.imports.http_request import FORM
+from wirelab.imports.openapi import content as content_types
 from wirelab.imports.openapi.document import Paths, check_version, parse
 from wirelab.imports.openapi.examples import MISSING, Examples, Memo
-from wirelab.imports.openapi.references import References
+from wirelab.imports.openapi.references import References, Unresolved
 from wirelab.imports.operation import NAMES_MAX, Imported, LeftOut, Operation, matches, slug
 from wirelab.imports.source import Places, Text, lists
 from wirelab.secrets.names import is_secret_name
 
-METHODS = ("get", "put", "post", "delete", "options", "patch")
-UNMEASURED = ("head", "trace")
-FORM = "application/x-www-form-urlencoded"
+METHODS = ("get", "put", "post", "delete", "options", "patch", "head")
+UNMEASURED = ("trace",)
 SUMMARY_MAX = 500
 """Characters, as many as a comment of the experiment has."""
 PARAMETER_STEPS = 5
@@ -45,16 +47,20 @@ def read(text: Text, only: str | None = None) -> Imported:
     for call in reader.operations():
         budget.where = f"{text.name}: {call.named}"
         budget.add_operation()
-        draft = reader.draft(call) if only is None or reader.may_match(call, only) else None
-        if draft is None or (only is not None and not matches(draft.operation, only)):
-            others += [call.name] if len(others) < NAMES_MAX else []
-            continue
         try:
+            draft = reader.draft(call) if only is None or reader.may_match(call, only) else None
+            if draft is None or (only is not None and not matches(draft.operation, only)):
+                others += [call.name] if len(others) < NAMES_MAX else []
+                continue
             found.append(reader.complete(draft))
         except _Unmakeable as reason:
             left_out.append(LeftOut(f"{places.of(call.path)}: {call.named}", str(reason)))
             continue
+        except Unresolved as error:
+            left_out.append(LeftOut(call.named, f"{error.message}; {error.remedy}"))
+            continue
         budget.take_message(found[-1])
+    left_out += [LeftOut(path, why) for path, why in reader.unresolved.items()]
     info = content.get("info")
     title = info.get("title") if isinstance(info, dict) else None
     return Imported(
@@ -111,12 +117,18 @@ class _Reader:
         self._root = References.of(text, content, parse, budget)
         self._memo = Memo(budget)
         self._schemes = self._security_schemes()
+        self.unresolved: dict[str, str] = {}
+        """Paths whose reference leads nowhere, with the reason."""
 
     def operations(self) -> Iterator[_Call]:
         """All, also those that are not measured."""
         paths = self._content.get("paths") or {}
         for path, item in paths.each() if isinstance(paths, Paths) else paths.items():
-            item = self._root.follow(item).value
+            try:
+                item = self._root.follow(item).value
+            except Unresolved as error:
+                self.unresolved[str(path)] = f"{error.message}; {error.remedy}"
+                continue
             for method in (*METHODS, *UNMEASURED) if isinstance(item, dict) else ():
                 operation = item.get(method)
                 if isinstance(operation, dict):
@@ -158,7 +170,7 @@ class _Reader:
         """With its content. Raises :class:`_Unmakeable` and :class:`UsageError`."""
         call, examples = draft.call, draft.examples
         if call.method in UNMEASURED:
-            raise _Unmakeable("a reply without content is not measured")
+            raise _Unmakeable("it asks proxies to repeat the request")
         operation = call.operation
         if "swagger" in self._content:
             content = self._swagger_content(operation, draft.parameters, examples)
@@ -243,11 +255,13 @@ class _Reader:
                 continue
             value = self._parameter(parameter, at, examples)
             if place == "path":
-                path = path.replace(f"{{{name}}}", quote(",".join(_words(value)), safe=""))
+                path = path.replace(
+                    f"{{{name}}}", quote(",".join(content_types.words(value)), safe="")
+                )
             elif place == "query":
-                query += _query(name, value, parameter)
+                query += content_types.write_query(name, value, parameter)
             elif name.lower() not in _RESERVED:
-                headers[name.lower()] = ",".join(_words(value))
+                headers[name.lower()] = ",".join(content_types.words(value))
         # Of those that no parameter declares.
         return re.sub(r"\{([^{}/]+)\}", "1", path), query, headers
 
@@ -273,7 +287,7 @@ class _Reader:
         if not isinstance(content, dict) or not content:
             return {}
         kinds = list(content)
-        kind = _chosen(kinds)
+        kind = content_types.choose(kinds)
         if kind is None:
             if body.value.get("required") is not True:
                 return {}
@@ -284,7 +298,28 @@ class _Reader:
         if value is MISSING:
             value = examples.of(media_type.get("schema", {}), media.at)
         self._budget.check_value(value)
-        return _written(kind, value)
+        is_form = kind.startswith(multipart.KIND)
+        return content_types.write(
+            kind, value, self._files(media_type, media.at) if is_form else {}
+        )
+
+    def _files(self, media_type: dict[str, Any], at: References) -> dict[str, str]:
+        """Fields of a form that are files, with their types."""
+        schema = at.follow(media_type.get("schema"))
+        properties = schema.value.get("properties") if isinstance(schema.value, dict) else None
+        encoding = media_type.get("encoding")
+        found = {}
+        for name, one in properties.items() if isinstance(properties, dict) else ():
+            inner = schema.at.follow(one)
+            if isinstance(inner.value, dict) and "items" in inner.value:
+                inner = inner.at.follow(inner.value["items"])
+            of_field = encoding.get(name) if isinstance(encoding, dict) else None
+            kind = of_field.get("contentType") if isinstance(of_field, dict) else None
+            given = inner.value if isinstance(inner.value, dict) else {}
+            if given.get("format") == "binary" or "contentMediaType" in given:
+                kind = kind or given.get("contentMediaType") or content_types.FILE
+                found[str(name)] = str(kind).partition(",")[0].replace("*/*", content_types.FILE)
+        return found
 
     def _swagger_content(
         self,
@@ -296,21 +331,19 @@ class _Reader:
         kinds = [str(kind) for kind in lists(consumes)]
         form = [(p, at) for p, at in parameters if p.get("in") == "formData"]
         needed = [(p, at) for p, at in form if p.get("required") is True]
-        if any(p.get("type") == "file" for p, _ in needed) or (
-            form and FORM not in kinds and kinds
-        ):
-            raise _Unmakeable("no example of a form with files can be made; write body_file")
+        files = {str(p["name"]): content_types.FILE for p, _ in needed if p.get("type") == "file"}
         if form:
             fields = {str(p["name"]): self._parameter(p, at, examples) for p, at in needed}
-            return _written(FORM, fields)
+            is_multipart = files or (kinds and FORM not in kinds)
+            return content_types.write(multipart.KIND if is_multipart else FORM, fields, files)
         for parameter, at in parameters:
             if parameter.get("in") == "body":
-                kind = _chosen(kinds or ["application/json"])
+                kind = content_types.choose(kinds or ["application/json"])
                 if kind is None:
                     raise _Unmakeable(f"no example of {', '.join(kinds)} can be made")
                 value = examples.of(parameter.get("schema", {}), at)
                 self._budget.check_value(value)
-                return _written(kind, value)
+                return content_types.write(kind, value, {})
         return {}
 
     def _security_schemes(self) -> dict[str, str]:
@@ -319,9 +352,15 @@ class _Reader:
         listed = holder.get("securitySchemes") if isinstance(holder, dict) else None
         listed = listed or self._content.get("securityDefinitions")
         return {
-            str(name): _scheme(self._root.follow(scheme).value)
+            str(name): self._scheme(scheme)
             for name, scheme in (listed.items() if isinstance(listed, dict) else ())
         }
+
+    def _scheme(self, scheme: Any) -> str:
+        try:
+            return _scheme(self._root.follow(scheme).value)
+        except Unresolved:
+            return "credentials"  # of a kind that is not described
 
     def _secrets(self, operation: dict[str, Any]) -> list[str]:
         needed = operation.get("security", self._content.get("security"))
@@ -384,51 +423,3 @@ def _media_example(holder: dict[str, Any], at: References) -> Any:
         if isinstance(first, dict) and "value" in first:
             return first["value"]
     return MISSING
-
-
-def _is_json(kind: str) -> bool:
-    kind = kind.partition(";")[0].strip().lower()
-    return kind == "application/json" or kind.endswith("+json") or kind == "*/*"
-
-
-def _chosen(kinds: list[str]) -> str | None:
-    """The type of content of which an example can be made."""
-    for fits in (_is_json, lambda kind: kind.startswith((FORM, "text/"))):
-        for kind in kinds:
-            if fits(kind):
-                return kind
-    return None
-
-
-def _written(kind: str, value: Any) -> dict[str, Any]:
-    if value is MISSING:
-        return {}
-    if _is_json(kind):
-        named = kind.partition(";")[0].strip().lower() in ("application/json", "*/*")
-        return {"json": value} | ({} if named else {"headers": {"content-type": kind}})
-    if kind.startswith(FORM) and isinstance(value, dict):
-        value = urlencode([(name, ",".join(_words(one))) for name, one in value.items()])
-    text = value if isinstance(value, str) else ",".join(_words(value))
-    return {"headers": {"content-type": kind}, "body": text}
-
-
-def _query(name: str, value: Any, parameter: dict[str, Any]) -> list[tuple[str, str]]:
-    """As the styles `form` (exploded or not) and `deepObject` write it."""
-    if isinstance(value, dict):
-        if parameter.get("style") == "deepObject":
-            return [(f"{name}[{key}]", ",".join(_words(one))) for key, one in value.items()]
-        return [(str(key), ",".join(_words(one))) for key, one in value.items()]
-    is_exploded = parameter.get("explode", parameter.get("collectionFormat", "multi") == "multi")
-    if isinstance(value, list) and is_exploded:
-        return [(name, word) for word in _words(value)]
-    return [(name, ",".join(_words(value)))]
-
-
-def _words(value: Any) -> list[str]:
-    if isinstance(value, list):
-        return [word for one in value for word in _words(one)]
-    if isinstance(value, dict):
-        return [word for key, one in value.items() for word in (str(key), *_words(one))]
-    if isinstance(value, bool) or value is None:
-        return ["" if value is None else str(value).lower()]
-    return [str(value)]

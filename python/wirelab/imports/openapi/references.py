@@ -37,6 +37,10 @@ Known = dict[tuple[str, str], Found]
 """By the file in which a reference stands, and the reference."""
 
 
+class Unresolved(UsageError):
+    """A reference that leads nowhere."""
+
+
 class Source(NamedTuple):
     """The document that all references begin in."""
 
@@ -67,7 +71,7 @@ class References:
         return cls(Source(text, budget), registry, base, {})
 
     def follow(self, value: Any) -> Found:
-        """What a value is, behind all its references. Raises :class:`UsageError` for one that
+        """What a value is, behind all its references. Raises :class:`Unresolved` for one that
         leads nowhere, in a circle, or to another machine."""
         found = Found(value, self, "")
         seen: list[str] = []
@@ -75,7 +79,7 @@ class References:
             found = found.at._lookup(ref)
             if found.key in seen or len(seen) > CHAIN_MAX:
                 place = self._source.text.line_of(ref)
-                raise UsageError(
+                raise Unresolved(
                     f"{place}: $ref {ref} leads back to itself and nowhere else",
                     "give one of the references a schema",
                 )
@@ -96,7 +100,7 @@ class References:
             raise
         except (Unresolvable, LookupError, TypeError, ValueError, AttributeError) as error:
             # The last are of a pointer that goes through what has no such parts.
-            raise UsageError(
+            raise Unresolved(
                 f"{self._source.text.line_of(ref)}: $ref {ref}: {_reason(error)}",
                 "correct it; references go to the document itself and to files next to it",
             ) from None
