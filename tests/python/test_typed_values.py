@@ -6,14 +6,19 @@ Both checks read the syntax tree, so that neither quotes nor line breaks hide an
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import wirelab
+from wirelab.documents.axes import Axes, Connection, SocketAxes
 from wirelab.stack.axes import BY_NAME
+from wirelab.stack.reference import Stack
 
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path(wirelab.__file__).parent
 AXES = frozenset({*BY_NAME, "binding", "language"})
 PARSERS = ("stack/", "documents/axes.py")
@@ -204,3 +209,37 @@ def test_objects_without_types_are_only_where_the_list_permits_them() -> None:
     found = find_untyped({name: ast.parse(source) for name, source in _sources()})
     assert found - UNTYPED.keys() == set(), "give these a type"
     assert UNTYPED.keys() - found == set(), "remove these from the list"
+
+
+def test_every_value_has_the_type_of_its_axis() -> None:
+    axes = Stack.parse(
+        "rest@go?connection=pool=8&in_flight=pipeline=4&client.nagle=on"
+        "&client.quickack=off&client.tcp_window=65536&server.cpu=25%"
+    ).axes
+    assert (axes.binding, axes.language, axes.codec) == ("rest", "go", "json")
+    assert axes.connection == Connection("pool", 8)
+    assert (axes.in_flight, axes.close_delay_ms) == (4, 0)
+    assert (axes.client.nagle, axes.server.nagle) == (True, False)
+    assert (axes.client.quickack, axes.server.quickack) == (False, None)
+    assert (axes.client.tcp_window, axes.server.tcp_window) == (65536, None)
+    assert (axes.client.cpu_percent, axes.server.cpu_percent) == (None, 25)
+
+
+def test_axes_that_a_journal_does_not_have_are_at_their_default() -> None:
+    named = {"binding": "grpc", "language": "java", "start": "cold"}
+    assert Axes.of(named) == Stack.parse("grpc@java?start=cold").axes
+
+
+@pytest.mark.parametrize(("axis", "value"), [("via", "envoy"), ("connection", "many")])
+def test_a_value_that_an_axis_does_not_have_is_refused(axis: str, value: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=value):
+        Axes.of({"binding": "rest", "language": "go", axis: value})
+
+
+@pytest.mark.parametrize(("name", "model"), [("Stack", Axes), ("SocketAxes", SocketAxes)])
+def test_axes_have_the_names_of_the_model_in_rust(name: str, model: type[msgspec.Struct]) -> None:
+    source = (ROOT / "crates/stack/src/stack.rs").read_text(encoding="utf-8")
+    body = source.partition(f"pub struct {name} {{")[2].partition("\n}")[0]
+    fields = set(re.findall(r"^    pub (\w+):", body, re.MULTILINE))
+    assert len(fields) >= 5
+    assert fields <= set(model.__struct_fields__)
