@@ -214,8 +214,8 @@ def _overlap(answer: ServiceAnswer) -> list[str]:
         return []
     return [
         (
-            f"These parts are not added: together they would be {whole:.0%} of the difference, so they "
-            "overlap (an interaction)."
+            f"These parts are not added: together they would be {whole:.0%} of the difference, so "
+            "they overlap (an interaction)."
         )
     ]
 
