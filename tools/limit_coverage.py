@@ -27,7 +27,7 @@ SHARES = (0.0, 0.1, 0.2, 0.3)
 """Shares of spoilt trials."""
 WIDTHS = (0.0, 0.03, 0.08)
 """Of the logistic function, in natural logarithms of the rate."""
-SEARCHES = 200
+SEARCHES = 120
 """Per share and width."""
 
 

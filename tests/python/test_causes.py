@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from wirelab.explain import conditions
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.conditions import Condition, Shift, shifts
 from wirelab.explain.explanation import explain
-from wirelab.explain.findings_text import UnfoundedConclusion
+from wirelab.explain.findings_text import UnfoundedConclusion, capitalised
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.explain.path import path
-from wirelab.explain.two_orders import judged, two_orders
+from wirelab.explain.two_orders import EndTimes, judged, two_orders
+from wirelab.report import cause_page
 from wirelab.stack.reference import Stack
 from wirelab.statistics.interval import Interval
 
@@ -79,6 +81,73 @@ def test_the_largest_step_in_both_orders_and_its_interaction() -> None:
     together = judged(design, {**additive, "grpc@go": cell(450)}, 0.05)
     assert together.interaction is not None
     assert together.interaction.verdict == "higher"
+
+
+def answer_of(values: dict[str, list[float]]) -> tuple[str, ...]:
+    """Sentences on every step of the path from both ends."""
+    known = {name: [MS * one for one in each] for name, each in values.items()}
+    designs = [two_orders(A, B, step, lambda _: "") for step in STEPS]
+    found = [judged(design, known, 0.05) for design in designs]
+    return tuple(text for one in found for text in cause_page._from_both_ends(one))
+
+
+def test_a_step_that_depends_on_its_end_has_a_range_and_is_an_interaction() -> None:
+    """Alone at the fast end the language costs 0.2 ms, at the slow end 0.7 ms of 1.16 ms."""
+    random = np.random.default_rng(2)
+
+    def cell(value: float) -> list[float]:
+        return list(value * np.exp(random.normal(0.0, 0.005, 8)))
+
+    made = answer_of(
+        {
+            "rest@rust": cell(1.0),
+            "rest@go": cell(1.2),
+            "grpc@rust": cell(1.46),
+            "grpc@go": cell(2.16),
+        }
+    )
+    said = next(text for text in made if text.startswith(capitalised(STEPS[-1].label)))
+    assert re.search(r"from both ends: \d+ µs to \d+ µs, 1\d% to 6\d% of the", said), said
+    assert "an interaction: the effect depends on the other changes" in said
+
+
+def test_a_step_that_is_the_same_from_both_ends_has_one_share() -> None:
+    random = np.random.default_rng(3)
+
+    def cell(value: float) -> list[float]:
+        return list(value * np.exp(random.normal(0.0, 0.004, 8)))
+
+    made = answer_of(
+        {
+            "rest@rust": cell(10.0),
+            "rest@go": cell(15.0),
+            "grpc@rust": cell(10.2),
+            "grpc@go": cell(15.3),
+        }
+    )
+    said = next(text for text in made if text.startswith(capitalised(STEPS[-1].label)))
+    assert re.search(r"from both ends: 5\.\d+ ms, 9\d% of the difference", said), said
+    assert "an interaction" not in said
+
+
+def test_shares_never_exceed_the_whole() -> None:
+    """One change costs 4, another takes 2 back: the first is not 200 % of the difference."""
+    one = EndTimes(Interval(4.0, 3.0, 5.0, 8, "t"), Interval(3.0, 2.0, 4.0, 8, "t"), 2.0)
+    assert one.shares == (1.0, 1.0)
+    other = EndTimes(Interval(-2.0, -3.0, -1.0, 8, "t"), Interval(1.0, 0.5, 1.5, 8, "t"), 2.0)
+    assert other.shares == (0.0, 0.5)
+    more = {"connection": (1.0, 1.2), "link": (1.0, 1.5)}
+    made = times(1.0, 3.0, more, 4)
+    plain = conditions.gap(made)
+    assert plain is not None
+    found = shifts([CLOSE, LINK], made, {})
+    assert conditions.explained(found, plain) > 1.0
+    beyond = times(1.0, 2.0, {"connection": (3.0, 2.0)}, 4)
+    whole = conditions.gap(beyond)
+    assert whole is not None
+    said = conditions.sentence(shifts([CLOSE], beyond, {})[0], whole)
+    assert "more than all of it" in said
+    assert "%" not in said
 
 
 def times(
@@ -267,7 +336,8 @@ def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str
     found = document["explanation"]
     changes = {rung["id"]: rung["changes"] for rung in found["rungs"]}
     assert [set(changes[cause]) for cause in found["causes"]] == [{"end_of_message"}]
-    assert document["orders"]["whole"]["verdict"] == "lower"
+    assert {one["whole"]["verdict"] for one in document["orders"]} == {"lower"}
+    assert all(share <= 1.0 for one in document["orders"] for share in one["shares"] or ())
     assert document["unexplained"]["verdict"] != "lower"
 
 

@@ -27,11 +27,11 @@ from wirelab.explain import conditions, figures, outside
 from wirelab.explain import path as paths
 from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.cell_selector import CellSelector
-from wirelab.explain.explanation import Explanation, explain
+from wirelab.explain.explanation import explain
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.explain.path import Refusal, Step
 from wirelab.explain.phases import phase_gaps
-from wirelab.explain.two_orders import Values, judged, two_orders
+from wirelab.explain.two_orders import Orders, Values, judged, two_orders
 from wirelab.format.counting import counted
 from wirelab.records.trial import Trial
 from wirelab.run import runner as running
@@ -102,12 +102,14 @@ def _stacks(bench: _Bench) -> StackAnswer:
     runs = {"path": bench.run("path", services=_references(stops))}
     explanation = explain(runs["path"].trials, ladder)
     times = bench.figures_of(runs["path"].trials)
-    orders, rest = None, None
+    orders: tuple[Orders, ...] = ()
+    rest: Comparison | None = None
     if len(steps) > 1:
-        design = two_orders(a, b, _largest(steps, explanation), refusal)
-        runs["orders"] = bench.run("orders", services=_references(design.stacks))
+        designs = [two_orders(a, b, step, refusal) for step in steps]
+        needed = dict.fromkeys(stack for design in designs for stack in design.stacks)
+        runs["orders"] = bench.run("orders", services=_references(tuple(needed)))
         again, threshold = bench.figures_of(runs["orders"].trials), bench.question.threshold
-        orders = judged(design, again, threshold)
+        orders = tuple(judged(design, again, threshold) for design in designs)
         rest = _rest(again, times, (a.reference, b.reference), threshold)
     captured, no_packets = bench.captured(services=_references(stops))
     runs |= {"packets": captured} if captured else {}
@@ -165,18 +167,6 @@ def _refusal(catalogue: Catalogue, cell: Cell) -> Refusal:
         return next(filter(None, unable), "")
 
     return reason
-
-
-def _largest(steps: Sequence[Step], explanation: Explanation) -> Step:
-    """The step with the largest measured effect in either direction; the first if none has one."""
-
-    def size(place: int) -> float:
-        effect = explanation.climbed[place].effect
-        if effect is None:
-            return 0.0
-        return max(effect.ratio.estimate, 1.0 / effect.ratio.estimate)
-
-    return steps[max(range(len(steps)), key=size)]
 
 
 def _rest(

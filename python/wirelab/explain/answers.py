@@ -26,8 +26,8 @@ class StackAnswer:
     """The time that is explained (:data:`wirelab.explain.figures.NAMED`)."""
     explanation: Explanation
     steps: tuple[Step, ...]
-    orders: Orders | None
-    """None for a path of one step."""
+    orders: tuple[Orders, ...]
+    """Of every step, in their order; empty for a path of one step."""
     rest: Comparison | None
     """The whole measured again over the product of the steps; None for one step."""
     phases: tuple[PhaseGap, ...]

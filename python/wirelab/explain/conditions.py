@@ -150,10 +150,15 @@ def sentence(shift: Shift, plain: Gap) -> str:
         return f"{capitalised(words)}: not measured, {shift.reason}."
     amount = time(shift.removed)
     if shift.outcome == "cause":
-        share = 100 * abs(shift.removed.estimate / (plain.b - plain.a))
+        share = _share(shift, plain)
+        if share > 1.0:
+            return (
+                f"{capitalised(words)} reduces the difference by {amount}, more than all of it: "
+                "what it changes is a cause, and something else acts against it."
+            )
         return (
-            f"{capitalised(words)} reduces the difference by {amount} ({share:.0f} %): what it "
-            "changes is part of the cause."
+            f"{capitalised(words)} reduces the difference by {amount} ({100 * share:.0f} %): what "
+            "it changes is part of the cause."
         )
     if shift.outcome == "against":
         grows = time(_turned(shift.removed))
@@ -169,6 +174,17 @@ def sentence(shift: Shift, plain: Gap) -> str:
     if shift.removed.estimate < 0.0:
         changes = f"increases by {time(_turned(shift.removed))}"
     return f"{capitalised(words)}: undecided, the difference {changes}; {shift.reason}."
+
+
+def explained(every: Sequence[Shift], plain: Gap) -> float:
+    """Sum of the shares of all causes; more than 1 where they overlap."""
+    return sum(_share(one, plain) for one in every if one.outcome == "cause")
+
+
+def _share(shift: Shift, plain: Gap) -> float:
+    if shift.removed is None or plain.b == plain.a:
+        return 0.0
+    return abs(shift.removed.estimate / (plain.b - plain.a))
 
 
 def time(interval: Interval) -> str:

@@ -148,8 +148,10 @@ def _step(step: Climbed) -> str:
 def _share(step: Climbed) -> str:
     if step.share is None or step.share.bounds is None:
         return ""
-    low, high = (100 * bound for bound in step.share.bounds)
-    value = 100 * step.share.estimate
+    if step.share.estimate > 1.0:
+        return ", which is the whole gap and more: other rungs act against it"
+    low, high = (min(100.0, 100.0 * bound) for bound in step.share.bounds)
+    value = 100.0 * step.share.estimate
     return f", which is {value:.0f} % ({low:.0f} to {high:.0f} %) of the gap on the log scale"
 
 

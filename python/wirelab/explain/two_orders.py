@@ -1,4 +1,4 @@
-"""The largest step of a path in both orders: first of all changes, and last.
+"""The steps of a path from both ends: each first of all changes, and last.
 
 Where it does not matter what was changed before, both effects are equal; their ratio is the
 interaction. The whole is measured again in the same run, so that the product of a path's steps
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from wirelab.explain.path import Refusal, Step, alone
 from wirelab.stack.reference import Stack
 from wirelab.statistics.comparison import Comparison, contrast, family
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.linear_contrasts import total
 
 Values = Mapping[str, Sequence[float]]
 """Reference of a stack -> the figure of each of its trials."""
@@ -20,7 +22,7 @@ Values = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class TwoOrders:
-    """What is measured to see one step in both orders."""
+    """What is measured to see one step from both ends."""
 
     step: Step
     a: Stack
@@ -50,7 +52,31 @@ class Orders:
     """``last`` over ``first``."""
     whole: Comparison | None
     """b / a, in this run."""
+    times: EndTimes | None
+    """None where the step was not measured from both ends."""
     refused: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EndTimes:
+    """What a step changes, in the unit of the figure."""
+
+    first: Interval
+    """When it is the first change, of ``a``."""
+    last: Interval
+    """When it is the last, to ``b``."""
+    whole: float
+    """``b`` less ``a``."""
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Least and largest part of the whole, from 0 to 1. Changes that act against each other
+        would have larger parts: no part of a whole is more than all of it."""
+        if not self.whole:
+            return 0.0, 0.0
+        parts = [one.estimate / self.whole for one in (self.first, self.last)]
+        low, high = (min(1.0, max(0.0, part)) for part in (min(parts), max(parts)))
+        return low, high
 
 
 def two_orders(a: Stack, b: Stack, step: Step, refusal: Refusal) -> TwoOrders:
@@ -80,7 +106,20 @@ def judged(design: TwoOrders, values: Values, threshold: float) -> Orders:
         upheld.get("last"),
         upheld.get("interaction"),
         _ratio(values, threshold, (1.0, b), (-1.0, a)),
+        _times(*(values.get(name, ()) for name in (a, first, last, b))),
         design.refused,
+    )
+
+
+def _times(
+    a: Sequence[float], first: Sequence[float], last: Sequence[float], b: Sequence[float]
+) -> EndTimes | None:
+    if not (a and first and last and b):
+        return None
+    return EndTimes(
+        total([(1.0, first), (-1.0, a)]),
+        total([(1.0, b), (-1.0, last)]),
+        sum(b) / len(b) - sum(a) / len(a),
     )
 
 

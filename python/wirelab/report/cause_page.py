@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from wirelab.explain import conditions, figures
 from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.findings_text import capitalised, factor
 from wirelab.explain.phases import PhaseGap
+from wirelab.explain.two_orders import Orders
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, quantity, ranged
+from wirelab.format.numbers import NONE, digits, quantity, ranged, signed
 from wirelab.records.trial import Trial
 from wirelab.report.charts.waterfall import WaterfallStep, waterfall
 from wirelab.report.page import render, save, write_page
@@ -123,27 +124,42 @@ def _of_stacks(answer: StackAnswer) -> list[Section]:
 
 
 def _orders(answer: StackAnswer) -> list[str]:
-    """The largest step in both orders, and the whole measured apart from its steps."""
-    orders = answer.orders
-    if orders is None:
-        return []
-    made = [f"The largest step cannot be measured {reason}." for reason in orders.refused]
-    if orders.first is not None and orders.last is not None:
-        made.append(
-            f"The largest step, {orders.step.label}, in both orders: "
-            f"{factor(orders.first.ratio)} when changed first, {factor(orders.last.ratio)} when "
-            "changed last"
-            + (f"; {_interaction(orders.interaction)}." if orders.interaction else ".")
-        )
+    """Every step from both ends, and the whole measured apart from its steps."""
+    made = [text for one in answer.orders for text in _from_both_ends(one)]
     if answer.rest is not None:
         made.append(_rest_words(answer.rest))
     return made
 
 
+def _from_both_ends(orders: Orders) -> Iterator[str]:
+    for reason in orders.refused:
+        yield f"{capitalised(orders.step.label)} cannot be measured {reason}."
+    if orders.first is None or orders.last is None or orders.interaction is None:
+        return
+    words = f"{capitalised(orders.step.label)} from both ends: {_parts(orders)}"
+    ratios = f"{factor(orders.first.ratio)} changed first, {factor(orders.last.ratio)} changed last"
+    yield f"{words} ({ratios}); {_interaction(orders.interaction)}."
+
+
+def _parts(orders: Orders) -> str:
+    """``0.35 ms to 0.71 ms, 30 % to 61 % of the difference``; one value where both ends agree."""
+    times = orders.times
+    if times is None:
+        return "not in time"
+    low, high = sorted((times.first.estimate, times.last.estimate))
+    least, most = times.shares
+    found = orders.whole is not None and orders.whole.found
+    if orders.interaction is not None and orders.interaction.found:
+        share = f", {least:.0%} to {most:.0%} of the difference" if found else ""
+        return f"{signed(low, 'ns', plus='')} to {signed(high, 'ns', plus='')}{share}"
+    share = f", {(least + most) / 2.0:.0%} of the difference" if found else ""
+    return f"{signed((low + high) / 2.0, 'ns', plus='')}{share}"
+
+
 def _interaction(found: Comparison) -> str:
-    words = f"the interaction is {factor(found.ratio)}"
+    words = f"the ratio of both is {factor(found.ratio)}"
     if found.found:
-        return f"{words}: its effect depends on the other changes"
+        return f"{words}, an interaction: the effect depends on the other changes"
     if found.verdict == "equivalent":
         return f"{words}, within the threshold"
     return f"{words}, which is undecided"
@@ -184,10 +200,24 @@ def _service_sentences(answer: ServiceAnswer) -> tuple[str, ...]:
     ]
     made = [*failed, lead, *_connections(answer)]
     made += [conditions.sentence(shift, gap) for shift in answer.shifts]
+    made += _overlap(answer)
     made += _conclusion(answer)
     made += _themselves(answer)
     made += [f"Not changed here: {reason}." for reason in answer.refused]
     return tuple(made)
+
+
+def _overlap(answer: ServiceAnswer) -> list[str]:
+    """Conditions are measured one at a time, so two of them may remove the same part."""
+    whole = conditions.explained(answer.shifts, answer.gap)
+    if whole <= 1.0:
+        return []
+    return [
+        (
+            f"These parts are not added: together they would be {whole:.0%} of the difference, so "
+            "they overlap (an interaction)."
+        )
+    ]
 
 
 def _connections(answer: ServiceAnswer) -> list[str]:

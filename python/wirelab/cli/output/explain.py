@@ -13,6 +13,7 @@ from wirelab.comparisons.limit import Acceptance
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.thresholds import full_name
+from wirelab.explain.two_orders import Orders
 from wirelab.format.numbers import quantity, signed
 from wirelab.report import cause_page
 from wirelab.run.directory import write_whole
@@ -99,6 +100,18 @@ def _line(label: str, low: float, high: float, widest: float, words: str) -> str
     return f"{short:<{LABEL}} {bar:<{BAR + 1}}{words:>11}"
 
 
+def _from_both_ends(orders: Orders) -> dict[str, object]:
+    named = {name: getattr(orders, name) for name in ("first", "last", "interaction", "whole")}
+    times = orders.times
+    return {
+        "step": orders.step.label,
+        **{name: one.to_json() if one else None for name, one in named.items()},
+        "first_ns": None if times is None else times.first.estimate,
+        "last_ns": None if times is None else times.last.estimate,
+        "shares": None if times is None else times.shares,
+    }
+
+
 def to_json(answer: StackAnswer | ServiceAnswer) -> dict[str, object]:
     """Document for ``--json`` and explanation.json."""
     (a, start), (b, end) = cause_page.totals(answer)
@@ -118,14 +131,10 @@ def to_json(answer: StackAnswer | ServiceAnswer) -> dict[str, object]:
         "sentences": list(cause_page.sentences(answer)),
     }
     if isinstance(answer, StackAnswer):
-        orders = answer.orders
-        named = {"first": None, "last": None, "interaction": None, "whole": None}
-        if orders is not None:
-            named = {name: getattr(orders, name) for name in named}
         return {
             **common,
             "explanation": answer.explanation.to_json(),
-            "orders": {name: one.to_json() if one else None for name, one in named.items()},
+            "orders": [_from_both_ends(one) for one in answer.orders],
             "unexplained": answer.rest.to_json() if answer.rest else None,
         }
     return {
