@@ -3,7 +3,7 @@
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::causes::connection_setup::{At, Handshake};
 use crate::diagnosis::causes::http2::Streams;
-use crate::diagnosis::causes::loss::Identifications;
+use crate::diagnosis::causes::identification::{Identifications, Late};
 use crate::diagnosis::causes::reply::ReplyDelays;
 use crate::diagnosis::causes::small_segments;
 use crate::diagnosis::causes::windows::{FlowControl, Frame};
@@ -31,6 +31,8 @@ const OFFSET_MAX: u64 = 1 << 56;
 pub(crate) struct Flow {
     pub(crate) opening: Opening,
     pub(crate) path: Path,
+    /// Its two hosts, as a place in [`crate::diagnosis::Diagnosis`]'s list of them.
+    pub(crate) pair: Option<usize>,
     pub(crate) handshake: Handshake,
     /// By the direction that they send in.
     pub(crate) directions: [DirectionState; 2],
@@ -74,6 +76,7 @@ impl Flow {
             account: FlowAccount::default(),
             opening,
             path,
+            pair: None,
             handshake: Handshake::default(),
             ends: [None; 2],
             closed_at: None,
@@ -115,6 +118,7 @@ impl Flow {
         let back = segment.direction.opposite() as usize;
         let full = self.directions[way].sender.full_segment();
         self.directions[way].identifications.take(segment, full);
+        let late = self.late(segment);
         if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
             // Where its own payload was lost, the answer was not late for lack of ours.
             let spurious = segment.reports_duplicate
@@ -129,13 +133,28 @@ impl Flow {
             );
         }
         if segment.bytes > 0 {
-            let peer_payload = self.directions[back]
-                .sender
-                .last
-                .map(|last| (last.at, last.packet));
-            self.directions[way].sent(segment, peer_payload, &self.path, &mut self.waiting);
+            self.directions[way].sent(segment, late, &self.path, &mut self.waiting);
         }
         self.end(segment);
+    }
+
+    /// What the other side had sent before a segment that acknowledges it.
+    fn late(&self, segment: &Segment) -> Late {
+        let peer = &self.directions[segment.direction.opposite() as usize].sender;
+        let oldest = peer.unacknowledged.front();
+        Late {
+            peer_payload: peer.last.map(|last| (last.at, last.packet)),
+            unacknowledged_since: oldest
+                .filter(|sent| sent.end <= segment.acknowledged)
+                .map(|sent| sent.at),
+        }
+    }
+
+    /// Another connection between the same hosts sent a packet that way.
+    pub(crate) fn interleave(&mut self, direction: Direction) {
+        self.directions[direction as usize]
+            .identifications
+            .interleave();
     }
 
     fn end(&mut self, segment: &Segment) {

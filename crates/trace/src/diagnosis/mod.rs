@@ -42,7 +42,7 @@ use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::fragments::{Fragmented, Fragments};
-use causes::loss::Identifications;
+use causes::identification::Identifications;
 use causes::reply;
 use causes::windows::Frame;
 use finding::Tally;
@@ -86,6 +86,7 @@ pub struct Diagnosis {
     flows: FlowMap<Flow>,
     recently_closed: VecDeque<FlowId>,
     hosts: HashMap<(IpAddr, IpAddr), Hosts>,
+    interleaving: Interleaving,
     reuse: Reuse,
     tallies: Vec<Tally>,
     exchanges: u64,
@@ -112,6 +113,7 @@ impl Diagnosis {
             flows: FlowMap::default(),
             recently_closed: VecDeque::new(),
             hosts: HashMap::new(),
+            interleaving: Interleaving::default(),
             reuse: Reuse::default(),
             tallies: Cause::ALL.map(|cause| Tally::new(cause, examples)).into(),
             exchanges: 0,
@@ -277,6 +279,34 @@ impl Diagnosis {
     }
 }
 
+/// Which connection sent last, by its two hosts and direction.
+#[derive(Debug, Default)]
+struct Interleaving {
+    places: HashMap<(IpAddr, IpAddr), usize>,
+    newest: Vec<[Option<FlowId>; 2]>,
+}
+
+impl Interleaving {
+    /// The place of two hosts; None where there are too many.
+    fn place(&mut self, pair: (IpAddr, IpAddr)) -> Option<usize> {
+        let known = self.places.len();
+        if known >= HOSTS_MAX {
+            return self.places.get(&pair).copied();
+        }
+        let place = *self.places.entry(pair).or_insert(known);
+        if place == known {
+            self.newest.push([None; 2]);
+        }
+        Some(place)
+    }
+
+    /// A packet of `flow`; true where another connection sent the last one.
+    fn has_changed(&mut self, place: usize, direction: Direction, flow: FlowId) -> bool {
+        let newest = &mut self.newest[place][direction as usize];
+        newest.replace(flow).is_some_and(|last| last != flow)
+    }
+}
+
 impl Hosts {
     fn of(flow: &Flow) -> Hosts {
         Hosts {
@@ -321,8 +351,9 @@ impl Observer for Diagnosis {
             path,
             identifications,
         } = self.hosts.get(&hosts(opening)).copied().unwrap_or_default();
-        self.flows
-            .insert(flow, Flow::new(*opening, path, identifications));
+        let mut new = Flow::new(*opening, path, identifications);
+        new.pair = self.interleaving.place(hosts(opening));
+        self.flows.insert(flow, new);
         if let Some(known) = &mut self.ends {
             known.insert(ends(opening), flow);
         }
@@ -342,6 +373,12 @@ impl Observer for Diagnosis {
         let Some(known) = self.flows.get_mut(flow) else {
             return;
         };
+        let direction = segment.direction;
+        if let Some(pair) = known.pair
+            && self.interleaving.has_changed(pair, direction, flow)
+        {
+            known.interleave(direction);
+        }
         if known.is_new() && known.opening.from_syn {
             let (client, server) = (known.opening.client.ip(), known.opening.server.ip());
             known.lookup(self.names.used_by(client, server, segment.at_ns));

@@ -21,8 +21,9 @@ pub(crate) struct Sent {
     pub(crate) at: u64,
     pub(crate) packet: u64,
     pub(crate) is_small: bool,
-    /// It was sent a second time: an answer may be to either (Karn and Partridge 1987).
-    pub(crate) is_retransmitted: bool,
+    /// When it was sent again, the last time, and the packet: an answer may be to either (Karn
+    /// and Partridge 1987).
+    pub(crate) repeated: Option<(u64, u64)>,
 }
 
 impl Sent {
@@ -33,7 +34,7 @@ impl Sent {
             end: segment.end(),
             at: segment.at_ns,
             packet: segment.packet,
-            is_retransmitted: false,
+            repeated: None,
         }
     }
 
