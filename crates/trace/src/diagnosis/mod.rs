@@ -38,6 +38,7 @@ use crate::flow::event::{
 };
 use crate::flow::map::FlowMap;
 use crate::host::{HostWindows, Timeline, WindowKind};
+use crate::protocol::dns;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
@@ -94,6 +95,8 @@ pub struct Diagnosis {
     attributed: Vec<Attribution>,
     waits: WaitSums,
     names: Names,
+    /// Connections to name servers, once there was one.
+    resolvers: Option<FlowMap<[dns::Stream; 2]>>,
     host: Option<HostWindows>,
     fragments: Fragments,
     /// Open connections by client and server, once a segment came in fragments.
@@ -124,6 +127,7 @@ impl Diagnosis {
                 ..WaitSums::default()
             },
             names: Names::default(),
+            resolvers: None,
             host: None,
             fragments: Fragments::default(),
             ends: None,
@@ -213,6 +217,9 @@ impl Diagnosis {
         let Some(mut flow) = self.flows.remove(id) else {
             return;
         };
+        if let Some(resolvers) = &mut self.resolvers {
+            resolvers.remove(id);
+        }
         if let Some(ends) = &mut self.ends {
             ends.remove(&(flow.opening.client, flow.opening.server));
         }
@@ -220,7 +227,7 @@ impl Diagnosis {
         self.count_found();
         // No message could be read: what segments alone show is reported without
         // exchanges.
-        if flow.read == 0 {
+        if flow.read == 0 || flow.has_lost_track {
             let opening = flow.handshake.retransmission();
             for occurrence in
                 attribution::unreadable_occurrences(id, flow.stalls().chain(&opening), &flow.path)
@@ -354,6 +361,10 @@ impl Observer for Diagnosis {
         let mut new = Flow::new(*opening, path, identifications);
         new.pair = self.interleaving.place(hosts(opening));
         self.flows.insert(flow, new);
+        if opening.server.port() == dns::PORT {
+            let resolvers = self.resolvers.get_or_insert_default();
+            resolvers.insert(flow, Default::default());
+        }
         if let Some(known) = &mut self.ends {
             known.insert(ends(opening), flow);
         }
@@ -398,7 +409,23 @@ impl Observer for Diagnosis {
         }
     }
 
-    fn bytes(&mut self, _flow: FlowId, _offset: u64, _bytes: &[u8], _segment: &Segment) {}
+    fn bytes(&mut self, flow: FlowId, _offset: u64, bytes: &[u8], segment: &Segment) {
+        if let Some(resolvers) = &mut self.resolvers
+            && let (Some(streams), Some(known)) = (resolvers.get_mut(flow), self.flows.get(flow))
+        {
+            let (source, destination) = known.ends_of(segment.direction);
+            let (names, at_ns, packet) = (&mut self.names, segment.at_ns, segment.packet);
+            streams[segment.direction as usize].take(bytes, |payload| {
+                names.take(&Datagram {
+                    packet,
+                    at_ns,
+                    source,
+                    destination,
+                    payload,
+                });
+            });
+        }
+    }
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
         if let Some(flow) = self.flows.get_mut(flow) {
@@ -449,8 +476,9 @@ impl ExchangeObserver for Diagnosis {
         self.latency_ns = self
             .latency_ns
             .saturating_add(attribution::latency_ns(flow, exchange));
-        flow.forget_completed(exchange);
-        for occurrence in occurrences {
+        let missed = flow.forget_completed(exchange);
+        let missed = attribution::unreadable_occurrences(exchange.flow, missed.iter(), &flow.path);
+        for occurrence in occurrences.into_iter().chain(missed) {
             self.count(occurrence);
         }
         if let Some(redirect) = reply::redirect(exchange) {
@@ -473,6 +501,12 @@ impl ExchangeObserver for Diagnosis {
     fn unpaired(&mut self, flow: FlowId, _message: Message) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.lose_calls();
+        }
+    }
+
+    fn lost_track(&mut self, flow: FlowId) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.lose_track();
         }
     }
 

@@ -44,6 +44,14 @@ pub struct Connection {
     pub mss: [u16; 2],
 }
 
+impl Connection {
+    /// It goes to the name server, over TCP.
+    pub fn to_name_server(&mut self) {
+        self.ports[1] = 53;
+        self.hosts[1] = Ipv4Addr::new(10, 0, 0, 53);
+    }
+}
+
 /// A capture in the making. Times are microseconds.
 #[derive(Debug, Clone)]
 pub struct Script {
@@ -69,6 +77,13 @@ impl Script {
             snap: 65_535,
             hidden: [false; 2],
         }
+    }
+
+    /// All packets get the time of the first.
+    pub fn freeze(mut self) -> Script {
+        let first = self.frames[0].0;
+        self.frames.iter_mut().for_each(|frame| frame.0 = first);
+        self
     }
 
     pub fn ids(mut self, client: Ids, server: Ids) -> Script {
@@ -317,6 +332,14 @@ fn dns(id: u16, flags: u16, name: &str, kind: u16, address: Option<Ipv4Addr>) ->
         bytes.extend(address.octets());
     }
     bytes
+}
+
+/// A query for an address, or its answer, with its length in front.
+pub fn dns_over_tcp(id: u16, name: &str, is_answer: bool) -> Vec<u8> {
+    let address = is_answer.then_some(Ipv4Addr::new(10, 0, 0, 2));
+    let flags = if is_answer { 0x8180 } else { 0x0100 };
+    let message = dns(id, flags, name, 1, address);
+    [&(message.len() as u16).to_be_bytes()[..], &message].concat()
 }
 
 /// Milliseconds of a part, of all connections, rounded.
