@@ -272,6 +272,8 @@ fn clipped(stall: Stall, exchange: &Exchange) -> Stall {
 fn split_writes(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
     [exchange.caller, exchange.caller.opposite()]
         .into_iter()
+        // A turn may hold several messages.
+        .filter(|_| exchange.protocol.has_frames())
         .filter_map(|direction| {
             let extent = extent(exchange, direction)?;
             let state = &flow.directions[direction as usize];

@@ -34,6 +34,14 @@ pub enum Protocol {
     Unknown,
 }
 
+impl Protocol {
+    /// Its messages are parsed: where they begin and end is known.
+    pub fn has_frames(self) -> bool {
+        use Protocol::{Giop, Http1, Http2, Raw};
+        matches!(self, Http1 | Http2 | Giop | Raw)
+    }
+}
+
 /// The packets and bytes of one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extent {

@@ -156,7 +156,9 @@ def sentence(waits: Waits, about: Seen = Seen()) -> str:
     words = [_whole(waits, about.one_sided), _of_exchanges(waits)]
     openings = [
         f"{counted(about.refused, 'connection')} refused." if about.refused else "",
-        f"{counted(about.unanswered, 'attempt')} to connect unanswered." if about.unanswered else "",
+        f"{counted(about.unanswered, 'attempt')} to connect unanswered."
+        if about.unanswered
+        else "",
     ]
     failed = about.refused + about.unanswered
     words = [*openings, *words] if 2 * failed >= about.connections else [*words, *openings]

@@ -352,8 +352,11 @@ impl Turns {
     /// A RST is a finding where it refuses, or where something was under way.
     fn reset(&self, pending: &Pending, sink: &mut Sink) {
         let segment = &pending.segment;
-        let is_busy =
-            pending.calls_before > 0 || !self.has_calls && self.turn == Some(Direction::Request);
+        let is_busy = if self.knows_ends() {
+            pending.calls_before > 0
+        } else {
+            self.turn == Some(Direction::Request) && !self.is_one_way()
+        };
         let (cause, since) = match self.stage {
             Stage::Connecting if segment.direction == Direction::Reply => {
                 (Cause::ConnectionRefused, self.attempt_at)

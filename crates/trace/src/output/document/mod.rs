@@ -147,7 +147,6 @@ pub struct Capture {
     #[serde(default)]
     pub tcp: TcpCounts,
     /// What is wrong with its clock, and what that hides; null where nothing is.
-    #[serde(default)]
     pub clock: Option<String>,
     /// What cannot be known, and how to capture both directions, where most
     /// connections were captured in one direction only; null where they were not.
