@@ -194,7 +194,7 @@ def _of_exchanges(waits: Waits) -> str:
     """Of the exchanges alone, where idle connections hide what they spent their time with."""
     of_calls = shares(waits.exchanges)
     idle = sum(one.share for one in shares(waits.connections) if one.part in IDLE)
-    if not of_calls or idle < LONG_MIN:
+    if not of_calls or idle < LONG_MIN or of_calls[0].part in IDLE:
         return ""
     exchanges = counted(waits.exchanges.count, "exchange")
     return f"Of {_time(waits.exchanges.elapsed_ms)} in {exchanges}: {_largest(of_calls)}."
