@@ -49,11 +49,63 @@ def test_one_sentence_says_where_the_time_went() -> None:
         unattributed=(),
     )
     assert packet_waits.sentence(waits) == (
-        "Of 630 ms in 9 exchanges: 95 % server, until its first byte (600 ms). Connections were "
-        "idle for 40 % of the 1.00 s that they were open."
+        "Of 1.00 s on 2 connections: 60 % server, until its first byte (600 ms), 40 % client, "
+        "between requests (400 ms). Of 630 ms in 9 exchanges: 95 % server, until its first byte "
+        "(600 ms)."
+    )
+    busy = msgspec.structs.replace(waits, connections=elapsed(2, server=600.0, path=30.0))
+    assert packet_waits.sentence(busy) == (
+        "Of 630 ms on 2 connections: 95 % server, until its first byte (600 ms)."
     )
     nothing = Waits(connections=elapsed(0), exchanges=elapsed(0), longest=(), unattributed=())
     assert list(packet_waits.account(nothing)) == []
+
+
+def test_the_first_line_covers_lookups_that_no_connection_waited_for() -> None:
+    waits = Waits(
+        connections=elapsed(1, server=1_000.0, name_resolution=1_000.0),
+        exchanges=elapsed(1, server=1_000.0),
+        longest=(),
+        unattributed=(),
+        lookups_ms=3_000.0,
+    )
+    assert packet_waits.sentence(waits) == (
+        "Of 5.00 s on 1 connection and in lookups of names: 80 % name resolution (4.00 s), 20 % "
+        "server, until its first byte (1.00 s)."
+    )
+    alone = Waits(
+        connections=elapsed(0), exchanges=elapsed(0), longest=(), unattributed=(), lookups_ms=5e3
+    )
+    assert packet_waits.sentence(alone) == (
+        "Of 5.00 s in lookups of names: 100 % name resolution (5.00 s)."
+    )
+
+
+def test_connections_that_never_opened_are_counted_first() -> None:
+    waits = Waits(
+        connections=elapsed(1, syn_retransmission=999.0),
+        exchanges=elapsed(0),
+        longest=(),
+        unattributed=(),
+    )
+    refused = packet_waits.Seen(refused=3, connections=1)
+    assert packet_waits.sentence(waits, refused).startswith("3 connections refused. Of 999 ms")
+    mostly_open = packet_waits.Seen(refused=1, unanswered=2, connections=40)
+    assert packet_waits.sentence(waits, mostly_open).endswith(
+        "1 connection refused. 2 attempts to connect unanswered."
+    )
+
+
+def test_of_one_direction_nothing_is_said() -> None:
+    waits = Waits(
+        connections=elapsed(1, unattributed=2_700.0),
+        exchanges=elapsed(0),
+        longest=(),
+        unattributed=(),
+    )
+    assert packet_waits.sentence(waits, packet_waits.Seen(one_sided=True, connections=1)) == (
+        "Of 2.70 s on 1 connection, nothing can be said: only one direction was captured."
+    )
 
 
 def test_rows_and_bar_fit_into_80_columns_and_name_every_large_part() -> None:

@@ -14,7 +14,7 @@ from wirelab.cli import app
 from wirelab.records.trial import Trial
 from wirelab.report import dissection_text as text
 from wirelab.report.page import write_page
-from wirelab.report.sections import costs, packet_findings
+from wirelab.report.sections import costs, packet_advice, packet_findings
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.sections.tables import MARKS
 from wirelab.report.source import Source
@@ -34,7 +34,29 @@ def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
     said = " ".join(line.strip() for line in printed)
     assert "Packets alone prove no cause" in said
     assert "`wirelab dissect RUN --test`" in said
-    assert "test: server.nagle=off; 41 ms less" in said
+    assert "change: set TCP_NODELAY on the server's sockets" in said
+    assert "Then 41 ms less" in said
+    assert "server.nagle" not in said, "a switch of the lab changes no other program"
+
+
+def test_of_a_run_the_switch_that_tests_a_finding_is_named() -> None:
+    (finding,) = findings(FINDING)
+    assert packet_findings.remedy(finding, Standing(of_lab=True)) == (
+        "test: server.nagle=off; 41 ms less in each second call"
+    )
+
+
+def test_every_advice_names_the_side_that_has_to_change() -> None:
+    (finding,) = findings(FINDING)
+    held = {"axis": "client.nagle", "value": "off", "predict": ""}
+    (of_client,) = findings({**FINDING, "test": held})
+    assert "on the server's sockets" in packet_advice.advice(finding)
+    assert "on the client's sockets" in packet_advice.advice(of_client)
+    window = {"axis": "server.h2_window", "value": "library", "predict": ""}
+    (upload,) = findings({**FINDING, "cause": "h2-window-exhausted", "test": window})
+    assert "HTTP/2 window of the server" in packet_advice.advice(upload)
+    (unknown,) = findings({**FINDING, "cause": "server-think-time", "test": None})
+    assert packet_advice.advice(unknown) == ""
 
 
 def test_tested_findings_stand_apart_with_their_verdict() -> None:

@@ -7,6 +7,7 @@
 //! the one before it. Everything takes hostile input: a capture can come from anyone.
 
 pub mod capture;
+pub mod clock;
 pub mod diagnosis;
 pub mod flow;
 pub mod fuzzing;

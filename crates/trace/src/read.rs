@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use crate::clock::Clock;
 use crate::flow::event::Observer;
 use crate::flow::{Counts, Flows, Limits};
 use crate::packet::decode::{Decoded, Other, decode};
@@ -29,6 +30,10 @@ impl Analyzer {
     /// Takes the next frame, and reports its events to `observer`.
     #[inline]
     pub fn record(&mut self, record: &Record<'_>, observer: &mut impl Observer) {
+        let record = &Record {
+            at_ns: self.summary.clock.take(record.at_ns, record.number),
+            ..*record
+        };
         // Before decoding, so that the sums hold frames that cannot be decoded.
         self.summary.count(record);
         match decode(record) {
@@ -165,6 +170,8 @@ pub struct Summary {
     pub last_at_ns: Option<u64>,
     /// In order of appearance, the first few.
     pub link_types: Vec<LinkType>,
+    /// Its clock; the times above go on where it stepped back.
+    pub clock: Clock,
     /// Packets that the capturing process lost, as far as the capture shows.
     pub drops: Option<u64>,
     /// Where and why the reading ended before the file did.

@@ -2,4 +2,5 @@
 
 mod captures;
 mod dissection;
+mod foreign;
 mod fuzz;

@@ -98,6 +98,7 @@ class Dissection(msgspec.Struct, frozen=True, kw_only=True):
                 "connections": {"count": 0, "elapsed_ms": 0.0, "parts_ms": {}},
                 "exchanges": {"count": 0, "elapsed_ms": 0.0, "parts_ms": {}},
                 "longest": [],
+                "lookups_ms": 0.0,
                 "unattributed": [],
             },
             Waits,
@@ -158,6 +159,8 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
 
     bytes: int
     """Their bytes on the wire."""
+    clock: str | None = None
+    """What is wrong with its clock, and what that hides; null where nothing is."""
     damaged: str | None = None
     """Why the reading ended early, with the offset in the file; null where it did not."""
     drops: int | None = None
@@ -430,8 +433,13 @@ class FlowSums(msgspec.Struct, frozen=True, kw_only=True):
     """Of those seen, captured in one direction only."""
     opened: int
     """Of those, whose SYN was captured."""
+    refused: int = 0
+    """Attempts to connect that were answered by a RST; a client may try several times with the
+    same ports."""
     reused: int
     """Of those seen, that carried more than one exchange."""
+    unanswered: int = 0
+    """Of those seen, whose SYN was never answered."""
 
 
 class Gaps(msgspec.Struct, frozen=True, kw_only=True):
@@ -936,6 +944,9 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True):
     """What the server's processes did meanwhile; left out without a record of their host."""
     longest: tuple[Wait, ...]
     """The longest waits, the longest first."""
+    lookups_ms: float = 0.0
+    """Lookups of names that no connection waited for, each moment once per host,
+    milliseconds."""
     unattributed: tuple[Wait, ...]
     """The longest waits that cannot be attributed."""
 

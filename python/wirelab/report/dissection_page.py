@@ -40,7 +40,7 @@ def html(document: Dissection, standing: Standing | None = None) -> str:
     """The page as text."""
     findings = [PacketFinding.of(finding) for finding in document.findings]
     sections = [
-        packet_waits.section(document.waits),
+        packet_waits.section(document.waits, packet_waits.seen(document)),
         packet_findings.section(findings, document.exchanges.count, standing or Standing()),
         _connections(document),
         _over_time(document.series),
@@ -51,7 +51,7 @@ def html(document: Dissection, standing: Standing | None = None) -> str:
         Path(document.file).name,
         [section for section in sections if section is not None],
         kind="capture",
-        about=packet_waits.sentence(document.waits),
+        about=packet_waits.sentence(document.waits, packet_waits.seen(document)),
         facts=list(_facts(document)),
     ).html()
 

@@ -38,7 +38,7 @@ def lines(
     ``standing`` is what changes have shown of the findings; without it none was tested.
     ``unused_port`` is the sentence of :func:`unused_port`, if the capture was read by port."""
     nothing = _nothing_to_read(document.capture, document.flows.count, unused_port)
-    if nothing is None:
+    if nothing is None or document.names.queries:
         yield from packet_waits.lines(document)
         yield ""
     yield from _capture(document.capture, document.flows, document.exchanges)
@@ -116,6 +116,8 @@ def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
     if capture.truncated:
         held = counted(capture.truncated, "packet")
         yield f"held in part only: {held}; what they carry is known in part"
+    if capture.clock:
+        yield capture.clock
     if capture.one_sided:
         yield capture.one_sided
     alone = exchanges.unpaired

@@ -53,7 +53,7 @@ def html(result: Result) -> str:
     document = result.measured.document
     sections = [
         _trust(result),
-        packet_waits.section(document.waits),
+        packet_waits.section(document.waits, packet_waits.seen(document)),
         _connections(result),
         _requests(result),
         _load(document.load, result.kind),

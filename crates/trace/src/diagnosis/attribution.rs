@@ -272,11 +272,15 @@ fn clipped(stall: Stall, exchange: &Exchange) -> Stall {
 fn split_writes(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
     [exchange.caller, exchange.caller.opposite()]
         .into_iter()
+        // A turn may hold several messages.
+        .filter(|_| exchange.protocol.has_frames())
         .filter_map(|direction| {
             let extent = extent(exchange, direction)?;
-            let boundary = flow.directions[direction as usize]
+            let state = &flow.directions[direction as usize];
+            let full = state.sender.full_segment();
+            let boundary = state
                 .boundaries
-                .split(direction, extent, &flow.path)?;
+                .split(direction, extent, full, &flow.path)?;
             // A sender that may not send does not split.
             // With a full window, or after a loss, the kernel cuts where the
             // application did not.
@@ -440,11 +444,25 @@ pub(crate) fn unreadable_occurrences<'a>(
     stalls: impl Iterator<Item = &'a Stall>,
     path: &Path,
 ) -> Vec<Occurrence> {
+    let is_shown = |stall: &&Stall| {
+        stall.cause.needs_no_message()
+            && (stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(stall, path))
+    };
+    let mut stalls: Vec<Stall> = stalls.filter(is_shown).copied().collect();
+    // As in `attribute`: every moment is of one cause, and counts once.
+    stalls.sort_by_key(|stall| (stall.cause, stall.from));
+    let mut covered: Vec<(u64, u64)> = Vec::new();
+    let charge = |stall: &mut Stall| {
+        let times = latest(uncovered(&covered, stall.from, stall.to), stall.ns);
+        cover(&mut covered, stall.from, stall.to);
+        stall.ns = length(&times);
+    };
+    stalls.iter_mut().for_each(charge);
+    stalls.retain(is_significant_alone);
+    // In the order of the capture, as they were found.
+    stalls.sort_by_key(|stall| stall.to);
     stalls
-        .filter(|stall| stall.cause.needs_no_message() && is_significant_alone(stall))
-        .filter(|stall| {
-            stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(stall, path)
-        })
+        .iter()
         .map(|stall| Occurrence {
             cause: stall.cause,
             flow,

@@ -1,7 +1,8 @@
 //! One direction of a flow: finds the stalls of its sender.
 
 use crate::diagnosis::causes::congestion::Congestion;
-use crate::diagnosis::causes::loss::{Identifications, Losses};
+use crate::diagnosis::causes::identification::{Identifications, Late};
+use crate::diagnosis::causes::loss::Losses;
 use crate::diagnosis::causes::small_segments::{self, WriteBoundaries};
 use crate::diagnosis::causes::windows;
 use crate::diagnosis::path::Path;
@@ -56,7 +57,7 @@ impl DirectionState {
             return;
         }
         let newest = self.sender.take_acknowledged(segment.acknowledged);
-        if let Some(sent) = newest.filter(|sent| !sent.is_retransmitted) {
+        if let Some(sent) = newest.filter(|sent| sent.repeated.is_none()) {
             let ns = segment.at_ns.saturating_sub(sent.at);
             if segment.kind == SegmentKind::Acknowledgment {
                 path.add_sample(self.sender.direction, ns);
@@ -74,14 +75,8 @@ impl DirectionState {
         );
     }
 
-    /// A segment with payload. `peer_payload`: the newest payload of the other side.
-    pub(crate) fn sent(
-        &mut self,
-        segment: &Segment,
-        peer_payload: Option<(u64, u64)>,
-        path: &Path,
-        stalls: &mut Stalls,
-    ) {
+    /// A segment with payload, and what the other side had sent before it.
+    pub(crate) fn sent(&mut self, segment: &Segment, late: Late, path: &Path, stalls: &mut Stalls) {
         if segment.offset < self.sender.next {
             let is_loss = self
                 .losses
@@ -102,12 +97,12 @@ impl DirectionState {
                 .missing(self.sender.next, &after, self.sender.last.as_ref(), path);
             self.identifications.clear_missing();
         }
-        match self.identifications.stall(segment, peer_payload, path) {
+        match self.identifications.stall(segment, late, path) {
             Some(stall) => {
                 self.congestion.lost();
                 stalls.push(stall);
             }
-            None => self.in_order(after, peer_payload, path, stalls),
+            None => self.in_order(after, late.peer_payload, path, stalls),
         }
         self.sender.remember(after, segment.bytes);
         // The next silence is after this segment, and its sender knew what was

@@ -220,7 +220,7 @@ const WINDOW_OF_A_MESSAGE: &str = "1000";
 fn sentence(figures: &Figures) -> String {
     let (sender, receiver) = sides(figures.direction);
     let what = match figures.cause {
-        Cause::SynRetransmission => "a connection opened late: its SYN, or the answer to it, had to be sent again".to_string(),
+        Cause::SynRetransmission => "a SYN, or the answer to it, had to be sent again, so that its connection opened late or not at all".to_string(),
         Cause::DataRetransmission => format!("payload of the {sender} was lost and had to be sent again"),
         Cause::TailLoss => format!("the last segment of the {sender} was lost: none behind it showed the loss, so a timer had to run out"),
         Cause::Reordering => format!("packets of the {sender} overtook each other, and those that came first had to wait for the others"),
@@ -318,7 +318,15 @@ fn test(figures: &Figures) -> Option<Test> {
     let gone = format!("the {} {go}", counted(figures.occurrences, "occurrence"));
     let gone = if figures.ms_total > 0.0 {
         let [total, median] = [figures.ms_total, figures.ms_median].map(duration);
-        format!("{gone}, that is {total} in all, {median} in a median one")
+        match figures.cause {
+            // Without the application's side it is not known when it wrote the late part: what
+            // it wrote only then is not sooner by any switch.
+            Cause::NagleDelayedAck => format!(
+                "{gone}, that is up to {total} in all, up to {median} in a median one: less where \
+                 the application itself wrote late"
+            ),
+            _ => format!("{gone}, that is {total} in all, {median} in a median one"),
+        }
     } else {
         gone
     };

@@ -1,16 +1,18 @@
 //! One connection, as the diagnosis sees it.
 
+use std::net::SocketAddr;
+
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::causes::connection_setup::{At, Handshake};
 use crate::diagnosis::causes::http2::Streams;
-use crate::diagnosis::causes::loss::Identifications;
+use crate::diagnosis::causes::identification::{Identifications, Late};
 use crate::diagnosis::causes::reply::ReplyDelays;
 use crate::diagnosis::causes::small_segments;
 use crate::diagnosis::causes::windows::{FlowControl, Frame};
 use crate::diagnosis::direction::DirectionState;
 use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
-use crate::diagnosis::sender::Sender;
+use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
 use crate::diagnosis::waits::{FlowAccount, Gap, Part, Sink, Turns, WaitSums};
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
@@ -21,7 +23,7 @@ use crate::protocol::exchange::{Ending, Exchange, Protocol};
 /// Later than any capture, ns since the Unix epoch.
 const TIME_MAX: u64 = 1 << 62;
 
-/// The initial congestion window (RFC 6928), segments.
+/// The largest initial congestion window (RFC 6928), segments.
 const INITIAL_WINDOW_SEGMENTS: u64 = 10;
 
 /// Behind the end of any stream, with room for sums, bytes.
@@ -31,6 +33,8 @@ const OFFSET_MAX: u64 = 1 << 56;
 pub(crate) struct Flow {
     pub(crate) opening: Opening,
     pub(crate) path: Path,
+    /// Its two hosts, as a place in [`crate::diagnosis::Diagnosis`]'s list of them.
+    pub(crate) pair: Option<usize>,
     pub(crate) handshake: Handshake,
     /// By the direction that they send in.
     pub(crate) directions: [DirectionState; 2],
@@ -45,6 +49,11 @@ pub(crate) struct Flow {
     /// Of those, whose messages the capture has.
     pub(crate) read: u64,
     pub(crate) is_encrypted: bool,
+    /// The snap length has cut messages, so that their ends are not known. Then headers alone
+    /// decide.
+    pub(crate) has_lost_track: bool,
+    /// The newest missing bytes are the end of a packet that the capture holds.
+    is_cut: bool,
     pub(crate) reply_delays: ReplyDelays,
     pub(crate) waiting: Stalls,
     http2: Option<Box<(FlowControl, Streams)>>,
@@ -74,6 +83,7 @@ impl Flow {
             account: FlowAccount::default(),
             opening,
             path,
+            pair: None,
             handshake: Handshake::default(),
             ends: [None; 2],
             closed_at: None,
@@ -82,6 +92,8 @@ impl Flow {
             exchanges: 0,
             read: 0,
             is_encrypted: false,
+            has_lost_track: false,
+            is_cut: false,
             reply_delays: ReplyDelays::default(),
             waiting: Stalls::default(),
             http2: None,
@@ -102,6 +114,11 @@ impl Flow {
     fn segment(&mut self, segment: &Segment) {
         self.handshake.take(segment, &mut self.path);
         if segment.flags.has(Flags::SYN) {
+            if let Some(mss) = segment.mss {
+                for state in &mut self.directions {
+                    state.sender.announce(segment.direction, mss);
+                }
+            }
             self.is_scale_cut |= segment.options_cut;
             // With one SYN only, the shift of the other side's windows would be a
             // guess.
@@ -115,6 +132,7 @@ impl Flow {
         let back = segment.direction.opposite() as usize;
         let full = self.directions[way].sender.full_segment();
         self.directions[way].identifications.take(segment, full);
+        let late = self.late(segment);
         if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
             // Where its own payload was lost, the answer was not late for lack of ours.
             let spurious = segment.reports_duplicate
@@ -129,13 +147,28 @@ impl Flow {
             );
         }
         if segment.bytes > 0 {
-            let peer_payload = self.directions[back]
-                .sender
-                .last
-                .map(|last| (last.at, last.packet));
-            self.directions[way].sent(segment, peer_payload, &self.path, &mut self.waiting);
+            self.directions[way].sent(segment, late, &self.path, &mut self.waiting);
         }
         self.end(segment);
+    }
+
+    /// What the other side had sent before a segment that acknowledges it.
+    fn late(&self, segment: &Segment) -> Late {
+        let peer = &self.directions[segment.direction.opposite() as usize].sender;
+        let oldest = peer.unacknowledged.front();
+        Late {
+            peer_payload: peer.last.map(|last| (last.at, last.packet)),
+            unacknowledged_since: oldest
+                .filter(|sent| sent.end <= segment.acknowledged)
+                .map(|sent| sent.at),
+        }
+    }
+
+    /// Another connection between the same hosts sent a packet that way.
+    pub(crate) fn interleave(&mut self, direction: Direction) {
+        self.directions[direction as usize]
+            .identifications
+            .interleave();
     }
 
     fn end(&mut self, segment: &Segment) {
@@ -144,7 +177,11 @@ impl Flow {
             // The first FIN: one that is sent again delays nobody's reply.
             self.ends[segment.direction as usize].get_or_insert(at);
         }
-        if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
+        // A refusal closes nothing: the client may try again with the same ports.
+        let is_refusal = segment.flags.has(Flags::RST)
+            && self.opening.from_syn
+            && self.handshake.started_at().is_none();
+        if (segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST)) && !is_refusal {
             self.closed_at.get_or_insert(segment.at_ns);
         }
     }
@@ -168,8 +205,26 @@ impl Flow {
 
     /// The capture lacks bytes of a direction: what windows held is not known any more.
     pub(crate) fn skip_gap(&mut self, direction: Direction, end: u64) {
+        self.is_cut = end == self.directions[direction as usize].sender.next;
         self.directions[direction as usize].skip_gap(end.min(OFFSET_MAX));
         self.tracks_h2_windows = false;
+    }
+
+    /// It is not known any more where messages begin and end.
+    pub(crate) fn lose_track(&mut self) {
+        if self.is_cut {
+            self.has_lost_track = true;
+            self.turns.lose_calls();
+        }
+    }
+
+    /// The sender's end and the receiver's.
+    pub(crate) fn ends_of(&self, direction: Direction) -> (SocketAddr, SocketAddr) {
+        let Opening { client, server, .. } = self.opening;
+        match direction {
+            Direction::Request => (client, server),
+            Direction::Reply => (server, client),
+        }
     }
 
     /// All stalls that no exchange has outlived yet.
@@ -191,13 +246,19 @@ impl Flow {
 
     /// Its messages cannot be read, as far as is known.
     pub(crate) fn is_unreadable(&self) -> bool {
-        self.read == 0 && (self.exchanges > 0 || self.is_encrypted)
+        self.has_lost_track || self.read == 0 && (self.exchanges > 0 || self.is_encrypted)
+    }
+
+    /// Its exchanges have what delays them.
+    fn is_read(&self) -> bool {
+        !self.has_lost_track && (self.read > 0 || self.turns.has_calls())
     }
 
     /// An exchange is reported; false where the capture lacks what it was.
     pub(crate) fn record(&mut self, exchange: &Exchange) -> bool {
         self.exchanges += 1;
-        let is_read = exchange.ending != Ending::Unseen || exchange.reply.is_some();
+        let is_part = exchange.reply.is_some() && !self.has_lost_track;
+        let is_read = exchange.ending != Ending::Unseen || is_part;
         self.read += u64::from(is_read);
         is_read
     }
@@ -219,7 +280,7 @@ impl Flow {
         self.segment(segment);
         let mut sink = Sink {
             flow: id,
-            is_read: self.read > 0 || self.turns.has_calls(),
+            is_read: self.is_read(),
             account: &mut self.account,
             sums,
         };
@@ -254,10 +315,11 @@ impl Flow {
         let is_prompt = silent < self.path.slack(segment.direction);
         Gap {
             free_from: (!is_prompt)
-                .then(|| free_from(sender, &self.path))
+                .then(|| free_from(sender, segment.at_ns, &self.path))
                 .flatten(),
             closed: sender.windows.last_closed(segment.at_ns),
             closed_since,
+            follows_full: sender.last.is_some_and(|last| !last.is_small),
         }
     }
 
@@ -317,7 +379,7 @@ impl Flow {
     fn settle(&mut self, id: FlowId, sums: &mut WaitSums) {
         let mut sink = Sink {
             flow: id,
-            is_read: self.read > 0 || self.turns.has_calls(),
+            is_read: self.is_read(),
             account: &mut self.account,
             sums,
         };
@@ -332,43 +394,69 @@ impl Flow {
     /// The connection is over: divides the rest of its time.
     pub(crate) fn finish_waits(&mut self, id: FlowId, sums: &mut WaitSums) {
         let closed_since = [0, 1].map(|way| self.closed_since(way));
+        let closed = [0, 1].map(|way| self.directions[way].sender.windows.last_closed(self.now));
         let unanswered = self.directions.iter();
         for stall in unanswered.flat_map(|state| state.losses.unanswered()) {
             self.turns.explain(stall);
         }
         let mut sink = Sink {
             flow: id,
-            is_read: self.read > 0 || self.turns.has_calls(),
+            is_read: self.is_read(),
             account: &mut self.account,
             sums,
         };
         for found in self.waiting.take_found() {
             sink.find_stall(&found);
         }
-        self.turns.finish(&self.path, closed_since, &mut sink);
+        self.turns
+            .finish(&self.path, closed_since, closed, &mut sink);
         let account = std::mem::take(&mut self.account);
         sums.closed(id, self.turns.elapsed(), account);
     }
 
     /// What ended before an exchange that is over began is not asked for again, except
     /// where calls overtake each other.
-    pub(crate) fn forget_completed(&mut self, exchange: &Exchange) {
+    /// Returns those that no exchange can have met because messages were cut.
+    pub(crate) fn forget_completed(&mut self, exchange: &Exchange) -> Vec<Stall> {
         self.last_reply_end = exchange.reply.as_ref().map(|reply| reply.last_at_ns);
-        if exchange.protocol != Protocol::Http2 && exchange.protocol != Protocol::Giop {
+        let mut missed = Vec::new();
+        if self.has_lost_track {
+            let began = exchange.request.first_at_ns;
+            let ended = self.last_reply_end.unwrap_or(began);
+            missed.extend(self.waiting.iter().filter(|stall| stall.to < began));
+            self.waiting.forget_before(ended.saturating_add(1));
+        } else if exchange.protocol != Protocol::Http2 && exchange.protocol != Protocol::Giop {
             self.waiting.forget_before(exchange.request.first_at_ns);
         }
+        missed
     }
 }
 
-/// From when on nothing but its application keeps a sender from sending, ns: at once where
-/// less is on its way than any congestion window holds (RFC 6928: ten segments), otherwise
+/// From when on nothing but its application keeps a sender from sending what it sends at
+/// `at_ns`, ns: at once where less is on its way than any congestion window holds, otherwise
 /// when it knew that all has arrived. None: not yet, or not known.
-fn free_from(sender: &Sender, path: &Path) -> Option<u64> {
+fn free_from(sender: &Sender, at_ns: u64, path: &Path) -> Option<u64> {
     let last = sender.last?;
     let in_flight = sender.in_flight(last.end, last.at, path)?;
     if in_flight < INITIAL_WINDOW_SEGMENTS * sender.full_segment() {
-        return Some(last.at);
+        return (!is_released(sender, &last, at_ns, path)).then_some(last.at);
     }
     let arrived = sender.advertisements.acknowledging(last.end)?;
     Some(arrived.at + path.sender_rtt(sender.direction))
+}
+
+/// The first acknowledgment behind a flight of full segments let its sender go on at `at_ns`.
+/// Congestion windows begin with one segment to ten (RFC 2001, RFC 3390, RFC 6928), and are as
+/// small again after losses: that the sender waited for the acknowledgment shows that its own
+/// was full.
+fn is_released(sender: &Sender, last: &Sent, at_ns: u64, path: &Path) -> bool {
+    let sender_rtt = path.sender_rtt(sender.direction);
+    let release = sender
+        .advertisements
+        .progress_after(last.at.saturating_sub(sender_rtt));
+    let is_prompt = |released_at: u64| {
+        let known = released_at.saturating_add(sender_rtt);
+        at_ns.abs_diff(known) <= path.slack(sender.direction)
+    };
+    !last.is_small && release.is_some_and(|release| is_prompt(release.at))
 }

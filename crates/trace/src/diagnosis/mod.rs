@@ -38,11 +38,12 @@ use crate::flow::event::{
 };
 use crate::flow::map::FlowMap;
 use crate::host::{HostWindows, Timeline, WindowKind};
+use crate::protocol::dns;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::fragments::{Fragmented, Fragments};
-use causes::loss::Identifications;
+use causes::identification::Identifications;
 use causes::reply;
 use causes::windows::Frame;
 use finding::Tally;
@@ -86,6 +87,7 @@ pub struct Diagnosis {
     flows: FlowMap<Flow>,
     recently_closed: VecDeque<FlowId>,
     hosts: HashMap<(IpAddr, IpAddr), Hosts>,
+    interleaving: Interleaving,
     reuse: Reuse,
     tallies: Vec<Tally>,
     exchanges: u64,
@@ -93,6 +95,8 @@ pub struct Diagnosis {
     attributed: Vec<Attribution>,
     waits: WaitSums,
     names: Names,
+    /// Connections to name servers, once there was one.
+    resolvers: Option<FlowMap<[dns::Stream; 2]>>,
     host: Option<HostWindows>,
     fragments: Fragments,
     /// Open connections by client and server, once a segment came in fragments.
@@ -112,6 +116,7 @@ impl Diagnosis {
             flows: FlowMap::default(),
             recently_closed: VecDeque::new(),
             hosts: HashMap::new(),
+            interleaving: Interleaving::default(),
             reuse: Reuse::default(),
             tallies: Cause::ALL.map(|cause| Tally::new(cause, examples)).into(),
             exchanges: 0,
@@ -122,6 +127,7 @@ impl Diagnosis {
                 ..WaitSums::default()
             },
             names: Names::default(),
+            resolvers: None,
             host: None,
             fragments: Fragments::default(),
             ends: None,
@@ -211,6 +217,9 @@ impl Diagnosis {
         let Some(mut flow) = self.flows.remove(id) else {
             return;
         };
+        if let Some(resolvers) = &mut self.resolvers {
+            resolvers.remove(id);
+        }
         if let Some(ends) = &mut self.ends {
             ends.remove(&(flow.opening.client, flow.opening.server));
         }
@@ -218,7 +227,7 @@ impl Diagnosis {
         self.count_found();
         // No message could be read: what segments alone show is reported without
         // exchanges.
-        if flow.read == 0 {
+        if flow.read == 0 || flow.has_lost_track {
             let opening = flow.handshake.retransmission();
             for occurrence in
                 attribution::unreadable_occurrences(id, flow.stalls().chain(&opening), &flow.path)
@@ -277,6 +286,34 @@ impl Diagnosis {
     }
 }
 
+/// Which connection sent last, by its two hosts and direction.
+#[derive(Debug, Default)]
+struct Interleaving {
+    places: HashMap<(IpAddr, IpAddr), usize>,
+    newest: Vec<[Option<FlowId>; 2]>,
+}
+
+impl Interleaving {
+    /// The place of two hosts; None where there are too many.
+    fn place(&mut self, pair: (IpAddr, IpAddr)) -> Option<usize> {
+        let known = self.places.len();
+        if known >= HOSTS_MAX {
+            return self.places.get(&pair).copied();
+        }
+        let place = *self.places.entry(pair).or_insert(known);
+        if place == known {
+            self.newest.push([None; 2]);
+        }
+        Some(place)
+    }
+
+    /// A packet of `flow`; true where another connection sent the last one.
+    fn has_changed(&mut self, place: usize, direction: Direction, flow: FlowId) -> bool {
+        let newest = &mut self.newest[place][direction as usize];
+        newest.replace(flow).is_some_and(|last| last != flow)
+    }
+}
+
 impl Hosts {
     fn of(flow: &Flow) -> Hosts {
         Hosts {
@@ -321,8 +358,13 @@ impl Observer for Diagnosis {
             path,
             identifications,
         } = self.hosts.get(&hosts(opening)).copied().unwrap_or_default();
-        self.flows
-            .insert(flow, Flow::new(*opening, path, identifications));
+        let mut new = Flow::new(*opening, path, identifications);
+        new.pair = self.interleaving.place(hosts(opening));
+        self.flows.insert(flow, new);
+        if opening.server.port() == dns::PORT {
+            let resolvers = self.resolvers.get_or_insert_default();
+            resolvers.insert(flow, Default::default());
+        }
         if let Some(known) = &mut self.ends {
             known.insert(ends(opening), flow);
         }
@@ -342,6 +384,12 @@ impl Observer for Diagnosis {
         let Some(known) = self.flows.get_mut(flow) else {
             return;
         };
+        let direction = segment.direction;
+        if let Some(pair) = known.pair
+            && self.interleaving.has_changed(pair, direction, flow)
+        {
+            known.interleave(direction);
+        }
         if known.is_new() && known.opening.from_syn {
             let (client, server) = (known.opening.client.ip(), known.opening.server.ip());
             known.lookup(self.names.used_by(client, server, segment.at_ns));
@@ -361,7 +409,23 @@ impl Observer for Diagnosis {
         }
     }
 
-    fn bytes(&mut self, _flow: FlowId, _offset: u64, _bytes: &[u8], _segment: &Segment) {}
+    fn bytes(&mut self, flow: FlowId, _offset: u64, bytes: &[u8], segment: &Segment) {
+        if let Some(resolvers) = &mut self.resolvers
+            && let (Some(streams), Some(known)) = (resolvers.get_mut(flow), self.flows.get(flow))
+        {
+            let (source, destination) = known.ends_of(segment.direction);
+            let (names, at_ns, packet) = (&mut self.names, segment.at_ns, segment.packet);
+            streams[segment.direction as usize].take(bytes, |payload| {
+                names.take(&Datagram {
+                    packet,
+                    at_ns,
+                    source,
+                    destination,
+                    payload,
+                });
+            });
+        }
+    }
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
         if let Some(flow) = self.flows.get_mut(flow) {
@@ -412,8 +476,9 @@ impl ExchangeObserver for Diagnosis {
         self.latency_ns = self
             .latency_ns
             .saturating_add(attribution::latency_ns(flow, exchange));
-        flow.forget_completed(exchange);
-        for occurrence in occurrences {
+        let missed = flow.forget_completed(exchange);
+        let missed = attribution::unreadable_occurrences(exchange.flow, missed.iter(), &flow.path);
+        for occurrence in occurrences.into_iter().chain(missed) {
             self.count(occurrence);
         }
         if let Some(redirect) = reply::redirect(exchange) {
@@ -436,6 +501,12 @@ impl ExchangeObserver for Diagnosis {
     fn unpaired(&mut self, flow: FlowId, _message: Message) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.lose_calls();
+        }
+    }
+
+    fn lost_track(&mut self, flow: FlowId) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.lose_track();
         }
     }
 

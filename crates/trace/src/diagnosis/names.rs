@@ -1,4 +1,9 @@
 //! Lookups of names: how long they took, and which connection waited for them.
+//!
+//! A resolver asks for both kinds of addresses (A and AAAA), tries the names of its search
+//! list one after the other, asks again over TCP where an answer was cut, and asks both again
+//! where one of them was not answered. All of these together are one lookup to the
+//! connection that waited for them.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -12,8 +17,17 @@ const QUERIES_MAX: usize = 4096;
 const ANSWERS_MAX: usize = 256;
 /// A connection that opens later after an answer did not wait for it, ns.
 const USED_WITHIN_NS: u64 = 1_000_000_000;
+/// A resolver gives up a query so long after it was sent the last time, ns (resolv.conf(5):
+/// 5 s, and what a busy machine adds).
+const GIVEN_UP_WITHIN_NS: u64 = 6_000_000_000;
+/// A resolver asks the next question within this after the last answer, ns.
+const NEXT_WITHIN_NS: u64 = 20_000_000;
+/// No name server is further away, ns.
+const ROUND_TRIP_MAX_NS: u64 = 100_000_000;
 /// Times that are kept for the median.
 const TIMES_MAX: usize = 1 << 16;
+/// Hosts whose lookups are added up.
+const ASKERS_MAX: usize = 4096;
 const SLOWEST: usize = 5;
 
 /// A name that was looked up.
@@ -49,18 +63,64 @@ pub struct NameSums {
     pub times: Vec<u64>,
     /// The slowest, the slowest first.
     pub slowest: Vec<Lookup>,
+    /// Time of lookups that no connection waited for, each moment once per host, ns.
+    pub unused_ns: u64,
 }
 
 type QueryKey = (SocketAddr, u16, String, u16);
 
+/// A query without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Open {
+    asked: (u64, u64),
+    /// When it was sent again, the last time, and the packet.
+    repeated: Option<(u64, u64)>,
+}
+
+/// An answer that a connection may use.
+#[derive(Debug)]
+struct Answer {
+    asker: IpAddr,
+    addresses: Vec<IpAddr>,
+    lookup: Lookup,
+}
+
+impl Answer {
+    /// The resolver asked this together with `lookup`, before or behind it.
+    fn belongs_to(&self, asker: IpAddr, lookup: &Lookup) -> bool {
+        let own = &self.lookup;
+        // Of another name only where this one had no address: the next of a search list.
+        let is_related = own.name == lookup.name
+            || self.addresses.is_empty() && have_common_base(&own.name, &lookup.name);
+        self.asker == asker
+            && is_related
+            && own.asked.0 <= next_until(lookup)
+            && lookup.asked.0 <= next_until(own)
+    }
+}
+
+/// When the next question of the same lookup must have been asked, ns: over TCP it comes a round
+/// trip later, which the answer took, too.
+fn next_until(lookup: &Lookup) -> u64 {
+    let within = NEXT_WITHIN_NS + lookup.ns().min(ROUND_TRIP_MAX_NS);
+    lookup.answered.0.saturating_add(within)
+}
+
+/// Two names of one search list begin with the same label.
+fn have_common_base(one: &str, other: &str) -> bool {
+    one.split('.').next() == other.split('.').next()
+}
+
 /// Follows queries to their answers.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    open: HashMap<QueryKey, (u64, u64)>,
+    open: HashMap<QueryKey, Open>,
     /// In the order of their first query, answered ones among them: the oldest is
     /// forgotten first.
     order: VecDeque<(QueryKey, (u64, u64))>,
-    answers: VecDeque<(IpAddr, Vec<IpAddr>, Lookup)>,
+    answers: VecDeque<Answer>,
+    /// Until when the lookups of a host are added up, ns.
+    added_until: HashMap<IpAddr, u64>,
     sums: NameSums,
 }
 
@@ -82,54 +142,136 @@ impl Names {
 
     fn query(&mut self, key: QueryKey, at: (u64, u64)) {
         self.sums.queries += 1;
-        if self.open.contains_key(&key) {
+        if let Some(open) = self.open.get_mut(&key) {
+            open.repeated = Some(at);
             self.sums.repeated += 1;
             return;
         }
         if self.order.len() >= QUERIES_MAX
             && let Some((oldest, asked)) = self.order.pop_front()
-            && self.open.get(&oldest) == Some(&asked)
+            && self.open.get(&oldest).map(|open| open.asked) == Some(asked)
         {
             self.open.remove(&oldest);
         }
         self.order.push_back((key.clone(), at));
-        self.open.insert(key, at);
+        let open = Open {
+            asked: at,
+            repeated: None,
+        };
+        self.open.insert(key, open);
     }
 
     fn answer(&mut self, client: SocketAddr, message: dns::Message, at: (u64, u64)) {
         let key = (client, message.id, message.name, message.kind);
-        let Some(asked) = self.open.remove(&key) else {
+        let Some(open) = self.open.remove(&key) else {
             return;
         };
         let lookup = Lookup {
             name: key.2,
-            asked,
+            asked: open.asked,
             answered: at,
         };
         self.sums.add(&lookup, message.code != 0);
-        if self.answers.len() >= ANSWERS_MAX {
-            self.answers.pop_front();
+        if self.answers.len() >= ANSWERS_MAX
+            && let Some(unused) = self.answers.pop_front()
+        {
+            self.add_unused(&unused);
         }
-        self.answers
-            .push_back((client.ip(), message.addresses, lookup));
+        self.answers.push_back(Answer {
+            asker: client.ip(),
+            addresses: message.addresses,
+            lookup,
+        });
     }
 
     /// The lookup that a connection waited for, which opens at `at_ns`; for the first one alone.
     pub(crate) fn used_by(&mut self, client: IpAddr, server: IpAddr, at_ns: u64) -> Option<Lookup> {
-        let place = self
-            .answers
-            .iter()
-            .rposition(|(asker, addresses, lookup)| {
-                // Resolvers on the same host ask for others.
-                (*asker == client || asker.is_loopback() || client.is_loopback())
-                    && addresses.contains(&server)
-                    && lookup.answered.0 <= at_ns
-                    && at_ns - lookup.answered.0 <= USED_WITHIN_NS
-            })?;
-        self.answers.remove(place).map(|(_, _, lookup)| lookup)
+        let place = self.answers.iter().rposition(|answer| {
+            // Resolvers on the same host ask for others.
+            (answer.asker == client || answer.asker.is_loopback() || client.is_loopback())
+                && answer.addresses.contains(&server)
+                && answer.lookup.answered.0 <= at_ns
+        })?;
+        let found = &self.answers[place];
+        let (asker, mut lookup) = (found.asker, found.lookup.clone());
+        let mut used = vec![place];
+        // Each round may join some that reach the next ones; a search list has six names.
+        while self.join(asker, &mut lookup, &mut used, at_ns) {}
+        self.join_open(asker, &mut lookup, at_ns);
+        if at_ns - lookup.answered.0 > USED_WITHIN_NS {
+            return None;
+        }
+        used.sort_unstable();
+        for place in used.into_iter().rev() {
+            self.answers.remove(place);
+        }
+        let until = self.added_until.entry(asker).or_default();
+        *until = lookup.answered.0.max(*until);
+        Some(lookup)
     }
 
-    pub(crate) fn sums(self) -> NameSums {
+    /// Adds answers that belong to a lookup; false where there is none.
+    fn join(&self, asker: IpAddr, whole: &mut Lookup, used: &mut Vec<usize>, at_ns: u64) -> bool {
+        let before = used.len();
+        for (place, answer) in self.answers.iter().enumerate().rev() {
+            let is_new = answer.lookup.answered.0 <= at_ns && !used.contains(&place);
+            if is_new && answer.belongs_to(asker, whole) {
+                whole.asked = whole.asked.min(answer.lookup.asked);
+                whole.answered = whole.answered.max(answer.lookup.answered);
+                used.push(place);
+            }
+        }
+        used.len() > before
+    }
+
+    /// A query of the other kind was sent again and given up: the lookup lasted until then.
+    fn join_open(&self, asker: IpAddr, whole: &mut Lookup, at_ns: u64) {
+        if at_ns - whole.answered.0 <= NEXT_WITHIN_NS {
+            return;
+        }
+        let given_up = self.open.iter().filter(|((source, _, name, _), open)| {
+            let is_near = open.asked.0 <= whole.answered.0.saturating_add(NEXT_WITHIN_NS)
+                && whole.asked.0 <= open.asked.0.saturating_add(NEXT_WITHIN_NS);
+            source.ip() == asker && *name == whole.name && is_near
+        });
+        let repeated = given_up.filter_map(|(_, open)| open.repeated).max();
+        let last = repeated.filter(|last| at_ns.saturating_sub(last.0) <= GIVEN_UP_WITHIN_NS);
+        if let Some((_, packet)) = last {
+            whole.answered = (at_ns, packet);
+        }
+    }
+
+    fn add_unused(&mut self, answer: &Answer) {
+        self.add_time(
+            answer.asker,
+            answer.lookup.asked.0,
+            answer.lookup.answered.0,
+        );
+    }
+
+    fn add_time(&mut self, asker: IpAddr, from: u64, to: u64) {
+        if self.added_until.len() >= ASKERS_MAX && !self.added_until.contains_key(&asker) {
+            return;
+        }
+        let until = self.added_until.entry(asker).or_default();
+        self.sums.unused_ns += to.saturating_sub(from.max(*until));
+        *until = to.max(*until);
+    }
+
+    /// All lookups; those without an answer lasted until they were asked for the last time.
+    pub(crate) fn sums(mut self) -> NameSums {
+        for answer in std::mem::take(&mut self.answers) {
+            self.add_unused(&answer);
+        }
+        let open: Vec<_> = std::mem::take(&mut self.open).into_iter().collect();
+        let mut given_up: Vec<_> = open
+            .into_iter()
+            .filter_map(|(key, open)| Some((open.repeated?.0, open.asked.0, key.0.ip())))
+            .collect();
+        given_up.sort_unstable();
+        for (to, from, asker) in given_up {
+            self.add_time(asker, from, to);
+        }
         self.sums
     }
 }

@@ -13,6 +13,12 @@ const DEFAULT_SEGMENT_BYTES: u32 = 1448;
 const TIMESTAMPS_OPTION_BYTES: u32 = 12;
 /// A TCP header holds no more options, bytes.
 const OPTIONS_BYTES_MAX: u32 = 40;
+/// So many segments of one size show that they are full.
+const RUN_MIN: u32 = 3;
+/// Each within this after the one before, ns.
+const RUN_WITHIN_NS: u64 = 1_000_000;
+/// No path of IPv4 carries less (RFC 791: 576 bytes with headers and options).
+const RUN_BYTES_MIN: u32 = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sent {
@@ -21,8 +27,9 @@ pub(crate) struct Sent {
     pub(crate) at: u64,
     pub(crate) packet: u64,
     pub(crate) is_small: bool,
-    /// It was sent a second time: an answer may be to either (Karn and Partridge 1987).
-    pub(crate) is_retransmitted: bool,
+    /// When it was sent again, the last time, and the packet: an answer may be to either (Karn
+    /// and Partridge 1987).
+    pub(crate) repeated: Option<(u64, u64)>,
 }
 
 impl Sent {
@@ -33,7 +40,7 @@ impl Sent {
             end: segment.end(),
             at: segment.at_ns,
             packet: segment.packet,
-            is_retransmitted: false,
+            repeated: None,
         }
     }
 
@@ -65,8 +72,36 @@ pub(crate) struct Sender {
     pub(crate) last: Option<Sent>,
     /// The newest in a packet before the one of `last`.
     pub(crate) before_last: Option<Sent>,
-    segment_bytes_offered: Option<u32>,
+    /// By the MSS option of the receiver's SYN.
+    offered: Option<u32>,
+    /// By that of its own SYN: what its own link carries.
+    own_mss: Option<u32>,
     largest: u32,
+    run: Run,
+}
+
+/// Segments of one size, sent one right behind the other: where a path carries less than both
+/// sides announced, that is the size of full ones (RFC 1191).
+#[derive(Debug, Clone, Copy, Default)]
+struct Run {
+    bytes: u32,
+    count: u32,
+    /// The last size of which there were enough.
+    found: Option<u32>,
+}
+
+impl Run {
+    fn take(&mut self, bytes: u32, is_next: bool) {
+        self.count = if is_next && self.bytes == bytes {
+            self.count + 1
+        } else {
+            1
+        };
+        self.bytes = bytes;
+        if self.count >= RUN_MIN && bytes >= RUN_BYTES_MIN {
+            self.found = Some(bytes);
+        }
+    }
 }
 
 impl Sender {
@@ -80,8 +115,10 @@ impl Sender {
             unacknowledged: VecDeque::new(),
             last: None,
             before_last: None,
-            segment_bytes_offered: segment_bytes.map(u32::from),
+            offered: segment_bytes.map(u32::from),
+            own_mss: None,
             largest: 0,
+            run: Run::default(),
         }
     }
 
@@ -89,7 +126,13 @@ impl Sender {
     /// and no more than half of the largest window (RFC 1122 section 4.2.3.4, which
     /// matters where segments are 64 kB). Captures with offloads show several as one.
     pub(crate) fn full_segment(&self) -> u64 {
-        let full = match self.segment_bytes_offered {
+        // What its own link carries bounds a sender, too, unless it has sent more.
+        let own = self.own_mss.filter(|own| self.largest <= *own);
+        let offered = match (self.offered, own) {
+            (Some(offered), Some(own)) => Some(offered.min(own)),
+            (offered, own) => offered.or(own),
+        };
+        let full = match offered {
             Some(offered)
                 if (offered.saturating_sub(OPTIONS_BYTES_MAX)..=offered)
                     // The largest segment within the room for options below the MSS is
@@ -99,8 +142,15 @@ impl Sender {
             {
                 self.largest
             }
-            Some(offered) => offered.saturating_sub(TIMESTAMPS_OPTION_BYTES).max(1),
-            None => DEFAULT_SEGMENT_BYTES,
+            Some(offered) => {
+                let announced = offered.saturating_sub(TIMESTAMPS_OPTION_BYTES).max(1);
+                self.run
+                    .found
+                    .map_or(announced, |found| found.min(announced))
+            }
+            None => self.run.found.map_or(DEFAULT_SEGMENT_BYTES, |found| {
+                found.min(DEFAULT_SEGMENT_BYTES)
+            }),
         };
         // Linux bounds segments to half the largest window (tcp_bound_to_half_wnd).
         let half_window = self.windows.largest() / 2;
@@ -109,6 +159,16 @@ impl Sender {
             full
         } else {
             full.min(half_window)
+        }
+    }
+
+    /// What the receiver's SYN and its own announce.
+    pub(crate) fn announce(&mut self, side: Direction, mss: u16) {
+        let announced = Some(u32::from(mss));
+        if side == self.direction {
+            self.own_mss = announced;
+        } else {
+            self.offered = announced;
         }
     }
 
@@ -123,6 +183,10 @@ impl Sender {
     }
 
     pub(crate) fn remember(&mut self, sent: Sent, bytes: u32) {
+        let is_next = self.last.is_some_and(|last| {
+            last.end == sent.offset && sent.at.saturating_sub(last.at) <= RUN_WITHIN_NS
+        });
+        self.run.take(bytes, is_next);
         self.largest = self.largest.max(bytes);
         self.next = sent.end;
         if self.unacknowledged.len() == UNACKNOWLEDGED_MAX {

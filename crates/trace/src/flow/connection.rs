@@ -270,6 +270,11 @@ impl Connection {
             identification: packet.identification,
             reports_duplicate: reports_duplicate(packet.options, packet.acknowledgment),
             options_cut: packet.options_cut(),
+            mss: if packet.flags.has(Flags::SYN) {
+                SynOptions::parse(packet.options).mss
+            } else {
+                None
+            },
         }
     }
 

@@ -90,6 +90,8 @@ pub struct Segment {
     pub reports_duplicate: bool,
     /// The capture holds its TCP options in part only (its snap length).
     pub options_cut: bool,
+    /// Of a SYN: the largest segment that its sender takes.
+    pub mss: Option<u16>,
 }
 
 impl Segment {

@@ -18,6 +18,8 @@ struct Connection {
     rtt_ns: Option<u64>,
     exchanges: u64,
     in_flight: u64,
+    /// The client's SYN has no answer yet.
+    awaits_answer: bool,
 }
 
 #[derive(Debug)]
@@ -38,6 +40,8 @@ impl ConnectionCounts {
                 closed: 0,
                 reused: 0,
                 one_sided: OneSided::default(),
+                refused: 0,
+                unanswered: 0,
                 list: Vec::new(),
             },
             use_of: Connections::default(),
@@ -58,6 +62,7 @@ impl ConnectionCounts {
             rtt_ns: None,
             exchanges: 0,
             in_flight: 0,
+            awaits_answer: false,
         };
         self.open.insert(flow, connection);
     }
@@ -67,6 +72,7 @@ impl ConnectionCounts {
             return;
         };
         connection.packets[segment.direction as usize] += 1;
+        self.sums.refused += u64::from(connection.is_refused_by(segment));
         connection.acknowledges |= segment.flags.has(Flags::ACK);
         connection.bytes += u64::from(segment.header_bytes) + u64::from(segment.bytes);
         connection.retransmissions += u64::from(segment.kind == SegmentKind::Retransmission);
@@ -106,6 +112,7 @@ impl ConnectionCounts {
         };
         self.sums.closed += u64::from(closing != Closing::Unseen);
         self.sums.reused += u64::from(connection.exchanges > 1);
+        self.sums.unanswered += u64::from(connection.is_unanswered());
         match connection.only_side() {
             Some(Direction::Request) => self.sums.one_sided.requests += 1,
             Some(Direction::Reply) => self.sums.one_sided.replies += 1,
@@ -148,6 +155,22 @@ impl Connection {
             [0, _] => Some(Direction::Reply),
             _ => None,
         }
+    }
+
+    /// The segment is a RST in answer to a SYN.
+    fn is_refused_by(&mut self, segment: &Segment) -> bool {
+        let is_client = segment.direction == Direction::Request;
+        if is_client && segment.flags.has(Flags::SYN) {
+            self.awaits_answer = true;
+            return false;
+        }
+        // Whatever else comes shows that the capture lacks the answer, or is it.
+        let is_awaited = std::mem::take(&mut self.awaits_answer);
+        is_awaited && !is_client && segment.flags.has(Flags::RST)
+    }
+
+    fn is_unanswered(&self) -> bool {
+        self.awaits_answer && self.packets[Direction::Reply as usize] == 0
     }
 
     /// From the SYN to the client's answer to the server's, when neither was

@@ -18,7 +18,7 @@ use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use crate::protocol::tls::keylog::KeyLog;
 use crate::read::Summary;
-use crate::text::counted;
+use crate::text::{counted, duration};
 
 /// What to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -256,6 +256,10 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.diagnosis.unpaired(flow, message);
     }
 
+    fn lost_track(&mut self, flow: FlowId) {
+        self.diagnosis.lost_track(flow);
+    }
+
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
         self.accounts[segment.direction as usize].layer(layer, bytes, segment);
         self.ladders.layer(flow, layer, bytes, segment);
@@ -294,8 +298,26 @@ fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
         truncated: summary.truncated,
         drops: summary.drops,
         damaged: summary.damage.as_ref().map(ToString::to_string),
+        clock: clock_text(summary),
         one_sided,
     }
+}
+
+/// What the clock of a capture hides.
+fn clock_text(summary: &Summary) -> Option<String> {
+    let clock = &summary.clock;
+    if summary.packets > 1 && !clock.is_running {
+        return Some(
+            "all packets have the same time: nothing can be said of what took how long".to_owned(),
+        );
+    }
+    let (back_ns, packet) = clock.first?;
+    Some(format!(
+        "its clock stepped back {}, the first time by {} before packet {packet}: how long that step \
+         took is not known, and the account goes on behind it",
+        counted(clock.steps, "time"),
+        duration(back_ns as f64 / 1e6)
+    ))
 }
 
 /// What the capture does not show, where most connections show one side only.

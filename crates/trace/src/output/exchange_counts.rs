@@ -16,11 +16,19 @@ const OTHERS: &str = "(others)";
 
 /// Latencies in nanoseconds, to three digits.
 #[derive(Debug)]
-pub(super) struct Latencies(Histogram<u64>);
+pub(super) struct Latencies {
+    bins: Histogram<u64>,
+    least: u64,
+    most: u64,
+}
 
 impl Default for Latencies {
     fn default() -> Self {
-        Latencies(Histogram::new(3).expect("3 digits are within 0 to 5"))
+        Latencies {
+            bins: Histogram::new(3).expect("3 digits are within 0 to 5"),
+            least: u64::MAX,
+            most: 0,
+        }
     }
 }
 
@@ -30,18 +38,26 @@ impl Latencies {
 
     pub(super) fn record(&mut self, ns: u64) {
         // A histogram that resizes itself takes every value.
-        let _ = self.0.record(ns.min(Latencies::NS_MAX));
+        let _ = self.bins.record(ns.min(Latencies::NS_MAX));
+        (self.least, self.most) = (self.least.min(ns), self.most.max(ns));
     }
 
     pub(super) fn quantiles(&self) -> Option<Quantiles> {
         let us = |ns: u64| ns as f64 / 1e3;
-        (!self.0.is_empty()).then(|| Quantiles {
-            min: us(self.0.min()),
-            p50: us(self.0.value_at_quantile(0.5)),
-            p90: us(self.0.value_at_quantile(0.9)),
-            p99: us(self.0.value_at_quantile(0.99)),
-            max: us(self.0.max()),
-            n: self.0.len(),
+        // Bins have a width: no quantile lies outside what was seen.
+        let at = |part| {
+            us(self
+                .bins
+                .value_at_quantile(part)
+                .clamp(self.least, self.most))
+        };
+        (!self.bins.is_empty()).then(|| Quantiles {
+            min: us(self.least),
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            max: us(self.most),
+            n: self.bins.len(),
         })
     }
 }
@@ -116,7 +132,7 @@ impl ExchangeCounts {
 
     /// Of the latencies of exchanges with a whole reply.
     pub(super) fn median_ns(&self) -> Option<u64> {
-        let known = &self.latencies.0;
+        let known = &self.latencies.bins;
         (!known.is_empty()).then(|| known.value_at_quantile(0.5))
     }
 

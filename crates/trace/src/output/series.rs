@@ -121,6 +121,7 @@ mod tests {
             identification: None,
             reports_duplicate: false,
             options_cut: false,
+            mss: None,
         }
     }
 

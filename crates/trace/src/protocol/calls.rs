@@ -248,6 +248,11 @@ impl Calls {
         }
     }
 
+    /// Bytes are missing, and with them where messages begin and end.
+    pub(super) fn lose_track(&self, listener: &mut impl ExchangeObserver) {
+        listener.lost_track(self.flow);
+    }
+
     pub(super) fn abandon_unanswered(&mut self, listener: &mut impl ExchangeObserver) {
         let unanswered = |call: &Call| !call.is_answered();
         while let Some(place) = self.open.iter().position(unanswered) {

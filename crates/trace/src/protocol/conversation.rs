@@ -536,6 +536,7 @@ impl Unknown {
     /// Bytes are missing, perhaps whole messages.
     fn gap(&mut self, calls: &mut Calls, listener: &mut impl ExchangeObserver) {
         self.answering = false;
+        calls.lose_track(listener);
         calls.finish_all(|_| Ending::Unseen, listener);
     }
 

@@ -1,4 +1,4 @@
-//! Messages of DNS over UDP (RFC 1035 section 4), as far as the time of a lookup needs them.
+//! Messages of DNS (RFC 1035 section 4), as far as the time of a lookup needs them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -34,7 +34,35 @@ pub struct Message {
     pub addresses: Vec<IpAddr>,
 }
 
-/// Reads a datagram; None where it is no message with one question, or cut in that.
+/// Messages of one direction of a TCP connection, each with its length in front (RFC 1035
+/// section 4.2.2).
+#[derive(Debug, Default)]
+pub struct Stream {
+    held: Vec<u8>,
+}
+
+impl Stream {
+    /// Longer messages are answers to other questions than those for addresses, bytes.
+    const BYTES_MAX: usize = 16_384;
+
+    /// Takes the next bytes, and hands out the messages that are whole.
+    pub fn take(&mut self, bytes: &[u8], mut message: impl FnMut(&[u8])) {
+        self.held.extend_from_slice(bytes);
+        while let Some(length) = u16_at(&self.held, 0) {
+            let end = 2 + usize::from(length);
+            let Some(whole) = self.held.get(2..end) else {
+                break;
+            };
+            message(whole);
+            self.held.drain(..end);
+        }
+        if self.held.len() > Stream::BYTES_MAX {
+            self.held = Vec::new();
+        }
+    }
+}
+
+/// Reads a message; None where it is no message with one question, or cut in that.
 pub fn parse(bytes: &[u8]) -> Option<Message> {
     let header = bytes.first_chunk::<HEADER_BYTES>()?;
     let [id, flags, questions, answers] =

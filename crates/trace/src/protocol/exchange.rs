@@ -34,6 +34,14 @@ pub enum Protocol {
     Unknown,
 }
 
+impl Protocol {
+    /// Its messages are parsed: where they begin and end is known.
+    pub fn has_frames(self) -> bool {
+        use Protocol::{Giop, Http1, Http2, Raw};
+        matches!(self, Http1 | Http2 | Giop | Raw)
+    }
+}
+
 /// The packets and bytes of one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extent {
@@ -194,6 +202,9 @@ pub trait ExchangeObserver {
     /// A message has no counterpart: the capture lacks it, or does not show which it
     /// is. The exchange of a request is also reported, with [`Ending::Unseen`].
     fn unpaired(&mut self, _flow: FlowId, _message: Message) {}
+
+    /// Bytes are missing, and it is not known where the next message begins.
+    fn lost_track(&mut self, _flow: FlowId) {}
 
     /// The next bytes of a direction belong to `layer`. Every byte that a flow
     /// hands out is reported once; bytes of one packet may be reported late, when later

@@ -322,6 +322,7 @@ impl Giop {
         own.partial.clear();
         own.continued = None;
         cursor.release_all(Kind::Unknown, None);
+        calls.lose_track(cursor.listener);
         calls.abandon_all(cursor.listener);
         self.is_ambiguous = true;
     }

@@ -397,6 +397,7 @@ impl Http2 {
         own.reading = Reading::Lost;
         own.filled = 0;
         cursor.release_all(Kind::Unknown, None);
+        calls.lose_track(cursor.listener);
         calls.abandon_all(cursor.listener);
         self.is_ambiguous = true;
     }

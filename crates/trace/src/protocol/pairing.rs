@@ -121,6 +121,7 @@ impl Pairing {
         listener: &mut impl ExchangeObserver,
     ) {
         self.is_ambiguous = true;
+        calls.lose_track(listener);
         if side == 0 {
             calls.abandon_all(listener);
         } else if let Some(place) = calls.unanswered().filter(|_| self.answers) {

@@ -12,6 +12,7 @@ from pathlib import Path
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.records.wire import FindingPlace, PacketFinding
 from wirelab.report.section import Section, Table
+from wirelab.report.sections import packet_advice
 from wirelab.run import journal
 from wirelab.run.adaptive import recorded
 
@@ -41,6 +42,8 @@ class Standing:
     """Of the causes that were tested: ``holds``."""
     remedy: str = _BY_FILE
     """How to test the others."""
+    of_lab: bool = False
+    """The capture is of a run, whose switches test the findings."""
 
 
 def of_run(capture: Path, run: Path) -> Standing:
@@ -50,10 +53,11 @@ def of_run(capture: Path, run: Path) -> Standing:
     trials = journal.read(run / journal.NAME).trials if outcome is not None else ()
     own = next((trial for trial in trials if trial.id == capture.parent.name), None)
     if outcome is None or own is None:
-        return Standing({}, remedy)
+        return Standing({}, remedy, of_lab=True)
     causes = {one.planned.claim.cause for one in outcome.tested}
     found = {cause: outcome.of(own.point, cause) for cause in causes}
-    return Standing({cause: one.verdict for cause, one in found.items() if one}, remedy)
+    verdicts = {cause: one.verdict for cause, one in found.items() if one}
+    return Standing(verdicts, remedy, of_lab=True)
 
 
 def lines(findings: Sequence[PacketFinding], standing: Standing) -> Iterator[str]:
@@ -66,11 +70,11 @@ def lines(findings: Sequence[PacketFinding], standing: Standing) -> Iterator[str
     if tested:
         yield TESTED
         for finding in tested:
-            yield from _block(finding, standing.verdicts[finding.cause])
+            yield from _block(finding, standing, standing.verdicts[finding.cause])
     if others:
         yield UNTESTED
         for finding in others:
-            yield from _block(finding)
+            yield from _block(finding, standing)
         yield from _wrapped(standing.remedy, "")
 
 
@@ -78,11 +82,13 @@ def section(findings: Sequence[PacketFinding], exchanges: int, standing: Standin
     """The same for a page."""
     if not findings:
         return Section(UNTESTED, (NOTHING,))
-    columns = ["cause", "exchanges", "time of all", "median", "packets", "test", "verdict"]
+    last = "test" if standing.of_lab else "change"
+    columns = ["cause", "exchanges", "time of all", "median", "packets", last, "verdict"]
     rows = [
         [
             *(finding.cause, *figures(finding, exchanges), _places(finding) or NONE),
-            *(change(finding) or NONE, standing.verdicts.get(finding.cause, "not tested")),
+            (change(finding) if standing.of_lab else packet_advice.advice(finding)) or NONE,
+            standing.verdicts.get(finding.cause, "not tested"),
         ]
         for finding in findings
     ]
@@ -108,14 +114,25 @@ def change(finding: PacketFinding) -> str:
     return f"{finding.test.axis}={finding.test.value}" if finding.test else ""
 
 
-def _block(finding: PacketFinding, verdict: str = "") -> Iterator[str]:
+def remedy(finding: PacketFinding, standing: Standing) -> str:
+    """The switch of the lab that tests a finding, or what to change in another program; empty
+    where neither is known."""
+    if finding.test and standing.of_lab:
+        return f"test: {change(finding)}; {finding.test.predict}"
+    known = packet_advice.advice(finding)
+    expected = f". Then {finding.test.predict}" if finding.test else ""
+    return f"change: {known}{expected}" if known else ""
+
+
+def _block(finding: PacketFinding, standing: Standing, verdict: str = "") -> Iterator[str]:
     tested = f", tested: {verdict}" if verdict else ""
     yield from _wrapped(f"• {finding.cause}{tested}. {finding.words}", "  ")
     places = _places(finding)
     if places:
         yield from _wrapped(f"  packets {places}", "  ")
-    if finding.test:
-        yield from _wrapped(f"  test: {change(finding)}; {finding.test.predict}", "  ")
+    change_to_make = remedy(finding, standing)
+    if change_to_make:
+        yield from _wrapped(f"  {change_to_make}", "  ")
 
 
 def _places(finding: PacketFinding) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+import msgspec
+
 from wirelab.documents.dissection import (
     Dissection,
     Elapsed,
@@ -125,48 +127,94 @@ def shares(elapsed: Elapsed | HostElapsed) -> list[Share]:
     return sorted(made, key=lambda one: -one.ms)
 
 
-def sentence(waits: Waits) -> str:
-    """Answers "where did the time go?"; empty where no time passed."""
-    of_calls, of_connections = shares(waits.exchanges), shares(waits.connections)
-    if not of_connections:
-        return ""
+IDLE = ("client-before-request", "client-between-requests", "before-closing", "server-unasked")
+"""Parts in which nobody waited for anybody."""
+RESOLVING = "name-resolution"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What of a capture decides how much its account can show."""
+
+    one_sided: bool = False
+    refused: int = 0
+    """Attempts to connect that were refused."""
+    unanswered: int = 0
+    """Connections whose SYN was never answered."""
+    connections: int = 0
+
+
+def seen(document: Dissection) -> Seen:
+    """Of a dissection."""
+    flows = document.flows
+    return Seen(bool(document.capture.one_sided), flows.refused, flows.unanswered, flows.count)
+
+
+def sentence(waits: Waits, about: Seen = Seen()) -> str:
+    """Answers "where did the time go?": of all connections and lookups, then of the exchanges
+    where connections were idle; empty where nothing happened."""
+    words = [_whole(waits, about.one_sided), _of_exchanges(waits)]
+    openings = [
+        f"{counted(about.refused, 'connection')} refused." if about.refused else "",
+        f"{counted(about.unanswered, 'attempt')} to connect unanswered."
+        if about.unanswered
+        else "",
+    ]
+    failed = about.refused + about.unanswered
+    words = [*openings, *words] if 2 * failed >= about.connections else [*words, *openings]
+    return " ".join(filter(None, words))
+
+
+def of_everything(waits: Waits) -> Elapsed:
+    """All connections, with the lookups that none of them waited for."""
     whole = waits.connections
-    if not of_calls:
-        return (
-            f"Of {_time(whole.elapsed_ms)} on {counted(whole.count, 'connection')}: "
-            f"{_largest(of_connections)}."
-        )
-    idle = sum(
-        one.share
-        for one in of_connections
-        if one.part in ("client-before-request", "client-between-requests", "before-closing")
-    )
-    words = (
-        f"Of {_time(waits.exchanges.elapsed_ms)} in {counted(waits.exchanges.count, 'exchange')}: "
-        f"{_largest(of_calls)}."
-    )
-    if idle >= LONG_MIN:
-        words += (
-            f" Connections were idle for {_percent(idle)} of the {_time(whole.elapsed_ms)} that "
-            "they were open."
-        )
-    return words
+    if not waits.lookups_ms:
+        return whole
+    parts = dict(whole.parts_ms)
+    parts[RESOLVING] = parts.get(RESOLVING, 0.0) + waits.lookups_ms
+    elapsed_ms = whole.elapsed_ms + waits.lookups_ms
+    return msgspec.structs.replace(whole, elapsed_ms=elapsed_ms, parts_ms=parts)
+
+
+def _whole(waits: Waits, one_sided: bool) -> str:
+    whole = of_everything(waits)
+    parts = shares(whole)
+    if not parts:
+        return ""
+    places = [f"on {counted(whole.count, 'connection')}"] if whole.count else []
+    if waits.lookups_ms:
+        places.append("in lookups of names")
+    of = f"Of {_time(whole.elapsed_ms)} {' and '.join(places)}"
+    if one_sided and parts[0].part == "unattributed":
+        return f"{of}, nothing can be said: only one direction was captured."
+    return f"{of}: {_largest(parts)}."
+
+
+def _of_exchanges(waits: Waits) -> str:
+    """Of the exchanges alone, where idle connections hide what they spent their time with."""
+    of_calls = shares(waits.exchanges)
+    idle = sum(one.share for one in shares(waits.connections) if one.part in IDLE)
+    if not of_calls or idle < LONG_MIN or of_calls[0].part in IDLE:
+        return ""
+    exchanges = counted(waits.exchanges.count, "exchange")
+    return f"Of {_time(waits.exchanges.elapsed_ms)} in {exchanges}: {_largest(of_calls)}."
 
 
 def lines(document: Dissection) -> Iterator[str]:
     """For a terminal of 80 columns; nothing where no time passed."""
-    yield from account(document.waits)
+    yield from account(document.waits, seen(document))
     yield from lookups(document.names)
 
 
-def account(waits: Waits) -> Iterator[str]:
+def account(waits: Waits, about: Seen = Seen()) -> Iterator[str]:
     """Sentence, bar, table, the longest waits."""
-    words = sentence(waits)
+    words = sentence(waits, about)
     if not words:
         return
     yield from textwrap.wrap(words, WIDTH, break_on_hyphens=False)
-    main = waits.exchanges if waits.exchanges.elapsed_ms else waits.connections
-    shown = [one for one in shares(main) if one.share >= SHOWN_MIN]
+    shown = [one for one in shares(of_everything(waits)) if one.share >= SHOWN_MIN]
+    if not shown:
+        return
     fills = {one.part: FILLS[place % len(FILLS)] for place, one in enumerate(shown)}
     yield _bar(shown, fills)
     yield from _rows(waits, fills)
@@ -251,18 +299,14 @@ def _bar(shown: Sequence[Share], fills: dict[str, str]) -> str:
 
 def _rows(waits: Waits, fills: dict[str, str]) -> Iterator[str]:
     of_calls = {one.part: one for one in shares(waits.exchanges)}
-    of_connections = {one.part: one for one in shares(waits.connections)}
-    parts = [*of_calls, *(part for part in of_connections if part not in of_calls)]
+    of_connections = {one.part: one for one in shares(of_everything(waits))}
+    parts = [*of_connections, *(part for part in of_calls if part not in of_connections)]
     head = f"    {'':<37}{'connections':>18}"
-    if of_calls:
-        head = f"    {'':<37}{'exchanges':>18}{'connections':>18}"
-    yield head
+    yield head + (f"{'exchanges':>18}" if of_calls else "")
     for part in parts:
-        cells = (
-            [of_calls.get(part), of_connections.get(part)]
-            if of_calls
-            else [of_connections.get(part)]
-        )
+        cells = [of_connections.get(part)]
+        if of_calls:
+            cells.append(of_calls.get(part))
         if all(one is None or one.share < SHOWN_MIN for one in cells):
             continue
         row = f"  {fills.get(part, ' ')} {LABELS.get(part, part):<37}"
@@ -315,9 +359,9 @@ def _percent(share: float) -> str:
     return f"{percent:.0f} %" if percent >= 1 or percent == 0 else f"{percent:.1f} %"
 
 
-def section(waits: Waits) -> Section | None:
+def section(waits: Waits, about: Seen = Seen()) -> Section | None:
     """The same for a page; None where no time passed."""
-    words = sentence(waits)
+    words = sentence(waits, about)
     if not words:
         return None
     rows = []

@@ -37,6 +37,8 @@ impl Handshake {
                 // begins with 1 s and doubles (RFC 6298 section 2).
                 self.syn = Some((self.syn.map_or(at, |(first, _)| first), at));
             }
+            // Refused: a SYN behind it is another attempt.
+            Direction::Reply if segment.flags.has(Flags::RST) => *self = Handshake::default(),
             Direction::Reply if is_syn => self.take_syn_ack(at, path),
             Direction::Request => self.establish(at, path),
             Direction::Reply => {}

@@ -4,6 +4,7 @@ pub(super) mod congestion;
 pub(super) mod connection_setup;
 pub(super) mod fragments;
 pub(super) mod http2;
+pub(super) mod identification;
 pub(super) mod loss;
 pub(super) mod reply;
 pub(super) mod small_segments;

@@ -123,13 +123,14 @@ impl WriteBoundaries {
         self.ring.push_back(boundary);
     }
 
-    /// The boundary behind the segment in which the message begins, if that is small, ends
-    /// inside the message, and its sender had more at hand. Control frames of HTTP/2 may lie
+    /// The boundary behind the segment in which the message begins, if that is small (less than
+    /// `full`, as is known now), ends inside the message, and its sender had more at hand. Control frames of HTTP/2 may lie
     /// between, in segments of their own.
     pub(crate) fn split(
         &self,
         direction: Direction,
         extent: &Extent,
+        full: u64,
         path: &Path,
     ) -> Option<WriteBoundary> {
         let bytes = extent.bytes().saturating_add(extent.between_bytes.into());
@@ -143,7 +144,8 @@ impl WriteBoundaries {
         let over = search::from_end(&self.ring, |boundary| boundary.end <= extent.start);
         let mut boundaries = self.ring.range(over..).copied();
         let first = boundaries.find(|boundary| boundary.offset <= extent.start)?;
-        let mut split = Some(first).filter(available)?;
+        let is_small = first.end - first.offset < full;
+        let mut split = Some(first).filter(|first| is_small && available(first))?;
         let mut between = u64::from(extent.between_bytes);
         for next in boundaries.take_while(|next| next.end < extent.end) {
             // The boundary moves on only as far as there are bytes of control frames.

@@ -24,13 +24,13 @@ prop_compose! {
         at in number(), direction in direction(), flags in 0..32u8, offset in 0..9_000u64,
         bytes in 0..3_000u32, acknowledged in 0..12_000u64, window in 0..8_000u64,
         identification in proptest::option::of(0..20u16), reports_duplicate: bool,
-        options_cut: bool,
+        options_cut: bool, mss in proptest::option::of(0..2_000u16),
     ) -> Segment {
         Segment {
             packet: 1, at_ns: at, direction, kind: SegmentKind::Acknowledgment,
             flags: Flags(flags), offset, bytes, acknowledged, window, header_bytes: 66,
             link_header_bytes: 14, ip_header_bytes: 20, identification, reports_duplicate,
-            options_cut,
+            options_cut, mss,
         }
     }
 }

@@ -31,6 +31,7 @@ fn blank(at_ns: u64, direction: Direction) -> Segment {
         identification: None,
         reports_duplicate: false,
         options_cut: false,
+        mss: None,
     }
 }
 

@@ -81,8 +81,8 @@ impl DeadEnds {
     }
 
     /// The connection is over: what never got through. True where that is a request, which so
-    /// nobody can have answered.
-    pub(super) fn finish(&self, sink: &mut Sink) -> bool {
+    /// nobody can have answered. Of a capture of one side the answers to probes are missing.
+    pub(super) fn finish(&self, is_one_sided: bool, sink: &mut Sink) -> bool {
         let mut is_request = false;
         for direction in [Direction::Request, Direction::Reply] {
             let [sent, probes] = [&self.payload, &self.probes].map(|all| all[direction as usize]);
@@ -95,7 +95,7 @@ impl DeadEnds {
             };
             let dead = cause.and_then(|cause| sent.occurrence(cause, direction, sink));
             is_request |= dead.is_some() && direction == Direction::Request;
-            let unheard = (probes.count >= REPEATS_MIN)
+            let unheard = (probes.count >= REPEATS_MIN && !is_one_sided)
                 .then(|| probes.occurrence(Cause::KeepAliveDeath, direction, sink))
                 .flatten();
             dead.into_iter()

@@ -93,9 +93,31 @@ impl Part {
         )
     }
 
-    /// As [`Self::is_sending`], or a window was known to hold it.
-    pub(crate) fn is_window_or_sending(self) -> bool {
-        self.is_sending() || matches!(self, Part::WindowClosed | Part::WindowLimited)
+    /// As [`Self::is_sending`], or it seemed to have nothing to send.
+    pub(crate) fn is_of_sender(self) -> bool {
+        self.is_sending() || matches!(self, Part::ServerUnasked | Part::ClientBetweenRequests)
+    }
+
+    /// As [`Self::is_of_sender`], or a window was known to hold it.
+    pub(crate) fn is_window_or_sender(self) -> bool {
+        self.is_of_sender() || matches!(self, Part::WindowClosed | Part::WindowLimited)
+    }
+
+    /// As [`Self::is_window_or_sender`], or turns show that one side waited for the other.
+    pub(crate) fn is_waiting(self) -> bool {
+        self.is_window_or_sender() || matches!(self, Part::Path | Part::Server)
+    }
+
+    /// Packets of one side alone do not show it: it depends on what the other did meanwhile.
+    pub(crate) fn needs_both_sides(self) -> bool {
+        !matches!(
+            self,
+            Part::NameResolution
+                | Part::Connecting
+                | Part::SynRetransmission
+                | Part::LossRecovery
+                | Part::Unattributed
+        )
     }
 
     /// Found by turns and gaps alone; the repetition of what was lost replaces it.

@@ -21,6 +21,8 @@ pub(crate) struct Gap {
     pub(crate) closed: Option<(u64, u64)>,
     /// By the direction of the sender: since when its receiver's window is closed, ns.
     pub(crate) closed_since: [Option<u64>; 2],
+    /// The last segment of the same side was full: more was to come.
+    pub(crate) follows_full: bool,
 }
 
 /// A segment that ends a wait. It is judged when the next one comes: only then is

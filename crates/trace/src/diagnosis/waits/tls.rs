@@ -89,7 +89,8 @@ impl TlsTurns {
     fn judge(&self, pending: &Pending, expected: u64, sink: &mut Sink) {
         let segment = &pending.segment;
         let ns = segment.at_ns.saturating_sub(self.began.0);
-        if ns >= expected + COMPUTING_NS {
+        // Without both sides, the round trips are not known.
+        if expected > 0 && ns >= expected + COMPUTING_NS {
             sink.find(Occurrence {
                 cause: Cause::SlowTls,
                 flow: sink.flow,

@@ -13,17 +13,25 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::flow::event::{Direction, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::protocol::layer::Layer;
+use crate::protocol::layer::{Kind, Layer};
 
 /// A request that waited shorter may be answered behind the end of the capture, ns.
 const UNANSWERED_MIN_NS: u64 = 100_000_000;
 /// A lookup that takes longer is a finding, ns.
 const SLOW_LOOKUP_NS: u64 = 100_000_000;
 
+/// Where nothing shows the ends of messages, so many pauses of one side without an answer are
+/// a stream of messages one way.
+const ONE_WAY_MIN: u32 = 2;
+/// A side that pauses longer has ended its message, where nothing shows that, ns.
+const BETWEEN_MESSAGES_NS: u64 = 1_000_000_000;
+
 /// How far the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Connecting,
+    /// By a RST in answer to the SYN. Its client may try again with the same ports.
+    Refused,
     Open,
     Closing,
 }
@@ -35,6 +43,8 @@ pub(crate) struct Turns {
     /// Of the server's name, until the first packet.
     pub(crate) lookup: Option<Lookup>,
     began: Option<u64>,
+    /// The first SYN since the last refusal, ns.
+    attempt_at: u64,
     /// Until when time is divided, and the last packet before.
     mark: u64,
     mark_packet: u64,
@@ -53,6 +63,12 @@ pub(crate) struct Turns {
     calls: u32,
     has_calls: bool,
     is_lost: bool,
+    /// The last bytes are of a protocol that is not parsed: nothing shows where its messages
+    /// end.
+    is_unframed: bool,
+    /// Pauses of the side whose turn it is, since it began, and those of them between messages.
+    pauses: u32,
+    pauses_between: u32,
     /// The last payload of the server ended a call.
     ended_call: bool,
     /// The sender of the packet that is judged.
@@ -70,6 +86,7 @@ impl Turns {
             ring: WaitRing::default(),
             lookup: None,
             began: None,
+            attempt_at: 0,
             mark: 0,
             mark_packet: 0,
             last: (0, 0),
@@ -85,6 +102,9 @@ impl Turns {
             calls: 0,
             has_calls: false,
             is_lost: false,
+            is_unframed: false,
+            pauses: 0,
+            pauses_between: 0,
             ended_call: false,
             speaker: Direction::Request,
             speaks: false,
@@ -107,16 +127,25 @@ impl Turns {
         let ends_wait = segment.bytes > 0
             || is_edge
             || segment.kind == SegmentKind::KeepAlive
-            || self.stage == Stage::Connecting;
+            || self.is_opening();
         self.has_sent[segment.direction as usize] = true;
         if !ends_wait {
             return;
         }
         self.settle(path, sink);
         self.pending = Some(Pending::new(segment, gap, self.calls));
-        if self.stage == Stage::Connecting {
+        if self.is_opening() {
             self.settle(path, sink);
         }
+    }
+
+    fn is_opening(&self) -> bool {
+        matches!(self.stage, Stage::Connecting | Stage::Refused)
+    }
+
+    /// Of one side nothing was captured.
+    fn is_one_sided(&self) -> bool {
+        self.has_sent.contains(&false)
     }
 
     /// Why some of the time passed, as is known now.
@@ -147,6 +176,7 @@ impl Turns {
 
     #[inline]
     pub(crate) fn layer(&mut self, layer: Layer) {
+        self.is_unframed = layer.kind == Kind::Unknown;
         if let Some(pending) = &mut self.pending {
             pending.layer(layer.kind);
         }
@@ -173,10 +203,22 @@ impl Turns {
     }
 
     /// The connection is over: what passed after the last wait, and all that is kept.
-    pub(crate) fn finish(&mut self, path: &Path, closed_since: [Option<u64>; 2], sink: &mut Sink) {
+    /// `closed`: by the direction of the sender, when its receiver's window was closed last.
+    pub(crate) fn finish(
+        &mut self,
+        path: &Path,
+        closed_since: [Option<u64>; 2],
+        closed: [Option<(u64, u64)>; 2],
+        sink: &mut Sink,
+    ) {
         self.settle(path, sink);
         self.speaks = false;
-        if !self.dead_ends.finish(sink) {
+        if self.is_one_sided() {
+            let all = (self.began.unwrap_or(0), self.last.0);
+            self.ring
+                .replace(all, Part::Unattributed, Part::needs_both_sides, false);
+        }
+        if !self.dead_ends.finish(self.is_one_sided(), sink) {
             self.unanswered(sink);
         }
         let (at, packet) = self.last;
@@ -186,14 +228,22 @@ impl Turns {
         }
         let part = match (self.stage, self.turn) {
             (Stage::Connecting, _) => Part::Connecting,
-            (Stage::Closing, _) => Part::Closing,
+            (Stage::Closing | Stage::Refused, _) => Part::Closing,
             _ if self.tls.is_open() => Part::TlsHandshake,
+            (_, Some(Direction::Request)) if self.is_one_way() => Part::BeforeClosing,
             (_, Some(Direction::Request)) if self.calls > 0 || !self.has_calls => Part::Server,
             (_, Some(Direction::Request)) => Part::RequestTransfer,
             (_, Some(Direction::Reply)) => Part::ReplyTransfer,
             (_, None) => Part::ClientBeforeRequest,
         };
         self.until(part, at, packet, sink);
+        if self.turn.is_none() && self.stage == Stage::Open {
+            // Nobody sent: a closed window is all that there was to see.
+            for times in closed.into_iter().flatten() {
+                self.ring
+                    .replace(times, Part::WindowClosed, Part::is_by_turn, false);
+            }
+        }
         for wait in self.ring.drain() {
             sink.take(&wait);
         }
@@ -206,6 +256,7 @@ impl Turns {
 
     fn begin(&mut self, segment: &Segment, sink: &mut Sink) {
         self.began = Some(segment.at_ns);
+        self.attempt_at = segment.at_ns;
         self.mark = segment.at_ns;
         self.mark_packet = segment.packet;
         let is_syn = segment.flags.has(Flags::SYN);
@@ -252,6 +303,11 @@ impl Turns {
         if at <= self.mark {
             return;
         }
+        let part = if part.needs_both_sides() && self.is_one_sided() {
+            Part::Unattributed
+        } else {
+            part
+        };
         let wait = Wait {
             part,
             from: self.mark,
@@ -277,7 +333,7 @@ impl Turns {
             self.reset(pending, sink);
             self.is_reset = true;
         }
-        if self.stage == Stage::Connecting {
+        if self.is_opening() {
             self.connect(segment, sink);
         } else if self.tls.is_open() {
             self.until(Part::TlsHandshake, at, packet, sink);
@@ -296,11 +352,16 @@ impl Turns {
     /// A RST is a finding where it refuses, or where something was under way.
     fn reset(&self, pending: &Pending, sink: &mut Sink) {
         let segment = &pending.segment;
-        let is_busy =
-            pending.calls_before > 0 || !self.has_calls && self.turn == Some(Direction::Request);
+        let is_busy = if self.knows_ends() {
+            pending.calls_before > 0
+        } else {
+            self.turn == Some(Direction::Request) && !self.is_one_way()
+        };
         let (cause, since) = match self.stage {
-            Stage::Connecting => (Cause::ConnectionRefused, self.began.unwrap_or(self.mark)),
-            Stage::Open if is_busy => (Cause::ConnectionReset, self.mark),
+            Stage::Connecting if segment.direction == Direction::Reply => {
+                (Cause::ConnectionRefused, self.attempt_at)
+            }
+            Stage::Open if is_busy && !self.is_one_sided() => (Cause::ConnectionReset, self.mark),
             _ => return,
         };
         sink.find(Occurrence {
@@ -317,8 +378,10 @@ impl Turns {
     fn unanswered(&self, sink: &mut Sink) {
         let asked_at = self.payload_at[Direction::Request as usize];
         let ns = self.last.0.saturating_sub(asked_at);
-        let is_unanswered =
-            self.turn == Some(Direction::Request) && self.has_sent == [true; 2] && !self.is_reset;
+        let is_unanswered = self.turn == Some(Direction::Request)
+            && self.has_sent == [true; 2]
+            && !self.is_reset
+            && !self.is_one_way();
         if is_unanswered && ns >= UNANSWERED_MIN_NS {
             sink.find(Occurrence {
                 cause: Cause::Unanswered,
@@ -337,17 +400,24 @@ impl Turns {
     }
 
     fn connect(&mut self, segment: &Segment, sink: &mut Sink) {
-        let is_again = segment.flags.has(Flags::SYN) && segment.kind == SegmentKind::Retransmission;
-        let part = if is_again {
-            Part::SynRetransmission
-        } else {
-            Part::Connecting
+        let is_syn = segment.flags.has(Flags::SYN);
+        let is_again = is_syn && segment.kind == SegmentKind::Retransmission;
+        let part = match self.stage {
+            _ if is_again => Part::SynRetransmission,
+            Stage::Refused => Part::Closing,
+            _ => Part::Connecting,
         };
         self.until(part, segment.at_ns, segment.packet, sink);
-        let is_syn = segment.flags.has(Flags::SYN);
         if segment.flags.has(Flags::RST) {
-            self.stage = Stage::Closing;
-        } else if !is_syn && segment.direction == Direction::Request {
+            self.stage = Stage::Refused;
+        } else if is_syn && self.stage == Stage::Refused {
+            self.stage = Stage::Connecting;
+            self.attempt_at = segment.at_ns;
+            (self.has_closed, self.is_reset) = ([false; 2], false);
+        } else if !is_syn
+            && segment.direction == Direction::Request
+            && self.stage == Stage::Connecting
+        {
             self.stage = Stage::Open;
         }
     }
@@ -367,10 +437,13 @@ impl Turns {
             Some(Direction::Request) if is_prompt && direction == Direction::Request => {
                 self.until(Part::RequestTransfer, at, packet, sink);
             }
+            Some(Direction::Request) if self.is_one_way() => {
+                self.until(Part::BeforeClosing, at, packet, sink);
+            }
             Some(Direction::Request) if !self.is_idle(pending) => {
                 self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
             }
-            Some(Direction::Reply) if self.has_calls && pending.calls_before > 0 => {
+            Some(Direction::Reply) if self.knows_ends() && pending.calls_before > 0 => {
                 self.until(Part::ServerStall, at, packet, sink);
             }
             None if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
@@ -409,6 +482,22 @@ impl Turns {
 
     fn payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let segment = &pending.segment;
+        let at = segment.at_ns;
+        let since = match self.turn {
+            Some(_) => self.payload_at[segment.direction as usize].max(self.mark),
+            None => 0,
+        };
+        self.payload_by_turn(pending, path, sink);
+        if let Some((from, to)) = pending.gap.closed {
+            let times = (from.max(since), to.min(at));
+            let is_weaker = |part: Part| part.is_of_sender() || part == Part::Unattributed;
+            self.ring
+                .replace(times, Part::WindowClosed, is_weaker, false);
+        }
+    }
+
+    fn payload_by_turn(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+        let segment = &pending.segment;
         let (at, packet) = (segment.at_ns, segment.packet);
         let is_busy = self.has_calls && pending.calls_before > 0;
         let begins = pending.starts_call || pending.is_control();
@@ -442,6 +531,9 @@ impl Turns {
             (Some(Direction::Reply), Direction::Reply) if is_busy && self.ended_call => {
                 self.until(Part::Server, at, packet, sink);
             }
+            (Some(Direction::Request), Direction::Reply) if self.is_one_way() => {
+                self.until(Part::ServerUnasked, at, packet, sink);
+            }
             (None | Some(Direction::Request), Direction::Reply) => {
                 self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
             }
@@ -456,6 +548,39 @@ impl Turns {
     /// Its packets show no beginning, or those of one side are missing.
     fn is_unclear(&self) -> bool {
         !self.from_syn || self.has_sent.contains(&false)
+    }
+
+    /// Where messages end is known: by a length, a last chunk, or frames.
+    fn knows_ends(&self) -> bool {
+        self.has_calls && !self.is_unframed
+    }
+
+    /// The client sends messages that nobody answers, as far as pauses between them show.
+    fn is_one_way(&self) -> bool {
+        !self.knows_ends()
+            && self.turn == Some(Direction::Request)
+            && self.pauses_between >= ONE_WAY_MIN
+    }
+
+    /// What a side waited for that had sent something and sends more, with nothing in its way.
+    /// A pause inside a message, where that is known; otherwise it had nothing to send.
+    fn paused(&mut self, pending: &Pending, ns: u64) -> Part {
+        self.pauses += 1;
+        let is_short = self.pauses < ONE_WAY_MIN && ns < BETWEEN_MESSAGES_NS;
+        let is_within = pending.gap.follows_full
+            || match () {
+                () if self.is_unframed || self.is_lost => false,
+                // Records of TLS hide the ends of messages.
+                () if self.tls.is_done() && !self.has_calls => is_short,
+                () => true,
+            };
+        self.pauses_between += u32::from(!is_within);
+        match (pending.segment.direction, is_within) {
+            (Direction::Request, true) => Part::ClientStall,
+            (Direction::Reply, true) => Part::ServerStall,
+            (Direction::Request, false) => Part::ClientBetweenRequests,
+            (Direction::Reply, false) => Part::ServerUnasked,
+        }
     }
 
     /// No call is under way, as far as messages can be read.
@@ -491,9 +616,9 @@ impl Turns {
     fn within_message(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let segment = &pending.segment;
         let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
-        let (transfer, stall) = match direction {
-            Direction::Request => (Part::RequestTransfer, Part::ClientStall),
-            Direction::Reply => (Part::ReplyTransfer, Part::ServerStall),
+        let transfer = match direction {
+            Direction::Request => Part::RequestTransfer,
+            Direction::Reply => Part::ReplyTransfer,
         };
         let since = self.payload_at[direction as usize].max(self.mark);
         let is_prompt = at.saturating_sub(since) < path.slack(direction);
@@ -505,17 +630,15 @@ impl Turns {
             self.until(Part::Unattributed, at, packet, sink);
         } else if let Some(free) = pending.gap.free_from {
             let free = free.clamp(self.mark, at);
-            let is_short = at - free < path.slack(direction);
-            self.until(transfer, if is_short { at } else { free }, packet, sink);
-            self.until(stall, at, packet, sink);
+            if at - free < path.slack(direction) {
+                return self.until(transfer, at, packet, sink);
+            }
+            self.until(transfer, free, packet, sink);
+            let part = self.paused(pending, at - free);
+            self.until(part, at, packet, sink);
         } else {
             // Acknowledgments released it: the flight was as large as it could be.
             self.until(Part::CongestionLimited, at, packet, sink);
-        }
-        if let Some((from, to)) = pending.gap.closed {
-            let times = (from.max(since), to.min(at));
-            self.ring
-                .replace(times, Part::WindowClosed, Part::is_sending, false);
         }
     }
 
@@ -525,7 +648,9 @@ impl Turns {
         let way = segment.direction as usize;
         let is_silent = pending.is_control() || self.tls.is_ticket(pending, path);
         if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !is_silent {
-            self.turn = Some(segment.direction);
+            if self.turn.replace(segment.direction) != Some(segment.direction) {
+                (self.pauses, self.pauses_between) = (0, 0);
+            }
             self.payload_at[way] = segment.at_ns;
             if segment.direction == Direction::Request {
                 self.asked_packet = segment.packet;
@@ -534,7 +659,9 @@ impl Turns {
         }
         if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
             self.has_closed[way] = true;
-            self.stage = Stage::Closing;
+            if self.stage != Stage::Refused {
+                self.stage = Stage::Closing;
+            }
         }
     }
 
@@ -550,8 +677,10 @@ impl Turns {
             };
             let weaker = match part {
                 Part::LossRecovery => Part::is_by_turn,
-                Part::WindowClosed | Part::WindowLimited => Part::is_window_or_sending,
-                _ => Part::is_sending,
+                // Whose turn it was shows nothing where a window held the message back.
+                _ if stall.cause == Cause::H2WindowExhausted => Part::is_waiting,
+                Part::WindowClosed | Part::WindowLimited => Part::is_window_or_sender,
+                _ => Part::is_of_sender,
             };
             let times = (stall.from, stall.to);
             self.ring.replace(times, part, weaker, true);

@@ -84,6 +84,7 @@ impl Dissection {
         let found = diagnosis.results();
         self.findings = found.findings;
         self.waits = Waits::from(&found.waits);
+        self.waits.lookups_ms = found.names.unused_ns as f64 / 1e6;
         self.names = Names::from(found.names);
         self.divide_flows(&found.waits);
         found.host
@@ -145,6 +146,8 @@ pub struct Capture {
     /// Segments that were no plain progress.
     #[serde(default)]
     pub tcp: TcpCounts,
+    /// What is wrong with its clock, and what that hides; null where nothing is.
+    pub clock: Option<String>,
     /// What cannot be known, and how to capture both directions, where most
     /// connections were captured in one direction only; null where they were not.
     pub one_sided: Option<String>,

@@ -24,6 +24,13 @@ pub struct FlowSums {
     pub reused: u64,
     /// Of those seen, captured in one direction only.
     pub one_sided: OneSided,
+    /// Attempts to connect that were answered by a RST; a client may try several times with the
+    /// same ports.
+    #[serde(default)]
+    pub refused: u64,
+    /// Of those seen, whose SYN was never answered.
+    #[serde(default)]
+    pub unanswered: u64,
     /// The first of them, as many as asked for.
     pub list: Vec<Flow>,
 }

@@ -16,6 +16,9 @@ use crate::host::{HostDivision, HostPart, HostSums};
 pub struct Waits {
     /// All connections, each from its first packet to its last, added up.
     pub connections: Elapsed,
+    /// Lookups of names that no connection waited for, each moment once per host, milliseconds.
+    #[serde(default)]
+    pub lookups_ms: f64,
     /// All exchanges with a whole reply, each from the request's first byte to the reply's
     /// last, added up; the first of a connection with the opening of it.
     pub exchanges: Elapsed,
@@ -168,6 +171,7 @@ impl From<&WaitSums> for Waits {
                 sums.connections_ns,
                 &sums.connections,
             ),
+            lookups_ms: 0.0,
             exchanges: Elapsed::new(sums.exchange_count, sums.exchanges_ns, &sums.exchanges),
             longest: sums.longest.iter().map(Wait::from).collect(),
             unattributed: sums.unattributed.iter().map(Wait::from).collect(),

@@ -126,6 +126,7 @@ fn segment(direction: Direction, flags: Flags, at_ns: u64) -> Segment {
         identification: None,
         reports_duplicate: false,
         options_cut: false,
+        mss: None,
     }
 }
 

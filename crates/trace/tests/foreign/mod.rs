@@ -1,0 +1,11 @@
+//! Captures as others make them: conversations with computed times, and the true account of
+//! each.
+
+mod clocks;
+mod cut;
+mod lookups;
+mod losses;
+mod openings;
+mod script;
+mod streams;
+mod windows;
