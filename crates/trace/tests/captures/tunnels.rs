@@ -13,6 +13,8 @@ use super::tshark::{Folder, agree, has};
 const ETHERNET: u16 = 1;
 const A: [u8; 4] = [192, 0, 2, 1];
 const B: [u8; 4] = [192, 0, 2, 2];
+/// Label 16 with more behind it, label 17 at the bottom; class 0, TTL 64.
+const LABELS: [u8; 8] = [0, 1, 0, 64, 0, 1, 0x11, 64];
 const SNAP: [u8; 6] = [0xAA, 0xAA, 3, 0, 0, 0];
 
 fn ethertype(v6: bool) -> [u8; 2] {
@@ -125,19 +127,11 @@ fn tcp_behind_other_headers_is_read_as_wireshark_reads_it() {
     cases.check();
 }
 
-/// Labels and pseudowires.
 fn add_mpls(cases: &mut Cases) {
-    // Label 16 with more behind it, label 17 at the bottom; class 0, TTL 64.
-    let labels = [0, 1, 0, 64, 0, 1, 0x11, 64];
     for v6 in [false, true] {
         cases.add(ETHERNET, v6, 22, |ip| {
-            ethernet(0x8847, &put(&[&labels, &ip]))
+            ethernet(0x8847, &put(&[&LABELS, &ip]))
         });
-        // The control word of a pseudowire, then Ethernet.
-        cases.add(ETHERNET, v6, 40, |ip| {
-            ethernet(0x8847, &put(&[&labels, &[0; 4], &inner_frame(v6, &ip)]))
-        });
-        cases.add(219, v6, 8, |ip| put(&[&labels, &ip]));
     }
 }
 
@@ -272,6 +266,22 @@ fn only_encrypted(summary: &Summary) -> u64 {
     let encrypted = summary.other.encrypted;
     assert_eq!(summary.other, OtherPackets { encrypted, ..none });
     encrypted
+}
+
+#[test]
+fn pseudowires_and_mpls_without_ethernet_are_read() {
+    for v6 in [false, true] {
+        // With a control word, and without.
+        reads_silently(ETHERNET, v6, |ip| {
+            ethernet(0x8847, &put(&[&LABELS, &[0; 4], &inner_frame(v6, &ip)]))
+        });
+        reads_silently(ETHERNET, v6, |ip| {
+            let mut frame = inner_frame(v6, &ip);
+            frame[0] = 0xA2;
+            ethernet(0x8847, &put(&[&LABELS, &frame]))
+        });
+        reads_silently(219, v6, |ip| put(&[&LABELS, &ip]));
+    }
 }
 
 #[test]
