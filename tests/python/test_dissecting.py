@@ -32,7 +32,7 @@ def _pcap(file: Path, link_type: int, *frames: bytes) -> Path:
     [
         (ETHERNET, (), "The capture holds no packets."),
         (ETHERNET, (FRAME,), "No packet carries TCP"),
-        (USER0, (FRAME,), "linktype-147 is not known here"),
+        (USER0, (FRAME,), "1 packet in user0 is not read"),
     ],
 )
 def test_a_capture_that_can_show_nothing_is_not_acquitted(
@@ -75,7 +75,8 @@ def test_a_file_that_is_no_capture_is_refused_with_one_remedy(tmp_path: Path) ->
         (b"", "is empty", "capture again"),
         (b"\xd4\xc3\xb2\xa1", "cut at byte 4, within the pcap header of 24 bytes", "capture again"),
         (b"\x0a\x0d\x0d\x0a", "cut at byte 4, within the pcapng section header", "capture again"),
-        (b"\x1f\x8b\x08\x00", "compressed with gzip", "gunzip"),
+        (b"\x1f\x8b\x08\x00", "the gzip file cannot be read further", "copy it again"),
+        (b"\xfd7zXZ\x00", "compressed with xz", "unxz"),
     ],
 )
 def test_a_capture_of_which_nothing_is_there_is_told_what_is_missing(

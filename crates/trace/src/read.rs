@@ -1,5 +1,6 @@
 //! The way through a capture: frames, packets, connections.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -51,7 +52,12 @@ impl Analyzer {
                 self.summary.count_other(Other::Fragment);
                 observer.fragment(&fragment);
             }
-            Decoded::Other(other) => self.summary.count_other(other),
+            Decoded::Other(other) => {
+                self.summary.count_other(other);
+                if other == Other::UnknownLink {
+                    self.summary.count_unread(record.link_type);
+                }
+            }
         }
     }
 
@@ -127,13 +133,15 @@ pub struct OtherPackets {
     pub malformed: u64,
     /// Of a link type that is not read.
     pub unknown_link: u64,
+    /// Encrypted below TCP: 802.11, IPsec.
+    pub encrypted: u64,
 }
 
 impl OtherPackets {
     /// All of them.
     pub fn total(&self) -> u64 {
         let known = self.udp + self.ip + self.fragments + self.link;
-        known + self.cut + self.malformed + self.unknown_link
+        known + self.cut + self.malformed + self.unknown_link + self.encrypted
     }
 
     fn count(&mut self, other: Other) {
@@ -145,6 +153,7 @@ impl OtherPackets {
             Other::Cut => &mut self.cut,
             Other::Malformed => &mut self.malformed,
             Other::UnknownLink => &mut self.unknown_link,
+            Other::Encrypted => &mut self.encrypted,
         } += 1;
     }
 }
@@ -172,6 +181,8 @@ pub struct Summary {
     pub link_types: Vec<LinkType>,
     /// Its clock; the times above go on where it stepped back.
     pub clock: Clock,
+    /// Those of them that are not read, with their packets.
+    pub unread_links: Vec<(LinkType, u64)>,
     /// Packets that the capturing process lost, as far as the capture shows.
     pub drops: Option<u64>,
     /// Where and why the reading ended before the file did.
@@ -212,6 +223,31 @@ impl Summary {
 
     fn count_other(&mut self, other: Other) {
         self.other.count(other);
+    }
+
+    #[cold]
+    fn count_unread(&mut self, link_type: LinkType) {
+        let known = self
+            .unread_links
+            .iter_mut()
+            .find(|(known, _)| *known == link_type);
+        if let Some((_, packets)) = known {
+            *packets += 1;
+        } else if self.unread_links.len() < Summary::LINK_TYPES_MAX {
+            self.unread_links.push((link_type, 1));
+        }
+    }
+
+    /// Packets that may carry TCP and are not read, by what hides it.
+    pub fn unread(&self) -> BTreeMap<String, u64> {
+        let by_link = self.unread_links.iter();
+        let mut unread: BTreeMap<String, u64> = by_link
+            .map(|(link_type, packets)| (link_type.name(), *packets))
+            .collect();
+        if self.other.encrypted > 0 {
+            unread.insert("encrypted frames".to_owned(), self.other.encrypted);
+        }
+        unread
     }
 
     #[cold]

@@ -181,6 +181,7 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
     tcp: TcpCounts = msgspec.field(
         default_factory=lambda: msgspec.convert(
             {
+                "copies": 0,
                 "duplicate_acknowledgments": 0,
                 "fast_retransmissions": 0,
                 "out_of_order": 0,
@@ -198,6 +199,9 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
     """Packets that carry TCP."""
     truncated: int
     """Packets of which the file holds only the beginning."""
+    unread: dict[str, int] = msgspec.field(default_factory=dict)
+    """Packets that may carry TCP and are not read, by link type, or because they are encrypted
+    below TCP."""
 
 
 class Class(msgspec.Struct, frozen=True, kw_only=True):
@@ -840,6 +844,9 @@ class StallSums(msgspec.Struct, frozen=True, kw_only=True):
 class TcpCounts(msgspec.Struct, frozen=True, kw_only=True):
     """What of TCP's machinery shows, counted as Wireshark does."""
 
+    copies: int = 0
+    """Packets with TCP that the capture holds once more (a mirror port), which count nowhere
+    else."""
     duplicate_acknowledgments: int
     """Acknowledgments that repeat the one before."""
     fast_retransmissions: int
@@ -1018,6 +1025,7 @@ Cause = Literal[
     "zero-window",
     "connection-refused",
     "connection-reset",
+    "keep-alive-race",
     "unanswered",
     "slow-tls",
     "slow-dns",
@@ -1052,6 +1060,8 @@ Protocol = Literal[
     "raw",
     "tls",
     "postgresql",
+    "mysql",
+    "mongodb",
     "redis",
     "mqtt",
     "websocket",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from wirelab.documents.dissection import (
     Accounting,
@@ -118,6 +118,11 @@ def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
         yield f"held in part only: {held}; what they carry is known in part"
     if capture.clock:
         yield capture.clock
+    if capture.unread:
+        yield _unread(capture.unread)
+    if capture.tcp.copies:
+        copies = counted(capture.tcp.copies, "packet")
+        yield f"captured twice: {copies}; each counts once (a mirror port copies packets)"
     if capture.one_sided:
         yield capture.one_sided
     alone = exchanges.unpaired
@@ -125,6 +130,15 @@ def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
         requests, replies = counted(alone.requests, "request"), counted(alone.replies, "reply")
         words = "the capture lacks their counterparts, or cannot tell which they are"
         yield f"{requests} and {replies} stand alone: {words}"
+
+
+def _unread(unread: Mapping[str, int]) -> str:
+    """Packets that may carry TCP, and in what they are hidden."""
+    kinds = []
+    for name, packets in unread.items():
+        is_or_are = "is" if packets == 1 else "are"
+        kinds.append(f"{counted(packets, 'packet')} in {sanitize(name)} {is_or_are} not read")
+    return ", ".join(kinds)
 
 
 def unused_port(port: int, everything: Dissection) -> str:
@@ -143,9 +157,8 @@ def _nothing_to_read(capture: Capture, connections: int, unused: str) -> str | N
     """Why a capture can show no cost at all."""
     if not capture.packets:
         return "The capture holds no packets."
-    unknown = [name for name in capture.link_types if name.startswith("linktype-")]
-    if unknown and not capture.tcp_packets:
-        return f"No packet could be read: {', '.join(map(sanitize, unknown))} is not known here."
+    if capture.unread and not capture.tcp_packets:
+        return f"No packet carries TCP that can be read: {_unread(capture.unread)}."
     if not capture.tcp_packets:
         return "No packet carries TCP. Other packets are not analysed."
     if not connections:

@@ -58,6 +58,9 @@ pub enum Cause {
     ConnectionRefused,
     /// A RST ended a connection on which something was under way.
     ConnectionReset,
+    /// A request was sent on a kept connection that the server had just closed (RFC 9112
+    /// section 9.6).
+    KeepAliveRace,
     /// A request got no reply while its connection was seen.
     Unanswered,
     /// The handshake of TLS took longer than its round trips.
@@ -87,7 +90,7 @@ pub enum Cause {
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 35] = [
+    pub const ALL: [Cause; 36] = [
         Cause::SynRetransmission,
         Cause::TailLoss,
         Cause::DataRetransmission,
@@ -112,6 +115,7 @@ impl Cause {
         Cause::ZeroWindow,
         Cause::ConnectionRefused,
         Cause::ConnectionReset,
+        Cause::KeepAliveRace,
         Cause::Unanswered,
         Cause::SlowTls,
         Cause::SlowDns,
@@ -200,6 +204,7 @@ mod tests {
                 "zero-window",
                 "connection-refused",
                 "connection-reset",
+                "keep-alive-race",
                 "unanswered",
                 "slow-tls",
                 "slow-dns",

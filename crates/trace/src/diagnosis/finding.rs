@@ -244,6 +244,7 @@ fn sentence(figures: &Figures) -> String {
         Cause::ZeroWindow => format!("the {receiver} announced a closed window: its application did not read"),
         Cause::ConnectionRefused => "the server refused the connection (RST in answer to SYN)".to_string(),
         Cause::ConnectionReset => format!("the {sender} reset the connection while something was under way"),
+        Cause::KeepAliveRace => "the server closed a kept connection (FIN) while the client sent a request on it, and answered with RST. A client should close idle connections sooner than the server does (its idle timeout below the server's keep-alive timeout), or send such a request again on a new connection".to_string(),
         Cause::Unanswered => "a request got no reply before the connection or the capture ended".to_string(),
         Cause::SlowDns => "the name server took long to answer before the connection was opened".to_string(),
         Cause::MtuBlackHole => format!("large segments of the {sender} never arrived although the {receiver} was heard: a link with a smaller MTU drops them"),

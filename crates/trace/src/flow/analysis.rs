@@ -19,7 +19,7 @@ use crate::packet::{Flags, Packet};
 /// A fast retransmission follows the last duplicate acknowledgment within this, ns.
 const FAST_NS: u64 = 20_000_000;
 /// The round trip that is assumed where the handshake did not show one, ns.
-const OUT_OF_ORDER_NS: u64 = 3_000_000;
+pub(super) const OUT_OF_ORDER_NS: u64 = 3_000_000;
 
 /// The relation of a segment to those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +92,8 @@ pub struct Counts {
     pub resets: u64,
     /// Segments that came after later ones.
     pub out_of_order: u64,
+    /// Packets that the capture holds once more; they count nowhere else.
+    pub copies: u64,
     /// Probes of live or closed windows.
     pub keep_alives: u64,
     /// Payload bytes of all segments, on the wire.

@@ -1,6 +1,7 @@
 //! One connection: both directions, how it began and how it ended.
 
-use super::analysis::{Counts, Sender, Verdict, classify};
+use super::analysis::{Counts, OUT_OF_ORDER_NS, Sender, Verdict, classify};
+use super::copies;
 use super::event::{Closing, Direction, FlowId, Observer, Segment};
 use super::key::{Key, Side};
 use super::reassembly::{Memory, Output, Reassembly};
@@ -15,6 +16,9 @@ struct DirectionState {
     /// By its SYN; None before that, and without the option.
     window_shift: Option<u8>,
     saw_syn: bool,
+    identification: Option<u16>,
+    /// Its packets have had different identifications.
+    identifies: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -29,6 +33,7 @@ pub(super) struct Connection {
     last_at_ns: u64,
     closing: Option<Closing>,
     closed_at_ns: u64,
+    has_copies: bool,
 }
 
 impl Connection {
@@ -49,6 +54,7 @@ impl Connection {
             last_at_ns: packet.at_ns,
             closing: None,
             closed_at_ns: packet.at_ns,
+            has_copies: false,
         };
         connection.learn_bases(packet, connection.direction(side));
         connection
@@ -112,6 +118,26 @@ impl Connection {
             && peer.saw_syn
             && peer.numbers.base() == Some(packet.acknowledgment.wrapping_sub(1));
         !answers
+    }
+
+    /// What decides whether a packet of that side is a copy of another.
+    #[inline]
+    pub(super) fn sender(&mut self, packet: &Packet<'_>, side: Side) -> copies::Sender {
+        let direction = self.direction(side);
+        let own = &mut self.directions[direction as usize];
+        let identification = packet.identification.unwrap_or(0);
+        let last = own.identification.replace(identification);
+        own.identifies |= last.is_some_and(|last| last != identification);
+        copies::Sender {
+            name: u64::from(self.id) << 1 | direction as u64,
+            within_ns: self.round_trip_ns.unwrap_or(OUT_OF_ORDER_NS) / 2,
+            identifies: own.identifies,
+            has_copies: self.has_copies,
+        }
+    }
+
+    pub(super) fn note_copy(&mut self) {
+        self.has_copies = true;
     }
 
     /// Takes a packet: reports the segment and the bytes that it completes.

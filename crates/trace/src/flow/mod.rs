@@ -6,6 +6,7 @@
 
 mod analysis;
 mod connection;
+mod copies;
 pub mod event;
 mod key;
 pub(crate) mod map;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::analysis::Counts;
 use super::connection::Connection;
+use super::copies::Copies;
 use super::event::{Closing, Direction, FlowId, Observer, Opening};
 use super::key::{BuildKeyHasher, Key, Side};
 use super::reassembly;
@@ -54,6 +55,7 @@ pub struct Flows {
     held_bytes: usize,
     next_id: FlowId,
     counts: Counts,
+    copies: Copies,
 }
 
 impl Flows {
@@ -73,6 +75,7 @@ impl Flows {
             held_bytes: 0,
             next_id: 0,
             counts: Counts::default(),
+            copies: Copies::default(),
         }
     }
 
@@ -103,6 +106,12 @@ impl Flows {
         };
         self.touch(slot);
         let connection = &mut self.slots[slot as usize].connection;
+        let sender = connection.sender(packet, side);
+        if self.copies.is_copy(packet, sender) {
+            connection.note_copy();
+            self.counts.copies += 1;
+            return;
+        }
         let mut memory = reassembly::Memory {
             flow_bytes: self.limits.flow_bytes,
             bytes: self.limits.bytes,

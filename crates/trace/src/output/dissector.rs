@@ -295,6 +295,7 @@ fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
         first_at_ns: summary.first_at_ns,
         tcp: (&summary.flows).into(),
         link_types: summary.link_types.iter().map(|link| link.name()).collect(),
+        unread: summary.unread(),
         truncated: summary.truncated,
         drops: summary.drops,
         damaged: summary.damage.as_ref().map(ToString::to_string),

@@ -8,6 +8,7 @@ use super::file::Record;
 use super::link_layer::{LinkPayload, link_payload};
 use super::network::{self, Ip, NoIp, protocol};
 use super::tcp::{self, Flags};
+use super::tunnel;
 
 /// One packet of a capture that carries TCP, as far as it was captured.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +19,10 @@ pub struct Packet<'a> {
     pub at_ns: u64,
     /// Its length on the wire, with the link's header, bytes.
     pub wire_bytes: u32,
-    /// Of those the link's header.
+    /// Of those the link's header, and all headers of tunnels.
     pub link_header_bytes: u16,
+    /// These headers.
+    pub link_header: &'a [u8],
     /// Of those the IP header with options or extension headers.
     pub ip_header_bytes: u16,
     /// Of those the TCP header with options.
@@ -27,6 +30,8 @@ pub struct Packet<'a> {
     /// IPv4's identification (RFC 791): some systems count the packets of a
     /// connection in it. None in IPv6.
     pub identification: Option<u16>,
+    /// Routers that it may still pass (IPv4: time to live).
+    pub hop_limit: u8,
     /// The sender.
     pub source: SocketAddr,
     /// The receiver.
@@ -99,60 +104,138 @@ pub enum Other {
     Malformed,
     /// Its link type is not read here.
     UnknownLink,
+    /// What it carries is encrypted below IP or in place of it: 802.11, IPsec.
+    Encrypted,
 }
 
 /// Reads a frame.
 #[inline]
 pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
-    find(record).unwrap_or_else(|other| match other {
-        Other::Fragment => fragment(record).map_or(Decoded::Other(other), Decoded::Fragment),
-        _ => Decoded::Other(other),
-    })
-}
-
-/// Of TCP; None of another protocol, or where too little of it was captured.
-fn fragment(record: &Record<'_>) -> Option<Fragment> {
-    let LinkPayload::Ip { header_bytes } = link_payload(record.link_type, record.data) else {
-        return None;
-    };
-    let captured = record.data.get(header_bytes..)?;
-    let wire_bytes = record.wire_bytes.saturating_sub(header_bytes as u32);
-    let part = network::fragment(captured, wire_bytes)?;
-    Some(Fragment {
-        packet: record.number,
-        at_ns: record.at_ns,
-        ..part
-    })
-}
-
-#[inline]
-fn find<'a>(record: &Record<'a>) -> Result<Decoded<'a>, Other> {
     // Layer by layer: the first one that cannot be read names the class under which the
     // frame is counted (`OtherPackets`).
-    let link_header_bytes = match link_payload(record.link_type, record.data) {
-        LinkPayload::Ip { header_bytes } => header_bytes,
-        LinkPayload::Other => return Err(Other::Link),
-        LinkPayload::Cut => return Err(Other::Cut),
-        LinkPayload::Unknown => return Err(Other::UnknownLink),
+    let link = link_payload(record.link_type, record.data);
+    let whole = Part {
+        captured: record.data,
+        wire_bytes: record.wire_bytes,
+        header_bytes: 0,
     };
-    let captured = record.data.get(link_header_bytes..).ok_or(Other::Cut)?;
-    // Length on the wire and captured length differ wherever a snap length is set.
-    // Sequence numbers advance by the former; bytes can only be read from the latter.
-    let wire_bytes = record.wire_bytes.saturating_sub(link_header_bytes as u32);
-    let ip = network::parse(captured, wire_bytes).map_err(|error| match error {
-        NoIp::Cut => Other::Cut,
-        NoIp::Malformed => Other::Malformed,
-        NoIp::Fragment => Other::Fragment,
-    })?;
-    match ip.protocol {
-        protocol::TCP => tcp_packet(record, &ip, link_header_bytes as u16).map(Decoded::Tcp),
-        protocol::UDP => datagram(record, &ip).map(Decoded::Udp),
-        _ => Err(Other::Ip),
+    let read = whole
+        .behind(link)
+        .and_then(|part| packet(record, part, tunnel::TUNNELS_MAX));
+    read.unwrap_or_else(Decoded::Other)
+}
+
+/// An IP packet within a frame.
+#[derive(Debug, Clone, Copy)]
+struct Part<'a> {
+    /// From there on, as far as captured.
+    captured: &'a [u8],
+    /// From there on, bytes on the wire. This and the captured length differ wherever a snap
+    /// length is set: sequence numbers advance by the former, bytes can only be read from
+    /// the latter.
+    wire_bytes: u32,
+    /// Of the frame, before it.
+    header_bytes: usize,
+}
+
+impl<'a> Part<'a> {
+    #[inline]
+    fn behind(self, payload: LinkPayload) -> Result<Part<'a>, Other> {
+        let bytes = match payload {
+            LinkPayload::Ip { header_bytes } => header_bytes,
+            LinkPayload::Other => return Err(Other::Link),
+            LinkPayload::Encrypted => return Err(Other::Encrypted),
+            LinkPayload::Cut => return Err(Other::Cut),
+            LinkPayload::Unknown => return Err(Other::UnknownLink),
+        };
+        Ok(Part {
+            captured: self.captured.get(bytes..).ok_or(Other::Cut)?,
+            wire_bytes: self.wire_bytes.saturating_sub(bytes as u32),
+            header_bytes: self.header_bytes + bytes,
+        })
     }
+
+    /// What an IP packet here carries.
+    fn payload_of(self, ip: &Ip<'a>) -> Part<'a> {
+        Part {
+            captured: ip.payload,
+            wire_bytes: ip.payload_bytes,
+            header_bytes: self.header_bytes + ip.header_bytes,
+        }
+    }
+}
+
+/// Reads an IP packet with at most that number of others around the innermost one.
+#[inline]
+fn packet<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Result<Decoded<'a>, Other> {
+    let ip = match network::parse(part.captured, part.wire_bytes) {
+        Ok(ip) => ip,
+        Err(NoIp::Fragment) => return fragment(record, part),
+        Err(NoIp::Cut) => return Err(Other::Cut),
+        Err(NoIp::Malformed) => return Err(Other::Malformed),
+    };
+    match ip.protocol {
+        protocol::TCP => tcp_packet(record, &ip, part).map(Decoded::Tcp),
+        protocol::UDP => datagram_or_tunnel(record, &ip, part, tunnels_left),
+        number => {
+            let inside = tunnel::of_protocol(number, ip.payload);
+            if inside == LinkPayload::Other {
+                return Err(Other::Ip);
+            }
+            let inner = part.payload_of(&ip).behind(inside)?;
+            inner_packet(record, inner, tunnels_left)
+        }
+    }
+}
+
+#[cold]
+fn inner_packet<'a>(
+    record: &Record<'a>,
+    inner: Part<'a>,
+    tunnels_left: u8,
+) -> Result<Decoded<'a>, Other> {
+    let tunnels_left = tunnels_left.checked_sub(1).ok_or(Other::Malformed)?;
+    packet(record, inner, tunnels_left)
+}
+
+/// Of TCP; else it is only counted.
+fn fragment<'a>(record: &Record<'a>, part: Part<'a>) -> Result<Decoded<'a>, Other> {
+    let found = network::fragment(part.captured, part.wire_bytes).ok_or(Other::Fragment)?;
+    Ok(Decoded::Fragment(Fragment {
+        packet: record.number,
+        at_ns: record.at_ns,
+        ..found
+    }))
 }
 
 /// Source port, destination port, length, checksum (RFC 768).
 const UDP_HEADER_BYTES: usize = 8;
+
+fn datagram_or_tunnel<'a>(
+    record: &Record<'a>,
+    ip: &Ip<'a>,
+    part: Part<'a>,
+    tunnels_left: u8,
+) -> Result<Decoded<'a>, Other> {
+    let datagram = datagram(record, ip)?;
+    let [source, destination] = [datagram.source.port(), datagram.destination.port()];
+    if !tunnel::is_tunnel(source, destination) {
+        return Ok(Decoded::Udp(datagram));
+    }
+    let LinkPayload::Ip { header_bytes } =
+        tunnel::of_datagram(source, destination, datagram.payload)
+    else {
+        return Ok(Decoded::Udp(datagram));
+    };
+    let inner = part.payload_of(ip).behind(LinkPayload::Ip {
+        header_bytes: UDP_HEADER_BYTES + header_bytes,
+    })?;
+    match inner_packet(record, inner, tunnels_left) {
+        // A datagram of something else may have the port of a tunnel.
+        Err(Other::Malformed) => Ok(Decoded::Udp(datagram)),
+        read => read,
+    }
+}
 
 fn datagram<'a>(record: &Record<'a>, ip: &Ip<'a>) -> Result<Datagram<'a>, Other> {
     let header: &[u8; UDP_HEADER_BYTES] = ip.payload.first_chunk().ok_or(Other::Cut)?;
@@ -171,7 +254,9 @@ fn datagram<'a>(record: &Record<'a>, ip: &Ip<'a>) -> Result<Datagram<'a>, Other>
 }
 
 #[inline]
-fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, link: u16) -> Result<Packet<'a>, Other> {
+fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, part: Part<'a>) -> Result<Packet<'a>, Other> {
+    // A radiotap header may claim to be longer than any header is.
+    let link_header_bytes = u16::try_from(part.header_bytes).map_err(|_| Other::Malformed)?;
     let header = tcp::parse(ip.payload, ip.payload_bytes).map_err(|error| match error {
         tcp::NoHeader::Cut => Other::Cut,
         tcp::NoHeader::Malformed => Other::Malformed,
@@ -180,10 +265,12 @@ fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, link: u16) -> Result<Packet<
         number: record.number,
         at_ns: record.at_ns,
         wire_bytes: record.wire_bytes,
-        link_header_bytes: link,
+        link_header_bytes,
+        link_header: record.data.get(..part.header_bytes).unwrap_or(&[]),
         ip_header_bytes: ip.header_bytes as u16,
         tcp_header_bytes: header.header_bytes as u16,
         identification: ip.identification,
+        hop_limit: ip.hop_limit,
         source: SocketAddr::new(ip.source, header.source_port),
         destination: SocketAddr::new(ip.destination, header.destination_port),
         sequence: header.sequence,

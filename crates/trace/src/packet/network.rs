@@ -6,8 +6,18 @@ use super::byte_order::u16_at;
 
 /// The numbers of protocols (IANA).
 pub(crate) mod protocol {
+    /// IPv4 in IP (RFC 2003).
+    pub(crate) const IPV4: u8 = 4;
     pub(crate) const TCP: u8 = 6;
     pub(crate) const UDP: u8 = 17;
+    /// IPv6 in IP (RFC 2473, RFC 4213).
+    pub(crate) const IPV6: u8 = 41;
+    pub(crate) const GRE: u8 = 47;
+    pub(crate) const ESP: u8 = 50;
+    /// Ethernet in IP (RFC 3378).
+    pub(crate) const ETHER_IP: u8 = 97;
+    /// MPLS in IP (RFC 4023).
+    pub(crate) const MPLS: u8 = 137;
 }
 
 /// An IP packet that is whole, or whose first part is here.
@@ -19,6 +29,8 @@ pub(crate) struct Ip<'a> {
     pub(crate) protocol: u8,
     /// Of IPv4.
     pub(crate) identification: Option<u16>,
+    /// Routers that it may still pass (IPv4: time to live).
+    pub(crate) hop_limit: u8,
     /// Header with options, or with extension headers.
     pub(crate) header_bytes: usize,
     /// What is behind it, bytes on the wire.
@@ -114,6 +126,7 @@ fn ipv4(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
         destination: address(16),
         protocol: fixed[9],
         identification: Some(u16::from_be_bytes([fixed[4], fixed[5]])),
+        hop_limit: fixed[8],
         header_bytes,
         payload_bytes: total - header_bytes as u32,
         payload: between(captured, header_bytes, total),
@@ -216,6 +229,7 @@ fn ipv6(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
         destination: address(fixed, 24),
         protocol,
         identification: None,
+        hop_limit: fixed[7],
         header_bytes,
         payload_bytes: total - header_bytes as u32,
         payload: between(captured, header_bytes, total),

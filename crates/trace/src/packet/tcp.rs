@@ -33,6 +33,7 @@ mod option {
     pub(super) const MSS: u8 = 2;
     pub(super) const WINDOW_SCALE: u8 = 3;
     pub(super) const SACK: u8 = 5;
+    pub(super) const TIMESTAMPS: u8 = 8;
 }
 
 /// A header without options, bytes (RFC 9293 section 3.1).
@@ -141,7 +142,8 @@ pub(crate) fn reports_duplicate(options: &[u8], acknowledgment: u32) -> bool {
     if options.len() < SACK_BLOCK_BYTES + 2 {
         return false; // no room next to timestamps, as in almost all packets
     }
-    let Some(sack) = find_sack(options) else {
+    let Some(sack) = find(option::SACK, options).filter(|sack| sack.len() >= SACK_BLOCK_BYTES)
+    else {
         return false;
     };
     let edge = |at: usize| ByteOrder::Big.u32(sack, at);
@@ -161,7 +163,13 @@ pub(crate) fn reports_duplicate(options: &[u8], acknowledgment: u32) -> bool {
     up_to(right, acknowledgment) || inside_second()
 }
 
-fn find_sack(mut options: &[u8]) -> Option<&[u8]> {
+/// RFC 7323 section 3.
+pub(crate) fn has_timestamps(options: &[u8]) -> bool {
+    find(option::TIMESTAMPS, options).is_some_and(|option| option.len() == 10)
+}
+
+/// The first option of that kind, with kind and length.
+fn find(wanted: u8, mut options: &[u8]) -> Option<&[u8]> {
     while let Some((kind, rest)) = options.split_first() {
         match *kind {
             option::END => return None,
@@ -171,7 +179,7 @@ fn find_sack(mut options: &[u8]) -> Option<&[u8]> {
                 // forever.
                 let length = usize::from(*rest.first()?);
                 let value = options.get(..length).filter(|value| value.len() >= 2)?;
-                if kind == option::SACK && length >= SACK_BLOCK_BYTES {
+                if kind == wanted {
                     return Some(value);
                 }
                 options = &options[length..];

@@ -3,7 +3,7 @@
 
 use super::calls::{Call, Calls};
 use super::cursor::{Cursor, Pending, Place};
-use super::detect::{DETECTION_BYTES_MAX, Detection, Role, detect, websocket};
+use super::detect::{Detection, REQUEST_LINE_MAX, Role, detect, detect_cut, websocket};
 use super::exchange::{Ending, ExchangeObserver, Pdu, Protocol};
 use super::giop::Giop;
 use super::http1::{Http1, Next};
@@ -12,7 +12,7 @@ use super::layer::Kind;
 use super::raw::Raw;
 use super::tls::keylog::KeyLog;
 use super::tls::{Report, Tls, Upper};
-use super::turn_names::{TLS_REQUEST, turn_name};
+use super::turn_names::{TLS_REQUEST, requests_mysql_tls, turn_name};
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 
 /// Segments without a protocol that are looked at in a connection seen from its middle.
@@ -49,6 +49,8 @@ pub(super) struct Conversation {
     beginning: [bool; 2],
     /// HTTP/1.1 gave way to another protocol.
     is_switched: bool,
+    /// Its TLS began within MySQL.
+    is_within_mysql: bool,
     /// By direction: bytes handed out so far, gaps among them.
     reached: [u64; 2],
     pub(super) fin: [Option<u64>; 2],
@@ -67,6 +69,7 @@ impl Conversation {
             pending: Default::default(),
             beginning: [opening.from_syn; 2],
             is_switched: false,
+            is_within_mysql: false,
             reached: [0; 2],
             fin: [None; 2],
             last: [None; 2],
@@ -80,9 +83,7 @@ impl Conversation {
 
     pub(super) fn state_bytes(&self) -> usize {
         let parser = match &self.parser {
-            Parser::Undetected(undetected) => {
-                undetected.early.capacity() * size_of::<(Place, Vec<u8>)>() + DETECTION_BYTES_MAX
-            }
+            Parser::Undetected(undetected) => undetected.state_bytes(),
             Parser::Http1(http1) => http1.state_bytes(),
             Parser::Http2(http2) => http2.state_bytes(),
             Parser::Giop(giop) => giop.state_bytes(),
@@ -195,7 +196,7 @@ impl Conversation {
             Parser::Raw(raw) => raw.take(side, bytes, calls, cursor),
             Parser::Unknown(unknown) => {
                 unknown.take(side, bytes, calls, cursor);
-                if accepts_tls(side, bytes, calls) {
+                if accepts_tls(side, bytes, calls) || begins_tls(side, bytes, calls) {
                     calls.finish(0, Ending::Framed, cursor.listener);
                     self.parser = Parser::Undetected(Undetected::default());
                     self.beginning = [true; 2];
@@ -216,21 +217,20 @@ impl Conversation {
         };
         let segment = &place.segment;
         let beginning = self.beginning[segment.direction as usize];
-        // Both directions may wait at once; each is detected by its own bytes.
-        let own = |piece: &&(Place, Vec<u8>)| piece.0.segment.direction == segment.direction;
-        let mut first: Vec<u8> = Vec::new();
-        let early = undetected.early.iter().filter(own);
-        early.for_each(|(_, bytes)| first.extend_from_slice(bytes));
+        let mut first = undetected.first_bytes(segment.direction);
         let detection = if first.is_empty() {
             detect(bytes, beginning)
         } else {
-            first.extend_from_slice(&bytes[..bytes.len().min(DETECTION_BYTES_MAX)]);
+            first.extend_from_slice(&bytes[..bytes.len().min(REQUEST_LINE_MAX)]);
             detect(&first, beginning)
         };
         let detection = match detection {
             // TLS is not decrypted twice.
             Detection::Is(Protocol::Tls, _) if place.record.is_some() => Detection::None,
             Detection::None if self.is_switched => websocket(bytes),
+            Detection::None if self.is_within_mysql && place.record.is_some() => {
+                Detection::Is(Protocol::Mysql, Role::Either)
+            }
             other => other,
         };
         match detection {
@@ -250,12 +250,26 @@ impl Conversation {
             }
             _ => {}
         }
+        self.take_early(detection, segment.direction, keys, listener);
+        self.take_detected(place, bytes, keys, listener);
+    }
+
+    /// The protocol is known: takes what came before.
+    fn take_early(
+        &mut self,
+        detection: Detection,
+        sender: Direction,
+        keys: &KeyLog,
+        listener: &mut impl ExchangeObserver,
+    ) {
+        let Parser::Undetected(undetected) = &mut self.parser else {
+            return;
+        };
         let early = std::mem::take(&mut undetected.early);
-        self.decide(detection, segment.direction);
+        self.decide(detection, sender);
         for (place, bytes) in &early {
             self.take_detected(place, bytes, keys, listener);
         }
-        self.take_detected(place, bytes, keys, listener);
     }
 
     /// Takes bytes once it is known whether they are TLS.
@@ -278,6 +292,7 @@ impl Conversation {
             self.parser = Parser::Unknown(Unknown::default());
             return;
         };
+        self.is_within_mysql |= self.calls.protocol == Protocol::Mysql;
         self.calls.protocol = protocol;
         self.calls.caller = match role {
             Role::Client => sender,
@@ -300,6 +315,8 @@ impl Conversation {
                 Parser::Undetected(Undetected::default())
             }
             Protocol::Postgresql
+            | Protocol::Mysql
+            | Protocol::Mongodb
             | Protocol::Redis
             | Protocol::Mqtt
             | Protocol::Websocket
@@ -318,6 +335,7 @@ impl Conversation {
     ) {
         self.reached[direction as usize] = offset.saturating_add(bytes);
         let Some(mut tls) = self.tls.take() else {
+            self.detect_cut(direction, keys, listener);
             return self.lose(direction, offset, bytes, listener);
         };
         if let Some(last) = self.last_segment() {
@@ -330,6 +348,21 @@ impl Conversation {
             tls.gap(&segment, offset, bytes, upper);
         }
         self.tls = Some(tls);
+    }
+
+    /// What was captured of a first line may show what it was.
+    fn detect_cut(
+        &mut self,
+        direction: Direction,
+        keys: &KeyLog,
+        listener: &mut impl ExchangeObserver,
+    ) {
+        if let Parser::Undetected(undetected) = &self.parser
+            && let detection = detect_cut(&undetected.first_bytes(direction))
+            && matches!(detection, Detection::Is(..))
+        {
+            self.take_early(detection, direction, keys, listener);
+        }
     }
 
     /// What follows a gap, or ends before it, was reported after a segment.
@@ -453,6 +486,18 @@ impl Conversation {
 }
 
 impl Undetected {
+    /// Both directions may wait at once; each is detected by its own bytes.
+    fn first_bytes(&self, direction: Direction) -> Vec<u8> {
+        let own = |piece: &&(Place, Vec<u8>)| piece.0.segment.direction == direction;
+        let early = self.early.iter().filter(own);
+        early.flat_map(|(_, bytes)| bytes.iter().copied()).collect()
+    }
+
+    fn state_bytes(&self) -> usize {
+        let bytes: usize = self.early.iter().map(|(_, bytes)| bytes.capacity()).sum();
+        bytes + self.early.capacity() * size_of::<(Place, Vec<u8>)>()
+    }
+
     /// The bytes that waited are of no protocol.
     fn drop_early(&mut self, flow: FlowId, listener: &mut impl ExchangeObserver) {
         for (place, bytes) in self.early.drain(..) {
@@ -466,6 +511,12 @@ impl Undetected {
 fn accepts_tls(side: usize, bytes: &[u8], calls: &mut Calls) -> bool {
     let is_answer = side == 1 && bytes == b"S" && calls.protocol == Protocol::Postgresql;
     is_answer && (calls.get(0)).is_some_and(|call| &*call.exchange.name == TLS_REQUEST)
+}
+
+/// A client of MySQL speaks TLS from its next byte on. What was encrypted is MySQL again,
+/// which only its first packet shows.
+fn begins_tls(side: usize, bytes: &[u8], calls: &Calls) -> bool {
+    side == 0 && calls.protocol == Protocol::Mysql && requests_mysql_tls(bytes)
 }
 
 /// What TLS has decrypted goes to the parsers of its conversation.

@@ -17,6 +17,9 @@ const THRIFT_CALL: [u8; 4] = [0x80, 1, 0, 1];
 
 /// Bytes that the name of a method has at most (PROPPATCH and its like).
 const METHOD_BYTES_MAX: usize = 17;
+/// A request line that is longer is not waited for: what every recipient should take (RFC
+/// 9112 section 3).
+pub(super) const REQUEST_LINE_MAX: usize = 8000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detection {
@@ -40,12 +43,8 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
     // method. The first definite answer in this order holds.
     let detections = [
         prefixed(bytes, PREFACE, Detection::Is(Protocol::Http2, Role::Client)),
-        prefixed(
-            bytes,
-            b"HTTP/1.",
-            Detection::Is(Protocol::Http1, Role::Server),
-        ),
-        request(bytes),
+        status_line(bytes),
+        request_line(bytes),
         giop(bytes),
         tls(bytes),
         raw(bytes),
@@ -61,8 +60,9 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
     match (known, more) {
         (Some(known), _) => *known,
         // 24 bytes are the HTTP/2 preface, the longest prefix here (RFC 9113 section
-        // 3.4).
+        // 3.4). Only a request line may be longer.
         (None, Some(_)) if bytes.len() < DETECTION_BYTES_MAX => Detection::NeedMore,
+        _ if begins_request(bytes) && bytes.len() < REQUEST_LINE_MAX => request_line(bytes),
         _ => Detection::None,
     }
 }
@@ -77,22 +77,94 @@ fn prefixed(bytes: &[u8], prefix: &[u8], detection: Detection) -> Detection {
     }
 }
 
-/// A method in capitals, a blank, and what a target begins with (RFC 9112 section 3).
-fn request(bytes: &[u8]) -> Detection {
+/// The protocol of first bytes behind which the capture lacks some: a request line without
+/// its end is one if it begins with a method that is registered.
+pub(super) fn detect_cut(bytes: &[u8]) -> Detection {
+    // The methods of RFC 9110 section 9.3 and RFC 5789.
+    const METHODS: [&[u8]; 9] = [
+        b"GET /",
+        b"POST /",
+        b"PUT /",
+        b"PATCH /",
+        b"DELETE /",
+        b"HEAD /",
+        b"OPTIONS /",
+        b"TRACE /",
+        b"CONNECT ",
+    ];
+    let is_request = METHODS.iter().any(|method| bytes.starts_with(method));
+    match request_line(bytes) {
+        Detection::NeedMore if is_request => Detection::Is(Protocol::Http1, Role::Client),
+        other => other,
+    }
+}
+
+/// Version, blank, three digits, and a blank or the end of the line (RFC 9112 section 4).
+fn status_line(bytes: &[u8]) -> Detection {
+    const VERSION: &[u8] = b"HTTP/1.";
+    const BYTES: usize = VERSION.len() + b"1 200 ".len();
+    if bytes.len() < BYTES {
+        let (version, rest) = bytes.split_at(bytes.len().min(VERSION.len()));
+        let is_beginning = VERSION.starts_with(version) && rest.iter().all(is_of_status_line);
+        return if is_beginning {
+            Detection::NeedMore
+        } else {
+            Detection::None
+        };
+    }
+    match &bytes[VERSION.len()..BYTES] {
+        [
+            b'0'..=b'9',
+            b' ',
+            b'1'..=b'9',
+            b'0'..=b'9',
+            b'0'..=b'9',
+            b' ' | b'\r' | b'\n',
+        ] if bytes.starts_with(VERSION) => Detection::Is(Protocol::Http1, Role::Server),
+        _ => Detection::None,
+    }
+}
+
+fn is_of_status_line(byte: &u8) -> bool {
+    byte.is_ascii_digit() || byte.is_ascii_whitespace()
+}
+
+/// A method, a blank, a target, a blank, and a version (RFC 9112 section 3). Many protocols
+/// begin with a word in capitals: only the version distinguishes them.
+fn request_line(bytes: &[u8]) -> Detection {
+    const VERSION: &[u8] = b" HTTP/1.";
+    if !begins_request(bytes) {
+        return Detection::None;
+    }
+    let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
+        return Detection::NeedMore;
+    };
+    let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
+    let is_request = line
+        .split_last()
+        .is_some_and(|(minor, line)| minor.is_ascii_digit() && line.ends_with(VERSION));
+    if is_request {
+        Detection::Is(Protocol::Http1, Role::Client)
+    } else {
+        Detection::None
+    }
+}
+
+/// A method in capitals, a blank, and what a target begins with (RFC 9112 section 3.2): the
+/// absolute form of proxies and the authority form of CONNECT among them. Or a beginning of
+/// that.
+fn begins_request(bytes: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'-';
     let letters = bytes.iter().take_while(|byte| is_letter(byte)).count();
     if letters > METHOD_BYTES_MAX || bytes.starts_with(&PREFACE[..4]) {
-        return Detection::None;
+        return false;
     }
     match (letters, bytes.get(letters), bytes.get(letters + 1)) {
-        (_, None, _) | (3.., Some(b' '), None) => Detection::NeedMore,
-        (3.., Some(b' '), Some(b'/' | b'*')) => Detection::Is(Protocol::Http1, Role::Client),
-        // The absolute form of proxies and the authority form of CONNECT (RFC 9112
-        // section 3.2).
-        (3.., Some(b' '), Some(byte)) if byte.is_ascii_alphanumeric() || *byte == b'[' => {
-            Detection::Is(Protocol::Http1, Role::Client)
+        (_, None, _) | (3.., Some(b' '), None) => true,
+        (3.., Some(b' '), Some(byte)) => {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'*' | b'[')
         }
-        _ => Detection::None,
+        _ => false,
     }
 }
 
@@ -201,7 +273,14 @@ fn is_valid_head(head: FrameHead) -> bool {
 
 /// Of protocols that are not parsed, the one that these first bytes of a connection begin.
 fn by_turns(bytes: &[u8]) -> Detection {
-    let found = [postgres(bytes), redis(bytes), mqtt(bytes), thrift(bytes)];
+    let found = [
+        postgres(bytes),
+        mysql(bytes),
+        mongodb(bytes),
+        redis(bytes),
+        mqtt(bytes),
+        thrift(bytes),
+    ];
     let known = found.iter().find(|one| matches!(one, Detection::Is(..)));
     let more = found.iter().find(|one| matches!(one, Detection::NeedMore));
     *known.or(more).unwrap_or(&Detection::None)
@@ -250,6 +329,56 @@ fn postgres(bytes: &[u8]) -> Detection {
         version.map(|code| code == POSTGRES_3 || code == POSTGRES_SSL),
         Protocol::Postgresql,
     )
+}
+
+/// The server begins: a length, packet 0, protocol 10, and a version in text that ends with 0
+/// (MySQL documentation, "Protocol::HandshakeV10").
+fn mysql(bytes: &[u8]) -> Detection {
+    const BEGIN: [u8; 4] = [0, 0, 0, 10];
+    // One salt, flags and the name of a plugin: longer versions have no such greeting.
+    const LENGTH: std::ops::RangeInclusive<u8> = 40..=250;
+    let (length, rest) = match bytes {
+        [] => return Detection::NeedMore,
+        [length, rest @ ..] => (length, rest),
+    };
+    let known = rest.len().min(BEGIN.len());
+    if !LENGTH.contains(length) || rest[..known] != BEGIN[..known] {
+        return Detection::None;
+    }
+    let version = rest.get(BEGIN.len()..).unwrap_or_default();
+    match version
+        .iter()
+        .position(|byte| !matches!(byte, b'0'..=b'9' | b'.'))
+    {
+        Some(end) if end >= 5 && matches!(version[end], 0 | b'-' | b'a'..=b'z') => {
+            Detection::Is(Protocol::Mysql, Role::Server)
+        }
+        Some(_) => Detection::None,
+        None => Detection::NeedMore,
+    }
+}
+
+/// A header: length, request, the request that it answers (none), operation (MongoDB
+/// documentation, "Wire Protocol"). All are little-endian.
+fn mongodb(bytes: &[u8]) -> Detection {
+    const HEADER_BYTES: usize = 16;
+    // A header, and the largest message that a server takes.
+    const LENGTH: std::ops::RangeInclusive<u32> = 26..=48_000_000;
+    const OPERATIONS: [u32; 3] = [2004, 2012, 2013]; // query, compressed, message
+    let word = |at: usize| {
+        bytes
+            .get(at..)?
+            .first_chunk()
+            .map(|word| u32::from_le_bytes(*word))
+    };
+    let is_possible = word(0).is_none_or(|length| LENGTH.contains(&length))
+        && word(8).is_none_or(|answered| answered == 0)
+        && word(12).is_none_or(|operation| OPERATIONS.contains(&operation));
+    match (is_possible, bytes.len()) {
+        (false, _) => Detection::None,
+        (true, HEADER_BYTES..) => client(Protocol::Mongodb),
+        (true, _) => Detection::NeedMore,
+    }
 }
 
 /// An array of bulk strings (RESP, Redis serialization protocol specification).
@@ -347,6 +476,13 @@ mod tests {
             b"SSH-2.0-OpenSSH_9.2\r\n and more",
             b"0123456789 and so on, and on",
             b"get / http in small letters.",
+            b"NICK guest\r\nUSER guest 0 * :Guest\r\n",
+            b"RFB 003.008\n",
+            b"USER anonymous\r\n",
+            b"OPTIONS rtsp://example/stream RTSP/1.0\r\n",
+            b"INVITE sip:bob@example SIP/2.0\r\n",
+            b"HTTP/1.x is not a status line",
+            b"GET /index.html of HTTP 0.9\r\n",
             &[0; 24],
         ] {
             assert_eq!(
@@ -356,6 +492,20 @@ mod tests {
                 bytes.escape_ascii()
             );
         }
+    }
+
+    #[test]
+    fn a_long_request_line_is_waited_for_and_a_cut_one_needs_its_method() {
+        let line = [b"GET /".as_slice(), &[b'a'; 3000]].concat();
+        assert_eq!(detect(&line, true), Detection::NeedMore);
+        let is_request = Detection::Is(Protocol::Http1, Role::Client);
+        assert_eq!(detect_cut(&line), is_request);
+        assert_eq!(detect_cut(b"NICK guest"), Detection::NeedMore);
+        assert_eq!(detect_cut(b"NICK guest\r\n"), Detection::None);
+        let endless = [b"GET /".as_slice(), &[b'a'; REQUEST_LINE_MAX]].concat();
+        assert_eq!(detect(&endless, true), Detection::None);
+        let whole = [&line, b" HTTP/1.1\r\n".as_slice()].concat();
+        assert_eq!(detect(&whole, true), is_request);
     }
 
     #[test]
@@ -378,6 +528,10 @@ mod tests {
                 Protocol::Postgresql,
             ),
             (b"\0\0\0\x08\x04\xd2\x16\x2f", Protocol::Postgresql),
+            (
+                b"\x30\0\0\0\x01\0\0\0\0\0\0\0\xdd\x07\0\0\0\0\0\0\0",
+                Protocol::Mongodb,
+            ),
             (b"*2\r\n$3\r\nget\r\n$5\r\norder\r\n", Protocol::Redis),
             (
                 b"\x10\x13\0\x04MQTT\x04\x02\0\x3c\0\x07sensor1",
@@ -388,6 +542,8 @@ mod tests {
         ] {
             is(bytes, protocol, Role::Client);
         }
+        let greeting = b"\x4a\0\0\0\x0a8.0.33\0\x08\0\0\0";
+        is(greeting, Protocol::Mysql, Role::Server);
         assert_eq!(
             detect(b"*abc\r\n and so on, and so on", true),
             Detection::None

@@ -22,6 +22,10 @@ pub enum Protocol {
     Tls,
     /// PostgreSQL's, by turns.
     Postgresql,
+    /// MySQL's and MariaDB's, by turns.
+    Mysql,
+    /// MongoDB's, by turns.
+    Mongodb,
     /// Redis, by turns.
     Redis,
     /// MQTT, by turns.

@@ -3,7 +3,7 @@
 use wirelab_wire::ContentType;
 use wirelab_wire::codec::Codec;
 use wirelab_wire::http1::passive::{
-    self, Chunked, Framing, HEAD_BYTES_MAX, RequestHead, has_empty_line,
+    self, Chunked, Framing, HEAD_BYTES_MAX, ReplyHead, RequestHead, has_empty_line,
 };
 
 use super::calls::{Call, Calls, name};
@@ -195,12 +195,12 @@ impl Http1 {
         }
         let mut call = self.pairing.answered(calls);
         let head_only = call.as_ref().is_some_and(|call| call.head_only);
-        let parse = |bytes| match passive::reply(bytes, head_only) {
-            Ok(head) => Ok(head.map(|head| (head, head.bytes))),
+        let parse = |bytes: &[u8]| match passive::reply(bytes, head_only) {
+            Ok(head) => Ok(head.map(|head| ((head, upgrades_to_http2(&head, bytes)), head.bytes))),
             Err(_) => Err(()),
         };
         let (used, head) = Http1::head(&mut side.partial, rest, parse);
-        let Ok(Some(head)) = head else {
+        let Ok(Some((head, is_http2_next))) = head else {
             let extent = call.map(Call::reply);
             cursor.assign_to(Kind::HttpHeads, used, extent);
             if head.is_err() {
@@ -219,6 +219,12 @@ impl Http1 {
             }
             cursor.label(Kind::HttpHeads, used);
             return (used, Next::Same);
+        }
+        if is_http2_next && let Some(call) = call {
+            upgrade(call);
+            calls.last_stream = 1;
+            cursor.label(Kind::HttpHeads, used);
+            return (used, Next::Switched(used));
         }
         if call.is_none() {
             // The capture lacks the request of this reply.
@@ -374,6 +380,26 @@ fn chunks<E: ExchangeObserver>(
             None
         }
     }
+}
+
+/// An upgrade to HTTP/2 without TLS (RFC 7540 section 3.2), as some clients still ask for it.
+fn upgrades_to_http2(head: &ReplyHead, bytes: &[u8]) -> bool {
+    let is_named = |line: &[u8]| {
+        let (name, value) = line.split_at_checked(b"upgrade:".len()).unwrap_or_default();
+        let value = value.trim_ascii();
+        name.eq_ignore_ascii_case(b"upgrade:") && value.eq_ignore_ascii_case(b"h2c")
+    };
+    let mut lines = bytes[..head.bytes].split(|byte| *byte == b'\n');
+    head.status == 101 && lines.any(is_named)
+}
+
+/// Stream 1 answers the request that asked for HTTP/2 (RFC 7540 section 3.2); the head with
+/// 101 is no part of that.
+fn upgrade(call: &mut Call) {
+    call.request_done = true;
+    call.exchange.reply = None;
+    call.exchange.stream = 1;
+    call.exchange.protocol = Protocol::Http2;
 }
 
 fn begin_body(framing: &Framing) -> State {

@@ -1,6 +1,6 @@
 //! Files of every format, whole and damaged.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use wirelab_trace::flow::event::Direction;
 use wirelab_trace::packet::file::{Error, InterfaceTotals, Item, Reader, Writer};
@@ -281,12 +281,12 @@ fn other_file_formats_are_named() {
         Error::Foreign(_)
     ));
     assert!(matches!(
-        error(&[0x1F, 0x8B, 8, 0, 0]),
-        Error::Compressed("gzip")
+        error(&[0xFD, b'7', b'z', b'X', b'Z', 0]),
+        Error::Compressed("xz")
     ));
     let remedy = |bytes: &[u8]| error(bytes).remedy();
-    assert!(remedy(&[0x1F, 0x8B]).contains("gunzip FILE"));
-    assert!(remedy(&[0x28, 0xB5, 0x2F, 0xFD]).contains("unzstd FILE"));
+    assert!(remedy(&[0xFD, b'7', b'z', b'X', b'Z', 0]).contains("unxz FILE"));
+    assert!(remedy(&[0x1F, 0x8B, 8, 0, 0]).contains("copy it again"));
     assert!(remedy(b"GET").contains("name a pcap or pcapng file"));
     assert!(remedy(b"").contains("capture again"));
 }
@@ -425,4 +425,64 @@ fn secrets_come_before_the_packets_behind_them() {
         assert_eq!(items, [first]);
         assert!(damage.is_some_and(|reason| reason.contains("decryption secrets")));
     }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::stream::encode_all(bytes, 1).expect("memory")
+}
+
+#[test]
+fn compressed_captures_are_read_as_they_are() {
+    let frames = frames();
+    for plain in [pcap(false, 1000, 1, &frames), pcapng(1, &frames)] {
+        let (expected, _) = records(&plain);
+        for compress in [gzip, zstd] {
+            let packed = compress(&plain);
+            assert_eq!(records(&packed), (expected.clone(), None));
+            // Files that were compressed apart and joined.
+            let (begin, end) = plain.split_at(plain.len() / 2);
+            let joined = [compress(begin), compress(end)].concat();
+            assert_eq!(records(&joined), (expected.clone(), None));
+        }
+    }
+}
+
+#[test]
+fn a_compressed_capture_that_is_cut_or_damaged_keeps_what_came_before() {
+    // Content that does not compress: xorshift (Marsaglia 2003).
+    let mut state = 1u32;
+    let mut byte = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as u8
+    };
+    let frame = || Captured::whole(1, (0..2_000).map(|_| byte()).collect());
+    let frames: Vec<Captured> = std::iter::repeat_with(frame).take(250).collect();
+    let plain = pcap(false, 1000, 1, &frames);
+    for (packed, format) in [(gzip(&plain), "gzip"), (zstd(&plain), "zstd")] {
+        let (read, damage) = records(&packed[..packed.len() / 2]);
+        let (_, reason) = damage.expect("damage");
+        assert!(reason.contains(format), "{reason}");
+        assert!((1..frames.len()).contains(&read.len()), "{format}");
+        let error = Reader::new(&packed[..6]).err().expect("an error");
+        assert!(matches!(error, Error::Undecompressed(_)), "{error}");
+    }
+}
+
+/// A capture of one packet whose content is zeros: a bomb.
+#[test]
+fn a_capture_that_grows_without_end_is_given_up() {
+    let frame = super::frames::Captured::whole(1, vec![0; 8 << 20]);
+    let plain = pcap(false, 1000, 1, &[frame.clone(), frame.clone(), frame]);
+    let (read, damage) = records(&zstd(&plain));
+    let (_, reason) = damage.expect("damage");
+    assert!(reason.contains("1,000 times"), "{reason}");
+    assert!(read.len() < 3);
 }

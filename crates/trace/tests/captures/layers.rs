@@ -16,7 +16,7 @@ const IPV4: u16 = 228;
 const IPV6: u16 = 229;
 const SLL2: u16 = 276;
 
-fn conversation() -> [Segment; 5] {
+pub fn conversation() -> [Segment; 5] {
     [
         request(999, 0, b"").flags(SYN),
         reply(4999, 1000, b"").flags(SYN | ACK),
@@ -26,7 +26,7 @@ fn conversation() -> [Segment; 5] {
     ]
 }
 
-fn with_ends(segment: &Segment, v6: bool) -> Segment {
+pub fn with_ends(segment: &Segment, v6: bool) -> Segment {
     match (v6, segment.from == super::frames::client()) {
         (false, _) => segment.clone(),
         (true, true) => segment

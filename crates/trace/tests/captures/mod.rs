@@ -2,6 +2,7 @@
 //! analysis of each packet.
 
 mod connections;
+mod copies;
 mod events;
 mod formats;
 pub mod frames;
@@ -12,3 +13,4 @@ mod reassembly;
 mod traffic;
 mod transformed;
 mod tshark;
+mod tunnels;

@@ -1,5 +1,6 @@
 //! HTTP/1.
 
+use wirelab_trace::diagnosis::Cause;
 use wirelab_trace::flow::event::Direction;
 use wirelab_trace::protocol::exchange::{Ending, Pdu, Protocol};
 use wirelab_trace::protocol::layer::{Content, Kind};
@@ -353,4 +354,31 @@ fn names_are_truncated_and_bounded_in_number() {
     assert_eq!(by_name[0].name, "(others)");
     assert_eq!(by_name.iter().map(|named| named.count).sum::<u64>(), 200);
     assert!(by_name.iter().all(|named| named.name.len() < 130));
+}
+
+/// The server closes an idle connection while the client sends on it.
+#[test]
+fn a_request_that_meets_the_fin_of_the_server_is_a_race() {
+    let request = b"GET / HTTP/1.1\r\n\r\n";
+    let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    let mut kept = PacketBuilder::new();
+    kept.send(C, request).send(S, reply).ack(C).wait(5_000_000);
+    let race = |connection: &PacketBuilder| {
+        let findings = connection.diagnose().findings;
+        let found = findings
+            .into_iter()
+            .find(|one| one.cause == Cause::KeepAliveRace);
+        found.map(|finding| finding.examples[0].packets.clone())
+    };
+    let mut raced = kept.clone();
+    raced.fin(S).send(C, request).reset(S);
+    assert_eq!(race(&raced), Some(vec![7, 8, 9]));
+    // A client that has seen the FIN closes too, and a server may still reset.
+    let mut closed = kept.clone();
+    closed.fin(S).ack(C).fin(C).reset(S);
+    assert_eq!(race(&closed), None);
+    // A reset without a FIN is another cause.
+    let mut reset = kept.clone();
+    reset.send(C, request).reset(S);
+    assert_eq!(race(&reset), None);
 }

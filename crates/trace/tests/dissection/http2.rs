@@ -350,3 +350,48 @@ fn after_a_lost_request_streams_are_paired_again() {
     let unpaired = dissected.dissection.exchanges.unpaired;
     assert_eq!((unpaired.requests, unpaired.replies), (1, 2));
 }
+
+/// RFC 7540 section 3.2: stream 1 answers the request that asked for HTTP/2.
+#[test]
+fn an_upgrade_is_answered_on_stream_1() {
+    let upgrade = b"GET /first HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\n\
+        Upgrade: h2c\r\nHTTP2-Settings: \r\n\r\n";
+    let switched = b"HTTP/1.1 101 Switching Protocols\r\nupgrade:  H2C \r\n\r\n";
+    let (mut client, mut server) = (Side::new(), Side::new());
+    let settings = frame(kind::SETTINGS, 0, 0, &[]);
+    let begin = [&PREFACE[..], &settings].concat();
+    let ask = frame(
+        kind::HEADERS,
+        flag::END_HEADERS | flag::END_STREAM,
+        3,
+        &client.request("/second"),
+    );
+    let mut answer = |stream| {
+        let head = frame(kind::HEADERS, flag::END_HEADERS, stream, &server.reply());
+        [head, frame(kind::DATA, flag::END_STREAM, stream, b"ok")].concat()
+    };
+    let (first, second) = (answer(1), answer(3));
+    for together in [false, true] {
+        let mut connection = PacketBuilder::new();
+        connection.send(C, upgrade);
+        if together {
+            connection.send(S, &[&switched[..], &settings].concat());
+        } else {
+            connection.send(S, switched).send(S, &settings);
+        }
+        let dissected = connection
+            .send(C, &begin)
+            .wait(6_000)
+            .send(S, &first)
+            .send(C, &ask)
+            .send(S, &second)
+            .close(C)
+            .dissect();
+        assert_eq!(dissected.names(), ["GET /first", "POST /second"]);
+        let exchanges = &dissected.events.exchanges;
+        let streams = exchanges.iter().map(|one| (one.stream, one.status));
+        assert!(streams.eq([(1, Some((200, None))), (3, Some((200, None)))]));
+        assert!(exchanges[0].latency_ns().expect("a reply") > 6_000_000);
+        assert!(exchanges.iter().all(|one| one.protocol == Protocol::Http2));
+    }
+}

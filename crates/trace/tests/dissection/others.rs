@@ -1,5 +1,6 @@
 //! Raw messages, TLS, and unknown protocols.
 
+use wirelab_trace::diagnosis::Cause;
 use wirelab_trace::protocol::exchange::{Ending, Pdu, Protocol};
 use wirelab_trace::protocol::layer::{Content, Kind};
 
@@ -132,4 +133,114 @@ fn a_port_filter_excludes_other_connections() {
     assert_eq!(dissected.dissection.flows.count, 1);
     assert_eq!(dissected.exchange().request.message_bytes, 4);
     assert_eq!(dissected.dissection.accounting.total.all.packets.packets, 8);
+}
+
+/// IRC and VNC begin with words in capitals, as requests of HTTP/1 do.
+#[test]
+fn words_in_capitals_are_not_requests() {
+    for (first, second) in [
+        (
+            &b"NICK guest\r\nUSER guest 0 * :Guest\r\n"[..],
+            &b":irc 001 guest :Welcome\r\n"[..],
+        ),
+        (b"USER anonymous\r\n", b"331 Password required\r\n"),
+        (b"RFB 003.008\n", b"\x01\x01"),
+    ] {
+        for size in [1, 4, first.len()] {
+            let dissected = PacketBuilder::new()
+                .pieces(C, first, size)
+                .send(S, second)
+                .close(C)
+                .dissect();
+            assert_eq!(dissected.exchange().protocol, Protocol::Unknown);
+        }
+    }
+}
+
+#[test]
+fn a_request_line_that_the_capture_cut_is_one() {
+    let dissected = PacketBuilder::new()
+        .snap(12)
+        .send(C, b"GET /charging/orders HTTP/1.1\r\n\r\n")
+        .send(S, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        .close(C)
+        .dissect();
+    assert_eq!(dissected.dissection.flows.list[0].protocol, Protocol::Http1);
+}
+
+/// What MySQL's server says first, and a login.
+const GREETING: &[u8] = b"\x4a\0\0\0\x0a8.0.33\0\x08\0\0\0\
+    abcdefgh\0\xff\xf7\xff\x02\0\xff\xdf\x15\0\0\0\0\0\0\0\0\0\0abcdefghijkl\0caching_sha2_pass\0";
+const OK: &[u8] = b"\x07\0\0\x02\0\0\0\x02\0\0\0";
+
+#[test]
+fn turns_of_mysql_are_named_by_their_commands() {
+    let login = b"\x0a\0\0\x01\x85\xa6\xff\x01\0\0\0\x01\xff\0";
+    let dissected = PacketBuilder::new()
+        .send(S, GREETING)
+        .send(C, login)
+        .send(S, OK)
+        .send(C, b"\x09\0\0\0\x03SELECT 1")
+        .send(S, b"\x01\0\0\x01\x01")
+        .send(C, b"\x05\0\0\0\x17\x01\0\0\0")
+        .send(S, b"\x01\0\0\x01\x01")
+        .close(C)
+        .dissect();
+    assert_eq!(dissected.names(), ["login", "SELECT 1", "execute"]);
+    assert_eq!(dissected.dissection.flows.list[0].protocol, Protocol::Mysql);
+}
+
+#[test]
+fn turns_of_mongodb_are_named_by_command_and_collection() {
+    let find = b"\x31\0\0\0\x01\0\0\0\0\0\0\0\xdd\x07\0\0\0\0\0\0\0\
+        \x1c\0\0\0\x02find\0\x07\0\0\0orders\0\0";
+    let dissected = PacketBuilder::new()
+        .send(C, find)
+        .send(
+            S,
+            b"\x24\0\0\0\x09\0\0\0\x01\0\0\0\xdd\x07\0\0\0\0\0\0\0\x05\0\0\0\0",
+        )
+        .close(C)
+        .dissect();
+    assert_eq!(dissected.names(), ["find orders"]);
+    assert_eq!(
+        dissected.dissection.flows.list[0].protocol,
+        Protocol::Mongodb
+    );
+}
+
+#[test]
+fn tls_that_begins_within_mysql_is_followed() {
+    // Capabilities with TLS, a maximum, a character set, 23 zeros.
+    let request = [&b"\x20\0\0\x01\x85\xae\xff\x01\0\0\0\x01\xff"[..], &[0; 23]].concat();
+    let dissected = PacketBuilder::new()
+        .send(S, GREETING)
+        .send(C, &request)
+        .send(C, b"\x16\x03\x01\0\x05\x01\0\0\x01\0")
+        .close(C)
+        .dissect();
+    assert!(dissected.dissection.flows.list[0].is_tls);
+}
+
+/// Only HTTP/1 has replies that nothing but the close ends.
+#[test]
+fn replies_of_other_protocols_are_not_read_until_close() {
+    let until_close = |first: &[u8], reply: &[u8]| {
+        let mut connection = PacketBuilder::new();
+        connection
+            .send(C, first)
+            .send(S, reply)
+            .wait(5_000)
+            .close(S);
+        let findings = connection.diagnose().findings;
+        findings
+            .iter()
+            .any(|finding| finding.cause == Cause::ReadUntilClose)
+    };
+    assert!(until_close(
+        b"GET / HTTP/1.0\r\n\r\n",
+        b"HTTP/1.0 200 OK\r\n\r\nabc"
+    ));
+    assert!(!until_close(b"*1\r\n$4\r\nQUIT\r\n", b"+OK\r\n"));
+    assert!(!until_close(b"QUIT\r\n", b"221 bye\r\n"));
 }

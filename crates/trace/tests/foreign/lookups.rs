@@ -138,7 +138,7 @@ fn a_lookup_that_goes_on_over_tcp_is_one_lookup() {
     // The answer was cut, and has no address.
     script.wait(40 * MS).answer(7, NAME, A, false, 0);
     let resolver = script.add();
-    script.connections[resolver].to_name_server();
+    script.connections[resolver].ask_name_server();
     script.handshake(resolver, 40 * MS, 20);
     let [query, answer] =
         [None, Some(())].map(|has| super::script::dns_over_tcp(9, NAME, has.is_some()));

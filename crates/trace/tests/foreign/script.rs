@@ -46,7 +46,7 @@ pub struct Connection {
 
 impl Connection {
     /// It goes to the name server, over TCP.
-    pub fn to_name_server(&mut self) {
+    pub fn ask_name_server(&mut self) {
         self.ports[1] = 53;
         self.hosts[1] = Ipv4Addr::new(10, 0, 0, 53);
     }

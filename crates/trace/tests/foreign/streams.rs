@@ -38,7 +38,8 @@ fn what_comes_after_a_complete_reply_is_no_pause_inside_it() {
         script.send(connection, Server, b"\x03\xfcEVENT 9\x00");
         script.wait(20).ack(connection, Client);
     };
-    let idle: [(&dyn Fn(&mut Script, usize), Part); 3] = [
+    type Step<'a> = &'a dyn Fn(&mut Script, usize);
+    let idle: [(Step, Part); 3] = [
         (&reset, Part::BeforeClosing),
         (&probe, Part::ClientBetweenRequests),
         (&unasked, Part::ServerUnasked),

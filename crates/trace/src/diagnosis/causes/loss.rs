@@ -10,8 +10,11 @@ use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
 use crate::flow::event::{Segment, SegmentKind};
 
-/// Holes, and repetitions without an answer yet, that are remembered.
+/// Repetitions without an answer yet that are remembered.
 const PENDING_MAX: usize = 32;
+/// Holes that are remembered. Each segment out of order may divide one, and looks through
+/// them: without a bound a capture whose segments are all out of order takes quadratic time.
+const HOLES_MAX: usize = 256;
 /// Where round trips are not known: packets that overtake each other are not this far apart, ns.
 const UNKNOWN_RTT_REORDERING_NS: u64 = 50_000_000;
 /// No sender repeats sooner, whatever the round trip, ns.
@@ -60,7 +63,7 @@ impl Losses {
     /// `after` came, and the bytes from `start` up to it had not. They should have
     /// come with it, or, where it came alone, after the last before it.
     pub(crate) fn missing(&mut self, start: u64, after: &Sent, last: Option<&Sent>, path: &Path) {
-        if self.holes.len() == PENDING_MAX {
+        if self.holes.len() == HOLES_MAX {
             return;
         }
         let alone = last.filter(|last| after.at.saturating_sub(last.at) > path.round_trip());
@@ -121,7 +124,7 @@ impl Losses {
         };
         let hole = self.holes.remove(place);
         for (start, end) in [(hole.start, start), (end, hole.end)] {
-            if start < end {
+            if start < end && self.holes.len() < HOLES_MAX {
                 // A segment may fill a hole in part; the rest remains one.
                 self.holes.push(Hole { start, end, ..hole });
             }
@@ -352,4 +355,28 @@ fn reordering_ns(path: &Path) -> u64 {
 /// more, by the round trip).
 fn timeout_ns(path: &Path) -> u64 {
     TIMEOUT_NS + 2 * path.round_trip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::tests::timeline::acknowledgment;
+    use crate::flow::event::Direction;
+
+    #[test]
+    fn holes_are_bounded_however_often_they_are_divided() {
+        let (mut losses, mut stalls) = (Losses::default(), Stalls::default());
+        let (sender, path) = (Sender::new(Direction::Request, None), Path::default());
+        let segment = |offset| Segment {
+            offset,
+            bytes: 10,
+            ..acknowledgment(1, 0, 1_000)
+        };
+        losses.missing(0, &Sent::of(&segment(1_000_000), 1), None, &path);
+        for number in 0..10_000 {
+            losses.fill(&segment(number * 100 + 50), &sender, &path, &mut stalls);
+            assert!(losses.holes.len() <= HOLES_MAX);
+        }
+        assert_eq!(losses.holes.len(), HOLES_MAX);
+    }
 }

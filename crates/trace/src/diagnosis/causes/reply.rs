@@ -97,10 +97,12 @@ pub(crate) fn think_time(
     })
 }
 
-/// From the last byte of the reply to the FIN behind it (RFC 9112 section 6.3).
+/// Of HTTP/1, from the last byte of the reply to the FIN behind it (RFC 9112 section 6.3).
 pub(crate) fn until_close(exchange: &Exchange, end: Option<At>) -> Option<Stall> {
     let reply = exchange.reply.as_ref()?;
-    let (at, packet) = end.filter(|_| exchange.ending == Ending::UntilClose)?;
+    // Other protocols state where a reply ends, whether or not it is parsed here.
+    let has_no_end = exchange.ending == Ending::UntilClose && exchange.protocol == Protocol::Http1;
+    let (at, packet) = end.filter(|_| has_no_end)?;
     Some(Stall {
         cause: Cause::ReadUntilClose,
         direction: exchange.caller.opposite(),

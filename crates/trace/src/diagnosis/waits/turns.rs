@@ -36,6 +36,28 @@ enum Stage {
     Closing,
 }
 
+/// A request that met the server's FIN on its way (RFC 9112 section 9.6).
+#[derive(Debug, Default)]
+struct Race {
+    /// The packet of that FIN.
+    closed: Option<u64>,
+    /// When the first request behind it was sent, and its packet.
+    asked: Option<(u64, u64)>,
+}
+
+impl Race {
+    fn note(&mut self, pending: &Pending) {
+        let segment = &pending.segment;
+        if pending.starts_call && self.closed.is_some() {
+            let at = (segment.at_ns, segment.packet);
+            self.asked.get_or_insert(at);
+        }
+        if segment.flags.has(Flags::FIN) && segment.direction == Direction::Reply {
+            self.closed.get_or_insert(segment.packet);
+        }
+    }
+}
+
 /// The time of one connection.
 #[derive(Debug)]
 pub(crate) struct Turns {
@@ -60,6 +82,7 @@ pub(crate) struct Turns {
     asked_packet: u64,
     has_sent: [bool; 2],
     has_closed: [bool; 2],
+    race: Race,
     calls: u32,
     has_calls: bool,
     is_lost: bool,
@@ -99,6 +122,7 @@ impl Turns {
             asked_packet: 0,
             has_sent: [false; 2],
             has_closed: [false; 2],
+            race: Race::default(),
             calls: 0,
             has_calls: false,
             is_lost: false,
@@ -352,6 +376,23 @@ impl Turns {
     /// A RST is a finding where it refuses, or where something was under way.
     fn reset(&self, pending: &Pending, sink: &mut Sink) {
         let segment = &pending.segment;
+        let raced = self
+            .race
+            .closed
+            .zip(self.race.asked)
+            .filter(|_| !self.is_reset);
+        if let Some((closed, (asked_at, asked))) = raced
+            && segment.direction == Direction::Reply
+        {
+            return sink.find(Occurrence {
+                cause: Cause::KeepAliveRace,
+                flow: sink.flow,
+                exchange: None,
+                direction: Direction::Reply,
+                packets: vec![closed, asked, segment.packet],
+                ns: segment.at_ns.saturating_sub(asked_at),
+            });
+        }
         let is_busy = if self.knows_ends() {
             pending.calls_before > 0
         } else {
@@ -646,6 +687,7 @@ impl Turns {
     fn note(&mut self, pending: &Pending, path: &Path) {
         let segment = &pending.segment;
         let way = segment.direction as usize;
+        self.race.note(pending);
         let is_silent = pending.is_control() || self.tls.is_ticket(pending, path);
         if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !is_silent {
             if self.turn.replace(segment.direction) != Some(segment.direction) {

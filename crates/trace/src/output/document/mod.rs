@@ -137,6 +137,10 @@ pub struct Capture {
     pub first_at_ns: Option<u64>,
     /// What the packets begin with: `Ethernet`, …
     pub link_types: Vec<String>,
+    /// Packets that may carry TCP and are not read, by link type, or because they are
+    /// encrypted below TCP.
+    #[serde(default)]
+    pub unread: BTreeMap<String, u64>,
     /// Packets of which the file holds only the beginning.
     pub truncated: u64,
     /// Packets that whoever captured says were lost; null where the file does not say.
@@ -173,6 +177,10 @@ pub struct TcpCounts {
     pub probes: u64,
     /// Packets with RST.
     pub resets: u64,
+    /// Packets with TCP that the capture holds once more (a mirror port), which count nowhere
+    /// else.
+    #[serde(default)]
+    pub copies: u64,
 }
 
 impl From<&Counts> for TcpCounts {
@@ -186,6 +194,7 @@ impl From<&Counts> for TcpCounts {
             zero_windows: counts.zero_windows,
             probes: counts.keep_alives,
             resets: counts.resets,
+            copies: counts.copies,
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Capture files: pcap and pcapng are read, pcapng is written.
 //!
 //! Files are read front to back in a buffer of bounded size, so that a pipe
-//! serves as well as a file of any length. What is damaged ends the reading,
+//! serves as well as a file of any length. Files compressed with gzip or zstd are read as they
+//! are. What is damaged ends the reading,
 //! and what was read until then is kept.
 //!
 //! Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 
+mod compression;
 mod pcap;
 mod pcapng;
 mod reader;

@@ -13,7 +13,7 @@ enum Format {
 }
 
 /// Reads the frames of a capture, one after the other.
-pub struct Reader<R> {
+pub struct Reader<R: Read> {
     source: Source<R>,
     format: Format,
     frames: u64,
@@ -27,8 +27,12 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// When it is no capture, or cannot be read at all.
     pub fn new(read: R) -> Result<Reader<R>, Error> {
-        let mut source = Source::new(read);
+        let mut source = Source::new(read)?;
         // Enough for both formats: pcapng shows itself and its byte order in 12 bytes.
+        let there = source.peek(pcap::HEADER_BYTES)?.len();
+        if let Some(damage) = source.damage().filter(|_| there < pcap::HEADER_BYTES) {
+            return Err(Error::Undecompressed(damage.reason.clone()));
+        }
         let begin = source.peek(pcap::HEADER_BYTES)?;
         let format = match begin {
             [] => return Err(Error::Empty),
@@ -92,7 +96,8 @@ impl<R: Read> Reader<R> {
 
     /// Where and why the reading ended before the file did.
     pub fn damage(&self) -> Option<&Damage> {
-        self.damage.as_ref()
+        // The last record is cut because the file could not be decompressed further.
+        self.source.damage().or(self.damage.as_ref())
     }
 
     /// Packets that the capturing process lost, as far as the file states.

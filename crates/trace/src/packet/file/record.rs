@@ -71,9 +71,14 @@ pub enum Error {
         header: String,
     },
     /// It begins like no capture.
-    #[error("not a capture file: it begins with {0:02x?}, but only pcap and pcapng can be read")]
+    #[error(
+        "not a capture file: it begins with {0:02x?}, but only pcap and pcapng can be read, plain or compressed with gzip or zstd"
+    )]
     Foreign(Vec<u8>),
-    /// It is compressed.
+    /// It is compressed, and its beginning cannot be decompressed.
+    #[error("the capture is compressed: {0}")]
+    Undecompressed(String),
+    /// It is compressed in a format that is not read.
     #[error("the capture is compressed with {0}")]
     Compressed(&'static str),
 }
@@ -92,7 +97,7 @@ impl Error {
             Error::Io { .. } | Error::Foreign(_) => {
                 "name a pcap or pcapng file, or - for standard input".into()
             }
-            Error::Empty | Error::Cut { .. } => {
+            Error::Empty | Error::Cut { .. } | Error::Undecompressed(_) => {
                 "copy it again, or capture again and end the capturing program by SIGINT, so that \
                  it writes what it holds back"
                     .into()

@@ -2,32 +2,41 @@
 
 use std::io::{ErrorKind, Read};
 
-use super::record::Error;
+use super::compression::Input;
+use super::record::{Damage, Error};
 
 /// One read asks for so much.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// A capture as a window that moves over it.
-pub(super) struct Source<R> {
-    read: R,
+pub(super) struct Source<R: Read> {
+    read: Input<R>,
     buffer: Box<[u8]>,
     begin: usize,
     end: usize,
     /// Of `begin` in the file.
     offset: u64,
     at_end: bool,
+    damage: Option<Damage>,
 }
 
 impl<R: Read> Source<R> {
-    pub(super) fn new(read: R) -> Source<R> {
-        Source {
+    pub(super) fn new(read: R) -> Result<Source<R>, Error> {
+        let read = Input::new(read).map_err(|source| Error::Io { offset: 0, source })?;
+        Ok(Source {
             read,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             begin: 0,
             end: 0,
             offset: 0,
             at_end: false,
-        }
+            damage: None,
+        })
+    }
+
+    /// Why a compressed file could not be read to its end.
+    pub(super) fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
     }
 
     pub(super) fn offset(&self) -> u64 {
@@ -92,6 +101,12 @@ impl<R: Read> Source<R> {
                 // A signal may interrupt read(2) before any data came (EINTR); a pipe
                 // that is resumed must not look damaged.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // What came out before is a part of a capture, as of a file that is cut.
+                Err(error) if let Some(format) = self.read.compression() => {
+                    let reason = format!("the {format} file cannot be read further: {error}");
+                    self.damage = Some(Damage::new(self.offset + self.end as u64, reason));
+                    self.at_end = true;
+                }
                 Err(source) => {
                     let offset = self.offset + self.end as u64;
                     return Err(Error::Io { offset, source });

@@ -1,0 +1,1 @@
+"""Compares dissections of captures that others made with what tshark reads in them."""

@@ -1,0 +1,116 @@
+//! Packets that a capture holds more than once.
+//!
+//! A mirror port copies a packet where it enters a switch and where it leaves; the interface
+//! `any` of Linux shows it on a bridge and on its members; a tunnel shows it within and
+//! without. Such a copy was sent once and is no retransmission. It is a copy if all of this
+//! holds:
+//!
+//! - it has the ends, the numbers, flags, window, options, length, and beginning and end of
+//!   the payload of a packet that came less than half a round trip before. A sender cannot
+//!   have noticed a loss by then;
+//! - it has the identification of that packet (RFC 791), and either the sender does not give
+//!   all its packets the same, or link header, tunnel or hop limit differ. Where
+//!   the identification is 0 or there is none (IPv6), the timestamp option (RFC 7323) takes
+//!   its place, and the headers before must differ.
+//!
+//! Two hops of a proxy or of a NAT have other ends: these are two connections.
+
+use crate::packet::{Packet, tcp};
+
+/// Packets that are remembered. A mirror port delays a copy by few others.
+const PLACES: usize = 1024;
+
+/// A packet, as far as a copy must agree with it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    numbers: u64,
+    content: u64,
+    /// What a copy may change: link header and hop limit.
+    way: u64,
+    at_ns: u64,
+}
+
+/// The last packets of all connections. One place holds one packet: of two that have the
+/// same place the older is forgotten, and a copy of it counts as a packet.
+pub(super) struct Copies {
+    places: Box<[Seen]>,
+}
+
+/// What is known of a connection and the sender of a packet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sender {
+    /// Names the direction of the connection.
+    pub(super) name: u64,
+    /// Packets within less than this cannot have been sent again, ns.
+    pub(super) within_ns: u64,
+    /// Its packets have had different identifications.
+    pub(super) identifies: bool,
+    /// Copies of others were found on this connection.
+    pub(super) has_copies: bool,
+}
+
+impl Default for Copies {
+    fn default() -> Copies {
+        Copies {
+            places: vec![Seen::default(); PLACES].into(),
+        }
+    }
+}
+
+impl Copies {
+    /// Whether this packet is a copy; remembers it.
+    #[inline]
+    pub(super) fn is_copy(&mut self, packet: &Packet<'_>, sender: Sender) -> bool {
+        let seen = Seen::of(packet, sender.name);
+        let place = &mut self.places[(seen.numbers >> 32) as usize % PLACES];
+        let before = std::mem::replace(place, seen);
+        before.numbers == seen.numbers
+            && before.content == seen.content
+            && seen.at_ns.abs_diff(before.at_ns) < sender.within_ns
+            && proves(packet, before.way != seen.way, sender)
+    }
+}
+
+#[cold]
+fn proves(packet: &Packet<'_>, differs: bool, sender: Sender) -> bool {
+    match packet.identification {
+        Some(1..) => differs || sender.identifies,
+        _ => differs && (sender.has_copies || tcp::has_timestamps(packet.options)),
+    }
+}
+
+impl Seen {
+    #[inline]
+    fn of(packet: &Packet<'_>, name: u64) -> Seen {
+        let sequences = u64::from(packet.sequence) << 32 | u64::from(packet.acknowledgment);
+        let others = u64::from(packet.identification.unwrap_or(0)) << 48
+            | u64::from(packet.window) << 32
+            | u64::from(packet.flags.0) << 24
+            | u64::from(packet.payload_bytes & 0x00FF_FFFF);
+        Seen {
+            numbers: spread(sequences ^ spread(name)) ^ spread(others).rotate_left(29),
+            content: ends(packet.payload) ^ ends(packet.options).rotate_left(17),
+            way: ends(packet.link_header)
+                ^ u64::from(packet.hop_limit) << 56
+                ^ u64::from(packet.link_header_bytes) << 40,
+            at_ns: packet.at_ns,
+        }
+    }
+}
+
+/// 2^64 over the golden ratio, which is odd.
+#[inline]
+fn spread(word: u64) -> u64 {
+    word.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// The first and the last eight bytes; all of at most sixteen.
+#[inline]
+fn ends(bytes: &[u8]) -> u64 {
+    let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
+        return bytes
+            .iter()
+            .fold(1, |word, byte| word << 8 | u64::from(*byte));
+    };
+    u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(23)
+}
