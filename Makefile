@@ -227,7 +227,7 @@ gate-trials: develop ## 40 real comparisons of known truth for docs/reference/co
 limit-coverage: develop ## simulated searches of limits for the same page (half an hour)
 	$(BIN)/python -m tools.limit_coverage
 
-known-capacities: develop ## the limits of queues that theory knows, for the same page (an hour)
+known-capacities: develop ## limits of queues that are known, for the same page (at most 20 minutes)
 	rm -rf runs/known-capacities
 	$(BIN)/python -m tools.known_capacities runs/known-capacities
 

@@ -1,4 +1,4 @@
-"""M/D/c: random arrivals, c workers, a fixed service time. What theory says of its waits."""
+"""Queues with random arrivals: M/D/c by theory, and one worker with logged service times."""
 
 from __future__ import annotations
 
@@ -52,6 +52,26 @@ def rate_at(share: float, response: float, workers: int, service: float) -> floa
     for _ in range(30):
         middle = 0.5 * (low + high)
         within = wait_at_most(response - service, middle, workers, service)
+        low, high = (middle, high) if within > share else (low, middle)
+    return 0.5 * (low + high)
+
+
+def rate_of_log(
+    share: float, response: float, busy_s: Floats, *, calls: int = 400_000, seed: int = 1
+) -> float:
+    """The rate at which ``share`` of all random calls to one worker are answered within
+    ``response``, if it is busy for such times: simulated by Lindley's equation, with the same
+    random numbers at every rate."""
+    rng = np.random.default_rng(seed)
+    busy = rng.choice(busy_s, calls)
+    gaps = rng.exponential(1.0, calls)
+    low, high = 0.0, 1.0 / float(busy.mean())
+    for _ in range(25):
+        middle = 0.5 * (low + high)
+        # The wait is the walk of busy time less gaps, above its lowest point so far.
+        walk = np.concatenate([[0.0], np.cumsum(busy[:-1] - gaps[1:] / middle)])
+        waits = walk - np.minimum.accumulate(walk)
+        within = float(np.mean(waits + busy <= response))
         low, high = (middle, high) if within > share else (low, middle)
     return 0.5 * (low + high)
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from time import sleep
+
 import numpy as np
 import pytest
 
-from tools.queueing import rate_at, wait_at_most
+from tests.python.spun_server import FLUSHED_EVERY
+from tools.queueing import rate_at, rate_of_log, wait_at_most
 
 
 def test_one_worker_waits_not_at_all_with_the_chance_that_it_is_idle() -> None:
@@ -41,3 +49,38 @@ def test_the_rate_of_an_objective_is_below_the_capacity() -> None:
     rate = rate_at(0.9, 0.06, 2, 0.01)
     assert 150.0 < rate < 200.0
     assert wait_at_most(0.05, rate, 2, 0.01) == pytest.approx(0.9, abs=1e-6)
+
+
+def test_the_rate_of_a_log_is_that_of_theory() -> None:
+    """M/M/1 answers within t with the probability 1 - exp(-(mu - rate) t); M/D/1 by Crommelin."""
+    random = np.random.default_rng(5)
+    mean, within = 0.0015, 0.012
+    exponential = random.exponential(mean, 50_000)
+    theory = 1.0 / float(exponential.mean()) - np.log(10.0) / within
+    found = rate_of_log(0.9, within, exponential, calls=200_000)
+    assert found == pytest.approx(theory, rel=0.02)
+    fixed = rate_of_log(0.9, within, np.full(10, mean), calls=200_000)
+    assert fixed == pytest.approx(rate_at(0.9, within, 1, mean), rel=0.02)
+
+
+def test_the_spun_server_logs_what_each_call_took(tmp_path: Path) -> None:
+    log = tmp_path / "busy.log"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    script = Path(__file__).parent / "spun_server.py"
+    words = [sys.executable, str(script), str(port), "0.2", "fixed", str(log)]
+    with subprocess.Popen(words) as server:
+        try:
+            for _ in range(100):
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)) as client:
+                    for _ in range(FLUSHED_EVERY + 1):
+                        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                        assert client.recv(100).startswith(b"HTTP/1.1 200")
+                    break
+                sleep(0.1)
+        finally:
+            server.kill()
+    busy = np.fromfile(log)
+    assert busy.size == FLUSHED_EVERY
+    assert float(busy.min()) >= 0.0002
