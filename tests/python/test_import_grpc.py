@@ -99,7 +99,7 @@ def test_an_import_that_is_missing_is_refused_with_file_and_line(
     importer: Importer, protos: Path
 ) -> None:
     importer("grpc", protos / "greet.proto").refused(
-        "greet.proto", "line 3", "names.proto", "folders of include (--import)"
+        "greet.proto", "line 3", "there is no file names.proto", "--import DIR"
     )
 
 
@@ -109,7 +109,7 @@ def test_an_import_that_is_missing_is_refused_with_file_and_line(
         ("a.proto", b'syntax = "proto3";\nmessage {', ("line 2",)),
         ("a.proto", None, ("a.proto",)),
         ("a.binpb", b"\xff\xff", ("not a descriptor set", "--include_imports")),
-        ("a.binpb", None, ("No such file", "name a .proto")),
+        ("a.binpb", None, ("there is no file", "name a .proto")),
         ("a.proto", b'syntax = "proto3";', ("there is no operation that can be imported",)),
     ],
 )
@@ -285,3 +285,10 @@ def test_a_server_that_is_not_there_or_elsewhere_is_refused(importer: Importer) 
     importer("grpc", "127.0.0.1:1").refused("127.0.0.1:1 cannot be reached", "is it running?")
     importer("grpc", "192.0.2.1:50051").refused("is not on this machine", "--any-target")
     importer("grpc", "grpcs://127.0.0.1:1").refused("without TLS", "descriptor set")
+
+
+def test_a_missing_file_is_named(importer: Importer, tmp_path: Path) -> None:
+    importer("grpc", "no/such.proto").refused("there is no file no/such.proto")
+    path = tmp_path / "a.proto"
+    path.write_text('syntax = "proto3";\nimport "no/such.proto";\n')
+    importer("grpc", path).refused("line 2: there is no file no/such.proto")

@@ -32,6 +32,8 @@ class _Method(msgspec.Struct):
     name: str
     streams: bool
     example: Any
+    left_out: list[str] = []
+    """Full names of fields of the example without a value."""
 
 
 class _Service(msgspec.Struct):
@@ -132,5 +134,6 @@ def _operations(
                 left_out.append(LeftOut(path, "the client sends a stream, which is not measured"))
                 continue
             request = {"grpc": path, "json": method.example}
-            found.append(Operation(slug(method.name), request, origin))
+            notes = tuple(f"field {name} has no value: write one" for name in method.left_out)
+            found.append(Operation(slug(method.name), request, origin, notes))
     return tuple(found), tuple(left_out)

@@ -17,6 +17,8 @@ from wirelab.imports.beneath import read_beneath, read_named
 
 BYTES_MAX = 64 * 1024 * 1024
 """Of all files together."""
+OF_ENGINE = "google/protobuf/"
+"""Files that the engine has."""
 _REMEDY = "name a .proto, or a descriptor set with its imports"
 _FOLDERS = "import a file by its path from the .proto's folder or from one of --import DIR"
 _TOKEN = re.compile(
@@ -50,6 +52,8 @@ def copy_files(source: str, include: tuple[str, ...], into: Path) -> Copies:
     folders = [into / str(number) for number in range(len(originals))]
     try:
         content = read_named(Path(source), BYTES_MAX)
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {source}", _REMEDY) from None
     except OSError as error:
         raise UsageError(f"{source}: {error.strerror or error}", _REMEDY) from None
     copies = Copies(_place(source, originals, folders), folders, originals)
@@ -72,28 +76,35 @@ def _place(source: str, originals: list[Path], folders: list[Path]) -> Path:
 
 def _copy_imports(source: str, content: bytes, copies: Copies) -> None:
     left = BYTES_MAX - len(content)
-    waiting, seen = [content], set[str]()
+    waiting, seen = [(source, content)], set[str]()
     while waiting:
-        for name in _imports(waiting.pop()):
+        file, text = waiting.pop()
+        for name, line in _imports(text):
             if name in seen:
                 continue
             seen.add(name)
             found = _read(source, name, copies)
+            if found is None and name.startswith(OF_ENGINE):
+                continue
             if found is None:
-                continue  # the engine has those of Google, and reports others
+                raise UsageError(f"{file}: line {line}: there is no file {name}", _FOLDERS)
             left -= len(found)
             if left < 0:
                 raise ImportLimit(
                     f"{source}: it imports more than {BYTES_MAX:,} B (limit bytes)",
                     "name a smaller .proto, or a descriptor set",
                 )
-            waiting.append(found)
+            waiting.append((name, found))
 
 
-def _imports(content: bytes) -> Iterator[str]:
+def _imports(content: bytes) -> Iterator[tuple[str, int]]:
+    """Names of files, with the line of each."""
+    line, counted = 1, 0
     for found in _TOKEN.finditer(content):
         if name := found[1] or found[2]:
-            yield name.decode(errors="replace")
+            line += content.count(b"\n", counted, found.start())
+            counted = found.start()
+            yield name.decode(errors="replace"), line
 
 
 def _read(source: str, name: str, copies: Copies) -> bytes | None:
