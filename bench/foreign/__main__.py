@@ -7,7 +7,7 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,8 +40,8 @@ def main() -> int:
     if not captures:
         print(f"{options.folder} has no files", file=sys.stderr)
         return 2
-    with ThreadPoolExecutor(options.jobs) as pool, Interruption() as interruption:
-        results = list(pool.map(lambda path: _examine(path, interruption), captures))
+    with ProcessPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(_examine, captures))
     _print(results, options.folder, options.lines)
     return int(any(result.failure or _differs(result) for result in results))
 
@@ -58,8 +58,8 @@ def _differs(result: Result) -> bool:
     return result.compared is not None and bool(result.compared.disagreements)
 
 
-def _examine(capture: Path, interruption: Interruption) -> Result:
-    with tempfile.NamedTemporaryFile(suffix=".log") as log:
+def _examine(capture: Path) -> Result:
+    with tempfile.NamedTemporaryFile(suffix=".log") as log, Interruption() as interruption:
         try:
             look = Look(flows=FLOWS_MAX)
             document = dissect(capture, look, log=Path(log.name), interruption=interruption)
@@ -85,7 +85,7 @@ def _print(results: list[Result], folder: Path, lines: int) -> None:
     for result in results:
         if result.failure:
             print(f"not dissected: {result.capture.name}: {result.failure}")
-    packages = {result.capture.relative_to(folder).parts[0] for result, _ in compared}
+    packages = {result.capture.relative_to(folder).parts[:-1][:1] for result, _ in compared}
     equal = sum(not comparison.disagreements for _, comparison in compared)
     print(
         f"{len(results)} files, {len(compared)} with at least {PACKETS_MIN} packets of TCP and "

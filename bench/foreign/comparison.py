@@ -47,9 +47,11 @@ class Compared:
 def compare(capture: Path, document: Dissection, reading: Reading) -> Compared:
     """All figures that both have."""
     name = capture.name
+    # Wireshark counts what a mirror port captured twice as sent twice.
+    suffix = " (packets captured twice)" if document.capture.tcp.copies else ""
     pairs = [*_counts(document, reading), *_lookups(document, reading)]
     found = [
-        Disagreement(name, None, figure, ours, theirs, 0.0)
+        Disagreement(name, None, figure + suffix, ours, theirs, 0.0)
         for figure, ours, theirs in pairs
         if abs(ours - theirs) > TOLERANCE_MS
     ]
@@ -66,7 +68,7 @@ def compare(capture: Path, document: Dissection, reading: Reading) -> Compared:
                 timed += figure != "rtt"
                 if abs(ours - theirs) > TOLERANCE_MS:
                     gap = abs(ours - theirs)
-                    found.append(Disagreement(name, flow.flow, figure, ours, theirs, gap))
+                    found.append(Disagreement(name, flow.flow, figure + suffix, ours, theirs, gap))
     return Compared(figures, timed, found)
 
 

@@ -83,7 +83,7 @@ impl LinkType {
 }
 
 /// By number.
-const NAMES: [(u16, &str); 91] = [
+const NAMES: [(u16, &str); 97] = [
     (0, "null"),
     (1, "ethernet"),
     (3, "ax25"),
@@ -121,12 +121,14 @@ const NAMES: [(u16, &str); 91] = [
     (143, "docsis"),
     (144, "linux-irda"),
     (163, "ieee802.11-avs"),
+    (164, "juniper-monitor"),
     (165, "bacnet-ms-tp"),
     (166, "ppp-pppd"),
     (169, "gprs-llc"),
     (170, "gpf-t"),
     (171, "gpf-f"),
     (177, "linux-lapd"),
+    (178, "juniper-ether"),
     (182, "juniper-mfr"),
     (187, "bluetooth-hci-h4"),
     (189, "usb-linux"),
@@ -174,7 +176,11 @@ const NAMES: [(u16, &str); 91] = [
     (266, "usb-darwin"),
     (271, "vsock"),
     (276, "linux-sll2"),
+    (281, "dsa-brcm"),
+    (282, "dsa-brcm-prepend"),
     (283, "ieee802.15.4-tap"),
+    (284, "dsa"),
+    (285, "dsa-edsa"),
 ];
 
 #[cfg(test)]
