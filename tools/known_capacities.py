@@ -61,7 +61,7 @@ def queues(folder: Path) -> tuple[Queue, ...]:
     )
 
 
-def searched(queue: Queue, folder: Path) -> tuple[str, bool]:
+def search_queue(queue: Queue, folder: Path) -> tuple[str, bool]:
     """A row of the table, and whether the limit was found."""
     values = {
         "name": "queue",
@@ -91,7 +91,7 @@ def main(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     rows, is_right = [], True
     for number, queue in enumerate(queues(folder), 1):
-        row, is_found = searched(queue, folder / f"queue-{number}")
+        row, is_found = search_queue(queue, folder / f"queue-{number}")
         rows.append(row)
         is_right &= is_found
         print(row, flush=True)

@@ -256,7 +256,7 @@ def test_a_file_of_rows_is_found_from_the_current_folder(
         ("--mix Submit --size 1kB", "write the size after the operation, e.g. Submit:1kB"),
         ("--mix ListOwner", "--mix ListOwner: there is no operation 'ListOwner'. Did you mean"),
         ("--mix ListOwners@many", "'many' is not a weight"),
-        ("--mix ListOwners@0", "--mix: mix.0.weight: Input should be greater than 0"),
+        ("--mix ListOwners@0", "--mix: mix.0.weight: should be greater than 0"),
         ("--mix Submit:5", "--mix Submit:5: '5' has no unit"),
         ("--mix ListOwners:5B", "ListOwners has a fixed size"),
         ("--mix ListOwners --mix Hello", "of one contract, not of petclinic and transfer"),

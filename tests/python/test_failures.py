@@ -26,7 +26,7 @@ def test_a_kind_in_words(kind: str, timeout_s: float | None, words: str) -> None
 
 def test_every_kind_of_the_engine_has_words() -> None:
     """Read from its source: a kind that is new there needs words here."""
-    source = checkout.root() / "crates" / "load" / "src" / "record" / "error.rs"
+    source = checkout.root() / "crates" / "load" / "src" / "call" / "error.rs"
     named = re.findall(r'ErrorKind::\w+ => "(\w+)"', source.read_text(encoding="utf-8"))
     assert len(named) == 8
     assert set(named) == set(counting.HOW)

@@ -89,7 +89,7 @@ def test_every_part_of_the_terminals_report_is_there() -> None:
         "GET /transfer/hello",
         "127.0.0.1:40000",
         "nagle-delayed-ack",
-        "server.nagle=off",
+        "TCP_NODELAY",
         "1,000 of 2,000",
         "not tested",
         "wirelab wrap",
