@@ -292,3 +292,16 @@ def test_a_missing_file_is_named(importer: Importer, tmp_path: Path) -> None:
     path = tmp_path / "a.proto"
     path.write_text('syntax = "proto3";\nimport "no/such.proto";\n')
     importer("grpc", path).refused("line 2: there is no file no/such.proto")
+
+
+def test_a_field_without_a_value_is_noted(importer: Importer, tmp_path: Path) -> None:
+    path = tmp_path / "a.proto"
+    path.write_text(
+        'syntax = "proto3";\npackage a;\nimport "google/protobuf/any.proto";\n'
+        "service S { rpc Do (R) returns (R); }\n"
+        "message R { google.protobuf.Any extra = 1; R next = 2; string name = 3; }\n"
+    )
+    done = importer("grpc", path)
+    assert done.messages["do"]["json"] == {"name": "text"}
+    assert "# field a.R.extra has no value: write one" in done.text
+    assert "# field a.R.next has no value: write one" in done.text

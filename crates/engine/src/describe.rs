@@ -57,6 +57,8 @@ struct Method {
     streams: bool,
     /// A request with every field set, as proto3 JSON.
     example: serde_json::Value,
+    /// Fields of the example that have no value.
+    left_out: Vec<String>,
 }
 
 /// Prints the description, or why there is none.
@@ -114,10 +116,12 @@ fn of_service(service: &ServiceDescriptor) -> Result<Service, Fault> {
 }
 
 fn of_method(method: &MethodDescriptor) -> Result<Method, Fault> {
+    let example = examples::request(&method.input())
+        .map_err(|error| proto::refused(format!("{}: {error}", method.full_name()), ""))?;
     Ok(Method {
         name: method.name().to_owned(),
         streams: method.is_client_streaming(),
-        example: examples::request(&method.input())
-            .map_err(|error| proto::refused(format!("{}: {error}", method.full_name()), ""))?,
+        example: example.value,
+        left_out: example.left_out,
     })
 }

@@ -1,5 +1,7 @@
 //! Example messages of Protobuf types: every field set, of a `oneof` the first.
 
+use std::collections::BTreeSet;
+
 use prost_reflect::{
     DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, SerializeOptions, Value,
 };
@@ -26,23 +28,41 @@ const VALUE: &str = "google.protobuf.Value";
 ///
 /// # Errors
 /// When the message has no JSON form.
-pub(super) fn request(of: &MessageDescriptor) -> Result<serde_json::Value, serde_json::Error> {
+pub(super) fn request(of: &MessageDescriptor) -> Result<Example, serde_json::Error> {
     let mut examples = Examples {
         open: Vec::new(),
         left: FIELDS_MAX,
+        left_out: BTreeSet::new(),
     };
     if of.full_name() == ANY || of.full_name() == VALUE {
-        return Ok(serde_json::json!({}));
+        return Ok(Example {
+            value: serde_json::json!({}),
+            left_out: vec![of.full_name().to_owned()],
+        });
     }
     let options = SerializeOptions::new().stringify_64_bit_integers(false);
     let message = examples.message(of);
-    message.serialize_with_options(Serializer, &options)
+    Ok(Example {
+        value: message.serialize_with_options(Serializer, &options)?,
+        left_out: examples.left_out.into_iter().collect(),
+    })
+}
+
+/// An example message.
+#[derive(Debug)]
+pub(super) struct Example {
+    /// As proto3 JSON.
+    pub value: serde_json::Value,
+    /// Full names of fields without a value: of a type that contains itself, or of one that
+    /// stands for any message.
+    pub left_out: Vec<String>,
 }
 
 struct Examples {
     /// Full names of the types that the current field is within.
     open: Vec<String>,
     left: usize,
+    left_out: BTreeSet<String>,
 }
 
 impl Examples {
@@ -62,6 +82,8 @@ impl Examples {
             self.left -= 1;
             if let Some(value) = self.field(&field) {
                 message.set_field(&field, value);
+            } else {
+                self.left_out.insert(field.full_name().to_owned());
             }
         }
         self.open.pop();
@@ -132,7 +154,7 @@ mod tests {
     use protox::file::{File, FileResolver, GoogleFileResolver};
     use serde_json::{Value as Json, json};
 
-    use super::{DynamicMessage, request};
+    use super::{DynamicMessage, Example, request};
 
     fn pool(text: &str) -> DescriptorPool {
         let file = File::from_source("x.proto", text).expect("a .proto");
@@ -155,6 +177,10 @@ mod tests {
     }
 
     fn example(fields: &str) -> Json {
+        made(fields).value
+    }
+
+    fn made(fields: &str) -> Example {
         let text = format!(
             "syntax = \"proto3\";\n\
              import \"google/protobuf/timestamp.proto\";\n\
@@ -165,7 +191,7 @@ mod tests {
         let of = pool(&text).get_message_by_name("M").expect("it is there");
         let made = request(&of).expect("it has JSON");
         // What is written must be read again.
-        DynamicMessage::deserialize(of, &made).expect("it is of its type");
+        DynamicMessage::deserialize(of, &made.value).expect("it is of its type");
         made
     }
 
@@ -190,6 +216,12 @@ mod tests {
             example("oneof either { string a = 1; string b = 2; }"),
             json!({"a": "text"})
         );
+    }
+
+    #[test]
+    fn fields_without_a_value_are_named() {
+        let made = made("M parent = 1; google.protobuf.Any extra = 2; string name = 3;");
+        assert_eq!(made.left_out, ["M.extra", "M.parent"]);
     }
 
     #[test]
