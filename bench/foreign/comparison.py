@@ -104,7 +104,7 @@ def _times(flow: Flow, stream: Stream) -> Iterator[tuple[str, float, float]]:
             parts.get("server", 0) + parts.get("path", 0),
             turns.waited_ms,
         )
-    if turns.protocol == "tls" and turns.hello_ms:
+    if flow.is_tls and turns.hello_ms:
         # The handshake holds this wait, and more.
         handshake = parts.get("tls-handshake", 0)
         yield "TLS hello", min(handshake, turns.hello_ms), turns.hello_ms

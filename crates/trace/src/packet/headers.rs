@@ -97,6 +97,8 @@ mod ethertypes {
     pub(super) const PPPOE_SESSION: u16 = 0x8864;
     /// Provider backbone bridges (IEEE 802.1ah): a tag of four bytes, then Ethernet.
     pub(super) const BACKBONE: u16 = 0x88E7;
+    /// Cisco FabricPath: the numbers of a tree and a limit of hops, then Ethernet.
+    pub(super) const FABRIC_PATH: u16 = 0x8903;
     /// Smaller values are the length of an 802.3 frame (IEEE 802.3 section 3.2.6).
     pub(super) const MIN: u16 = 0x0600;
 }
@@ -111,7 +113,7 @@ fn ethertype(frame: &[u8], at: usize) -> Option<Step> {
 }
 
 fn announced(value: u16, at: usize) -> Step {
-    use ethertypes::{BACKBONE, BRIDGED, IPV4, IPV6, MPLS, PPP, PPPOE_SESSION, VLAN};
+    use ethertypes::{BACKBONE, BRIDGED, FABRIC_PATH, IPV4, IPV6, MPLS, PPP, PPPOE_SESSION, VLAN};
     let (header, at) = match value {
         IPV4 | IPV6 => (Header::Ip, at),
         value if VLAN.contains(&value) => (Header::Ethertype, at + 2),
@@ -120,6 +122,7 @@ fn announced(value: u16, at: usize) -> Step {
         PPP => (Header::Ppp, at),
         BRIDGED => (Header::Ethernet, at),
         BACKBONE => (Header::Ethernet, at + 4),
+        FABRIC_PATH => (Header::Ethernet, at + 2),
         _ => return OTHER,
     };
     Step::To(header, at)

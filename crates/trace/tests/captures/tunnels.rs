@@ -269,7 +269,7 @@ fn only_encrypted(summary: &Summary) -> u64 {
 }
 
 #[test]
-fn pseudowires_and_mpls_without_ethernet_are_read() {
+fn pseudowires_fabrics_and_mpls_without_ethernet_are_read() {
     for v6 in [false, true] {
         // With a control word, and without.
         reads_silently(ETHERNET, v6, |ip| {
@@ -281,6 +281,9 @@ fn pseudowires_and_mpls_without_ethernet_are_read() {
             ethernet(0x8847, &put(&[&LABELS, &frame]))
         });
         reads_silently(219, v6, |ip| put(&[&LABELS, &ip]));
+        reads_silently(ETHERNET, v6, |ip| {
+            ethernet(0x8903, &put(&[&[0, 0x60], &inner_frame(v6, &ip)]))
+        });
     }
 }
 
