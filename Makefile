@@ -25,6 +25,9 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 WHEEL_STAMP := $(TOOLS)/wheel/.up-to-date
 
 .DEFAULT_GOAL := help
+# Without rules of its own, make compiles no committed object again: clang does that for the kernel.
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
 .PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
 	compile-rust-tests test-go test-go-alone test-java test-python check lint lint-rust \
 	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth \

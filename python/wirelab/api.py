@@ -14,8 +14,9 @@ from wirelab.run.finished import Run
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics import cell as _cell
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.comparison import THRESHOLD, Comparison, ratio
+from wirelab.statistics.comparison import Comparison, ratio
 from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
+from wirelab.statistics.verdict import THRESHOLD
 from wirelab.trial import series as _series
 
 if TYPE_CHECKING:

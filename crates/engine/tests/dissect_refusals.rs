@@ -55,8 +55,8 @@ fn files_of_which_nothing_can_be_read_are_distinguished() {
         (
             "gzip",
             b"\x1f\x8b\x08\0",
-            "compressed with gzip",
-            "gunzip FILE",
+            "the gzip file cannot be read further",
+            "copy it again",
         ),
         (
             "text",

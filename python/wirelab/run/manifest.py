@@ -6,7 +6,7 @@ import msgspec
 
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE
-from wirelab.statistics.comparison import THRESHOLD
+from wirelab.statistics.verdict import THRESHOLD
 
 FORMAT = 2
 """Format of a new directory; incremented when older versions could not read it. Since 2, a trial of

@@ -23,10 +23,8 @@ from wirelab.statistics.interval import (
 from wirelab.statistics.linear_contrasts import Term
 from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
 from wirelab.statistics.sample import Floats, finite, logarithms
-from wirelab.statistics.verdict import Verdict, verdict, why_undecided
+from wirelab.statistics.verdict import THRESHOLD, Verdict, verdict, why_undecided
 
-THRESHOLD = 0.05
-"""Ratio minus one up to which a difference is of no interest, unless declared otherwise."""
 ALPHA = 0.05
 """Chance of any false difference in a family."""
 TRIALS_MIN = 3

@@ -11,6 +11,9 @@ from typing import Literal
 
 from wirelab.statistics.interval import Interval, OutOfRange
 
+THRESHOLD = 0.05
+"""Ratio minus one up to which a difference is of no interest, unless declared otherwise."""
+
 Verdict = Literal["higher", "lower", "equivalent", "undecided"]
 """``higher``, ``lower``: the whole interval lies beyond the threshold. ``equivalent``: the whole
 interval lies within it. ``undecided``: everything else."""

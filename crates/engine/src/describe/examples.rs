@@ -177,10 +177,10 @@ mod tests {
     }
 
     fn example(fields: &str) -> Json {
-        made(fields).value
+        make_example(fields).value
     }
 
-    fn made(fields: &str) -> Example {
+    fn make_example(fields: &str) -> Example {
         let text = format!(
             "syntax = \"proto3\";\n\
              import \"google/protobuf/timestamp.proto\";\n\
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn fields_without_a_value_are_named() {
-        let made = made("M parent = 1; google.protobuf.Any extra = 2; string name = 3;");
+        let made = make_example("M parent = 1; google.protobuf.Any extra = 2; string name = 3;");
         assert_eq!(made.left_out, ["M.extra", "M.parent"]);
     }
 

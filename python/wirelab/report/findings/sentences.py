@@ -16,8 +16,8 @@ from wirelab.records.trial import PROXIED, Trial
 from wirelab.report.findings.ranking import Ranking, rankings
 from wirelab.report.findings.statements import EACH_MAX, NOUN, Statements
 from wirelab.statistics.cell import cells
-from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
+from wirelab.statistics.verdict import THRESHOLD
 from wirelab.trial.labels import Names
 
 FAILED_LEAD = 0.01

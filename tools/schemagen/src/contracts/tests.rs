@@ -115,9 +115,9 @@ fn older_protobuf_is_refused() {
 #[test]
 fn nested_types_are_refused() {
     let message = with_request("message Part { int32 a = 1; } Part part = 1;", "");
-    refuses(&message, "wirelab.sample.v1.Ask.Part", "nested", "beside");
+    refuses(&message, "wirelab.sample.v1.Ask.Part", "nested", "next to");
     let found = with_request("enum Sort { A = 0; } Sort sort = 1;", "");
-    refuses(&found, "wirelab.sample.v1.Ask.Sort", "nested", "beside");
+    refuses(&found, "wirelab.sample.v1.Ask.Sort", "nested", "next to");
 }
 
 #[test]
