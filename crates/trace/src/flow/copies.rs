@@ -5,13 +5,13 @@
 //! without. Such a copy was sent once and is no retransmission. It is a copy if all of this
 //! holds:
 //!
-//! - it has the ends, the numbers, flags, window, options, length, and beginning and end of
-//!   the payload of a packet that came less than half a round trip before. A sender cannot
-//!   have noticed a loss by then;
+//! - it has the ends, the numbers, flags, window, length, and beginning of the payload of a
+//!   packet that came less than half a round trip before. A sender cannot have noticed a loss
+//!   by then;
 //! - it has the identification of that packet (RFC 791), and either the sender does not give
 //!   all its packets the same, or link header, tunnel or hop limit differ. Where
-//!   the identification is 0 or there is none (IPv6), the timestamp option (RFC 7323) takes
-//!   its place, and the headers before must differ.
+//!   the identification is 0 or there is none (IPv6), equal timestamps (RFC 7323) take its
+//!   place, and the headers before must differ.
 //!
 //! Two hops of a proxy or of a NAT have other ends: these are two connections.
 
@@ -89,8 +89,13 @@ impl Seen {
             | u64::from(packet.payload_bytes & 0x00FF_FFFF);
         Seen {
             numbers: spread(sequences ^ spread(name)) ^ spread(others).rotate_left(29),
-            content: ends(packet.payload) ^ ends(packet.options).rotate_left(17),
-            way: ends(packet.link_header)
+            content: match packet.identification {
+                Some(1..) => begin(packet.payload),
+                // Of the options the timestamps matter most, which are at their end.
+                _ => begin(packet.payload) ^ end(packet.options),
+            },
+            way: begin(packet.link_header)
+                ^ end(packet.link_header).rotate_left(23)
                 ^ u64::from(packet.hop_limit) << 56
                 ^ u64::from(packet.link_header_bytes) << 40,
             at_ns: packet.at_ns,
@@ -104,13 +109,18 @@ fn spread(word: u64) -> u64 {
     word.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// The first and the last eight bytes; all of at most sixteen.
+/// The first eight bytes; 0 where there are fewer.
 #[inline]
-fn ends(bytes: &[u8]) -> u64 {
-    let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
-        return bytes
-            .iter()
-            .fold(1, |word, byte| word << 8 | u64::from(*byte));
-    };
-    u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(23)
+fn begin(bytes: &[u8]) -> u64 {
+    bytes
+        .first_chunk()
+        .map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+/// The last eight bytes; 0 where there are fewer.
+#[inline]
+fn end(bytes: &[u8]) -> u64 {
+    bytes
+        .last_chunk()
+        .map_or(0, |word| u64::from_le_bytes(*word))
 }
