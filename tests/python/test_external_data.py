@@ -219,7 +219,7 @@ def test_a_reply_without_the_value_ends_its_sequence(tmp_path: Path) -> None:
     missing = _ordering(path="/elsewhere")
     trial = _run(tmp_path, HTTP, [missing], window={"calls": 10, "max": "10 s"})
     assert trial.result.ok == 0
-    assert "the reply is no JSON" in trial.result.error_examples[0]
+    assert "the reply is not JSON" in trial.result.error_examples[0]
     assert {path for _, path, *_ in _seen(tmp_path)} == {"/elsewhere"}
 
 

@@ -19,8 +19,6 @@ from wirelab.trial.dissection import Look, dissect
 
 MAX = 0.05
 """Most that may remain unexplained, as a share of the time of all connections."""
-KEPT_MAX = 0.1
-"""The same of captures of a few packets, in some of which one side is missing."""
 
 pytestmark = pytest.mark.usefixtures("no_orphans", "real_engine")
 needs_links = pytest.mark.skipif(
@@ -83,4 +81,4 @@ def test_of_the_captures_that_the_tests_keep(tmp_path: Path) -> None:
     with Interruption() as interruption:
         log = tmp_path / "dissect.log"
         documents = [dissect(one, Look(), log=log, interruption=interruption) for one in files]
-    assert _share(documents, "kept") <= KEPT_MAX
+    assert _share(documents, "kept") <= MAX

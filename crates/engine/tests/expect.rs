@@ -92,7 +92,7 @@ fn a_reply_that_is_not_as_expected_is_an_error_with_reason_and_excerpt() {
             json!({"json": {}}),
             reply("200 OK", "<html>"),
             "wrong",
-            ["JSON", ": <html>"],
+            ["is not JSON", ": <html>"],
         ),
         (
             json!({"bytes": {"max": 4}}),
@@ -249,7 +249,7 @@ fn what_no_reply_can_be_is_refused() {
     for (expect, text) in [
         (json!({"message": {}}), "expect.message"),
         (json!({"grpc_status": 1}), "expect.grpc_status"),
-        (json!({"sha256": "12"}), "SHA-256"),
+        (json!({"sha256": "12"}), "is not a SHA-256"),
         (
             json!({"bytes": {"min": 2, "max": 1}}),
             "min is more than max",

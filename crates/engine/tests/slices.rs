@@ -202,7 +202,7 @@ fn a_call_that_outlasts_the_drain_ends_the_run() {
 }
 
 #[test]
-fn what_cannot_stop_and_go_on_is_refused() {
+fn groups_that_cannot_pause_are_refused() {
     let (address, _) = serve_logged(Duration::ZERO);
     let refused = |change: &dyn Fn(&mut Value), reason: &str| {
         let mut plan = plan_turns(&[&address, &address]);

@@ -239,7 +239,7 @@ class Recorded:
 
     def _undeclared_json(self, body: str) -> str | None:
         """JSON of another type (curl declares what it sends a form) without its secrets; None for
-        what is no JSON, or has none."""
+        what is not JSON, or has none."""
         if body.lstrip()[:1] not in ("{", "["):
             return None
         try:

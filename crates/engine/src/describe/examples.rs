@@ -53,8 +53,8 @@ pub(super) fn request(of: &MessageDescriptor) -> Result<Example, serde_json::Err
 pub(super) struct Example {
     /// As proto3 JSON.
     pub value: serde_json::Value,
-    /// Full names of fields without a value: of a type that contains itself, or of one that
-    /// stands for any message.
+    /// Full names of fields without a value: of a type that contains itself, or of
+    /// `google.protobuf.Any`.
     pub left_out: Vec<String>,
 }
 

@@ -151,7 +151,7 @@ impl Slices {
         state.over
     }
 
-    /// There is no next slice, because calls are still under way at the end of the drain
+    /// No slice follows, because calls are still under way at the end of the drain
     /// (`overrun`) or the run was interrupted. True for the thread that ended it.
     pub(crate) fn stop(&self, now: u64, spin_ns: u64, overrun: bool) -> bool {
         let mut state = self.state();

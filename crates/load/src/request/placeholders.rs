@@ -15,7 +15,7 @@ pub(crate) enum Within {
     Path,
     /// In a header: as it is, and nothing that would end the header.
     Header,
-    /// In a body that is no JSON: as it is.
+    /// In a body that is not JSON: as it is.
     Text,
     /// In JSON. A string that is nothing but a placeholder becomes the value with its type, and
     /// text of CSV that reads as a number, true, false or null is that.

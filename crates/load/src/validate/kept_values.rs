@@ -48,7 +48,7 @@ impl KeptValue {
 /// Takes the values out of a good reply: of each path the first that it finds.
 ///
 /// # Errors
-/// When the reply is no JSON, or a path finds nothing in it.
+/// When the reply is not JSON, or a path finds nothing in it.
 pub(super) fn take(
     kept: &[KeptValue],
     state: &mut ReplyState,
@@ -63,7 +63,7 @@ pub(super) fn take(
         None => reply.to_vec(),
     };
     let json: Value = serde_json::from_slice(&text)
-        .map_err(|error| wrong(format!("carry: the reply is no JSON: {error}")))?;
+        .map_err(|error| wrong(format!("carry: the reply is not JSON: {error}")))?;
     let varied = state.varied.get_or_insert_default();
     varied.values.clear();
     for value in kept {

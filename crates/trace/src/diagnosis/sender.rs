@@ -13,7 +13,7 @@ const DEFAULT_SEGMENT_BYTES: u32 = 1448;
 const TIMESTAMPS_OPTION_BYTES: u32 = 12;
 /// A TCP header holds no more options, bytes.
 const OPTIONS_BYTES_MAX: u32 = 40;
-/// So many segments of one size show that they are full.
+/// Segments of one size in a row that show that they are full.
 const RUN_MIN: u32 = 3;
 /// Each within this after the one before, ns.
 const RUN_WITHIN_NS: u64 = 1_000_000;

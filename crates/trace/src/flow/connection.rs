@@ -16,9 +16,6 @@ struct DirectionState {
     /// By its SYN; None before that, and without the option.
     window_shift: Option<u8>,
     saw_syn: bool,
-    identification: Option<u16>,
-    /// Its packets have had different identifications.
-    identifies: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -122,16 +119,10 @@ impl Connection {
 
     /// What decides whether a packet of that side is a copy of another.
     #[inline]
-    pub(super) fn sender(&mut self, packet: &Packet<'_>, side: Side) -> copies::Sender {
-        let direction = self.direction(side);
-        let own = &mut self.directions[direction as usize];
-        let identification = packet.identification.unwrap_or(0);
-        let last = own.identification.replace(identification);
-        own.identifies |= last.is_some_and(|last| last != identification);
+    pub(super) fn sender(&self, side: Side) -> copies::Sender {
         copies::Sender {
-            name: u64::from(self.id) << 1 | direction as u64,
+            name: u64::from(self.id) << 1 | self.direction(side) as u64,
             within_ns: self.round_trip_ns.unwrap_or(OUT_OF_ORDER_NS) / 2,
-            identifies: own.identifies,
             has_copies: self.has_copies,
         }
     }

@@ -2,16 +2,16 @@
 //!
 //! A mirror port copies a packet where it enters a switch and where it leaves; the interface
 //! `any` of Linux shows it on a bridge and on its members; a tunnel shows it within and
-//! without. Such a copy was sent once and is no retransmission. It is a copy if all of this
+//! without. Such a copy was sent once and is not a retransmission. It is a copy if all of this
 //! holds:
 //!
 //! - it has the ends, the numbers, flags, window, length, and beginning of the payload of a
 //!   packet that came less than half a round trip before. A sender cannot have noticed a loss
 //!   by then;
-//! - it has the identification of that packet (RFC 791), and either the sender does not give
-//!   all its packets the same, or link header, tunnel or hop limit differ. Where
-//!   the identification is 0 or there is none (IPv6), equal timestamps (RFC 7323) take its
-//!   place, and the headers before must differ.
+//! - link header, tunnel or hop limit differ. An unchanged one can also be a packet that the
+//!   network duplicated;
+//! - it has the identification of that packet (RFC 791). Where that is 0 or missing (IPv6),
+//!   equal timestamps (RFC 7323) take its place.
 //!
 //! Two hops of a proxy or of a NAT have other ends: these are two connections.
 
@@ -43,8 +43,6 @@ pub(super) struct Sender {
     pub(super) name: u64,
     /// Packets within less than this cannot have been sent again, ns.
     pub(super) within_ns: u64,
-    /// Its packets have had different identifications.
-    pub(super) identifies: bool,
     /// Copies of others were found on this connection.
     pub(super) has_copies: bool,
 }
@@ -67,16 +65,16 @@ impl Copies {
         before.numbers == seen.numbers
             && before.content == seen.content
             && seen.at_ns.abs_diff(before.at_ns) < sender.within_ns
-            && proves(packet, before.way != seen.way, sender)
+            && before.way != seen.way
+            && proves(packet, sender)
     }
 }
 
 #[cold]
-fn proves(packet: &Packet<'_>, differs: bool, sender: Sender) -> bool {
-    match packet.identification {
-        Some(1..) => differs || sender.identifies,
-        _ => differs && (sender.has_copies || tcp::has_timestamps(packet.options)),
-    }
+fn proves(packet: &Packet<'_>, sender: Sender) -> bool {
+    matches!(packet.identification, Some(1..))
+        || sender.has_copies
+        || tcp::has_timestamps(packet.options)
 }
 
 impl Seen {

@@ -106,7 +106,7 @@ impl Flows {
         };
         self.touch(slot);
         let connection = &mut self.slots[slot as usize].connection;
-        let sender = connection.sender(packet, side);
+        let sender = connection.sender(side);
         if self.copies.is_copy(packet, sender) {
             connection.note_copy();
             self.counts.copies += 1;

@@ -50,7 +50,10 @@ fn conversation() -> Vec<Segment> {
 
 fn captures() -> Vec<(&'static str, Vec<u8>)> {
     let frames = spaced(&conversation());
-    let v6 = |segment: &Segment| segment.clone().ends("[::1]:50000", "[::1]:80");
+    let v6 = |segment: &Segment| {
+        let [from, to] = [segment.from, segment.to].map(|end| format!("[::1]:{}", end.port()));
+        segment.clone().ends(&from, &to)
+    };
     let v6 = spaced(&conversation().iter().map(v6).collect::<Vec<_>>());
     let behind = |head: &[u8]| -> Vec<Captured> {
         let of_ip = |frame: &Captured| [head, &frame.data[14..]].concat();

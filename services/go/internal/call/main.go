@@ -202,6 +202,7 @@ func (r *run) isClosing() bool {
 func (r *run) outcome(warm warmed, opened, closed bytesNow) (groupOutcome, error) {
 	all := newShard()
 	for _, one := range r.shards {
+		one.settle(r.start.Load(), r.windowEnd())
 		all.merge(one)
 	}
 	times, err := all.allTimes()

@@ -108,6 +108,14 @@ type shard struct {
 	examples    []string
 	series      []uint64
 	inFlightNS  int64
+	// unsettled calls have ended before the end of the window was known.
+	unsettled []ending
+}
+
+// ending is what of a call decides whether it ended in the window.
+type ending struct {
+	sent, done int64
+	fine       bool
 }
 
 func newShard() *shard {
@@ -129,22 +137,14 @@ func (s *shard) distribution(name string) *distribution {
 }
 
 // record keeps a call that has ended; the window is [start, end).
-func (s *shard) record(at stamps, why *failure, start, end int64) {
+func (s *shard) record(at stamps, why *failure, start, end int64, isSettled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at.sent != 0 {
-		s.inFlightNS += max(0, min(at.done, end)-max(at.sent, start))
-	}
-	if start <= at.done && at.done < end {
-		s.ended++
-		if why == nil {
-			s.fine++
-			slot := int((at.done - start) / slotNS)
-			for len(s.series) <= slot {
-				s.series = append(s.series, 0)
-			}
-			s.series[slot]++
-		}
+	call := ending{at.sent, at.done, why == nil}
+	if isSettled {
+		s.count(call, start, end)
+	} else if start <= at.done {
+		s.unsettled = append(s.unsettled, call)
 	}
 	if at.intended < start || at.intended >= end {
 		return
@@ -160,6 +160,35 @@ func (s *shard) record(at stamps, why *failure, start, end int64) {
 	s.add("write", at.sent, at.flushed)
 	s.add("wait", at.flushed, at.firstByte)
 	s.add("read", at.firstByte, at.done)
+}
+
+// settle counts the calls that ended before the end of the window was known.
+func (s *shard) settle(start, end int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, call := range s.unsettled {
+		s.count(call, start, end)
+	}
+	s.unsettled = nil
+}
+
+func (s *shard) count(call ending, start, end int64) {
+	if call.sent != 0 {
+		s.inFlightNS += max(0, min(call.done, end)-max(call.sent, start))
+	}
+	if call.done < start || call.done >= end {
+		return
+	}
+	s.ended++
+	if !call.fine {
+		return
+	}
+	s.fine++
+	slot := int((call.done - start) / slotNS)
+	for len(s.series) <= slot {
+		s.series = append(s.series, 0)
+	}
+	s.series[slot]++
 }
 
 func (s *shard) fail(at stamps, why *failure) {

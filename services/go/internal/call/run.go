@@ -98,6 +98,12 @@ func (r *run) windowEnd() int64 {
 	return min(end, r.quota.closesAt())
 }
 
+// isSettled: the end of the window does not move any more. That of a window of calls does
+// until it holds them all.
+func (r *run) isSettled() bool {
+	return r.quota == nil || r.endsWithUsers() || r.quota.closesAt() != math.MaxInt64
+}
+
 // endsWithUsers: a window of calls of a closed load without a warm-up ends when its
 // last call has.
 func (r *run) endsWithUsers() bool { return r.group.Load.IsClosed() && !r.hasWarmup() }
@@ -126,7 +132,7 @@ func (r *run) one(by client, to *shard, intended int64) int64 {
 	if number <= r.group.FirstCalls {
 		r.keepFirst(int(number), at, why)
 	}
-	to.record(at, why, r.start.Load(), r.windowEnd())
+	to.record(at, why, r.start.Load(), r.windowEnd(), r.isSettled())
 	return at.done
 }
 

@@ -43,7 +43,7 @@ impl JsonPattern {
     }
 
     /// # Errors
-    /// Where `body` differs, or why it is no JSON.
+    /// Where `body` differs, or why it is not JSON.
     pub(super) fn check(&self, body: &[u8]) -> Result<(), String> {
         let mismatch = Mismatch::default();
         let mut from = serde_json::Deserializer::from_slice(body);
@@ -54,7 +54,7 @@ impl JsonPattern {
         let parsed = compared.deserialize(&mut from).and_then(|()| from.end());
         parsed.map_err(|error| match mismatch.0.into_inner() {
             Some(found) => found.text(),
-            None => format!("the body is no JSON: {error}"),
+            None => format!("the body is not JSON: {error}"),
         })
     }
 
@@ -384,7 +384,7 @@ mod tests {
         for body in ["", "<html>", r#"{"a":1"#, r#"{"a":1} x"#, r#"{"a":1,"b":}"#] {
             let reason = verdict(json!({"a": 1}), body);
             assert!(
-                reason.starts_with("the body is no JSON"),
+                reason.starts_with("the body is not JSON"),
                 "{body}: {reason}"
             );
         }

@@ -261,7 +261,7 @@ fn digest(hex: &str) -> Result<[u8; 32], Fault> {
         .and_then(|bytes| bytes.try_into().ok())
         .ok_or_else(|| {
             fault::plan(
-                format!("expect.sha256: {hex:?} is no SHA-256"),
+                format!("expect.sha256: {hex:?} is not a SHA-256"),
                 "write its 64 hexadecimal digits, as sha256sum prints them",
             )
         })
@@ -292,7 +292,7 @@ fn schema(schema: &Value) -> Result<Box<dyn Schema>, Fault> {
 
 fn check_schema(schema: &dyn Schema, body: &[u8]) -> Result<(), String> {
     let value: Value =
-        serde_json::from_slice(body).map_err(|error| format!("the body is no JSON: {error}"))?;
+        serde_json::from_slice(body).map_err(|error| format!("the body is not JSON: {error}"))?;
     schema.check(&value).map_err(|Violation { place, reason }| {
         let place = if place.is_empty() { "/" } else { &place };
         format!("JSON Schema: {place}: {}", cut(reason))

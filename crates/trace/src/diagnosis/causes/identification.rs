@@ -15,16 +15,17 @@ use crate::diagnosis::stall::Stall;
 use crate::flow::event::{Direction, Segment};
 use crate::packet::Flags;
 
-/// No more packets than this are lost in one go; a larger step is no count.
+/// Largest number of packets lost together; a larger step shows that the numbers do not count
+/// packets.
 const MISSING_MAX: u16 = 1024;
 /// A lone packet is not repeated sooner than this and a round trip (Linux,
 /// TCP_RTO_MIN; RFC 6298 has 1 s), ns.
 const TIMEOUT_MIN_NS: u64 = 190_000_000;
-/// A first timeout is no longer than this and two round trips (RFC 6298 section 2), ns.
+/// A first timeout takes at most this and two round trips (RFC 6298 section 2), ns.
 const TIMEOUT_MAX_NS: u64 = 1_000_000_000;
 /// Steps by one before a missing number is believed, per step of another kind.
 const COUNTER_AFTER: u32 = 2;
-/// So many steps by one over packets of other connections show that each has its own count.
+/// Steps by one over packets of other connections that show that each connection counts for itself.
 const INDEPENDENT_MIN: u32 = 2;
 /// A capture sees a side this many times sooner than the whole round trip takes where it is at
 /// that side: nothing is lost before it.

@@ -13,6 +13,7 @@
 mod dead_ends;
 mod part;
 mod pending;
+mod race;
 mod ring;
 mod sums;
 mod tls;

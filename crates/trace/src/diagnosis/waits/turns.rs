@@ -3,6 +3,7 @@
 use super::dead_ends::DeadEnds;
 use super::part::Part;
 use super::pending::{Gap, Pending};
+use super::race::Race;
 use super::ring::{Wait, WaitRing};
 use super::sums::Sink;
 use super::tls::TlsTurns;
@@ -20,8 +21,8 @@ const UNANSWERED_MIN_NS: u64 = 100_000_000;
 /// A lookup that takes longer is a finding, ns.
 const SLOW_LOOKUP_NS: u64 = 100_000_000;
 
-/// Where nothing shows the ends of messages, so many pauses of one side without an answer are
-/// a stream of messages one way.
+/// Pauses of one side without an answer that show a stream of messages one way, where nothing
+/// shows the ends of messages.
 const ONE_WAY_MIN: u32 = 2;
 /// A side that pauses longer has ended its message, where nothing shows that, ns.
 const BETWEEN_MESSAGES_NS: u64 = 1_000_000_000;
@@ -34,28 +35,6 @@ enum Stage {
     Refused,
     Open,
     Closing,
-}
-
-/// A request that met the server's FIN on its way (RFC 9112 section 9.6).
-#[derive(Debug, Default)]
-struct Race {
-    /// The packet of that FIN.
-    closed: Option<u64>,
-    /// When the first request behind it was sent, and its packet.
-    asked: Option<(u64, u64)>,
-}
-
-impl Race {
-    fn note(&mut self, pending: &Pending) {
-        let segment = &pending.segment;
-        if pending.starts_call && self.closed.is_some() {
-            let at = (segment.at_ns, segment.packet);
-            self.asked.get_or_insert(at);
-        }
-        if segment.flags.has(Flags::FIN) && segment.direction == Direction::Reply {
-            self.closed.get_or_insert(segment.packet);
-        }
-    }
 }
 
 /// The time of one connection.
@@ -376,22 +355,10 @@ impl Turns {
     /// A RST is a finding where it refuses, or where something was under way.
     fn reset(&self, pending: &Pending, sink: &mut Sink) {
         let segment = &pending.segment;
-        let raced = self
-            .race
-            .closed
-            .zip(self.race.asked)
-            .filter(|_| !self.is_reset);
-        if let Some((closed, (asked_at, asked))) = raced
-            && segment.direction == Direction::Reply
+        if !self.is_reset
+            && let Some(met) = self.race.find(segment, sink.flow)
         {
-            return sink.find(Occurrence {
-                cause: Cause::KeepAliveRace,
-                flow: sink.flow,
-                exchange: None,
-                direction: Direction::Reply,
-                packets: vec![closed, asked, segment.packet],
-                ns: segment.at_ns.saturating_sub(asked_at),
-            });
+            return sink.find(met);
         }
         let is_busy = if self.knows_ends() {
             pending.calls_before > 0
