@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.python.synthetic_run import World, trials
 from wirelab.cli import main
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix
+from wirelab.records.line import cell_id
 from wirelab.run import journal
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
@@ -164,7 +167,11 @@ def test_a_run_in_slices_has_a_cell_and_a_folder_for_each_service(tmp_path: Path
         assert trial.client_cpu_s() > 0
         assert (made.folder / "trials" / trial.id / "histograms.hlog").is_file()
         assert (made.folder / "trials" / trial.id / "service.json").is_file()
+    seconds = sum(trial.seconds for trial in made.trials)
+    assert made.trials[0].seconds == made.trials[1].seconds < seconds / 2
     assert main(["report", str(made.folder)]) == 0
+    page = (made.folder / "report.html").read_text(encoding="utf-8")
+    assert "services take turns within a trial, in slices of 50 ms" in page
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -198,3 +205,16 @@ def test_compare_lets_services_take_turns_where_they_can(
     assert "one service at a time: " in " ".join(capsys.readouterr().err.split())
     manifest = json.loads((tmp_path / "b/manifest.json").read_text(encoding="utf-8"))
     assert manifest["experiment"]["design"] == "trials"
+
+
+def test_a_trial_is_repeated_if_one_of_its_cells_was_spoilt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, other, *_ = trials(World())
+    line = (first, replace(first, id=cell_id(first.id, 1), point=other.point))
+    book = journal.Journal(tmp_path / journal.NAME)
+    book.append(*line)
+    monkeypatch.setattr(running, "spoilt_by", lambda cell: "noise" if cell is line[1] else "")
+    assert running._spoilt(book, line) == "noise"
+    assert running._done(book, False, repeat_spoilt=True) == set()
+    assert running._done(book, False, repeat_spoilt=False) == {first.id}

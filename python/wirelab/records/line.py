@@ -37,12 +37,12 @@ def cell_id(trial_id: str, number: int) -> str:
 
 SHARED = (
     *("id", "repeat", "order", "status", "reason", "started", "seconds"),
-    *("placement", "noise", "repeats"),
+    *("placement", "repeats"),
 )
 """Fields that are the same for all cells of a trial."""
 CELL = (
     *("point", "result", "background", "engine", "service", "link", "captures", "wire"),
-    *("store", "proxy", "host", "slices", "checks"),
+    *("store", "proxy", "host", "noise", "slices", "checks"),
 )
 """Fields of one cell."""
 

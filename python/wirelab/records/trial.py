@@ -127,7 +127,7 @@ class Trial:
     started: str = ""
     """ISO 8601, UTC."""
     seconds: float = 0.0
-    """Wall-clock seconds of the whole trial, preparation included."""
+    """Wall-clock seconds of the whole trial, preparation included, divided among its cells."""
     result: GroupResult = field(default_factory=GroupResult)
     """Measurements of the first group without histograms, which are in trials/<id>/."""
     background: tuple[GroupResult, ...] = ()

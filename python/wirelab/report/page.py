@@ -87,6 +87,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         ("Stacks", ", ".join(entry.name for entry in source.legend.values())),
         ("Messages", ", ".join(messages)),
         ("Loads", label.loads(loads)),
+        *([("Design", design)] if (design := _design(source)) else []),
         *([("In every trial", ", ".join(everywhere))] if everywhere else []),
         (
             "Trials",
@@ -99,6 +100,14 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         ),
         ("Seed", manifest.seed_text),
     ]
+
+
+def _design(source: Source) -> str:
+    """How services shared trials; empty if they did not."""
+    lengths = sorted({trial.slices.length_s for trial in source.trials if trial.slices})
+    if not lengths:
+        return ""
+    return f"services take turns within a trial, in slices of {format_seconds(lengths[0])}"
 
 
 def _moment(started: str) -> str:

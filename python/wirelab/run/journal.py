@@ -151,9 +151,14 @@ class Journal:
             self._set_aside(torn)
 
     @property
+    def latest(self) -> list[Line]:
+        """The finished trials; of a repeated trial the last result."""
+        return _latest(self.lines)
+
+    @property
     def trials(self) -> list[Trial]:
-        """All cells of the finished trials; of a repeated trial the last result."""
-        return list(_cells(_latest(self.lines)))
+        """All cells of these trials."""
+        return list(_cells(self.latest))
 
     def lines_of(self, trial_id: str) -> list[Line]:
         """Every line with a cell of that id."""

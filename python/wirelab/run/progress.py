@@ -144,7 +144,8 @@ class OnConsole:
     def runtime(self, values: Mapping[str, float]) -> None: ...
 
     def finished(self, trial: Trial) -> None:
-        self._left.took(trial.seconds)
+        cells = 1 if self._planned is None else len(self._planned.cells)
+        self._left.took(trial.seconds * cells)
         self._done += 1
         self._failed += trial.status == "failed"
         if trial.status == "failed":

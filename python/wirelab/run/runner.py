@@ -219,18 +219,19 @@ def _accept_postgres(planned: Schedule) -> None:
 def _done(journalled: Journal, retry_failed: bool, *, repeat_spoilt: bool) -> set[str]:
     """Ids of trials that need no measurement."""
     return {
-        trial.id
-        for trial in journalled.trials
-        if (trial.status == "measured" or not retry_failed)
-        and not (repeat_spoilt and _spoilt(journalled, trial))
+        line[0].id
+        for line in journalled.latest
+        if (line[0].status == "measured" or not retry_failed)
+        and not (repeat_spoilt and _spoilt(journalled, line))
     }
 
 
-def _spoilt(journalled: Journal, trial: Trial) -> str:
-    """What spoilt a trial that is still to be repeated; empty if there is nothing to repeat."""
-    if any(line[0].repeats for line in journalled.lines_of(trial.id)):
+def _spoilt(journalled: Journal, line: Line) -> str:
+    """What spoilt a cell of a trial that is still to be repeated; empty if there is nothing to
+    repeat."""
+    if any(earlier[0].repeats for earlier in journalled.lines_of(line[0].id)):
         return ""
-    return spoilt_by(trial)
+    return next(filter(None, map(spoilt_by, line)), "")
 
 
 def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -> Schedule:
@@ -375,9 +376,9 @@ def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory, progress: Pro
     Returns its first cell."""
     earlier = directory.journal.lines_of(planned.id)
     line = earlier[-1] if earlier else None
-    if line is None or not _spoilt(directory.journal, line[0]):
+    if line is None or not _spoilt(directory.journal, line):
         line = _append(lab, planned, directory)
-    spoilt = _spoilt(directory.journal, line[0])
+    spoilt = _spoilt(directory.journal, line)
     if spoilt and lab.repeats_spoilt and not _is_distant(planned):
         progress.note(f"the trial is repeated once, because of {spoilt}")
         line = _append(lab, planned, directory, repeats=spoilt)

@@ -68,9 +68,8 @@ def measure_trial(
                 status=max((each.status for each in apart), key=("measured", "failed").index),
                 reason="; ".join(filter(None, (each.reason for each in apart))),
                 started=first.started,
-                seconds=sum(each.seconds for each in apart),
+                seconds=sum(each.seconds for each in apart) / len(apart),
                 placement=first.placement,
-                noise=first.noise,
                 checks=(*trial.checks, check),
             )
             for trial in apart
@@ -119,7 +118,7 @@ class SlicedTrial:
         finally:
             for setup in self._setups:
                 known.hide_in_folder(setup.folder)
-        seconds = time.monotonic() - began
+        seconds = (time.monotonic() - began) / len(trials)
         trials = [replace(trial, seconds=seconds) for trial in trials]
         cells = tuple(
             replace(trial, checks=(*load_checks.check(trial), *trial.checks)) for trial in trials
@@ -240,6 +239,7 @@ def _finish(
     share = sum(edges.drained_ns - edges.began_ns for edges in own) / (window[1] - window[0])
     result = GroupResult.of(outcome.groups[number])
     EngineCaller(seat.setup).write_histograms(result)
+    seat.setup.write_text("metrics-before.txt", seat.observer.text_before)
     seat.setup.write_text("metrics-after.txt", seat.observer.text_after)
     seat.observer.series.response(outcome.groups[number].response_over_time)
     findings = seat.observer.findings(*window)
