@@ -111,7 +111,7 @@ def test_what_cannot_take_turns_is_refused(keys: dict[str, Any], reason: str) ->
 
 
 def test_a_slice_has_bounds() -> None:
-    with pytest.raises(ExperimentError, match="slice must be between 20 ms and 2 s"):
+    with pytest.raises(ExperimentError, match="slice: must be between 20 ms and 2 s"):
         plan(slice="10 ms")
 
 

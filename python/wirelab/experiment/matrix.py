@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from itertools import product, starmap
 from typing import NamedTuple
 
-from wirelab.documents.axes import Axes
 from wirelab.documents.plan import Window
 from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import link_profiles as profiles
-from wirelab.experiment import placement
+from wirelab.experiment import placement, slices
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.external import ExternalMessage, ExternalService
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
@@ -35,6 +34,7 @@ from wirelab.experiment.model import (
     PlacementChoice,
     named,
 )
+from wirelab.experiment.slices import Place
 from wirelab.format.units import format_bytes
 from wirelab.records.line import cell_id
 from wirelab.records.trial import Point
@@ -279,7 +279,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         _accept_capture(stack, capture, load)
     if experiment.design == "slices":
         with _reported_at("design"):
-            _accept_slices(stack, load, capture, profiles.name(link), experiment, message)
+            _accept_slices(experiment, stack, message, load, Place(profiles.name(link), capture))
     records_host = experiment.host and capture != NO_CAPTURE
     if records_host:
         with _reported_at("host"):
@@ -359,6 +359,19 @@ def _accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
         raise StackError(f"{stack}: {refusal}", "remove the message or the stack")
     if message.data_problem:
         raise StackError(message.data_problem, "give a readable file")
+
+
+def _accept_slices(
+    experiment: Experiment,
+    stack: Stack,
+    message: Message | ExternalMessage,
+    load: Load,
+    place: Place,
+) -> None:
+    pause_s = experiment.slice * (len(experiment.services) - 1)
+    window = experiment.window_of(message, load)
+    if refusal := slices.refusal(stack.axes, load, window, place, pause_s):
+        raise StackError(f"{stack}: {refusal}", "use `design: trials`")
 
 
 def _accept_caller(
@@ -455,57 +468,6 @@ def _accept_codec_times(
             f"{stack}: the service cannot time the codec of {message.contract}",
             "use binding rest with a codec other than text, or remove codec_times",
         )
-
-
-PAUSE_S_MAX = 0.15
-"""Longest pause between two slices of a service that changes no effect of TCP, seconds: after about
-200 ms without data, the kernel restarts the congestion window (RFC 5681, section 4.1) and
-acknowledges the first segments at once."""
-
-
-def _accept_slices(
-    stack: Stack,
-    load: Load,
-    capture: CaptureChoice,
-    link: str,
-    experiment: Experiment,
-    message: Message | ExternalMessage,
-) -> None:
-    point, axes = load.point(), stack.axes
-    reasons = {
-        "a capture cannot distinguish the services that take turns": capture != NO_CAPTURE,
-        "only wirelab's engine calls services in turns": axes.caller != "engine",
-        "a cold service has no second slice": axes.start == "cold",
-        "a proxy cannot take turns": axes.via != "none",
-        "a CPU quota is used up by turns": axes.client.cpu_percent is not None
-        or axes.server.cpu_percent is not None,
-        "background groups cannot take turns": bool(load.background),
-        "the load must be one of users who go on calling": not point.is_closed
-        or bool(point.iterations)
-        or bool(point.stages),
-        "time must close the window": bool(experiment.window_of(message, load).calls),
-        "a pause between slices changes what links with a delay do": link != LOOPBACK,
-    }
-    reason = next((text for text, holds in reasons.items() if holds), "")
-    changed = _sensitive(axes)
-    pause_s = experiment.slice * (len(experiment.services) - 1)
-    if not reason and changed and pause_s > PAUSE_S_MAX:
-        reason = f"pauses of {pause_s:g} s between slices change the effect of {changed[0]}"
-    if reason:
-        raise StackError(f"{stack}: {reason}", "use `design: trials`")
-
-
-def _sensitive(axes: Axes) -> list[str]:
-    """Changed axes whose effect depends on pauses."""
-    changed = {
-        "congestion": axes.congestion != "cubic",
-        "initial_window": axes.initial_window is not None,
-        "after_idle": axes.after_idle != "restart",
-        "client.quickack": axes.client.quickack is not None,
-        "client.nagle": axes.client.nagle,
-        "server.nagle": axes.server.nagle,
-    }
-    return [name for name, is_changed in changed.items() if is_changed]
 
 
 def _capture_option(experiment: Experiment, capture: str) -> dict[str, object]:

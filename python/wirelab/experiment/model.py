@@ -391,7 +391,7 @@ class Experiment(Model):
     @classmethod
     def _slice_within_bounds(cls, length: float) -> float:
         if not SLICE_S_MIN <= length <= SLICE_S_MAX:
-            raise ValueError("slice must be between 20 ms and 2 s")
+            raise ValueError("must be between 20 ms and 2 s")
         return length
 
     @field_validator("links")
