@@ -14,18 +14,23 @@ import yaml
 
 from tests.python.synthetic_run import World, trials
 from wirelab.cli import main
+from wirelab.documents.event import SliceEdges
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix
+from wirelab.format.units import format_seconds
+from wirelab.process.metrics import Sample
 from wirelab.records.line import cell_id
 from wirelab.run import journal
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
 from wirelab.stack import manifests
 from wirelab.statistics.cell import cells
+from wirelab.trial.idle_cpu import estimate_idle_cpu
+from wirelab.trial.slice_length import SliceLengths, SliceTooShort, find_shortfall
 
 SERVER = """
-import http.server, os, time
+import http.server, os, threading, time
 log = open("{log}", "a", buffering=1)
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -37,7 +42,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-length", "0")
         self.end_headers()
+def spin():
+    while {spins}:
+        pass
+threading.Thread(target=spin, daemon=True).start()
 address = os.environ["HOST"], int(os.environ["PORT"])
+http.server.ThreadingHTTPServer.request_queue_size = 64
 http.server.ThreadingHTTPServer(address, Handler).serve_forever()
 """
 
@@ -58,9 +68,10 @@ def content(**keys: Any) -> dict[str, Any]:
     }
 
 
-def server(folder: Path, name: str, seconds: float) -> dict[str, Any]:
-    """A service of the test's own, which logs when each request came and was answered."""
-    script = SERVER.format(log=folder / f"{name}.log", seconds=seconds)
+def server(folder: Path, name: str, seconds: float, spins: bool = False) -> dict[str, Any]:
+    """A service of the test's own, which logs when each request came and was answered. One that
+    ``spins`` uses a core all the time."""
+    script = SERVER.format(log=folder / f"{name}.log", seconds=seconds, spins=spins)
     return {"name": name, "command": [sys.executable, "-c", script], "http": {"path": "/"}}
 
 
@@ -129,8 +140,9 @@ def test_the_design_is_part_of_what_a_run_is() -> None:
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_no_request_is_under_way_together_with_one_of_the_other_service(tmp_path: Path) -> None:
     """By the logs of both servers."""
-    services = [server(tmp_path, "slow", 0.006), server(tmp_path, "fast", 0.001)]
-    made = run(tmp_path, services=services, messages=[], repeats=1)
+    services = [server(tmp_path, "slow", 0.004), server(tmp_path, "fast", 0.001)]
+    keys = {"slice": "100 ms", "window": {"duration": "1 s"}, "loads": [{"closed": {"users": 4}}]}
+    made = run(tmp_path, services=services, messages=[], repeats=1, **keys)
     assert [trial.status for trial in made.trials] == ["measured"] * 2
     slow, fast = (
         [
@@ -139,15 +151,14 @@ def test_no_request_is_under_way_together_with_one_of_the_other_service(tmp_path
         ]
         for name in ("slow", "fast")
     )
-    assert len(slow) > 30
+    assert len(slow) > 100
     assert len(fast) > len(slow)
     for came, answered in slow:
         assert not [one for one in fast if one[0] < answered and came < one[1]]
     for trial, log in zip(made.trials, (slow, fast), strict=True):
         assert trial.result.calls_whole_run == len(log)
         assert trial.slices is not None
-        assert trial.slices.count == 4
-        assert trial.result.window_s == pytest.approx(0.2)
+        assert trial.slices.count * trial.slices.length_s == pytest.approx(1.0, abs=0.1)
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -171,7 +182,103 @@ def test_a_run_in_slices_has_a_cell_and_a_folder_for_each_service(tmp_path: Path
     assert made.trials[0].seconds == made.trials[1].seconds < seconds / 2
     assert main(["report", str(made.folder)]) == 0
     page = (made.folder / "report.html").read_text(encoding="utf-8")
-    assert "services take turns within a trial, in slices of 50 ms" in page
+    lengths = {trial.slices.length_s for trial in made.trials if trial.slices}
+    assert min(lengths) >= 0.05
+    assert f"in slices of {format_seconds(min(lengths))}" in page
+
+
+def _slices(count: int, length_s: float, drain_s: float) -> list[SliceEdges]:
+    """Slices of one of two services."""
+    ns = 10**9
+    begins = [round(2 * number * (1.1 * length_s + drain_s) * ns) for number in range(count)]
+    starts = [began + round(0.1 * length_s * ns) for began in begins]
+    ends = [start + round(length_s * ns) for start in starts]
+    return [
+        SliceEdges(
+            group=0,
+            began_ns=began,
+            start_ns=start,
+            end_ns=end,
+            drained_ns=end + round(drain_s * ns),
+            cpu_ns=0,
+            spin_ns=0,
+        )
+        for began, start, end in zip(begins, starts, ends, strict=True)
+    ]
+
+
+def test_slices_need_twenty_calls_and_ten_times_their_drain() -> None:
+    assert find_shortfall(_slices(10, 0.1, 0.009), 200) is None
+    for made, calls, needed_s, said in (
+        (_slices(10, 0.1, 0.02), 10_000, 0.2, "calls take 20 ms at the end of a slice"),
+        (_slices(10, 0.1, 0.001), 50, 0.4, "a slice has 5 calls"),
+    ):
+        length_s, reason = find_shortfall(made, calls) or (0.0, "")
+        assert reason == said
+        assert length_s == pytest.approx(needed_s)
+    # A single call that took long decides nothing.
+    one_slow = [*_slices(9, 0.1, 0.001), *_slices(1, 0.1, 0.2)]
+    assert find_shortfall(one_slow, 10_000) is None
+
+
+def test_a_setting_keeps_the_length_that_its_trials_showed() -> None:
+    planned = plan(loads=[{"closed": {"users": 1}}, {"closed": {"users": 8}}])
+    (one, other, *_), lengths = planned.trials, SliceLengths(0.1)
+    assert one.cells != other.cells
+    lengths.note(one, SliceTooShort("long", 0.3))
+    assert (lengths.of(one), lengths.of(other)) == (0.3, 0.1)
+    assert lengths.reason(one) == "long"
+    outlasted = SliceTooShort("one call outlasted", None, is_chance=True)
+    lengths.note(one, outlasted)
+    assert lengths.of(one) == 0.3
+    lengths.note(one, outlasted)
+    assert lengths.of(one) is None
+
+
+@pytest.mark.parametrize("idle", [0.0, 0.02, 0.4])
+def test_cpu_used_while_others_are_called_is_found_between_samples(idle: float) -> None:
+    """A service that uses 0.8 of a core while it is called, sampled every 51 ms."""
+    own = [(edges.began_ns, edges.drained_ns) for edges in _slices(20, 0.1, 0.001)]
+    whole = (own[0][0], own[-1][1])
+
+    def used_s(at_ns: int) -> float:
+        called = sum(max(0, min(end, at_ns) - min(begin, at_ns)) for begin, end in own)
+        return (0.8 * called + idle * (at_ns - called)) / 1e9
+
+    samples = [Sample(at, used_s(at)) for at in range(0, whole[1] + 1, 51_000_000)]
+    assert estimate_idle_cpu(samples, own, whole) == pytest.approx(idle, abs=1e-6)
+    assert estimate_idle_cpu(samples[:2], own, whole) is None
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_slices_are_longer_where_calls_are(tmp_path: Path) -> None:
+    """By Little's law, rate and response time agree with the number of users. Slices of 50 ms would
+    have half of the rate: nearly as many calls end after a slice as within it."""
+    services = [server(tmp_path, "slow", 0.02), server(tmp_path, "fast", 0.001)]
+    keys = {"window": {"duration": "2 s"}, "loads": [{"closed": {"users": 8}}]}
+    made = run(tmp_path, services=services, messages=[], **keys)
+    assert [trial.status for trial in made.trials] == ["measured"] * 4
+    for trial in made.trials:
+        assert trial.slices is not None
+        assert 0.2 <= trial.slices.length_s <= 0.4
+        assert trial.slices.count >= 5
+        users = trial.result.rate_per_s * trial.result.times["response"].mean_ns / 1e9
+        assert users == pytest.approx(8, rel=0.1)
+        assert (trial.result.ended or 0) >= trial.result.ok
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_service_that_computes_while_another_is_called_is_marked(tmp_path: Path) -> None:
+    services = [server(tmp_path, "spinning", 0.001, spins=True), server(tmp_path, "fast", 0.001)]
+    keys = {"slice": "200 ms", "window": {"duration": "2 s"}, "loads": [{"closed": {"users": 4}}]}
+    made = run(tmp_path, services=services, messages=[], repeats=1, **keys)
+    outcomes = {
+        trial.point.stack: check.outcome
+        for trial in made.trials
+        for check in trial.checks
+        if check.name == "idle CPU"
+    }
+    assert outcomes == {"spinning": "marked", "fast": "ok"}
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")

@@ -38,6 +38,8 @@ JVM_WARM_S = 15.0
 (docs/studies/jagannathan2022.md, warm-up of a JVM)."""
 KEPT_UP = "kept up"
 """Name of the check that as many calls ended as arrived."""
+IDLE_CPU = 0.05
+"""CPU seconds per second that a service may use while another one is called."""
 BOUND = "bound"
 """Name of the check that shows which side was the limit."""
 
@@ -270,10 +272,21 @@ def _granted(side: SocketAxes, processors: int | None) -> float | None:
 
 
 def _use(cpu_s: float | None, trial: Trial, processors: float | None) -> float | None:
-    window = trial.result.window_s
-    if cpu_s is None or not window or not processors:
+    called = trial.called_s
+    if cpu_s is None or not called or not processors:
         return None
-    return float(cpu_s) / (window * processors)
+    return float(cpu_s) / (called * processors)
+
+
+def _idle_cpu(trial: Trial) -> Check | None:
+    """Whether a service took processors from another one that was called."""
+    if trial.slices is None:
+        return None
+    used = trial.slices.idle_cpu
+    if used is None:
+        return Check.unmeasurable("idle CPU", "too few samples of the service's CPU time")
+    reason = f"the service used {used:.3g} CPU seconds per second while others were called"
+    return Check.judged("idle CPU", used <= IDLE_CPU, f"{reason} (at most {IDLE_CPU:g})")
 
 
 def _concurrency(trial: Trial) -> Check | None:
@@ -309,6 +322,7 @@ def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
 
     A user's calls overshoot the end and miss the start by a part of one call each: two
     uniform shares, of standard deviation ``W / sqrt(6)`` together, independent among users.
+    Every slice has its own two ends.
     ``W`` is the p99 where it can be had, for long calls are the ones that cross the ends. A
     sequence belongs to the window with all its calls, so that it is the one that crosses.
     """
@@ -319,7 +333,8 @@ def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
     longest = max(mean_ns, trial.time_ns("response", "p99") or 0.0)
     if longest == mean_ns:
         longest = trial.time_ns("response", "max") or mean_ns
-    return 3.3 * longest * 1e-9 / sqrt(6.0 * users) / window_s
+    windows = trial.slices.count if trial.slices else 1
+    return 3.3 * longest * 1e-9 * sqrt(windows) / sqrt(6.0 * users) / window_s
 
 
 def _rate(trial: Trial) -> Check | None:
@@ -464,7 +479,7 @@ def _connections(trial: Trial) -> Check:
 
 
 def _steal(trial: Trial) -> Check:
-    steal, window = trial.engine.steal_s, trial.result.window_s
+    steal, window = trial.engine.steal_s, trial.whole_s
     if steal is None or not window:
         return Check.unmeasurable("steal time", "it is not in the record")
     share = float(steal) / window
@@ -484,6 +499,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     background.check,
     _counters,
     _bound,
+    _idle_cpu,
     _concurrency,
     _rate,
     _kept_up,

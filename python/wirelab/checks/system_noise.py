@@ -45,7 +45,7 @@ def spoilt_by(trial: Trial) -> str:
 def _bears(trial: Trial, check: Check) -> bool:
     """Whether the mark is for pauses that reach the 99th percentile, but not the other figures: a
     hypervisor often causes them, and the next trial would have them too."""
-    pauses, window_s = trial.engine.pauses, trial.result.window_s
+    pauses, window_s = trial.engine.pauses, trial.whole_s
     return (
         check.name == PAUSED
         and pauses is not None
@@ -65,7 +65,7 @@ def check_waiting(trial: Trial) -> Check | None:
     # Threads of one process wait for each other too, which is a property of that process.
     waited = min(sum(filter(None, delays)), noise.other_cpu_s)
     # Of one core: what others take of many cores is shared by all threads.
-    share = waited / (trial.result.window_s * max(1.0, len(noise.cores) / SIDES))
+    share = waited / (trial.whole_s * max(1.0, len(noise.cores) / SIDES))
     reason = (
         f"caller and service waited {_percent(share)} of the window (at most "
         f"{_percent(WAITED_SHARE_MAX)}) for cores on which other processes used "
@@ -93,7 +93,7 @@ def _has_foreign_store(trial: Trial) -> bool:
 def check_pauses(trial: Trial) -> Check | None:
     """Times at which the engine did not run: calls that were due or under way then are late because
     of the engine."""
-    window = trial.result.window_s
+    window = trial.whole_s
     if trial.noise is None or not window:
         return None
     lag_s, pauses = _largest_lag_s(trial), trial.engine.pauses

@@ -84,7 +84,7 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     bytes_received: int
     """Bytes read."""
     bytes_sent: int
-    """Bytes written and read in the window, as the sockets took and gave them."""
+    """Bytes written and read for the calls of `ended`, as the sockets took and gave them."""
     calls: int
     """Calls that ended, well or not."""
     calls_planned: int | None = None
@@ -104,7 +104,8 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """CPU seconds of the load threads within the window (all groups share them)."""
     ended: int = 0
     """Calls that ended within the window, well or not, whenever they were intended. What was
-    used up within the window (CPU, bytes) was used up for them."""
+    used up within the window (CPU, bytes) was used up for them. Where groups take turns: within
+    measured slices, their beginnings and drains included."""
     error_examples: tuple[str, ...]
     """The first ten different failures in words, with the start of the reply where one came."""
     errors: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from wirelab.documents.axes import Axes
@@ -42,9 +43,13 @@ def refusal(axes: Axes, load: Load, window: Window, place: Place, pause_s: float
     }
     changed = _find_sensitive(axes) if pause_s > PAUSE_S_MAX else []
     if changed:
-        text = f"pauses of {pause_s:g} s between slices change the effect of {changed[0]}"
-        reasons[text] = True
+        reasons[f"pauses of {pause_s:g} s between slices change the effect of {changed[0]}"] = True
     return next((text for text, holds in reasons.items() if holds), "")
+
+
+def is_sensitive(every: Iterable[Axes], pause_s: float) -> bool:
+    """Whether pauses of that many seconds change what a changed axis of a service does."""
+    return pause_s > PAUSE_S_MAX and any(map(_find_sensitive, every))
 
 
 def _find_sensitive(axes: Axes) -> list[str]:

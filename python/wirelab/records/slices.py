@@ -6,15 +6,21 @@ import msgspec
 
 
 class SlicesRecord(msgspec.Struct, frozen=True):
-    """Parts of a trial in which one of several services was called."""
+    """Parts of a trial in which one of several services was called. Times are in seconds."""
 
     count: int
     """Measured slices."""
     length_s: float
-    """Measured seconds of each."""
+    """What is measured of each."""
     skip_s: float
-    """Seconds at the beginning of each that were not measured."""
+    """What is not measured at the beginning of each."""
+    drain_s: float
+    """Time after a slice until its last call had ended, median."""
     drain_max_s: float
-    """Longest time after a slice until its last call had ended, seconds."""
-    share: float
-    """Part of the time from the first slice to the last that belongs to this service."""
+    """The same, at most."""
+    own_s: float
+    """All slices of this service, each with its beginning and its drain."""
+    whole_s: float
+    """From the first slice of any service to the end of the last."""
+    idle_cpu: float | None = None
+    """CPU seconds per second that this service used while others were called; None: unknown."""

@@ -155,6 +155,18 @@ class Trial:
     """Why the trial with the same id before it was spoilt; empty: it is the first one."""
     checks: tuple[Check, ...] = ()
 
+    @property
+    def called_s(self) -> float:
+        """Seconds for which the service was called and CPU time was used for it: the window, or all
+        of its slices with their beginnings and drains."""
+        return self.slices.own_s if self.slices else self.result.window_s
+
+    @property
+    def whole_s(self) -> float:
+        """Seconds to which figures of the whole trial refer, such as steal time: the window, or all
+        slices of all services."""
+        return self.slices.whole_s if self.slices else self.result.window_s
+
     def client_cpu_s(self) -> float:
         """CPU seconds that the client spent on its calls within the window, without the time in
         which it spun without work (``spin_s``)."""

@@ -107,7 +107,9 @@ def _design(source: Source) -> str:
     lengths = sorted({trial.slices.length_s for trial in source.trials if trial.slices})
     if not lengths:
         return ""
-    return f"services take turns within a trial, in slices of {format_seconds(lengths[0])}"
+    ends = sorted({lengths[0], lengths[-1]})
+    span = " to ".join(map(format_seconds, ends))
+    return f"services take turns within a trial, in slices of {span}"
 
 
 def _moment(started: str) -> str:

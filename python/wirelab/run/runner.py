@@ -44,6 +44,7 @@ from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.runner import try_out
 from wirelab.trial.setup import Lab
+from wirelab.trial.slice_length import SliceLengths
 from wirelab.trial.sliced import measure_trial
 
 T = TypeVar("T")
@@ -120,6 +121,7 @@ def run(
             scratch,
             stop,
             stores,
+            SliceLengths(experiment.slice),
             on_progress=progress.inside,
             on_runtime=progress.runtime,
             callers=CallerPrograms(progress.building),

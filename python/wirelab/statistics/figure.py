@@ -84,8 +84,8 @@ def _runtime(name: str, summary: str) -> Callable[[Trial], float | None]:
 
 def _gc_pause_share(trial: Trial) -> float | None:
     paused_s = _runtime("gc_pause_seconds_total", "growth")(trial)
-    window_s = trial.result.window_s
-    return paused_s / window_s if paused_s and window_s else None
+    whole_s = trial.whole_s
+    return paused_s / whole_s if paused_s and whole_s else None
 
 
 def _codec(name: str) -> Callable[[Trial], float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from wirelab.documents.event import Progress
 from wirelab.process import metrics, runtime_metrics
@@ -12,6 +12,7 @@ from wirelab.process.metrics import Metrics, Sample
 from wirelab.process.services import Service
 from wirelab.records.group import GroupResult
 from wirelab.records.service import ServiceRecord
+from wirelab.trial.idle_cpu import Span, estimate_idle_cpu
 from wirelab.trial.series import Series
 
 FIRST_GAP_S, LAST_GAP_S = 0.1, 0.4
@@ -114,6 +115,10 @@ class Observer:
             runtime_metrics=self.series.summary(start_ns, end_ns),
             metrics=after,
         )
+
+    def idle_cpu(self, own: Sequence[Span], whole: Span) -> float | None:
+        """See :func:`wirelab.trial.idle_cpu.estimate_idle_cpu`."""
+        return estimate_idle_cpu(self._cpu, own, whole)
 
     def _switched_per_s(self) -> float | None:
         """Involuntary context switches between the first and the last sample of the window, of the

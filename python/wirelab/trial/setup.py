@@ -26,6 +26,7 @@ from wirelab.process.services import Programs
 from wirelab.trial import reconciliation
 from wirelab.trial.observer import OnRuntime
 from wirelab.trial.reconciliation import CallLog
+from wirelab.trial.slice_length import SliceLengths
 
 Json = dict[str, object]
 
@@ -40,6 +41,7 @@ class Lab:
     scratch: Scratch
     interruption: Interruption
     stores: Stores
+    slice_lengths: SliceLengths
     on_progress: Callable[[Progress], None] = lambda _: None
     on_runtime: OnRuntime = lambda _: None
     tools: Tools = field(default_factory=Tools)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
@@ -38,46 +39,47 @@ from wirelab.trial.observer import Observer
 from wirelab.trial.plans import shown
 from wirelab.trial.runner import TrialRunner, begin_record, enter_link
 from wirelab.trial.setup import Lab, TrialSetup
+from wirelab.trial.slice_length import DRAIN_S, SKIP_SHARE, SliceTooShort, check_length
 from wirelab.trial.stages.link import AnyLink, LinkReading
 from wirelab.trial.stages.service import StartedService, admit_service
-
-SKIP_S = 0.01
-"""Seconds at the beginning of a slice that are not measured: caches hold the other service."""
-DRAIN_S = 0.25
-"""Seconds after a slice for calls under way. Longer calls would be measured together with the next
-slice."""
 
 
 def measure_trial(
     lab: Lab, planned: PlannedTrial, fresh_folder: Callable[[str], Path]
 ) -> tuple[Trial, ...]:
-    """The cells of a trial, each with its folder. Services whose calls outlast a slice are measured
-    one after the other, and the cells are marked. Raises what :class:`TrialRunner` raises."""
+    """The cells of a trial, each with its folder. Services whose calls take too long for slices are
+    measured one after the other, and the cells are marked. Raises what :class:`TrialRunner`
+    raises."""
     plans = [planned.of_cell(number) for number in range(len(planned.cells))]
     if len(plans) == 1:
         return (TrialRunner(lab, planned, fresh_folder(planned.id)).run(),)
-    try:
-        return SlicedTrial(lab, planned, [fresh_folder(own.id) for own in plans]).run()
-    except SliceOutlasted as outlasted:
-        apart = [TrialRunner(lab, own, fresh_folder(own.id)).run() for own in plans]
-        check = Check("slices", "marked", f"{outlasted}; the services were measured apart")
-        first = apart[0]
-        return tuple(
-            replace(
-                trial,
-                status=max((each.status for each in apart), key=("measured", "failed").index),
-                reason="; ".join(filter(None, (each.reason for each in apart))),
-                started=first.started,
-                seconds=sum(each.seconds for each in apart) / len(apart),
-                placement=first.placement,
-                checks=(*trial.checks, check),
-            )
-            for trial in apart
+    while (length_s := lab.slice_lengths.of(planned)) is not None:
+        folders = [fresh_folder(own.id) for own in plans]
+        try:
+            return SlicedTrial(lab, planned, folders, length_s).run()
+        except SliceTooShort as short:
+            lab.slice_lengths.note(planned, short)
+    return _measure_apart(lab, plans, fresh_folder, lab.slice_lengths.reason(planned))
+
+
+def _measure_apart(
+    lab: Lab, plans: Sequence[PlannedTrial], fresh_folder: Callable[[str], Path], reason: str
+) -> tuple[Trial, ...]:
+    apart = [TrialRunner(lab, own, fresh_folder(own.id)).run() for own in plans]
+    check = Check("slices", "marked", f"{reason}; the services were measured apart")
+    first = apart[0]
+    return tuple(
+        replace(
+            trial,
+            status=max((each.status for each in apart), key=("measured", "failed").index),
+            reason="; ".join(filter(None, (each.reason for each in apart))),
+            started=first.started,
+            seconds=sum(each.seconds for each in apart) / len(apart),
+            placement=first.placement,
+            checks=(*trial.checks, check),
         )
-
-
-class SliceOutlasted(Exception):
-    """A call was still under way when the drain of a slice ended."""
+        for trial in apart
+    )
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,11 @@ class _Seat:
 class SlicedTrial:
     """Measures the cells of one trial, each into its own folder."""
 
-    def __init__(self, lab: Lab, planned: PlannedTrial, folders: Sequence[Path]) -> None:
-        """Starts nothing; see :meth:`run`."""
-        self._lab, self._planned = lab, planned
+    def __init__(
+        self, lab: Lab, planned: PlannedTrial, folders: Sequence[Path], length_s: float
+    ) -> None:
+        """``length_s`` is the measured length of a slice. Starts nothing; see :meth:`run`."""
+        self._lab, self._planned, self._length_s = lab, planned, length_s
         self._setups = [
             TrialSetup.of(lab, planned.of_cell(number), folder)
             for number, folder in enumerate(folders)
@@ -103,7 +107,7 @@ class SlicedTrial:
 
     def run(self) -> tuple[Trial, ...]:
         """Returns the cells, also if the trial failed, with its reason. Raises
-        :class:`SliceOutlasted`, :class:`LabError`, :class:`Interrupted`, :class:`OSError`."""
+        :class:`SliceTooShort`, :class:`LabError`, :class:`Interrupted`, :class:`OSError`."""
         first, known = self._setups[0], self._lab.experiment.secrets.known
         shared = begin_record(first)
         began = time.monotonic()
@@ -164,18 +168,15 @@ class SlicedTrial:
             if death := seat.service.process.death() or seat.store.death():
                 raise TrialFailed(f"{death} during the trial")
             seat.observer.finish()
-        if outcome.slices is None or outcome.slices.overrun:
-            raise SliceOutlasted(
-                f"calls were still under way {DRAIN_S * 1000:g} ms after a slice had ended"
-            )
-        edges = outcome.slices.slices
+        check_length(self._planned, outcome)
+        edges = outcome.slices.slices if outcome.slices else ()
         if not edges:
             raise TrialFailed("the trial ended before its first slice")
         window = (edges[0].began_ns, edges[-1].drained_ns)
-        found = noise.findings(*window)
+        found, delay_s = noise.findings(*window), noise.service_run_delay_s(*window)
         return [
             replace(
-                _finish(trial, seat, outcome, number, window),
+                _finish(trial, seat, outcome, number, window, delay_s),
                 noise=found,
                 store=seat.store.record(usage),
             )
@@ -219,8 +220,8 @@ class SlicedTrial:
     def _plan(self, plans: Sequence[Plan]) -> Plan:
         """One plan with a group for each service."""
         slices = Slices(
-            length_s=self._lab.experiment.slice,
-            skip_s=SKIP_S,
+            length_s=self._length_s,
+            skip_s=SKIP_SHARE * self._length_s,
             drain_s=DRAIN_S,
             first=random.Random(self._planned.seed).randrange(len(plans)),
         )
@@ -232,43 +233,54 @@ class SlicedTrial:
 
 
 def _finish(
-    trial: Trial, seat: _Seat, outcome: Outcome, number: int, window: tuple[int, int]
+    trial: Trial,
+    seat: _Seat,
+    outcome: Outcome,
+    number: int,
+    window: tuple[int, int],
+    delay_s: float | None,
 ) -> Trial:
+    """``delay_s`` is the time for which all services waited for a core."""
     assert outcome.slices is not None
     own = [edges for edges in outcome.slices.slices if edges.group == number]
-    share = sum(edges.drained_ns - edges.began_ns for edges in own) / (window[1] - window[0])
+    slices = _read_slices(seat, own, window)
     result = GroupResult.of(outcome.groups[number])
     EngineCaller(seat.setup).write_histograms(result)
     seat.setup.write_text("metrics-before.txt", seat.observer.text_before)
     seat.setup.write_text("metrics-after.txt", seat.observer.text_after)
     seat.observer.series.response(outcome.groups[number].response_over_time)
-    findings = seat.observer.findings(*window)
+    findings = replace(seat.observer.findings(*window), run_delay_s=delay_s)
     if findings.concurrency_seen is not None:
         # Calls are inside the service in its own slices only.
-        findings = replace(findings, concurrency_seen=findings.concurrency_seen / share)
+        seen = findings.concurrency_seen * slices.whole_s / slices.own_s
+        findings = replace(findings, concurrency_seen=seen)
     return replace(
         trial,
         status="measured",
         result=result.without_histograms(),
-        engine=_read_caller(outcome, own, share),
+        engine=_read_caller(outcome, own),
         service=seat.service.complete(findings),
-        slices=_read_slices(own, share),
+        slices=slices,
     )
 
 
-def _read_slices(own: Sequence[SliceEdges], share: float) -> SlicesRecord:
+def _read_slices(seat: _Seat, own: Sequence[SliceEdges], window: tuple[int, int]) -> SlicesRecord:
+    called = [(edges.began_ns, edges.drained_ns) for edges in own]
+    drains = [(edges.drained_ns - edges.end_ns) / 1e9 for edges in own]
     return SlicesRecord(
         count=len(own),
         length_s=(own[0].end_ns - own[0].start_ns) / 1e9,
         skip_s=(own[0].start_ns - own[0].began_ns) / 1e9,
-        drain_max_s=max(edges.drained_ns - edges.end_ns for edges in own) / 1e9,
-        share=share,
+        drain_s=median(drains),
+        drain_max_s=max(drains),
+        own_s=sum(end_ns - began_ns for began_ns, end_ns in called) / 1e9,
+        whole_s=(window[1] - window[0]) / 1e9,
+        idle_cpu=seat.observer.idle_cpu(called, window),
     )
 
 
-def _read_caller(outcome: Outcome, own: Sequence[SliceEdges], share: float) -> CallerRecord:
-    """What the engine used in the slices of one service; of what is known of the whole window
-    only, the part that belongs to them by time."""
+def _read_caller(outcome: Outcome, own: Sequence[SliceEdges]) -> CallerRecord:
+    """The CPU time of the engine in the slices of one service; the rest is of the whole trial."""
     whole = CallerRecord.of(to_json(outcome.process))
     cpu_s = sum(edges.cpu_ns for edges in own) / 1e9
     user, system = whole.cpu_user_s or 0.0, whole.cpu_system_s or 0.0
@@ -278,8 +290,6 @@ def _read_caller(outcome: Outcome, own: Sequence[SliceEdges], share: float) -> C
         cpu_user_s=cpu_s * of_user,
         cpu_system_s=cpu_s * (1.0 - of_user),
         spin_s=min(cpu_s, sum(edges.spin_ns for edges in own) / 1e9),
-        steal_s=None if whole.steal_s is None else whole.steal_s * share,
-        run_delay_s=None if whole.run_delay_s is None else whole.run_delay_s * share,
         version=outcome.engine,
         profile=outcome.profile,
     )

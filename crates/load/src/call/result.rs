@@ -227,7 +227,8 @@ pub struct GroupOutcome {
     /// Calls that did not.
     pub errors: u64,
     /// Calls that ended within the window, well or not, whenever they were
-    /// intended. What was used up within the window (CPU, bytes) was used up for them.
+    /// intended. What was used up within the window (CPU, bytes) was used up for them. Where
+    /// groups take turns: within measured slices, their beginnings and drains included.
     #[serde(default)]
     pub ended: u64,
     /// Failed calls by kind: `refused`, `reset`, `closed`, `timeout`,
@@ -252,7 +253,7 @@ pub struct GroupOutcome {
     pub connections_opened: u64,
     /// Most connections open at one time.
     pub connections_peak: u64,
-    /// Bytes written and read in the window, as the sockets took and gave them.
+    /// Bytes written and read for the calls of `ended`, as the sockets took and gave them.
     pub bytes_sent: u64,
     /// Bytes read.
     pub bytes_received: u64,

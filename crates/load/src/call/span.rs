@@ -7,6 +7,10 @@ pub(crate) struct Span {
     pub(crate) end: u64,
     /// Length of earlier slices of the window, nanoseconds.
     pub(crate) before: u64,
+    /// Calls and bytes from then on are what CPU time is used for: a slice also costs CPU time
+    /// before and after what is measured of it.
+    pub(crate) cost_start: u64,
+    pub(crate) cost_end: u64,
 }
 
 impl Span {
@@ -17,12 +21,20 @@ impl Span {
             start,
             end,
             before: 0,
+            cost_start: start,
+            cost_end: end,
         }
     }
 
     #[inline]
     pub(crate) fn contains(self, at: u64) -> bool {
         self.start <= at && at < self.end
+    }
+
+    /// Whether CPU time was used for what happened then.
+    #[inline]
+    pub(crate) fn costs(self, at: u64) -> bool {
+        self.cost_start <= at && at < self.cost_end
     }
 
     /// Nanoseconds since the window opened, without what lies between slices.

@@ -86,7 +86,7 @@ impl Group {
             connection.update_interest(turn.poll, token)?;
         }
         let started = connection.started;
-        if turn.span.contains(flushed.at) {
+        if turn.span.costs(flushed.at) {
             self.recorder.bytes_sent += flushed.bytes as u64;
         }
         if let Some(ns) = flushed.connect_ns {

@@ -107,6 +107,8 @@ impl Group {
             if let Some(watched) = &self.watched {
                 watched.record(response);
             }
+        } else if span.costs(call.done) {
+            recorder.ended += 1;
         }
         if call.sent > 0 {
             recorder.under_way_ns += u128::from(span.share_of(call.sent, call.done));
@@ -288,6 +290,8 @@ impl Group {
             recorder.ended(span.offset(now), false);
             let response = now.saturating_sub(waiting.intended);
             self.recorder.over_time.record(span.offset(now), response);
+        } else if span.costs(now) {
+            recorder.ended += 1;
         }
         if span.contains(waiting.arrival) {
             recorder.failure(cause, now.saturating_sub(waiting.intended), reason);

@@ -100,7 +100,7 @@ impl Group {
         stamp: Option<u64>,
         span: Span,
     ) -> io::Result<()> {
-        if !span.contains(at) {
+        if !span.costs(at) {
             return Ok(());
         }
         self.recorder.bytes_received += length as u64;

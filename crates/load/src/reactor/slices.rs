@@ -12,6 +12,10 @@ use crate::call::result::{SliceEdges, SlicesOutcome};
 use crate::call::span::Span;
 use crate::plan;
 
+/// Length of a slice while warming up, so that there are enough rounds to see whether the rates
+/// are stationary.
+const WARMUP_NS: u64 = 20_000_000;
+
 /// The slice of a group, as its threads see it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slice {
@@ -119,9 +123,14 @@ impl Slices {
         each.saturating_mul(self.planned + self.groups)
     }
 
-    /// Nanoseconds of a slice of each group, without drains.
-    pub(crate) fn round_ns(&self) -> u64 {
-        (self.skip_ns + self.length_ns) * self.groups
+    /// Rounds, of a slice of each group, that are over.
+    pub(crate) fn rounds(&self) -> u64 {
+        self.state().number / self.groups
+    }
+
+    /// Rounds of the warm-up that take at least that long.
+    pub(crate) fn warmup_rounds(&self, ns: u64) -> u64 {
+        ns.div_ceil(self.length_ns.min(WARMUP_NS) * self.groups)
     }
 
     /// One thread has no call of the slice under way; the last one begins the next slice.
@@ -207,15 +216,21 @@ impl Slices {
     }
 
     fn slice(&self, state: &State) -> Slice {
-        let start = state.began + self.skip_ns;
         let earlier = state.measured_from.map(|from| state.number - from);
+        let (skip_ns, length_ns) = match earlier {
+            Some(_) => (self.skip_ns, self.length_ns),
+            None => (0, self.length_ns.min(WARMUP_NS)),
+        };
+        let start = state.began + skip_ns;
         Slice {
             group: ((self.first + state.number) % self.groups) as usize,
             began: state.began,
             span: Span {
                 start: earlier.map_or(UNSET, |_| start),
-                end: start + self.length_ns,
+                end: start + length_ns,
                 before: earlier.unwrap_or(0) / self.groups * self.length_ns,
+                cost_start: earlier.map_or(UNSET, |_| state.began),
+                cost_end: UNSET,
             },
             over: state.over,
         }
@@ -279,7 +294,7 @@ mod tests {
     fn groups_alternate_and_each_gets_its_whole_window() {
         let slices = slices(0.3, 1);
         let (mut seat, mut groups) = (Seat::default(), Vec::new());
-        // The window opens during the third slice.
+        // Slices of the warm-up take 20 ms, and 5 ms until they are drained.
         let window_start = 250_000_000;
         loop {
             let slice = seat.begun(&slices).unwrap();
@@ -289,7 +304,8 @@ mod tests {
                 break;
             }
         }
-        assert_eq!(groups, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
+        assert_eq!(groups.len(), 10 + 6, "of the warm-up, and measured");
+        assert!(groups.windows(2).all(|two| two[0] != two[1]) && groups[0] == 1);
         let outcome = slices.outcome();
         assert_eq!(outcome.slices.len(), 6);
         assert!(

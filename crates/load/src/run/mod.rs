@@ -361,21 +361,44 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let groups = self.plan.groups.iter().filter(|group| warms_up(group));
         let users = groups.map(|group| u64::from(own_users(&group.load, 0, 1)));
         let mut series = Warmup::new(users.sum());
-        // Each sample has whole rounds, or the difference between the groups would look like a
-        // change over time.
-        let round_ns = self.shared.slices.as_ref().map_or(1, Slices::round_ns);
-        let sample_ns = round_ns.saturating_mul(SAMPLE_NS.div_ceil(round_ns.max(1)));
-        let (mut sampled, mut next) = (0, began + sample_ns);
+        let (mut sampled, mut next) = (0, self.first_sample(began));
         loop {
-            self.wait_until(next, "warmup", began);
+            self.wait_for_sample(next, began, began + ns(max_s));
             let (calls, elapsed) = (self.shared.warmup_calls(), seconds(now_ns() - began));
             series.sample(calls - sampled);
-            // From the planned time and not from now: late samples do not add up.
-            (sampled, next) = (calls, next + sample_ns);
+            (sampled, next) = (calls, self.sample_after(next));
             self.marks.stationary = elapsed >= min_s && series.stationary();
             if self.marks.stationary || elapsed >= max_s || self.stopped() {
                 return self.open_window(now_ns());
             }
+        }
+    }
+
+    /// When the warm-up is sampled first: a moment, or the number of a round of slices. With
+    /// whole rounds, the difference between the groups does not look like a change over time.
+    fn first_sample(&self, began: u64) -> u64 {
+        match &self.shared.slices {
+            Some(slices) => slices.warmup_rounds(SAMPLE_NS),
+            None => began + SAMPLE_NS,
+        }
+    }
+
+    /// The sample after that one. From its planned time and not from now: late samples do not
+    /// add up.
+    fn sample_after(&self, last: u64) -> u64 {
+        match &self.shared.slices {
+            Some(slices) => last + slices.warmup_rounds(SAMPLE_NS),
+            None => last + SAMPLE_NS,
+        }
+    }
+
+    fn wait_for_sample(&mut self, next: u64, began: u64, until: u64) {
+        match &self.shared.slices {
+            Some(_) => self.wait_for("warmup", began, until, |shared| {
+                let slices = shared.slices.as_ref();
+                slices.is_none_or(|slices| slices.rounds() >= next)
+            }),
+            None => self.wait_until(next, "warmup", began),
         }
     }
 

@@ -256,12 +256,12 @@ impl Demand {
     #[inline]
     pub(crate) fn own(&self, span: Span) -> Span {
         match &self.quota {
-            Some(quota) if quota.exhausted() => Span {
+            Some(quota) if quota.exhausted() => Span::whole(
+                span.start,
                 // Another thread may have met the first refusal before the last call that this
                 // one admitted.
-                end: span.end.min(quota.full_at()).max(self.admitted_at + 1),
-                ..span
-            },
+                span.end.min(quota.full_at()).max(self.admitted_at + 1),
+            ),
             _ => span,
         }
     }
